@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lanes: PATHS distinct dependent chains, dealt to the work-items GRANULARITY at a time.
+//
+// PATHS, GRANULARITY, MULTIPLIER, INCREMENT   set by host/families/lanes.cpp; PATHS is 1, 2, 4 .. 64
+#if !defined(PATHS) || !defined(GRANULARITY) || !defined(MULTIPLIER) || !defined(INCREMENT)
+#error "lanes.cl needs PATHS, GRANULARITY, MULTIPLIER and INCREMENT: see host/families/lanes.cpp"
+#endif
+
+// Every path has its own immediates and its own loop, so that no compiler can turn the switch into a choice
+// of operands; the xor of the shifted value keeps the linear steps from being folded.
+#define STEP(p) ((x ^ (x >> (7 + (p) % 5))) * (MULTIPLIER + 8u * (p)) + (INCREMENT + 2u * (p)))
+#define PATH(p) for (uint i = 0; i < trips; ++i) x = STEP(p)
+#define ARM(p) case p: PATH(p); break
+#define ARMS4(p) ARM(p); ARM(p + 1u); ARM(p + 2u); ARM(p + 3u)
+#define ARMS16(p) ARMS4(p); ARMS4(p + 4u); ARMS4(p + 8u); ARMS4(p + 12u)
+
+__kernel void lanes(__global uint* restrict out, __global const uint* restrict in, const uint n, const uint trips) {
+  const uint item = (uint)get_global_id(0);
+  if (item >= n) return;
+  uint x = in[item];
+#if PATHS == 1
+  PATH(0u);
+#else
+  switch (item / GRANULARITY % PATHS) {
+    ARM(0u);
+    ARM(1u);
+#if PATHS >= 4
+    ARM(2u);
+    ARM(3u);
+#endif
+#if PATHS >= 8
+    ARMS4(4u);
+#endif
+#if PATHS >= 16
+    ARMS4(8u);
+    ARMS4(12u);
+#endif
+#if PATHS >= 32
+    ARMS16(16u);
+#endif
+#if PATHS >= 64
+    ARMS16(32u);
+    ARMS16(48u);
+#endif
+    default: break;
+  }
+#endif
+  out[item] = x;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// csv: the only reader and writer of comma-separated files, after RFC 4180.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clweave {
+
+struct CsvTable {
+  struct Row {
+    std::size_t line;  // of its first character, from 1
+    std::vector<std::string> cells;
+  };
+  std::vector<std::string> header;
+  std::vector<Row> rows;  // each with as many cells as the header
+  // False: the text does not end in a line end, as when its writer was interrupted. Nothing tells whether
+  // that last row is whole (1.5 may have been 1.53), so it is not among `rows`.
+  bool complete_last_line = true;
+};
+
+// One line, ended by "\n" alone as every tool that reads lines expects; the reader takes "\r\n" too. A NUL
+// byte, which the reader refuses, becomes U+FFFD, so that no driver's text can cost a row. Throws `usage` for
+// no cells.
+std::string csv_line(std::span<const std::string> cells);
+
+// The first line is the header; a UTF-8 byte order mark before it is skipped. Throws `io`, as
+// "NAME:line:column: what is wrong" with both from 1 and columns in bytes, for anything malformed, for a row
+// with another number of cells than the header, for header names empty or repeated, and for an empty text.
+// A quote left open on the last line counts as interrupted; one that swallows a line end is an error.
+CsvTable parse_csv(std::string_view text, const std::string& name);
+
+// Throws `io` with the path when it cannot be read, and as parse_csv does.
+CsvTable read_csv(const std::string& path);
+
+// Appends each row with one write(2) to a file opened O_APPEND: rows of several processes stay whole, and
+// what was written survives any crash of this one. Ignores SIGPIPE from the first writer on, because the end
+// of a pipe's reader must come back as an error like any other.
+class CsvWriter {
+ public:
+  enum class Mode {
+    create,    // refuses a file that holds something
+    truncate,  // empties it
+    append,    // refuses one that ends within a line
+  };
+
+  // "-" is stdout, whatever the mode. Creates parent folders. Throws `usage` for a file the mode refuses,
+  // `io` for one that cannot be opened.
+  explicit CsvWriter(std::string path, Mode = Mode::create);
+  ~CsvWriter();
+  CsvWriter(const CsvWriter&) = delete;
+  CsvWriter& operator=(const CsvWriter&) = delete;
+
+  // Throws `io` with the path and the reason. The file may then end within a row: later writes are refused
+  // (`usage`), so that none continues that row.
+  void write(std::span<const std::string> cells);
+
+  // Some file systems report a full disk only here. Throws `io`; does nothing the second time.
+  void close();
+
+  const std::string& path() const { return path_; }
+  // Nothing was in the file when it was opened: the header is still to be written.
+  bool empty() const { return empty_; }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  bool empty_ = true;
+};
+
+}  // namespace clweave

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// device: what is known of each OpenCL device, and which one the user means. Plain data, no OpenCL types.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace clweave {
+
+// As reported by the driver. Nothing here enters a formula for speed: reported compute units, clocks
+// and cache sizes are wrong often enough (0 MHz, 1 compute unit) that only measurements are trusted.
+struct DeviceInfo {
+  int platform_index = 0;
+  int device_index = 0;
+  std::string platform;
+  std::string platform_version;
+  std::string vendor;
+  std::string name;
+  std::string type;  // cpu, gpu, accelerator or custom
+  std::string driver;
+  std::string version;    // "OpenCL 3.0 ..."
+  std::string c_version;  // "OpenCL C 1.2 ..."
+  std::string extensions;
+  std::string uuid;     // 32 hex digits, empty where the driver does not say
+  std::string pci;      // "0000:17:00.0", empty where the driver does not say
+  std::string silicon;  // equal for two entries that are the same hardware
+  std::int64_t compute_units = 0;
+  std::int64_t clock_mhz = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t max_alloc_bytes = 0;
+  std::int64_t local_bytes = 0;
+  std::int64_t cache_bytes = 0;
+  std::int64_t max_group = 0;
+  std::vector<std::int64_t> max_group_dims;
+  std::int64_t lockstep = 0;  // preferred work-group multiple of a trivial kernel; 0 = not reported
+  std::int64_t timer_ns = 0;  // resolution of event times; 0 = not reported
+  bool fp64 = false;
+  bool fp16 = false;
+  bool int64_atomics = false;
+  bool subgroups = false;
+  bool local_is_dedicated = false;
+
+  std::string index() const { return std::to_string(platform_index) + ":" + std::to_string(device_index); }
+  bool has_extension(const std::string& extension) const;
+};
+
+void to_json(nlohmann::json&, const DeviceInfo&);
+void from_json(const nlohmann::json&, DeviceInfo&);
+
+// Every device of every platform; a platform that fails is skipped and named in `complaints`.
+// Entries of equal `silicon` are the same hardware: equal UUID or PCI address, or a CPU of this host.
+std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints);
+
+// The devices that `selector` means: "P:D" index, a type (cpu, gpu, accelerator), a UUID, or a part of
+// the device's, vendor's or platform's name in any case. Empty when nothing matches.
+std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo>&, const std::string& selector);
+
+// A name that is safe as a folder: lower case, runs of anything else become one dash.
+std::string slug(const std::string& text);
+
+}  // namespace clweave

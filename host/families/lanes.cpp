@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// lanes: what does it cost when neighbouring work-items take distinct paths, and how many of them run in
+// lock-step?
+//
+// The branch of family divergence is so light that compilers make it a select (AMD and NVIDIA do). Here each
+// of `paths` paths is a long dependent chain that nobody predicates, dealt to the items `granularity` at a
+// time. A device that runs W items in lock-step pays for min(paths, W / granularity) paths one after the
+// other; from granularity W on it pays for one.
+#include <algorithm>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr std::uint32_t multiplier = 1664525;  // Numerical Recipes' linear congruential generator
+constexpr std::uint32_t increment = 1013904223;
+
+Plan plan(const Case& at, const DeviceInfo& /*device*/) {
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto paths = static_cast<std::uint32_t>(at.number("paths"));
+  const auto granularity = static_cast<std::uint32_t>(at.number("granularity"));
+  const auto trips = static_cast<std::uint32_t>(at.number("trips"));
+  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  if (paths == 0 || paths > 64 || (paths & (paths - 1)) != 0)
+    throw Error(Kind::usage, "paths must be 1, 2, 4, 8, 16, 32 or 64");
+  if (n == 0 || n > UINT32_MAX || granularity == 0 || group == 0)
+    throw Error(Kind::usage, "n (at most 4294967295), granularity and work_group must be 1 or more");
+
+  Plan p;
+  p.define("PATHS", paths).define("GRANULARITY", std::to_string(granularity) + "u");
+  p.define("MULTIPLIER", std::to_string(multiplier) + "u")
+      .define("INCREMENT", std::to_string(increment) + "u");
+  const Random<std::uint32_t> start(at.seed, 1);
+  const auto in = p.input<std::uint32_t>(n, start);
+  const auto out = p.output<std::uint32_t>(n);
+  p.launch("lanes", {round_up(n, group)}, {group}, out, in, static_cast<std::uint32_t>(n), trips);
+  p.expect<std::uint32_t>(out, [=](std::uint64_t i) {
+    const auto path = static_cast<std::uint32_t>(i / granularity % paths);
+    std::uint32_t x = start(i);
+    for (std::uint32_t trip = 0; trip < trips; ++trip)
+      x = (x ^ (x >> (7 + path % 5))) * (multiplier + 8 * path) + (increment + 2 * path);
+    return x;
+  });
+  p.cost = {.read = 4 * n, .written = 4 * n, .flops = 0, .items = n};
+  return p;
+}
+
+// What W items in lock-step make of the times: paths taken one after the other by items of one bundle.
+double serialised(double width, double paths, double granularity) {
+  return std::max(1.0, std::min(paths, width / granularity));
+}
+
+// The width whose model explains all times best: the sum over the rows of |log(time / model)|, each number of
+// paths with its own offset (their code differs in size), the offset being the median. Absolute values, so
+// that a few disturbed rows do not decide.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::int64_t n = 0;
+  for (const auto& o : outcomes) n = std::max(n, o.at.number("n"));
+  using Row = std::pair<double, double>;          // granularity, time
+  std::map<std::int64_t, std::vector<Row>> rows;  // by paths
+  for (const auto& o : outcomes) {
+    if (o.at.number("n") == n)
+      rows[o.at.number("paths")].emplace_back(static_cast<double>(o.at.number("granularity")), o.time_s);
+  }
+  std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 2; });
+  const auto misfit = [&](double width) {
+    double sum = 0;
+    for (const auto& [paths, times] : rows) {
+      std::vector<double> logs;
+      for (const auto& [granularity, time] : times)
+        logs.push_back(std::log(time / serialised(width, static_cast<double>(paths), granularity)));
+      std::ranges::sort(logs);
+      for (const double x : logs) sum += std::abs(x - logs[logs.size() / 2]);
+    }
+    return sum;
+  };
+  if (rows.empty() || rows.rbegin()->first < 2) return {};
+  std::int64_t width = 1;
+  for (std::int64_t w = 2; w <= 256; w *= 2) {
+    if (misfit(static_cast<double>(w)) < misfit(static_cast<double>(width))) width = w;
+  }
+  std::vector<Finding> out;
+  const std::string reported = device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing";
+  out.push_back({"lockstep_width", static_cast<double>(width), "items",
+                 "inferred lock-step width " + std::to_string(width) + "; the driver reports " + reported});
+  if (rows.contains(1)) {
+    const auto& [paths, times] = *rows.rbegin();
+    const auto finest = *std::ranges::min_element(times);
+    out.push_back({"serialised_paths", finest.second / rows.at(1).front().second, "ratio",
+                   "time of " + std::to_string(paths) + " paths dealt " +
+                       std::to_string(static_cast<int>(finest.first)) + " at a time over one path for all"});
+  }
+  return out;
+}
+
+}  // namespace
+
+Family lanes() {
+  const Values all_paths = {1, 2, 4, 8, 16, 32, 64};
+  const Values all_granularities = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+  return {
+      .name = "lanes",
+      .question = "What do distinct paths of neighbouring items cost, and how many items run in lock-step?",
+      .axes = {{"paths", "distinct paths", all_paths},
+               {"granularity", "neighbouring items that share a path", all_granularities},
+               {"trips", "dependent steps of a path", {256}},
+               {"n", "work-items", {262144}},
+               {"work_group", "items of a work-group", {256}}},
+      .presets = {{"smoke",
+                   {{{"paths", {1, 2, 64}},
+                     {"granularity", {1, 16}},
+                     {"trips", {4}},
+                     {"n", {1, 300}},
+                     {"work_group", {64}}}}},
+                  {"quick", {{{"paths", {1, 2, 8, 32, 64}}, {"granularity", all_granularities}}}},
+                  {"paper", {}},
+                  {"full",
+                   {{{"paths", all_paths},
+                     {"granularity", all_granularities},
+                     {"trips", {256, 1024}},
+                     {"n", {262144, 1048576}}}}}},
+      // With one path there is nothing to deal.
+      .view = {.rows = {"paths"}, .columns = {"granularity"}, .quantity = "slowdown"},
+      .makes_sense = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
+      .plan = plan,
+      .findings = findings};
+}
+
+}  // namespace clweave

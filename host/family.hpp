@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// family: what one kernel family is: its axes, its presets, and the plan that each case asks for.
+//
+// A Family is data plus pure functions and never calls OpenCL: the harness builds, uploads, poisons, runs,
+// checks and times whatever the Plan says. So every plan of every family is tested without a device.
+#pragma once
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device.hpp"
+#include "error.hpp"
+#include "random.hpp"
+
+namespace clweave {
+
+// ---- What is swept -------------------------------------------------------------------------------------
+
+using Value = std::variant<std::int64_t, double, std::string>;
+std::string text_of(const Value&);
+Value value_of(const std::string& text);  // "4" is a number, "0.5" too, "row" is text
+
+struct Values : std::vector<Value> {
+  Values() = default;
+  explicit Values(Value value) { push_back(std::move(value)); }
+  Values(std::initializer_list<int> numbers) {
+    for (auto v : numbers) emplace_back(std::int64_t{v});
+  }
+  Values(std::initializer_list<std::int64_t> numbers) {
+    for (auto v : numbers) emplace_back(v);
+  }
+  Values(std::initializer_list<double> numbers) {
+    for (auto v : numbers) emplace_back(v);
+  }
+  Values(std::initializer_list<const char*> words) {
+    for (const auto* v : words) emplace_back(std::string(v));
+  }
+};
+
+// One swept parameter. The first value is the default. A list of words is closed: `--set` accepts no other
+// word, unless `open` says that the plan understands more (shapes such as 16x16).
+struct Axis {
+  std::string name;
+  std::string meaning;
+  Values values;
+  bool open = false;
+};
+
+// A cross product: the values of the axes named; an axis not named stays at its default.
+using Sweep = std::map<std::string, Values>;
+
+// One point of a sweep.
+struct Case {
+  std::string family;
+  std::vector<std::pair<std::string, Value>> axes;  // in the family's order
+  std::uint64_t seed = 0;                           // of the inputs; not part of the id
+
+  const Value& at(const std::string& axis) const;  // usage error when the family has no such axis
+  std::int64_t number(const std::string& axis) const;
+  const std::string& text(const std::string& axis) const;
+  bool is(const std::string& axis, const std::string& word) const { return text(axis) == word; }
+  std::string id() const;  // divergence/kernel=grid/parity=row/...
+};
+
+// ---- What a case asks of the device --------------------------------------------------------------------
+
+struct Buffer {
+  std::size_t index;
+};  // a handle into Plan::buffers, not a device object
+struct LocalBytes {
+  std::size_t bytes;
+};  // a kernel argument in local memory
+using Scalar = std::vector<std::byte>;
+using Arg = std::variant<Buffer, LocalBytes, Scalar>;
+
+// One to three dimensions, fastest first. Empty as a local size: the driver chooses.
+using Range = std::vector<std::size_t>;
+std::size_t items_in(const Range&);
+std::size_t round_up(std::size_t n, std::size_t multiple);
+std::string text_of(const Range&);        // "16x16"
+Range range_of(const std::string& text);  // usage error unless it is 1 to 3 positive numbers joined by x
+
+struct Launch {
+  std::string kernel;
+  Range global;
+  Range local;
+  std::vector<Arg> args;
+};
+struct CopyBuffer {  // clEnqueueCopyBuffer of the first `bytes`
+  Buffer from, to;
+  std::uint64_t bytes;
+};
+using Step = std::variant<Launch, CopyBuffer>;
+
+// Outputs hold this pattern before every verified run: an element still equal to it was not written.
+inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93, 0x6E, 0xB8, 0x2F, 0xF4,
+                                                         0x59, 0xE2, 0x8B, 0x37, 0xD6, 0x4C, 0x95, 0x7A};
+
+// What comparing a stretch of one output found. Stretches of one buffer add up with `merge`.
+struct Tally {
+  std::uint64_t elements = 0, written = 0, wrong = 0;
+  std::uint64_t first_wrong = UINT64_MAX;  // element index
+  std::string first_text;                  // "[17] is 3, expected 4"
+
+  void merge(const Tally& other);
+  std::string text() const;  // one sentence: how many are right and written, and the first that is not
+};
+
+// Both functions get the offset of their stretch in bytes; stretches start at multiples of 16 elements and
+// are handed to several threads at once.
+struct BufferSpec {
+  std::uint64_t bytes;
+  std::function<void(std::uint64_t offset, std::span<std::byte>)> fill;  // empty: output, poisoned
+};
+struct Check {
+  Buffer buffer;
+  std::function<Tally(std::uint64_t offset, std::span<const std::byte>)> compare;
+};
+
+// The work one execution of all steps does, as the algorithm defines it, not as the hardware may do it.
+struct Cost {
+  std::uint64_t read = 0, written = 0, flops = 0, items = 0;
+};
+
+template <class T>
+std::string type_name();
+template <>
+inline std::string type_name<float>() {
+  return "float";
+}
+template <>
+inline std::string type_name<double>() {
+  return "double";
+}
+template <>
+inline std::string type_name<std::int32_t>() {
+  return "int";
+}
+template <>
+inline std::string type_name<std::uint32_t>() {
+  return "uint";
+}
+template <>
+inline std::string type_name<std::int64_t>() {
+  return "long";
+}
+template <>
+inline std::string type_name<std::uint64_t>() {
+  return "ulong";
+}
+template <>
+inline std::string type_name<std::uint8_t>() {
+  return "uchar";
+}
+
+struct Plan {
+  std::string source;  // stem of the .cl file; empty: the family's own
+  std::map<std::string, std::string> defines;
+  std::vector<BufferSpec> buffers;
+  std::vector<Step> steps;  // timed together, in order
+  std::vector<Check> checks;
+  Cost cost;
+  std::string
+      ceiling;  // what the case cannot beat, as family ceiling names it: copy, read, arithmetic_float ..
+  std::string exhibit;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
+
+  Plan& define(const std::string& name, std::int64_t v) {
+    defines[name] = std::to_string(v);
+    return *this;
+  }
+  Plan& define(const std::string& name, const std::string& v) {
+    defines[name] = v;
+    return *this;
+  }
+
+  // Throws `unsupported` with the reason unless the device can do it.
+  static void need(bool able, const std::string& reason) {
+    if (!able) throw Error(Kind::unsupported, reason);
+  }
+  template <class T>
+  static void need_type(const DeviceInfo& device) {
+    if constexpr (std::is_same_v<T, double>)
+      need(device.fp64, "the device has no double precision (cl_khr_fp64)");
+  }
+
+  template <class T>
+  Buffer output(std::uint64_t n) {
+    return add<T>(n, nullptr);
+  }
+
+  // Element i is value(i), T(std::uint64_t).
+  template <class T, class F>
+  Buffer input(std::uint64_t n, F value) {
+    return add<T>(n, [value](std::uint64_t offset, std::span<std::byte> bytes) {
+      const std::uint64_t first = offset / sizeof(T);
+      for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+        const T v = value(first + i);
+        std::memcpy(&bytes[i * sizeof(T)], &v, sizeof(T));
+      }
+    });
+  }
+
+  template <class... A>
+  void launch(std::string kernel, Range global, Range local, const A&... args) {
+    steps.emplace_back(Launch{std::move(kernel), std::move(global), std::move(local), {pack(args)...}});
+  }
+
+  // Every element i of `b` must equal value(i); `tolerance` is relative to |expected|, 0 = same value.
+  template <class T, class F>
+  void expect(Buffer b, F value, double tolerance = 0) {
+    checks.push_back(
+        {b, [value, tolerance](std::uint64_t offset, std::span<const std::byte> bytes) {
+           Tally tally;
+           const std::uint64_t first = offset / sizeof(T);
+           for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+             T got;
+             std::memcpy(&got, &bytes[i * sizeof(T)], sizeof(T));
+             const T want = value(first + i);
+             const bool right = tolerance == 0
+                                    ? got == want
+                                    : std::abs(static_cast<double>(got) - static_cast<double>(want)) <=
+                                          tolerance * std::abs(static_cast<double>(want));
+             ++tally.elements;
+             tally.written += std::memcmp(&got, &poison[i * sizeof(T) % poison.size()], sizeof(T)) != 0;
+             if (right) continue;
+             if (tally.wrong++ == 0) {
+               tally.first_wrong = first + i;
+               tally.first_text =
+                   mismatch_text(first + i, static_cast<long double>(got), static_cast<long double>(want));
+             }
+           }
+           return tally;
+         }});
+  }
+
+ private:
+  template <class T>
+  Buffer add(std::uint64_t n, std::function<void(std::uint64_t, std::span<std::byte>)> fill) {
+    static_assert(poison.size() % sizeof(T) == 0);
+    buffers.push_back({n * sizeof(T), std::move(fill)});
+    return {buffers.size() - 1};
+  }
+  static std::string mismatch_text(std::uint64_t index, long double got, long double want);
+  static Arg pack(Buffer b) { return b; }
+  static Arg pack(LocalBytes b) { return b; }
+  template <class T>
+  static Arg pack(const T& scalar) {
+    static_assert(std::is_arithmetic_v<T>);
+    Scalar bytes(sizeof(T));
+    std::memcpy(bytes.data(), &scalar, sizeof(T));
+    return bytes;
+  }
+};
+
+// ---- The family ----------------------------------------------------------------------------------------
+
+// A measured case, as a family sees it when it draws conclusions.
+struct Outcome {
+  Case at;
+  double time_s;
+};
+
+// A conclusion from several cases of one family on one device, such as the inferred lock-step width.
+struct Finding {
+  std::string name;  // lower_snake, part of the row's case id
+  double value;
+  std::string unit;
+  std::string text;  // one sentence for people
+};
+
+// How people see a family's rows: a table of one quantity, one table per combination of the other axes.
+struct View {
+  std::vector<std::string> rows, columns;  // axis names
+  std::string quantity;  // rate: GB/s, of arithmetic Gop/s; items: G items/s; slowdown: time over the best
+};
+
+// By convention an axis `form` with the value `published` marks exhibits of known errors; they run last.
+struct Family {
+  std::string name;      // also the stem of its .cl file
+  std::string question;  // one sentence
+  std::vector<Axis> axes;
+  std::map<std::string, std::vector<Sweep>> presets;  // smoke, quick, paper, full
+  View view = {};
+  std::function<bool(const Case&)> makes_sense = {};  // empty: every combination does
+  std::function<Plan(const Case&, const DeviceInfo&)> plan;
+  std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
+      {};  // may be empty
+
+  const Axis* axis(const std::string& axis_name) const;
+};
+
+std::vector<Family> all_families();  // generated: one call per host/families/*.cpp
+
+inline constexpr std::array<const char*, 4> preset_names = {"smoke", "quick", "paper", "full"};
+
+// The cases of the sweeps, in order, each once, without combinations that make no sense.
+std::vector<Case> cases_of(const Family&, const std::vector<Sweep>&, std::uint64_t seed);
+
+// The plan of a case. Besides what Family::plan throws: `unsupported` when a buffer or their sum does not
+// fit the device, or a work-group is larger than the device allows.
+Plan plan_of(const Family&, const Case&, const DeviceInfo&);
+
+// A plan function that picks T by the case's `type` axis.
+template <class... Ts, class F>
+std::function<Plan(const Case&, const DeviceInfo&)> for_types(F plan) {
+  return [plan](const Case& at, const DeviceInfo& device) -> Plan {
+    std::optional<Plan> made;
+    ((type_name<Ts>() == at.text("type") ? void(made = plan.template operator()<Ts>(at, device)) : void()),
+     ...);
+    if (!made) throw Error(Kind::usage, at.family + " has no type '" + at.text("type") + "'");
+    return *std::move(made);
+  };
+}
+
+}  // namespace clweave

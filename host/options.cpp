@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "version.hpp"
+
+namespace clweave {
+
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  Options out;
+  CLI::App app("clweave shows how an OpenCL device really behaves: every output checked, one CSV per device.",
+               "clweave");
+  app.set_version_flag("--version", std::string(version));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+
+  auto* devices =
+      app.add_subcommand("devices", "Show every OpenCL device, and which entries are the same hardware");
+  devices->add_flag("--json", out.json, "Everything known, as JSON");
+
+  auto* list = app.add_subcommand(
+      "list", "Show the families: the question each answers, axes, values, number of cases");
+  list->add_option("--family", out.selection.families, "Only these families")
+      ->delimiter(',')
+      ->type_name("NAME,..");
+  list->add_flag("--json", out.json, "The same as JSON");
+  list->add_flag("--columns", out.columns, "The columns of a results CSV, as a Markdown table");
+
+  auto* run = app.add_subcommand(
+      "run", "Verify and measure the cases of a preset on each device; one CSV row per case");
+  run->add_option("--device", out.devices,
+                  "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
+                  "may be given again [every device]")
+      ->type_name("SEL");
+  run->add_option("--family", out.selection.families, "Only these families [all]")
+      ->delimiter(',')
+      ->type_name("NAME,..");
+  run->add_option("--preset", out.selection.preset,
+                  "smoke: tiny sizes of every variant; quick: minutes; paper: the published sizes and "
+                  "sweeps; full [quick]")
+      ->type_name("NAME");
+  run->add_option("--set", out.selection.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
+      ->type_name("AXIS=V,..");
+  run->add_option("--where", out.selection.where,
+                  "Keep the cases with these values, e.g. kernel=grid; may be given again")
+      ->type_name("AXIS=V,..");
+  run->add_option("--filter", out.selection.filter, "Keep the cases whose id matches")->type_name("REGEX");
+  run->add_option("--csv", out.csv,
+                  "File for the rows of all devices; - is stdout [results/<device>/<UTC time>.csv each]")
+      ->type_name("FILE");
+  run->add_option("--kernels", out.kernels, "Read the .cl files from here instead of the built-in ones")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
+  run->add_option("--seed", out.selection.seed, "Seed of the random inputs [1]")->type_name("N");
+  bool no_ceiling = false;
+  run->add_flag("--no-ceiling", no_ceiling,
+                "Do not measure the device's ceilings first; of_ceiling stays empty");
+  run->add_flag("--dry-run", out.dry_run,
+                "Print the cases with launch shapes, memory and time estimates; run nothing");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    app.exit(success);
+    return {};
+  } catch (const CLI::ParseError& error) {
+    throw Error(Kind::usage,
+                std::string(error.what()) + "\nclweave --help and clweave run --help show what may be typed");
+  }
+  out.command = devices->parsed() ? Command::devices : list->parsed() ? Command::list : Command::run;
+  out.selection.ceilings = !no_ceiling;
+  return out;
+}
+
+}  // namespace clweave

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// parallel: host-side fills and checks on every core.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace clweave {
+
+// Calls f(begin, end) on disjoint stretches of [0, n), each but the last a multiple of `grain` long, on as
+// many threads as there is work for. f must not throw.
+template <class F>
+void for_stretches(std::uint64_t n, std::uint64_t grain, const F& f) {
+  const std::uint64_t grains = (n + grain - 1) / grain;
+  const std::uint64_t threads =
+      std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 1, std::max<std::uint64_t>(grains, 1));
+  const auto edge = [&](std::uint64_t t) { return std::min(n, grains * t / threads * grain); };
+  std::vector<std::jthread> workers;
+  for (std::uint64_t t = 1; t < threads; ++t) workers.emplace_back([&, t] { f(edge(t), edge(t + 1)); });
+  f(edge(0), edge(1));
+}
+
+}  // namespace clweave

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "error.hpp"
+
+namespace clweave {
+
+const std::vector<Column>& columns() {
+  static const std::vector<Column> table = {
+      {"schema", "", "Version of this table: `clweave-1`", &Record::schema},
+      {"run_id", "", "Same for all rows of one call of `clweave run`", &Record::run_id},
+      {"run", "", "Number of the repetition within the call, from 1", &Record::run},
+      {"time_utc", "", "When the row was finished, ISO 8601", &Record::time_utc},
+      {"version", "", "Version of clweave and the commit it was built from", &Record::version},
+      {"host", "", "Name of the computer", &Record::host},
+      {"platform", "", "OpenCL platform: name and version", &Record::platform},
+      {"vendor", "", "Vendor of the device", &Record::vendor},
+      {"device", "", "Name of the device", &Record::device},
+      {"device_type", "", "cpu, gpu, accelerator or custom", &Record::device_type},
+      {"driver", "", "Version of the driver", &Record::driver},
+      {"api", "", "opencl; a native baseline names its own", &Record::api},
+      {"family", "", "Kernel family", &Record::family},
+      {"case_id", "", "Family and every axis value: the key of a case", &Record::case_id},
+      {"status", "",
+       "ok, unsupported, build_failed, launch_failed, wrong_result, timeout, device_lost or implausible",
+       &Record::status},
+      {"reason", "", "Why the row is not ok, or what is worth knowing about it", &Record::reason},
+      {"verified", "", "yes: the whole output was compared with a host reference and equal; no: it differed",
+       &Record::verified},
+      {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
+      {"timer", "",
+       "event: device time stamps; host: host clock around a batch. Never compare one with the other",
+       &Record::timer},
+      {"samples", "", "Number of timed samples", &Record::samples},
+      {"time_s", "s", "Median time of one execution by `timer`", &Record::time_s},
+      {"time_low_s", "s", "Lower end of the 95 % interval of the median", &Record::time_low_s},
+      {"time_high_s", "s", "Upper end of the 95 % interval of the median", &Record::time_high_s},
+      {"wall_s", "s", "Median host time of one execution, launch and wait included", &Record::wall_s},
+      {"bytes", "B", "Bytes that the algorithm reads and writes in one execution", &Record::bytes},
+      {"flops", "", "Arithmetic operations of one execution; a fused multiply-add counts as two",
+       &Record::flops},
+      {"items", "", "Elements processed by one execution", &Record::items},
+      {"gb_per_s", "GB/s", "bytes / time_s, GB = 1e9 bytes", &Record::gb_per_s},
+      {"gflop_per_s", "Gop/s", "flops / time_s", &Record::gflop_per_s},
+      {"gitems_per_s", "G/s", "items / time_s", &Record::gitems_per_s},
+      {"ceiling", "",
+       "What bounds the case: copy, read or arithmetic, as measured by family ceiling in this run",
+       &Record::ceiling},
+      {"of_ceiling", "", "Fraction of that ceiling reached", &Record::of_ceiling},
+      {"finding", "", "Name of a conclusion drawn from several rows; such a row has no time",
+       &Record::finding},
+      {"value", "unit", "Value of the finding, in the unit of the next column", &Record::value},
+      {"unit", "", "Unit of `value`", &Record::unit},
+      {"build_s", "s", "Time to build the program; 0 when an earlier row had built it", &Record::build_s},
+      {"build_options", "", "Options given to the OpenCL compiler", &Record::build_options},
+      {"fingerprint", "", "Hash of the kernel's full source and its options", &Record::fingerprint},
+  };
+  return table;
+}
+
+Number rate_of(const Record& record) {
+  return record.ceiling.starts_with("arithmetic") ? record.gflop_per_s : record.gb_per_s;
+}
+
+namespace {
+
+std::string cell_of(const Record& record, const Column& column) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        const auto& field = record.*member;
+        if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
+          return field;
+        } else {
+          return field ? fmt::format("{}", *field) : std::string();
+        }
+      },
+      column.member);
+}
+
+template <class T>
+void parse_cell(const std::string& cell, std::optional<T>& field, const std::string& where) {
+  if (cell.empty()) return;
+  T value{};
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc{} || end != cell.data() + cell.size())
+    throw Error(Kind::io, where + ": '" + cell + "' is no number");
+  field = value;
+}
+
+}  // namespace
+
+std::vector<std::string> header_cells(const std::vector<std::string>& axis_names) {
+  std::vector<std::string> cells;
+  for (const auto& column : columns()) cells.push_back(column.name);
+  cells.insert(cells.end(), axis_names.begin(), axis_names.end());
+  return cells;
+}
+
+std::vector<std::string> cells_of(const Record& record, const std::vector<std::string>& axis_names) {
+  std::vector<std::string> cells;
+  for (const auto& column : columns()) cells.push_back(cell_of(record, column));
+  for (const auto& axis : axis_names) {
+    const auto it = std::ranges::find(record.axes, axis, &std::pair<std::string, std::string>::first);
+    cells.push_back(it != record.axes.end() ? it->second : "");
+  }
+  return cells;
+}
+
+std::vector<Record> records_of(const CsvTable& table, const std::string& name) {
+  std::vector<const Column*> meaning;  // per file column; null: an axis
+  for (const auto& title : table.header) {
+    const auto it = std::ranges::find(columns(), title, &Column::name);
+    meaning.push_back(it != columns().end() ? &*it : nullptr);
+  }
+  for (const auto& column : columns()) {
+    if (std::ranges::find(table.header, column.name) == table.header.end())
+      throw Error(Kind::io, name + ":1: no column '" + column.name + "': not a CSV of clweave run");
+  }
+  std::vector<Record> records;
+  records.reserve(table.rows.size());
+  for (const auto& row : table.rows) {
+    Record record;
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const std::string& cell = row.cells[c];
+      if (meaning[c] == nullptr) {
+        if (!cell.empty()) record.axes.emplace_back(table.header[c], cell);
+        continue;
+      }
+      std::visit(
+          [&](auto member) {
+            auto& field = record.*member;
+            if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
+              field = cell;
+            } else {
+              parse_cell(cell, field, fmt::format("{}:{}: column {}", name, row.line, table.header[c]));
+            }
+          },
+          meaning[c]->member);
+    }
+    if (record.schema != Record().schema)
+      throw Error(Kind::io, fmt::format("{}:{}: schema '{}', this clweave reads '{}'", name, row.line,
+                                        record.schema, Record().schema));
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+std::string column_dictionary() {
+  std::string out = "| column | unit | meaning |\n|---|---|---|\n";
+  for (const auto& column : columns())
+    out += fmt::format("| `{}` | {} | {} |\n", column.name, column.unit, column.meaning);
+  return out;
+}
+
+}  // namespace clweave

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// record: one row: what was asked, what came back, and the one table of columns.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "csv.hpp"
+
+namespace clweave {
+
+using Number = std::optional<double>;  // empty: not known, and an empty cell
+using Count = std::optional<std::int64_t>;
+
+struct Record {
+  std::string schema = "clweave-1";
+  std::string run_id;
+  Count run;
+  std::string time_utc;
+  std::string version;
+  std::string host;
+  std::string platform;
+  std::string vendor;
+  std::string device;
+  std::string device_type;
+  std::string driver;
+  std::string api = "opencl";
+  std::string family;
+  std::string case_id;
+  std::string status;
+  std::string reason;
+  std::string verified;  // yes, no or empty
+  std::string exhibit;   // yes or empty
+  std::string timer;
+  Count samples;
+  Number time_s;
+  Number time_low_s;
+  Number time_high_s;
+  Number wall_s;
+  Count bytes;
+  Count flops;
+  Count items;
+  Number gb_per_s;
+  Number gflop_per_s;
+  Number gitems_per_s;
+  std::string ceiling;
+  Number of_ceiling;
+  std::string finding;
+  Number value;
+  std::string unit;
+  Number build_s;
+  std::string build_options;
+  std::string fingerprint;
+  std::vector<std::pair<std::string, std::string>> axes;  // one column per axis name of any family
+
+  bool ok() const { return status == "ok"; }
+  // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
+  bool failed() const { return !ok() && status != "unsupported" && exhibit.empty(); }
+};
+
+// The speed that a row is held against its ceiling with: Gop/s of arithmetic, else GB/s.
+Number rate_of(const Record&);
+
+struct Column {
+  std::string name;
+  std::string unit;  // empty: text or a plain count
+  std::string meaning;
+  std::variant<std::string Record::*, Number Record::*, Count Record::*> member;
+};
+
+// The fixed columns, in file order; the axes' columns follow them.
+const std::vector<Column>& columns();
+
+std::vector<std::string> header_cells(const std::vector<std::string>& axis_names);
+std::vector<std::string> cells_of(const Record&, const std::vector<std::string>& axis_names);
+
+// The records of a file, in order. Columns may stand in any order; one that is not in the table is an axis.
+// Throws `io` with file and line for a missing column, a number that is none, or another schema.
+std::vector<Record> records_of(const CsvTable&, const std::string& name);
+
+// The column dictionary of results/README.md, as a Markdown table.
+std::string column_dictionary();
+
+}  // namespace clweave

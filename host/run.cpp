@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "parallel.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr std::uint64_t guard_bytes = 4096;        // behind every buffer
+constexpr std::uint64_t stretch_bytes = 64 << 20;  // host memory for transfers, whatever the buffer's size
+
+const char* status_name(Kind kind) {
+  switch (kind) {
+    case Kind::unsupported: return "unsupported";
+    case Kind::build: return "build_failed";
+    case Kind::wrong_result: return "wrong_result";
+    case Kind::timeout: return "timeout";
+    case Kind::device_lost: return "device_lost";
+    default: return "launch_failed";
+  }
+}
+
+cl::NDRange nd_range(const Range& range) {
+  switch (range.size()) {
+    case 0: return cl::NullRange;
+    case 1: return {range[0]};
+    case 2: return {range[0], range[1]};
+    default: return {range[0], range[1], range[2]};
+  }
+}
+
+// The buffers, kernels and checks of one plan on one device.
+class Execution {
+ public:
+  Execution(Session& session, const Plan& plan, const cl::Program& program) : session_(session), plan_(plan) {
+    for (const auto& spec : plan.buffers) {
+      buffers_.emplace_back(session.context(), CL_MEM_READ_WRITE,
+                            round_up(spec.bytes, poison.size()) + guard_bytes);
+      poison_buffer(buffers_.size() - 1);
+      if (spec.fill) upload(buffers_.size() - 1);
+    }
+    for (const auto& step : plan.steps) {
+      const auto* launch = std::get_if<Launch>(&step);
+      kernels_.push_back(launch != nullptr ? kernel_of(program, *launch) : cl::Kernel());
+    }
+  }
+
+  // Executes all steps `batch` times.
+  Sample run(int batch) {
+    const std::size_t steps = plan_.steps.size();
+    std::vector<cl::Event> events(steps * static_cast<std::size_t>(batch));
+    const double before = host_now();
+    for (std::size_t e = 0; e < events.size(); ++e) enqueue(e % steps, &events[e]);
+    session_.queue().finish();
+    Sample sample{.event_s = 0, .host_s = (host_now() - before) / batch, .batch = batch};
+    for (std::size_t e = 0; e < events.size(); e += steps) {
+      const Stamps first = stamps_of(events[e]);
+      const Stamps last = stamps_of(events[e + steps - 1]);
+      sample.event_s += Stamps{true, first.start, last.end}.seconds() / batch;
+    }
+    return sample;
+  }
+
+  // Poisons the outputs, executes once and compares everything. Throws `wrong_result`.
+  void verify() {
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      if (!plan_.buffers[b].fill) poison_buffer(b);
+    }
+    run(1);
+    for (const auto& check : plan_.checks) {
+      const Tally tally = tally_of(check);
+      if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
+    }
+    for (std::size_t b = 0; b < buffers_.size(); ++b) check_guard(b);
+  }
+
+ private:
+  cl::Kernel kernel_of(const cl::Program& program, const Launch& launch) {
+    cl::Kernel kernel(program, launch.kernel.c_str());
+    for (cl_uint i = 0; i < launch.args.size(); ++i) {
+      if (const auto* buffer = std::get_if<Buffer>(&launch.args[i])) {
+        kernel.setArg(i, buffers_[buffer->index]);
+      } else if (const auto* local = std::get_if<LocalBytes>(&launch.args[i])) {
+        kernel.setArg(i, cl::Local(local->bytes));
+      } else {
+        const auto& scalar = std::get<Scalar>(launch.args[i]);
+        kernel.setArg(i, scalar.size(), scalar.data());
+      }
+    }
+    return kernel;
+  }
+
+  void enqueue(std::size_t step, cl::Event* event) {
+    if (const auto* copy = std::get_if<CopyBuffer>(&plan_.steps[step])) {
+      session_.queue().enqueueCopyBuffer(buffers_[copy->from.index], buffers_[copy->to.index], 0, 0,
+                                         copy->bytes, nullptr, event);
+      return;
+    }
+    const auto& launch = std::get<Launch>(plan_.steps[step]);
+    session_.queue().enqueueNDRangeKernel(kernels_[step], cl::NullRange, nd_range(launch.global),
+                                          nd_range(launch.local), nullptr, event);
+  }
+
+  void poison_buffer(std::size_t b) {
+    struct Pattern {
+      std::array<unsigned char, poison.size()> bytes;
+    };
+    session_.queue().enqueueFillBuffer(buffers_[b], Pattern{poison}, 0,
+                                       round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes);
+  }
+
+  void upload(std::size_t b) {
+    const auto& spec = plan_.buffers[b];
+    std::vector<std::byte> host(std::min(spec.bytes, stretch_bytes));
+    for (std::uint64_t at = 0; at < spec.bytes; at += stretch_bytes) {
+      const std::span<std::byte> stretch(host.data(), std::min(stretch_bytes, spec.bytes - at));
+      for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+        spec.fill(at + begin, stretch.subspan(begin, end - begin));
+      });
+      session_.queue().enqueueWriteBuffer(buffers_[b], CL_TRUE, at, stretch.size(), stretch.data());
+    }
+  }
+
+  Tally tally_of(const Check& check) {
+    const std::uint64_t bytes = plan_.buffers[check.buffer.index].bytes;
+    std::vector<std::byte> host(std::min(bytes, stretch_bytes));
+    Tally total;
+    std::mutex merging;
+    for (std::uint64_t at = 0; at < bytes; at += stretch_bytes) {
+      const std::span<std::byte> stretch(host.data(), std::min(stretch_bytes, bytes - at));
+      session_.queue().enqueueReadBuffer(buffers_[check.buffer.index], CL_TRUE, at, stretch.size(),
+                                         stretch.data());
+      for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+        const Tally part = check.compare(at + begin, stretch.subspan(begin, end - begin));
+        const std::scoped_lock lock(merging);
+        total.merge(part);
+      });
+    }
+    return total;
+  }
+
+  void check_guard(std::size_t b) {
+    const std::uint64_t bytes = plan_.buffers[b].bytes;
+    const std::uint64_t end = round_up(bytes, poison.size()) + guard_bytes;
+    std::vector<unsigned char> guard(end - bytes);
+    session_.queue().enqueueReadBuffer(buffers_[b], CL_TRUE, bytes, guard.size(), guard.data());
+    for (std::size_t i = 0; i < guard.size(); ++i) {
+      if (guard[i] != poison[(bytes + i) % poison.size()])
+        throw Error(Kind::wrong_result,
+                    fmt::format("wrote behind the end of buffer {}: byte {} of {}", b, bytes + i, bytes));
+    }
+  }
+
+  Session& session_;
+  const Plan& plan_;
+  std::vector<cl::Buffer> buffers_;
+  std::vector<cl::Kernel> kernels_;  // per step; empty for copies
+};
+
+void record_times(Record& record, const Measured& measured, bool use_event) {
+  std::vector<double> times;
+  std::vector<double> walls;
+  for (const auto& sample : measured.samples) {
+    times.push_back(use_event ? sample.event_s : sample.host_s);
+    walls.push_back(sample.host_s);
+  }
+  const auto interval = median_interval(times);
+  record.samples = static_cast<std::int64_t>(times.size());
+  record.time_s = median(times);
+  record.time_low_s = interval.low;
+  record.time_high_s = interval.high;
+  record.wall_s = median(walls);
+  const auto rate = [&](Count count) -> Number {
+    if (!count) return {};
+    return 1e-9 * static_cast<double>(*count) / *record.time_s;
+  };
+  record.gb_per_s = rate(record.bytes);
+  record.gflop_per_s = rate(record.flops);
+  record.gitems_per_s = rate(record.items);
+}
+
+Count known(std::uint64_t count) { return count == 0 ? Count() : Count(static_cast<std::int64_t>(count)); }
+
+}  // namespace
+
+void describe_device(Record& record, const DeviceInfo& device) {
+  record.platform = device.platform + ", " + device.platform_version;
+  record.vendor = device.vendor;
+  record.device = device.name;
+  record.device_type = device.type;
+  record.driver = device.driver;
+}
+
+Record run_case(Session& session, const Family& family, const Case& at, Measuring rule) {
+  Record record;
+  record.family = family.name;
+  record.case_id = at.id();
+  for (const auto& [name, value] : at.axes) record.axes.emplace_back(name, text_of(value));
+  describe_device(record, session.info());
+  const auto fail = [&](Kind kind, const std::string& why) {
+    record.status = status_name(kind);
+    record.reason += why;
+    if (kind == Kind::wrong_result) record.verified = "no";
+  };
+  try {
+    const Plan plan = plan_of(family, at, session.info());
+    if (!plan.exhibit.empty()) {
+      record.exhibit = "yes";
+      record.reason = "exhibit: " + plan.exhibit + "; ";
+    }
+    const Source source = source_of(plan.source, plan.defines, session.kernel_dir());
+    record.build_options = source.options;
+    record.fingerprint = source.fingerprint;
+    const double before = host_now();
+    const auto& built = session.build(source);
+    record.build_s = host_now() - before < built.build_s ? 0 : built.build_s;
+
+    Execution execution(session, plan, built.program);
+    execution.verify();
+    record.verified = "yes";
+    record.timer = session.timer().name();
+    record.bytes = known(plan.cost.read + plan.cost.written);
+    record.flops = known(plan.cost.flops);
+    record.items = known(plan.cost.items);
+    record.ceiling = plan.ceiling;
+    rule.use_event = session.timer().event;
+    record_times(record, measure([&](int batch) { return execution.run(batch); }, rule), rule.use_event);
+    record.status = "ok";
+    if (!plan.exhibit.empty()) record.reason += "right on this device";
+  } catch (const Error& error) {
+    fail(error.kind, error.what());
+  } catch (const cl::Error& error) {
+    const Error meaning = cl_failure(error, "run");
+    fail(meaning.kind, meaning.what());
+  } catch (const std::bad_alloc&) {
+    fail(Kind::unsupported, "the host has too little memory");
+  }
+  return record;
+}
+
+}  // namespace clweave

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// stats: estimates, intervals and tests on repeated measurements, and the rule that ends the repeating.
+#include "stats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "error.hpp"
+#include "random.hpp"
+
+namespace clweave {
+namespace {
+
+constexpr double most_r1 = 0.95;  // above it the estimate is too poor to divide by 1 - r1
+
+template <class... Args>
+void check(bool right, const char* who, fmt::format_string<Args...> what, Args&&... args) {
+  if (!right)
+    throw Error(Kind::usage, fmt::format("{}: {}", who, fmt::format(what, std::forward<Args>(args)...)));
+}
+
+void check_values(std::span<const double> values, const char* who) {
+  check(!values.empty(), who, "there are no values");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    check(std::isfinite(values[i]), who, "value {} of {} is {}, not a finite number", i + 1, values.size(),
+          values[i]);
+}
+
+void check_positive(std::span<const double> values, const char* who) {
+  check_values(values, who);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    check(values[i] > 0, who, "value {} of {} is {}, not positive", i + 1, values.size(), values[i]);
+}
+
+std::vector<double> sorted(std::span<const double> values) {
+  std::vector<double> out(values.begin(), values.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+double sorted_quantile(std::span<const double> values, double p) {
+  const double rank = static_cast<double>(values.size() - 1) * p;
+  const auto below = static_cast<std::size_t>(rank);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], rank - static_cast<double>(below));
+}
+
+double unchecked_mean(std::span<const double> values) {
+  // As a distance from the first value: equal values then have exactly that mean, and exactly no variance.
+  double sum = 0;
+  for (const double value : values) sum += value - values[0];
+  return values[0] + sum / static_cast<double>(values.size());
+}
+
+double variance(std::span<const double> values) {
+  const double centre = unchecked_mean(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - centre) * (value - centre);
+  return sum / static_cast<double>(values.size() - 1);
+}
+
+std::vector<double> logarithms(std::span<const double> values) {
+  std::vector<double> out;
+  for (const double value : values) out.push_back(std::log(value));
+  return out;
+}
+
+void check_pairs(std::span<const double> x, std::span<const double> y, const char* who) {
+  check_values(x, who);
+  check_values(y, who);
+  check(x.size() == y.size(), who, "{} values cannot be paired with {}", x.size(), y.size());
+  check(x.size() >= 2, who, "one pair has no correlation");
+}
+
+void check_rule(const StopRule& rule) {
+  const char* who = "stop rule";
+  check(rule.precision > 0, who, "the precision is {}, not positive", rule.precision);
+  check(rule.max_seconds > 0, who, "the time cap is {} s, not positive", rule.max_seconds);
+  check(rule.check_every > 0, who, "it never looks: check_every is 0");
+}
+
+// Whole numbers below a bound, the same on every machine; the standard library's distributions differ between
+// implementations.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t stream) : random_(seed, stream) {}
+
+  // Favours some values by at most bound / 2^32, a part in ten million for 400 samples.
+  std::size_t below(std::size_t bound) {
+    return static_cast<std::size_t>(std::uint64_t{random_(next_++)} * bound >> 32);
+  }
+
+ private:
+  Random<std::uint32_t> random_;
+  std::uint64_t next_ = 0;
+};
+
+// The median of a sample drawn with replacement. Counting how often each order statistic was drawn finds it
+// in linear time. `times` is scratch.
+double resampled_median(std::span<const double> ascending, Draws& draws, std::vector<std::uint32_t>& times) {
+  const std::size_t n = ascending.size();
+  times.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) ++times[draws.below(n)];
+  std::size_t at = 0;
+  std::size_t seen = times[0];
+  while (seen <= (n - 1) / 2) seen += times[++at];
+  const double lower = ascending[at];
+  while (seen <= n / 2) seen += times[++at];
+  return std::midpoint(lower, ascending[at]);
+}
+
+// The median of the run medians, as measured and resampled.
+class Runs {
+ public:
+  explicit Runs(std::span<const std::vector<double>> runs) {
+    check(!runs.empty(), "bootstrap_ratio", "one side has no runs");
+    for (const auto& run : runs) {
+      check_positive(run, "bootstrap_ratio");
+      check(run.size() <= std::numeric_limits<std::uint32_t>::max(), "bootstrap_ratio",
+            "a run has over 2^32 samples");
+      ascending_.push_back(sorted(run));
+    }
+  }
+
+  double median() const {
+    std::vector<double> medians;
+    for (const auto& run : ascending_) medians.push_back(sorted_quantile(run, 0.5));
+    return clweave::median(medians);
+  }
+
+  double resampled(Draws& draws) {
+    medians_.clear();
+    for (std::size_t i = 0; i < ascending_.size(); ++i)
+      medians_.push_back(resampled_median(ascending_[draws.below(ascending_.size())], draws, times_));
+    std::sort(medians_.begin(), medians_.end());
+    return sorted_quantile(medians_, 0.5);
+  }
+
+ private:
+  std::vector<std::vector<double>> ascending_;
+  std::vector<double> medians_;       // scratch
+  std::vector<std::uint32_t> times_;  // scratch
+};
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  check_values(values, "median");
+  return sorted_quantile(sorted(values), 0.5);
+}
+
+double quantile(std::span<const double> values, double p) {
+  check_values(values, "quantile");
+  check(p >= 0 && p <= 1, "quantile", "p is {}, not in [0, 1]", p);
+  return sorted_quantile(sorted(values), p);
+}
+
+double median_absolute_deviation(std::span<const double> values) {
+  check_values(values, "median_absolute_deviation");
+  const double centre = median(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value - centre));
+  return median(distances);
+}
+
+double mean(std::span<const double> values) {
+  check_values(values, "mean");
+  return unchecked_mean(values);
+}
+
+double standard_deviation(std::span<const double> values) {
+  check_values(values, "standard_deviation");
+  check(values.size() >= 2, "standard_deviation", "one value has none");
+  return std::sqrt(variance(values));
+}
+
+double geometric_mean(std::span<const double> values) {
+  check_positive(values, "geometric_mean");
+  return std::exp(unchecked_mean(logarithms(values)));
+}
+
+double harmonic_mean(std::span<const double> values) {
+  check_positive(values, "harmonic_mean");
+  double sum = 0;
+  for (const double value : values) sum += 1 / value;
+  return static_cast<double>(values.size()) / sum;
+}
+
+std::vector<double> average_ranks(std::span<const double> values) {
+  check_values(values, "average_ranks");
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    for (std::size_t i = first; i < end; ++i) ranks[order[i]] = 0.5 * static_cast<double>(first + 1 + end);
+  }
+  return ranks;
+}
+
+std::optional<double> lag1_rank_autocorrelation(std::span<const double> values) {
+  check_values(values, "lag1_rank_autocorrelation");
+  if (values.size() < 3) return {};
+  const std::vector<double> ranks = average_ranks(values);
+  const double centre = 0.5 * static_cast<double>(values.size() + 1);
+  double product = 0;
+  double square = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    square += (ranks[i] - centre) * (ranks[i] - centre);
+    if (i > 0) product += (ranks[i - 1] - centre) * (ranks[i] - centre);
+  }
+  if (square == 0) return {};
+  return product / square;
+}
+
+Summary summarize(std::span<const double> values) {
+  check_values(values, "summarize");
+  const std::vector<double> ascending = sorted(values);
+  Summary out;
+  out.n = values.size();
+  out.min = ascending.front();
+  out.p25 = sorted_quantile(ascending, 0.25);
+  out.median = sorted_quantile(ascending, 0.5);
+  out.p75 = sorted_quantile(ascending, 0.75);
+  out.p95 = sorted_quantile(ascending, 0.95);
+  out.max = ascending.back();
+  out.mean = unchecked_mean(values);
+  if (values.size() >= 2) out.sd = std::sqrt(variance(values));
+  out.lag1 = lag1_rank_autocorrelation(values);
+  const double reach = 3 * (out.p75 - out.p25);
+  out.outliers =
+      static_cast<std::size_t>(std::count_if(ascending.begin(), ascending.end(), [&](double value) {
+        return value < out.p25 - reach || value > out.p75 + reach;
+      }));
+  return out;
+}
+
+MedianInterval median_interval(std::span<const double> samples, double z) {
+  return median_interval(samples, z, lag1_rank_autocorrelation(samples).value_or(0));
+}
+
+MedianInterval median_interval(std::span<const double> samples, double z, double r1) {
+  check_values(samples, "median_interval");
+  check(std::isfinite(z) && z > 0, "median_interval", "z is {}, not positive", z);
+  check(!std::isnan(r1), "median_interval", "the autocorrelation is not a number");
+  const std::vector<double> ascending = sorted(samples);
+  MedianInterval out;
+  out.n = samples.size();
+  out.median = sorted_quantile(ascending, 0.5);
+  out.r1 = std::clamp(r1, 0.0, most_r1);
+  const auto n = static_cast<double>(out.n);
+  const double reach = z * std::sqrt(n * (1 + out.r1) / (1 - out.r1));
+  const double lower = std::floor((n - reach) / 2);
+  const double upper = std::ceil(1 + (n + reach) / 2);
+  out.bounded = lower >= 1 && upper <= n;
+  out.low = lower >= 1 ? ascending[static_cast<std::size_t>(lower) - 1] : ascending.front();
+  out.high = upper <= n ? ascending[static_cast<std::size_t>(upper) - 1] : ascending.back();
+  return out;
+}
+
+Stop decide(const StopRule& rule, std::span<const double> samples, double elapsed_s) {
+  return decide(rule, median_interval(samples), elapsed_s);
+}
+
+Stop decide(const StopRule& rule, const MedianInterval& interval, double elapsed_s) {
+  check_rule(rule);
+  check(elapsed_s >= 0, "stop rule", "{} s have passed", elapsed_s);
+  check(interval.median > 0, "stop rule",
+        "the median of {} samples is {}, and no precision is relative to that", interval.n, interval.median);
+  Stop cap = Stop::go_on;
+  if (elapsed_s >= rule.max_seconds) cap = Stop::time_cap;
+  if (interval.n >= rule.max_samples) cap = Stop::sample_cap;
+  if (interval.n < rule.min_samples) return cap;
+  if (cap == Stop::go_on && (interval.n - rule.min_samples) % rule.check_every != 0) return cap;
+  return interval.bounded && interval.relative_half_width() <= rule.precision ? Stop::converged : cap;
+}
+
+RatioInterval bootstrap_ratio(std::span<const std::vector<double>> numerator,
+                              std::span<const std::vector<double>> denominator, const Bootstrap& how) {
+  check(how.resamples > 0, "bootstrap_ratio", "no resamples give no interval");
+  check(how.level > 0 && how.level < 1, "bootstrap_ratio", "the level is {}, not in (0, 1)", how.level);
+  Runs above(numerator);
+  Runs below(denominator);
+  Draws draws_above(how.seed, 0);
+  Draws draws_below(how.seed, 1);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < how.resamples; ++i)
+    ratios.push_back(above.resampled(draws_above) / below.resampled(draws_below));
+  std::sort(ratios.begin(), ratios.end());
+  const double tail = 0.5 * (1 - how.level);
+  return {above.median() / below.median(), sorted_quantile(ratios, tail), sorted_quantile(ratios, 1 - tail)};
+}
+
+WelchTest welch_test(std::span<const double> numerator, std::span<const double> denominator, double margin) {
+  check_positive(numerator, "welch_test");
+  check_positive(denominator, "welch_test");
+  check(numerator.size() >= 2 && denominator.size() >= 2, "welch_test",
+        "{} and {} runs are too few: 2 a side at least", numerator.size(), denominator.size());
+  check(std::isfinite(margin) && margin >= 0, "welch_test", "the margin is {}", margin);
+  const std::vector<double> x = logarithms(numerator);
+  const std::vector<double> y = logarithms(denominator);
+  const auto nx = static_cast<double>(x.size());
+  const auto ny = static_cast<double>(y.size());
+  const double ex = variance(x) / nx;
+  const double ey = variance(y) / ny;
+  const double excess = unchecked_mean(x) - unchecked_mean(y) - std::log1p(margin);
+  if (ex + ey == 0) {
+    const double t = std::copysign(std::numeric_limits<double>::infinity(), excess > 0 ? 1 : -1);
+    return {t, nx + ny - 2, excess > 0 ? 0.0 : 1.0};
+  }
+  WelchTest out;
+  out.t = excess / std::sqrt(ex + ey);
+  // By shares, so that tiny variances do not vanish when squared.
+  const double share = ex / (ex + ey);
+  out.degrees = 1 / (share * share / (nx - 1) + (1 - share) * (1 - share) / (ny - 1));
+  out.p = boost::math::cdf(boost::math::complement(boost::math::students_t(out.degrees), out.t));
+  return out;
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  for (const double value : p) check(value >= 0 && value <= 1, "holm", "{} is no probability", value);
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> out(p.size());
+  double least = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    least = std::max(least, std::min(1.0, static_cast<double>(order.size() - i) * p[order[i]]));
+    out[order[i]] = least;
+  }
+  return out;
+}
+
+std::optional<double> spearman(std::span<const double> x, std::span<const double> y) {
+  check_pairs(x, y, "spearman");
+  const std::vector<double> rx = average_ranks(x);
+  const std::vector<double> ry = average_ranks(y);
+  const double centre = 0.5 * static_cast<double>(x.size() + 1);
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (rx[i] - centre) * (rx[i] - centre);
+    yy += (ry[i] - centre) * (ry[i] - centre);
+    xy += (rx[i] - centre) * (ry[i] - centre);
+  }
+  if (xx == 0 || yy == 0) return {};
+  return xy / std::sqrt(xx * yy);
+}
+
+std::optional<double> kendall(std::span<const double> x, std::span<const double> y) {
+  check_pairs(x, y, "kendall");
+  const auto sign = [](double a, double b) { return static_cast<int>(a < b) - static_cast<int>(a > b); };
+  std::int64_t excess = 0;    // of concordant pairs over discordant ones
+  std::int64_t untied_x = 0;  // pairs
+  std::int64_t untied_y = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = i + 1; j < x.size(); ++j) {
+      const int dx = sign(x[i], x[j]);
+      const int dy = sign(y[i], y[j]);
+      excess += dx * dy;
+      untied_x += dx * dx;
+      untied_y += dy * dy;
+    }
+  }
+  if (untied_x == 0 || untied_y == 0) return {};
+  return static_cast<double>(excess) /
+         std::sqrt(static_cast<double>(untied_x) * static_cast<double>(untied_y));
+}
+
+double clopper_pearson_upper(std::uint64_t events, std::uint64_t trials, double level) {
+  check(trials > 0 && events <= trials, "clopper_pearson_upper", "{} of {} cannot be", events, trials);
+  check(level > 0 && level < 1, "clopper_pearson_upper", "the level is {}, not in (0, 1)", level);
+  if (events == trials) return 1;
+  const boost::math::beta_distribution<double> plausible(static_cast<double>(events) + 1,
+                                                         static_cast<double>(trials - events));
+  return boost::math::quantile(plausible, level);
+}
+
+}  // namespace clweave

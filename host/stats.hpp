@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// stats: estimates, intervals and tests on repeated measurements, and the rule that ends the repeating.
+//
+// Pure functions. A sequence that is empty or holds a NaN or an infinity throws Error(Kind::usage); what else
+// a function refuses, it says. Results carry the unit of the samples.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace clweave {
+
+// The mean of the two middle values when their number is even.
+double median(std::span<const double>);
+
+// Type R-7 of Hyndman and Fan 1996, the default of R and NumPy: linear between the order statistics around
+// rank 1 + (n - 1) p. Refuses p outside [0, 1].
+double quantile(std::span<const double>, double p);
+
+// Median absolute deviation from the median, unscaled: 1.4826 times it estimates the sd of normal noise.
+double median_absolute_deviation(std::span<const double>);
+
+double mean(std::span<const double>);
+double standard_deviation(std::span<const double>);  // n - 1 below; refuses a single value
+double geometric_mean(std::span<const double>);      // refuses values that are not positive
+double harmonic_mean(std::span<const double>);       // refuses values that are not positive
+
+// Ranks from 1; equal values share the mean of their ranks.
+std::vector<double> average_ranks(std::span<const double>);
+
+// The autocorrelation at lag 1 of the ranks, in the order measured: like the plain one, but an outlier weighs
+// no more than any other sample. In [-1, 1], not clipped. None for fewer than 3 samples or when all are
+// equal.
+std::optional<double> lag1_rank_autocorrelation(std::span<const double>);
+
+struct Summary {
+  std::size_t n = 0;
+  double min = 0, p25 = 0, median = 0, p75 = 0, p95 = 0, max = 0, mean = 0;  // quantiles of type R-7
+  std::optional<double> sd;                                                  // none for one sample
+  std::optional<double> lag1;  // rank autocorrelation; none where it does not exist
+  std::size_t outliers = 0;  // farther than 3 interquartile ranges from the quartiles; counted, never dropped
+};
+Summary summarize(std::span<const double>);
+
+// The interval of a median by ranks: no distribution is assumed.
+struct MedianInterval {
+  std::size_t n = 0;
+  double median = 0, low = 0, high = 0;
+  double r1 = 0;  // the autocorrelation corrected for, in [0, 0.95]
+  // False when the ranks fall outside the sample: no interval of this level exists, and low and high are only
+  // the extremes.
+  bool bounded = false;
+
+  double relative_half_width() const { return (high - low) / (2 * median); }
+};
+
+// Correlated samples tell less than their number: n of them count as n / f, f = (1 + r1) / (1 - r1). From
+// rank floor((n - z sqrt(n f)) / 2) to rank ceil(1 + (n + z sqrt(n f)) / 2) (Le Boudec 2010, chapter 2,
+// with f = 1). z is the normal quantile of the level, 1.96 for 95 %; refuses z that is not positive. The
+// second form takes r1 as known instead of estimating it; both clip it to [0, 0.95].
+MedianInterval median_interval(std::span<const double> samples, double z = 1.96);
+MedianInterval median_interval(std::span<const double> samples, double z, double r1);
+
+struct StopRule {
+  double precision = 0.01;        // of the median: half the interval's width / the median
+  std::size_t min_samples = 15;   // before the first look
+  std::size_t max_samples = 200;  // cap
+  double max_seconds = 2;         // cap, and stronger than min_samples
+  std::size_t check_every = 5;    // samples between looks: each look is one more chance to stop by luck
+};
+
+enum class Stop { go_on, converged, sample_cap, time_cap };
+
+// Whether to take another sample, after `elapsed_s` seconds of sampling. A cap that is reached takes a last
+// look first, whatever check_every says. Refuses a median that is not positive and a rule that could not
+// work. The second form judges an interval made elsewhere.
+Stop decide(const StopRule&, std::span<const double> samples, double elapsed_s);
+Stop decide(const StopRule&, const MedianInterval&, double elapsed_s);
+
+struct Bootstrap {
+  std::uint64_t seed = 1;
+  std::size_t resamples = 2000;
+  double level = 0.95;  // in (0, 1)
+};
+
+struct RatioInterval {
+  double ratio = 0, low = 0, high = 0;
+};
+
+// The ratio of the medians of the run medians, with its percentile interval: each resample
+// draws runs, then samples within each drawn run. Samples of one run share that run's clock, placement and
+// neighbours, so pooling them takes noise between runs for an effect; a run counts once however many samples
+// it needed. From 5 runs a side on, the interval keeps its level; from one it knows only the noise within a
+// run. Same seed, same result on every machine. Refuses samples that are not positive, fewer than 1 resample.
+RatioInterval bootstrap_ratio(std::span<const std::vector<double>> numerator,
+                              std::span<const std::vector<double>> denominator, const Bootstrap& = {});
+
+struct WelchTest {
+  double t = 0, degrees = 0, p = 0;
+};
+
+// One-sided: small p says that the ratio of the two sides exceeds 1 + margin. Student's t with
+// unequal variances (Welch 1947) on the logarithms of run medians, so that exchanging the arguments tests the
+// mirror image. Two sides without any spread give p = 0 or 1. Refuses fewer than 2 values a side, values that
+// are not positive, and a negative margin.
+WelchTest welch_test(std::span<const double> numerator, std::span<const double> denominator, double margin);
+
+// p values adjusted for their number (Holm 1979), in the order given: comparing each with 5 % keeps the
+// chance of any false alarm below 5 %. None in, none out. Refuses values outside [0, 1].
+std::vector<double> holm(std::span<const double> p);
+
+// Rank correlations of pairs, in [-1, 1]; none when one side is constant. Refuse different lengths and fewer
+// than 2 pairs. Spearman's rho uses average ranks; Kendall's is tau-b, in O(n^2).
+std::optional<double> spearman(std::span<const double>, std::span<const double>);
+std::optional<double> kendall(std::span<const double>, std::span<const double>);
+
+// The largest probability that `events` in `trials` leave plausible at this one-sided level (Clopper and
+// Pearson 1934). Refuses no trials, more events than trials, and a level outside (0, 1).
+double clopper_pearson_upper(std::uint64_t events, std::uint64_t trials, double level = 0.95);
+
+}  // namespace clweave

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// summary: the records of a run as tables for people.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "family.hpp"
+#include "record.hpp"
+
+namespace clweave {
+
+// Per device: its ceilings, per family one table as its View says, the findings, and what was not ok.
+std::string summary_text(const std::vector<Record>&, const std::vector<Family>&, bool colour);
+
+}  // namespace clweave

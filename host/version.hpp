@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// version: what this program was built from.
+#pragma once
+
+namespace clweave {
+
+extern const char* const version;  // "0.1.0 3f2a91c0d4e7", generated at build time
+
+}  // namespace clweave

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: Apache-2.0
+// fault_layer: makes a healthy OpenCL driver misbehave on request, so that tests see real failures.
+//
+//   OPENCL_LAYERS=.../libclweave_fault_layer.so CLWEAVE_FAULTS=enqueue:3=-5,nofp64 PROGRAM
+//
+// CLWEAVE_FAULTS is a comma separated list of the items below; empty or unset changes nothing.
+//
+//   CALL:N=ACTION    at the Nth call (from 1)      CALL:N+=ACTION   at the Nth call and all later ones
+//   CALL=ACTION      at every call                 enqueue@KERNEL   counts only launches of that kernel
+//
+//   CALL        entry point                  ACTION beside those for all
+//   platforms   clGetPlatformIDs
+//   devices     clGetDeviceIDs
+//   build       clBuildProgram               -CODE comes after a real build, so a log exists
+//   buffer      clCreateBuffer
+//   enqueue     clEnqueueNDRangeKernel       skip: the kernel does not run, its event completes
+//   wait        clWaitForEvents
+//   finish      clFinish
+//   read        clEnqueueReadBuffer          flip: one bit differs; the read becomes blocking
+//   write       clEnqueueWriteBuffer
+//   profile     clGetEventProfilingInfo      the timers below
+//
+//   ACTION for all   what the call does, in place of its work
+//   -CODE            returns that error
+//   hang, spin       never returns: asleep, or busy
+//   crash            dies of SIGSEGV by a real write to address 0
+//   abort, exit      dies of SIGABRT; ends the process with exit code 7
+//
+//   profile=...      stamps
+//   zero             all 0
+//   constant         queued 0, submit 1, start 2, end 3, complete 4
+//   backward         start and end exchanged, at least 1 ns apart
+//   fast, slow       divided or multiplied by 41.67, from the first event's queued time on
+//   wrap             a 32 bit counter that wraps just after the start of the first event altered
+//   untouched        CL_SUCCESS, but no value is written
+//
+//   LIMIT            effect
+//   nofp64           no fp64 in extension and feature lists, DOUBLE_FP_CONFIG and vector widths 0
+//   kwgs=N           CL_KERNEL_WORK_GROUP_SIZE is N; a larger local size: CL_INVALID_WORK_GROUP_SIZE
+//   maxwgs=N         CL_DEVICE_MAX_WORK_GROUP_SIZE is N, item and kernel sizes at most N; enforced alike
+//   maxalloc=BYTES   CL_DEVICE_MAX_MEM_ALLOC_SIZE; a larger buffer: CL_INVALID_BUFFER_SIZE
+//   globalmem=BYTES  CL_DEVICE_GLOBAL_MEM_SIZE, answer only
+//   localmem=BYTES   CL_DEVICE_LOCAL_MEM_SIZE, answer only
+//
+// Calls are counted per process. Text that is not in the tables ends the process with exit code 99: a
+// typo must not let a test pass. A loader ignores a wrong path in OPENCL_LAYERS silently, so a test has to
+// show that its fault happened: CLWEAVE_FAULTS_LOG=FILE gets one line for each, written before it acts:
+//   enqueue 3 error -5    enqueue@add 2 skip    profile 1 zero    kwgs 1 answer 16    kwgs 2 refuse 64
+// where the number is that of the call, and for a limit how often it has acted.
+//
+// Every other entry point passes through, so these escape: clEnqueueTask, clCompileProgram,
+// clLinkProgram, clCreateBufferWithProperties, clCreateSubBuffer, SVM, images, rectangular, mapped and fill
+// transfers, clCreateContextFromType, and whatever the loader itself asks the driver.
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace {
+
+enum class Call { platforms, devices, build, buffer, enqueue, wait, finish, read, write, profile };
+constexpr std::string_view call_names[] = {"platforms", "devices", "build", "buffer", "enqueue",
+                                           "wait",      "finish",  "read",  "write",  "profile"};
+
+enum class Action {
+  none,
+  error,
+  skip,
+  flip,
+  hang,
+  spin,
+  crash,
+  abort,
+  exit,
+  zero,
+  constant,
+  backward,
+  fast,
+  slow,
+  wrap,
+  untouched
+};
+struct ActionName {
+  std::string_view text;
+  Action action;
+  std::optional<Call> only;
+};
+constexpr ActionName action_names[] = {
+    {"skip", Action::skip, Call::enqueue},
+    {"flip", Action::flip, Call::read},
+    {"hang", Action::hang, {}},
+    {"spin", Action::spin, {}},
+    {"crash", Action::crash, {}},
+    {"abort", Action::abort, {}},
+    {"exit", Action::exit, {}},
+    {"zero", Action::zero, Call::profile},
+    {"constant", Action::constant, Call::profile},
+    {"backward", Action::backward, Call::profile},
+    {"fast", Action::fast, Call::profile},
+    {"slow", Action::slow, Call::profile},
+    {"wrap", Action::wrap, Call::profile},
+    {"untouched", Action::untouched, Call::profile},
+};
+
+struct Rule {
+  std::string label;  // "enqueue" or "enqueue@add", as in the log
+  std::string action_text;
+  Call call;
+  std::string kernel;  // empty: any
+  unsigned long first;
+  bool onwards;
+  Action action;
+  cl_int code;
+  std::atomic<unsigned long> calls = 0;
+};
+
+struct Limit {
+  std::string_view name;
+  std::optional<cl_ulong> value = {};
+  std::atomic<unsigned long> acted = 0;
+};
+
+// Never freed: drivers call back from threads that outlive static destructors.
+std::deque<Rule>& rules = *new std::deque<Rule>;
+Limit nofp64{"nofp64"}, kwgs{"kwgs"}, maxwgs{"maxwgs"};
+Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
+
+const cl_icd_dispatch* target = nullptr;
+
+constexpr int unusable = 99;
+
+[[noreturn]] void refuse(std::string_view item) {
+  std::fprintf(stderr, "clweave_fault_layer: unknown fault '%.*s' in CLWEAVE_FAULTS\n",
+               static_cast<int>(item.size()), item.data());
+  std::_Exit(unusable);
+}
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
+
+void add_fault(std::string_view item) {
+  if (item == "nofp64") {
+    nofp64.value = 0;
+    return;
+  }
+  const std::size_t equals = item.find('=');
+  if (equals == item.npos) refuse(item);
+  std::string_view left = item.substr(0, equals);
+  const std::string_view right = item.substr(equals + 1);
+
+  for (Limit* limit : {&kwgs, &maxwgs, &maxalloc, &globalmem, &localmem}) {
+    if (limit->name != left) continue;
+    limit->value = number<cl_ulong>(right);
+    if (!limit->value || *limit->value == 0) refuse(item);
+    return;
+  }
+
+  Rule& rule = rules.emplace_back();
+  rule.first = 1;
+  rule.onwards = true;
+  if (const std::size_t colon = left.find(':'); colon != left.npos) {
+    std::string_view position = left.substr(colon + 1);
+    rule.onwards = position.ends_with('+');
+    if (rule.onwards) position.remove_suffix(1);
+    rule.first = number<unsigned long>(position).value_or(0);
+    if (rule.first == 0) refuse(item);
+    left = left.substr(0, colon);
+  }
+  rule.label = left;
+  if (const std::size_t at = left.find('@'); at != left.npos) {
+    rule.kernel = left.substr(at + 1);
+    left = left.substr(0, at);
+    if (left != "enqueue" || rule.kernel.empty()) refuse(item);
+  }
+  const auto* const call = std::ranges::find(call_names, left);
+  if (call == std::end(call_names)) refuse(item);
+  rule.call = static_cast<Call>(call - std::begin(call_names));
+
+  const auto* const named = std::ranges::find(action_names, right, &ActionName::text);
+  if (named != std::end(action_names)) {
+    if (named->only.value_or(rule.call) != rule.call) refuse(item);
+    rule.action = named->action;
+    rule.action_text = right;
+  } else {
+    rule.action = Action::error;
+    rule.code = number<cl_int>(right).value_or(0);
+    if (rule.code >= 0) refuse(item);
+    rule.action_text = "error " + std::to_string(rule.code);
+  }
+}
+
+void log_line(std::string_view label, unsigned long n, std::string_view what) {
+  const char* const path = std::getenv("CLWEAVE_FAULTS_LOG");
+  if (path == nullptr || *path == '\0') return;
+  std::string line(label);
+  line.append(" ").append(std::to_string(n)).append(" ").append(what).append("\n");
+  // One write in append mode: several processes may share the file, and the next step may be a crash.
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0 || write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    std::fprintf(stderr, "clweave_fault_layer: cannot write CLWEAVE_FAULTS_LOG '%s'\n", path);
+    std::_Exit(unusable);
+  }
+  close(file);
+}
+
+// UBSan would turn the write into its own message and, where it does not recover, into an abort.
+__attribute__((no_sanitize("undefined"))) void write_to_null() {
+  volatile int* volatile nowhere = nullptr;
+  *nowhere = 1;
+}
+
+// Drivers built on LLVM install handlers for these signals, and survive the first one.
+[[noreturn]] void die_of(int signal) {
+  std::signal(signal, SIG_DFL);
+  if (signal == SIGSEGV) write_to_null();
+  std::abort();
+}
+
+void hang_or_die(Action action) {
+  switch (action) {
+    case Action::hang:
+      for (;;) pause();
+    case Action::spin:
+      for (volatile unsigned turns = 0;;) turns = turns + 1;
+    case Action::crash: die_of(SIGSEGV);
+    case Action::abort: die_of(SIGABRT);
+    case Action::exit: std::exit(7);
+    default: break;
+  }
+}
+
+std::string function_name(cl_kernel kernel) {
+  std::array<char, 256> name{};
+  if (kernel == nullptr || target->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1,
+                                                   name.data(), nullptr) != CL_SUCCESS)
+    return {};
+  return name.data();
+}
+
+struct Fault {
+  Action action = Action::none;
+  cl_int code = CL_SUCCESS;
+};
+
+// Counts this call; does not return where the fault is to hang or to die.
+Fault next_fault(Call call, cl_kernel kernel = nullptr) {
+  Fault fault;
+  for (Rule& rule : rules) {
+    if (rule.call != call) continue;
+    if (!rule.kernel.empty() && rule.kernel != function_name(kernel)) continue;
+    const unsigned long n = ++rule.calls;
+    const bool due = rule.onwards ? n >= rule.first : n == rule.first;
+    if (!due || fault.action != Action::none) continue;
+    log_line(rule.label, n, rule.action_text);
+    fault = {rule.action, rule.code};
+    hang_or_die(fault.action);
+  }
+  return fault;
+}
+
+void log_limit(Limit& limit, std::string_view what, cl_ulong value) {
+  std::string text(what);
+  log_line(limit.name, ++limit.acted, text.append(" ").append(std::to_string(value)));
+}
+
+template <class T>
+void answer(Limit& limit, void* value) {
+  if (!limit.value) return;
+  log_limit(limit, "answer", *limit.value);
+  *static_cast<T*>(value) = static_cast<T>(*limit.value);
+}
+
+template <class T>
+void answer_at_most(Limit& limit, void* value) {
+  if (limit.value && *static_cast<T*>(value) > *limit.value) answer<T>(limit, value);
+}
+
+bool exceeds(Limit& limit, cl_ulong value) {
+  if (!limit.value || value <= *limit.value) return false;
+  log_limit(limit, "refuse", value);
+  return true;
+}
+
+// The length stays, since callers have asked for it before: the rest moves up, blanks fill the end.
+void hide_fp64(char* text) {
+  const std::size_t length = std::strlen(text);
+  std::string list(" ");
+  list.append(text).append(" ");
+  const std::size_t at = list.find(" cl_khr_fp64 ");
+  if (!nofp64.value || at == list.npos) return;
+  log_limit(nofp64, "answer", 0);
+  list.erase(at, std::strlen(" cl_khr_fp64"));
+  list.resize(1 + length, ' ');
+  std::memcpy(text, list.data() + 1, length);
+}
+
+void hide_fp64(cl_name_version* list, std::size_t count) {
+  if (!nofp64.value) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view name = list[i].name;
+    if (name != "cl_khr_fp64" && name != "__opencl_c_fp64") continue;
+    log_limit(nofp64, "answer", 0);
+    list[i].name[0] = '\0';
+  }
+}
+
+cl_int CL_API_CALL get_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
+  const Fault fault = next_fault(Call::platforms);
+  if (fault.action != Action::error) return target->clGetPlatformIDs(entries, platforms, count);
+  if (count != nullptr) *count = 0;
+  return fault.code;
+}
+
+cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries,
+                                  cl_device_id* devices, cl_uint* count) {
+  const Fault fault = next_fault(Call::devices);
+  if (fault.action != Action::error) return target->clGetDeviceIDs(platform, type, entries, devices, count);
+  if (count != nullptr) *count = 0;
+  return fault.code;
+}
+
+cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info name, std::size_t size,
+                                     void* value, std::size_t* size_ret) {
+  std::size_t bytes = 0;
+  const cl_int status = target->clGetPlatformInfo(platform, name, size, value, &bytes);
+  if (status != CL_SUCCESS) return status;
+  if (size_ret != nullptr) *size_ret = bytes;
+  if (value == nullptr) return status;
+  if (name == CL_PLATFORM_EXTENSIONS) hide_fp64(static_cast<char*>(value));
+  if (name == CL_PLATFORM_EXTENSIONS_WITH_VERSION)
+    hide_fp64(static_cast<cl_name_version*>(value), bytes / sizeof(cl_name_version));
+  return status;
+}
+
+cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info name, std::size_t size, void* value,
+                                   std::size_t* size_ret) {
+  std::size_t bytes = 0;
+  const cl_int status = target->clGetDeviceInfo(device, name, size, value, &bytes);
+  if (status != CL_SUCCESS) return status;
+  if (size_ret != nullptr) *size_ret = bytes;
+  if (value == nullptr) return status;
+  switch (name) {
+    case CL_DEVICE_EXTENSIONS: hide_fp64(static_cast<char*>(value)); break;
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION:
+    case CL_DEVICE_OPENCL_C_FEATURES:
+      hide_fp64(static_cast<cl_name_version*>(value), bytes / sizeof(cl_name_version));
+      break;
+    case CL_DEVICE_DOUBLE_FP_CONFIG: answer<cl_device_fp_config>(nofp64, value); break;
+    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE:
+    case CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE: answer<cl_uint>(nofp64, value); break;
+    case CL_DEVICE_MAX_WORK_GROUP_SIZE: answer<std::size_t>(maxwgs, value); break;
+    case CL_DEVICE_MAX_WORK_ITEM_SIZES:
+      for (std::size_t i = 0; i < bytes / sizeof(std::size_t); ++i)
+        answer_at_most<std::size_t>(maxwgs, static_cast<std::size_t*>(value) + i);
+      break;
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE: answer<cl_ulong>(maxalloc, value); break;
+    case CL_DEVICE_GLOBAL_MEM_SIZE: answer<cl_ulong>(globalmem, value); break;
+    case CL_DEVICE_LOCAL_MEM_SIZE: answer<cl_ulong>(localmem, value); break;
+    default: break;
+  }
+  return status;
+}
+
+cl_int CL_API_CALL get_kernel_work_group_info(cl_kernel kernel, cl_device_id device,
+                                              cl_kernel_work_group_info name, std::size_t size, void* value,
+                                              std::size_t* size_ret) {
+  const cl_int status = target->clGetKernelWorkGroupInfo(kernel, device, name, size, value, size_ret);
+  if (status != CL_SUCCESS || value == nullptr || name != CL_KERNEL_WORK_GROUP_SIZE) return status;
+  answer<std::size_t>(kwgs, value);
+  answer_at_most<std::size_t>(maxwgs, value);
+  return status;
+}
+
+cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host,
+                                 cl_int* status) {
+  Fault fault = next_fault(Call::buffer);
+  if (fault.action != Action::error && exceeds(maxalloc, size))
+    fault = {Action::error, CL_INVALID_BUFFER_SIZE};
+  if (fault.action != Action::error) return target->clCreateBuffer(context, flags, size, host, status);
+  if (status != nullptr) *status = fault.code;
+  return nullptr;
+}
+
+cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices,
+                                 const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
+                                 void* user) {
+  const Fault fault = next_fault(Call::build);
+  const bool fails = fault.action == Action::error;
+  // A failing build is still tried: PoCL refuses to give the log of a program that never saw one.
+  const cl_int status = target->clBuildProgram(program, count, devices, options, fails ? nullptr : notify,
+                                               fails ? nullptr : user);
+  return fails ? fault.code : status;
+}
+
+cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
+                                  const std::size_t* offset, const std::size_t* global,
+                                  const std::size_t* local, cl_uint waits, const cl_event* wait_list,
+                                  cl_event* event) {
+  const Fault fault = next_fault(Call::enqueue, kernel);
+  if (fault.action == Action::error) return fault.code;
+  if (fault.action == Action::skip)
+    return target->clEnqueueMarkerWithWaitList(queue, waits, wait_list, event);
+  if (local != nullptr && dims <= 3) {
+    cl_ulong items = 1;
+    for (cl_uint d = 0; d < dims; ++d) items *= local[d];
+    if (exceeds(kwgs, items) || exceeds(maxwgs, items)) return CL_INVALID_WORK_GROUP_SIZE;
+  }
+  return target->clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, waits, wait_list, event);
+}
+
+cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
+  const Fault fault = next_fault(Call::wait);
+  return fault.action == Action::error ? fault.code : target->clWaitForEvents(count, events);
+}
+
+cl_int CL_API_CALL finish(cl_command_queue queue) {
+  const Fault fault = next_fault(Call::finish);
+  return fault.action == Action::error ? fault.code : target->clFinish(queue);
+}
+
+// The middle, because guard zones may surround the data; the top exponent bit of a float or a double that
+// ends there, because a low bit may hide under a tolerance.
+void flip_bit(void* data, std::size_t size) {
+  if (size == 0) return;
+  const std::size_t at = std::min((size / 2 & ~std::size_t{7}) + 7, size - 1);
+  static_cast<unsigned char*>(data)[at] ^= 0x40;
+}
+
+cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, std::size_t offset,
+                               std::size_t size, void* data, cl_uint waits, const cl_event* wait_list,
+                               cl_event* event) {
+  const Fault fault = next_fault(Call::read);
+  if (fault.action == Action::error) return fault.code;
+  const bool flips = fault.action == Action::flip;
+  const cl_int status = target->clEnqueueReadBuffer(queue, buffer, flips ? CL_TRUE : blocking, offset, size,
+                                                    data, waits, wait_list, event);
+  if (flips && status == CL_SUCCESS) flip_bit(data, size);
+  return status;
+}
+
+cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, std::size_t offset,
+                                std::size_t size, const void* data, cl_uint waits, const cl_event* wait_list,
+                                cl_event* event) {
+  const Fault fault = next_fault(Call::write);
+  if (fault.action == Action::error) return fault.code;
+  return target->clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, data, waits, wait_list, event);
+}
+
+cl_ulong stamp(cl_event event, cl_profiling_info name) {
+  cl_ulong ns = 0;
+  target->clGetEventProfilingInfo(event, name, sizeof ns, &ns, nullptr);
+  return ns;
+}
+
+// From an origin, as a stamp since 1970 times 41.67 does not fit in 64 bits.
+cl_ulong scaled(cl_event event, cl_ulong ns, double factor) {
+  static const cl_ulong origin = stamp(event, CL_PROFILING_COMMAND_QUEUED);
+  return origin + static_cast<cl_ulong>(
+                      static_cast<cl_long>(static_cast<double>(static_cast<cl_long>(ns - origin)) * factor));
+}
+
+cl_ulong wrapped(cl_event event, cl_ulong ns) {
+  static const cl_ulong last = stamp(event, CL_PROFILING_COMMAND_START);
+  return (ns - last - 1) & 0xffffffffu;
+}
+
+cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info name, std::size_t size,
+                                            void* value, std::size_t* size_ret) {
+  const Fault fault = next_fault(Call::profile);
+  if (fault.action == Action::error) return fault.code;
+  if (fault.action == Action::untouched) return CL_SUCCESS;
+  const cl_int status = target->clGetEventProfilingInfo(event, name, size, value, size_ret);
+  if (status != CL_SUCCESS || value == nullptr) return status;
+  auto& ns = *static_cast<cl_ulong*>(value);
+  constexpr double mach_ticks_to_ns = 41.67;  // Apple M1 event times have been off by this factor
+  switch (fault.action) {
+    case Action::zero: ns = 0; break;
+    case Action::constant: ns = name - CL_PROFILING_COMMAND_QUEUED; break;
+    case Action::backward:
+      if (name == CL_PROFILING_COMMAND_START)
+        ns = std::max(ns + 1, stamp(event, CL_PROFILING_COMMAND_END));
+      else if (name == CL_PROFILING_COMMAND_END)
+        ns = stamp(event, CL_PROFILING_COMMAND_START);
+      break;
+    case Action::fast: ns = scaled(event, ns, 1 / mach_ticks_to_ns); break;
+    case Action::slow: ns = scaled(event, ns, mach_ticks_to_ns); break;
+    case Action::wrap: ns = wrapped(event, ns); break;
+    default: break;
+  }
+  return status;
+}
+
+cl_icd_dispatch layer{};
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, std::size_t size,
+                                                                 void* value, std::size_t* size_ret) {
+  constexpr cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+  constexpr char text[] = "clweave_fault_layer";
+  const bool asks_version = name == CL_LAYER_API_VERSION;
+  if (!asks_version && name != CL_LAYER_NAME) return CL_INVALID_VALUE;
+  const void* const from = asks_version ? static_cast<const void*>(&version) : text;
+  const std::size_t bytes = asks_version ? sizeof version : sizeof text;
+  if (value != nullptr && size < bytes) return CL_INVALID_VALUE;
+  if (value != nullptr) std::memcpy(value, from, bytes);
+  if (size_ret != nullptr) *size_ret = bytes;
+  return CL_SUCCESS;
+}
+
+[[gnu::visibility("default")]] cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch* below,
+                                                              cl_uint* entries_ret,
+                                                              const cl_icd_dispatch** layer_ret) {
+  // Loaders know more or fewer entry points than this header; all that are replaced are in OpenCL 1.2.
+  constexpr std::size_t needed = offsetof(cl_icd_dispatch, clEnqueueMarkerWithWaitList) / sizeof(void*);
+  if (below == nullptr || entries_ret == nullptr || layer_ret == nullptr || entries <= needed)
+    return CL_INVALID_VALUE;
+  const std::size_t known = std::min<std::size_t>(entries, sizeof(cl_icd_dispatch) / sizeof(void*));
+
+  if (const char* const text = std::getenv("CLWEAVE_FAULTS"); text != nullptr && *text != '\0') {
+    std::string_view rest = text;
+    for (std::size_t comma = 0; comma != rest.npos;) {
+      comma = rest.find(',');
+      add_fault(rest.substr(0, comma));
+      if (comma != rest.npos) rest.remove_prefix(comma + 1);
+    }
+  }
+
+  target = below;
+  std::memcpy(&layer, below, known * sizeof(void*));
+  layer.clGetPlatformIDs = get_platform_ids;
+  layer.clGetPlatformInfo = get_platform_info;
+  layer.clGetDeviceIDs = get_device_ids;
+  layer.clGetDeviceInfo = get_device_info;
+  layer.clGetKernelWorkGroupInfo = get_kernel_work_group_info;
+  layer.clCreateBuffer = create_buffer;
+  layer.clBuildProgram = build_program;
+  layer.clEnqueueNDRangeKernel = enqueue_kernel;
+  layer.clWaitForEvents = wait_for_events;
+  layer.clFinish = finish;
+  layer.clEnqueueReadBuffer = read_buffer;
+  layer.clEnqueueWriteBuffer = write_buffer;
+  layer.clGetEventProfilingInfo = get_event_profiling_info;
+  *layer_ret = &layer;
+  *entries_ret = static_cast<cl_uint>(known);
+  return CL_SUCCESS;
+}
+
+}  // extern "C"
