@@ -2,6 +2,7 @@
 // ceiling: the plainest kernels that move and compute as much as a device can.
 //
 // RUN                set by host/families/ceiling.cpp: consecutive vectors per item
+// SPREAD, TURN       for reread alone: odd numbers that scatter its walk
 // T, V               element type of the arithmetic kernel, and T or a vector of it
 #if !defined(RUN) || !defined(T) || !defined(V)
 #error "ceiling.cl needs RUN, T and V: see host/families/ceiling.cpp"
@@ -33,6 +34,32 @@ __kernel void read_run(__global uint16* restrict out, __global const uint16* res
   for (uint i = 0; i < RUN; ++i) folded ^= in[first + i];
   out[item] = folded;
 }
+
+// Each item folds RUN vectors of a working set of `mask` + 1 blocks, a block being a vector per item of the
+// group. Groups walk the blocks in different orders, so that the caches nearest to them help little.
+#if defined(SPREAD) && defined(TURN)
+__kernel void reread(__global uint4* restrict out, __global const uint4* restrict in, const uint mask) {
+  const uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+  const size_t lane = get_local_id(0), width = get_local_size(0);
+  uint4 folded = (uint4)(0);
+  for (uint k = 0; k < RUN; ++k) {
+    const uint block = ((group + k * groups) * SPREAD + k * TURN) & mask;
+    folded ^= in[block * width + lane];
+  }
+  out[get_global_id(0)] = folded;
+}
+
+// The same by one item per group, with wide vectors.
+__kernel void reread_run(__global uint16* restrict out, __global const uint16* restrict in, const uint mask) {
+  const uint group = (uint)get_global_id(0), groups = (uint)get_global_size(0);
+  uint16 folded = (uint16)(0);
+  for (uint k = 0; k < RUN; ++k) {
+    __global const uint16* block = in + (size_t)(((group + k * groups) * SPREAD + k * TURN) & mask) * 64;
+    for (uint i = 0; i < 64; ++i) folded ^= block[i];
+  }
+  out[group] = folded;
+}
+#endif
 
 // Eight independent chains per item, so that latency hides. `scale` and `shift` come as arguments, as a
 // compiler that knew them would fold the chain.

@@ -5,7 +5,11 @@
 // row here. Two shapes of each kernel stand for devices that want neighbouring items on neighbouring
 // addresses and devices that want long runs; whichever is faster is the ceiling.
 //
-// Counted bytes: copy 2 x `bytes`; read `bytes` and what it stores. A multiply-add counts as two operations.
+// Counted bytes: copy twice what it reads; read what it reads and stores. A multiply-add counts as two
+// operations.
+#include <algorithm>
+#include <map>
+
 #include "family.hpp"
 
 namespace clweave {
@@ -20,10 +24,10 @@ Plan plan_of_memory(const Case& at) {
   const std::uint64_t run = run_shaped ? 256 : 16;
   const auto group = static_cast<std::size_t>(run_shaped ? 1 : 256);
   const std::uint64_t vector = run_shaped ? wide : narrow;
-  const auto bytes = static_cast<std::uint64_t>(at.number("bytes"));
+  const std::uint64_t bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(at.number("n"));
   const std::uint64_t multiple = vector * run * group;
   if (bytes == 0 || bytes % multiple != 0)
-    throw Error(Kind::usage, "bytes must be a multiple of " + std::to_string(multiple));
+    throw Error(Kind::usage, "n must be a multiple of " + std::to_string(multiple / sizeof(std::uint32_t)));
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
@@ -60,11 +64,68 @@ Plan plan_of_memory(const Case& at) {
   return p;
 }
 
+// A working set of n words, read over and over until as much was read as the other kernels read.
+Plan plan_of_reread(const Case& at) {
+  using Word = std::uint32_t;
+  constexpr std::uint64_t group = 256, groups = 1024, run = 64;  // vectors of 16 bytes per item and turn
+  constexpr std::uint32_t spread = 40503, turn = 9973;  // odd: every block of a power of two is met as often
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const std::uint64_t blocks = n / (4 * group);  // of one vector per item of a group
+  if (blocks == 0 || n % (4 * group) != 0 || (blocks & (blocks - 1)) != 0 || blocks > UINT32_MAX)
+    throw Error(Kind::usage, "n must be a power of two, 1024 or more");
+  Plan p;
+  p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
+  p.define("SPREAD", std::to_string(spread) + "u").define("TURN", std::to_string(turn) + "u");
+  const Random<Word> value(at.seed, 1);
+  const auto in = p.input<Word>(n, value);
+  const bool run_shaped = at.is("kernel", "reread_run");
+  const std::uint64_t block_words = 4 * group;
+  const std::uint64_t kept = run_shaped ? wide / sizeof(Word) : block_words;  // words that a group stores
+  const auto out = p.output<Word>(groups * kept);
+  p.launch(at.text("kernel"), {run_shaped ? groups : groups * group}, {run_shaped ? 1 : group}, out, in,
+           static_cast<std::uint32_t>(blocks - 1));
+  p.expect<Word>(out, [=](std::uint64_t i) {
+    const auto home = static_cast<std::uint32_t>(i / kept);
+    Word folded = 0;
+    for (std::uint32_t k = 0; k < run; ++k) {
+      const std::uint64_t block =
+          ((home + k * static_cast<std::uint32_t>(groups)) * spread + k * turn) & (blocks - 1);
+      for (std::uint64_t word = i % kept; word < block_words; word += kept)
+        folded ^= value(block * block_words + word);
+    }
+    return folded;
+  });
+  const std::uint64_t words = groups * run * block_words;
+  p.cost = {
+      .read = sizeof(Word) * words, .written = sizeof(Word) * groups * kept, .flops = 0, .items = words};
+  return p;
+}
+
+// The largest working set that is reread markedly faster than the largest of all: what the last-level cache
+// holds. 15 % because a large cache may be little faster than the memory behind it.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::map<std::int64_t, double> time;  // by n; every size reads the same number of bytes
+  for (const auto& o : outcomes) {
+    if (!o.at.text("kernel").starts_with("reread")) continue;
+    const auto [it, first] = time.emplace(o.at.number("n"), o.time_s);
+    if (!first) it->second = std::min(it->second, o.time_s);
+  }
+  if (time.size() < 4) return {};
+  std::int64_t cached = 0;
+  for (const auto& [n, seconds] : time) {
+    if (seconds * 1.15 < time.rbegin()->second) cached = n;
+  }
+  const double bytes = 4.0 * static_cast<double>(cached);
+  return {{"cache_bytes", bytes, "B",
+           cached == 0 ? "no working set was reread faster than the largest"
+                       : "the largest working set reread faster than memory"}};
+}
+
 template <class T>
 Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per item
-  const std::uint64_t items = static_cast<std::uint64_t>(at.number("bytes")) / 256 / width;
+  const std::uint64_t items = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
   const std::uint64_t n = items * width;
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
   Plan p;
@@ -97,39 +158,48 @@ Family ceiling() {
   const Values memory = {"buffer", "copy", "copy_run", "read", "read_run"};
   const Values arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int"};
-  return {.name = "ceiling",
-          .question = "How fast does this device copy, read and compute at most?",
-          .axes = {{"kernel",
-                    "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
-                    "copy_run, read_run: a long run per item; arithmetic: multiply-adds, of vectors in "
-                    "arithmetic_run",
-                    {"copy", "copy_run", "buffer", "read", "read_run", "arithmetic", "arithmetic_run"}},
-                   {"type", "of the arithmetic", types},
-                   {"bytes",
-                    "read by a copy or read kernel; the arithmetic takes one element per 256 bytes",
-                    {268435456}},
-                   {"trips", "multiply-adds of each of eight chains", {512}}},
-          .presets = {{"smoke",
-                       {{{"kernel", memory}, {"bytes", {131072}}},
-                        {{"kernel", arithmetic}, {"type", types}, {"bytes", {131072}}, {"trips", {3}}}}},
-                      {"quick", {{{"kernel", memory}}, {{"kernel", arithmetic}, {"type", types}}}},
-                      {"paper", {{{"kernel", memory}}, {{"kernel", arithmetic}, {"type", types}}}},
-                      {"full",
-                       {{{"kernel", memory}, {"bytes", {16777216, 268435456, 1073741824}}},
-                        {{"kernel", arithmetic}, {"type", types}, {"trips", {512, 1024}}}}}},
-          .view = {.rows = {"kernel"}, .columns = {"type"}, .quantity = "rate"},
-          .makes_sense =
-              [](const Case& at) {
-                return at.text("kernel").starts_with("arithmetic") ||
-                       (at.is("type", "float") && at.number("trips") == 512);
-              },
-          .plan =
-              [](const Case& at, const DeviceInfo& device) {
-                if (!at.text("kernel").starts_with("arithmetic")) return plan_of_memory(at);
-                return for_types<float, double, std::int32_t>(
-                    []<class T>(const Case& c, const DeviceInfo& d) { return plan_of_arithmetic<T>(c, d); })(
-                    at, device);
-              }};
+  const std::vector<Sweep> measured = {
+      {{"kernel", memory}},
+      {{"kernel", {"reread", "reread_run"}},
+       {"n", {262144, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864}}},
+      {{"kernel", arithmetic}, {"type", types}, {"trips", {1024, 2048}}}};
+  return {
+      .name = "ceiling",
+      .question = "How fast does this device copy, read and compute at most?",
+      .axes = {{"kernel",
+                "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
+                "copy_run, read_run: a long run per item; reread, reread_run: a working set read many times; "
+                "arithmetic: multiply-adds, of vectors in arithmetic_run",
+                {"copy", "copy_run", "buffer", "read", "read_run", "reread", "reread_run", "arithmetic",
+                 "arithmetic_run"}},
+               {"type", "of the arithmetic", types},
+               {"n",
+                "32-bit words read, for reread the words it reads again and again; arithmetic takes n / 256 "
+                "elements",
+                {67108864}},
+               {"trips", "multiply-adds of each of eight chains", {1024, 2048}}},
+      .presets = {{"smoke",
+                   {{{"kernel", memory}, {"n", {32768}}},
+                    {{"kernel", {"reread", "reread_run"}}, {"n", {4096}}},
+                    {{"kernel", arithmetic}, {"type", types}, {"n", {32768}}, {"trips", {3}}}}},
+                  {"quick", measured},
+                  {"paper", measured},
+                  {"full", measured}},
+      .view = {.rows = {"kernel"}, .columns = {"type"}, .quantity = "rate"},
+      .makes_sense =
+          [](const Case& at) {
+            return at.text("kernel").starts_with("arithmetic") ||
+                   (at.is("type", "float") && at.number("trips") == 1024);
+          },
+      .plan =
+          [](const Case& at, const DeviceInfo& device) {
+            if (at.text("kernel").starts_with("reread")) return plan_of_reread(at);
+            if (!at.text("kernel").starts_with("arithmetic")) return plan_of_memory(at);
+            return for_types<float, double, std::int32_t>([]<class T>(const Case& c, const DeviceInfo& d) {
+              return plan_of_arithmetic<T>(c, d);
+            })(at, device);
+          },
+      .findings = findings};
 }
 
 }  // namespace clweave

@@ -64,7 +64,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (o.at.number("n") == n)
       rows[o.at.number("paths")].emplace_back(static_cast<double>(o.at.number("granularity")), o.time_s);
   }
-  std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 2; });
+  // From a few granularities no width can be told.
+  std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 4; });
   const auto misfit = [&](double width) {
     double sum = 0;
     for (const auto& [paths, times] : rows) {

@@ -18,7 +18,7 @@ set(ENV{OPENCL_LAYERS} "${LAYER}")
 set(ENV{CLWEAVE_FAULTS} "${FAULTS}")
 set(ENV{CLWEAVE_FAULTS_LOG} ${SCRATCH}/faults.log)
 # PoCL's kernel cache is not safe between processes, so each test has its own; and it is filled, as a
-# compilation inside the first round would hide how the times of events and host compare.
+# compilation would take most of a short LIMIT_S and of the first round's host time.
 set(ENV{POCL_CACHE_DIR} ${SCRATCH}/cache)
 if(WARM)
   file(COPY ${WARM}/cache DESTINATION ${SCRATCH})
