@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "error.hpp"
@@ -23,8 +23,8 @@ namespace clweave {
 namespace {
 
 [[noreturn]] void fail(const char* action, const std::string& path, int error) {
-  throw Error(Kind::io,
-              fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path, std::strerror(error)));
+  throw Error(Kind::io, fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
+                                    std::generic_category().message(error)));
 }
 
 class Parser {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -83,6 +84,16 @@ std::int64_t lockstep_of(const cl::Device& device) {
   }
 }
 
+// MemAvailable of /proc/meminfo; 0 where there is none.
+std::int64_t host_available_bytes() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string word; in >> word;) {
+    std::int64_t kib = 0;
+    if (word == "MemAvailable:" && in >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
 DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   DeviceInfo info;
   info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
@@ -98,6 +109,11 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
   info.memory_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
   info.max_alloc_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
+  // A tenth is left to the driver, the canaries and whoever shares the memory. Some CPU drivers accept
+  // buffers far beyond the host's memory: the fill is what then ends the process.
+  info.usable_bytes = info.memory_bytes / 10 * 9;
+  if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
+    info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
   info.local_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
   info.cache_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
   info.max_group = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
@@ -194,11 +210,11 @@ std::string slug(const std::string& text) {
 }
 
 // One list of fields serves both directions; the library's own macro would make the functions inline.
-#define CLWEAVE_FIELDS                                                                                      \
-  platform_index, device_index, platform, platform_version, vendor, name, type, driver, version, c_version, \
-      extensions, uuid, pci, silicon, compute_units, clock_mhz, memory_bytes, max_alloc_bytes, local_bytes, \
-      cache_bytes, max_group, max_group_dims, lockstep, timer_ns, fp64, fp16, int64_atomics, subgroups,     \
-      local_is_dedicated
+#define CLWEAVE_FIELDS                                                                                       \
+  platform_index, device_index, platform, platform_version, vendor, name, type, driver, version, c_version,  \
+      extensions, uuid, pci, silicon, compute_units, clock_mhz, memory_bytes, usable_bytes, max_alloc_bytes, \
+      local_bytes, cache_bytes, max_group, max_group_dims, lockstep, timer_ns, fp64, fp16, int64_atomics,    \
+      subgroups, local_is_dedicated
 
 void to_json(nlohmann::json& nlohmann_json_j, const DeviceInfo& nlohmann_json_t) {
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, CLWEAVE_FIELDS))

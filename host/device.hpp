@@ -28,6 +28,7 @@ struct DeviceInfo {
   std::int64_t compute_units = 0;
   std::int64_t clock_mhz = 0;
   std::int64_t memory_bytes = 0;
+  std::int64_t usable_bytes = 0;  // of memory_bytes, what a run may plan with: a CPU shares it with the host
   std::int64_t max_alloc_bytes = 0;
   std::int64_t local_bytes = 0;
   std::int64_t cache_bytes = 0;

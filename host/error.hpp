@@ -6,7 +6,19 @@
 
 namespace clweave {
 
-enum class Kind { usage, no_device, unsupported, build, launch, device_lost, wrong_result, timeout, io };
+enum class Kind {
+  usage,
+  no_device,
+  unsupported,
+  build,
+  launch,
+  out_of_memory,
+  device_lost,
+  wrong_result,
+  timeout,
+  crashed,
+  io
+};
 
 struct Error : std::runtime_error {
   Error(Kind k, const std::string& what) : std::runtime_error(what), kind(k) {}

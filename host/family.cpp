@@ -134,9 +134,9 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
                fmt::format("needs a buffer of {} bytes, the device allows {}", buffer.bytes,
                            device.max_alloc_bytes));
   }
-  // A tenth is left to the driver, the canaries and whoever shares the memory.
-  Plan::need(total <= static_cast<std::uint64_t>(device.memory_bytes) / 10 * 9,
-             fmt::format("needs {} bytes of device memory, the device has {}", total, device.memory_bytes));
+  Plan::need(total <= static_cast<std::uint64_t>(device.usable_bytes),
+             fmt::format("needs {} bytes of device memory, {} of {} are usable", total, device.usable_bytes,
+                         device.memory_bytes));
   for (const auto& step : plan.steps) {
     const auto* launch = std::get_if<Launch>(&step);
     if (launch == nullptr) continue;

@@ -14,13 +14,17 @@ struct Sample {
   double event_s = 0;  // sum of the device's own start-to-end times / batch
   double host_s = 0;   // host clock around enqueue and finish / batch
   int batch = 1;
+  bool throttled = false;  // the canary beside it ran slow: a lower clock, or a neighbour
 };
 
 struct Measuring {
   StopRule stop;
   bool use_event = true;      // which of the two times the rule looks at
-  double min_batch_s = 1e-3;  // short executions are repeated until a batch lasts this long
-  double warm_up_s = 0.1;     // at least this long, or until two successive batches agree within 10 %
+  bool cold = false;          // nothing may be batched: the caches are flushed between executions
+  double min_batch_s = 1e-3;  // short executions are repeated until a batch lasts this long ..
+  double launch_s = 0;        // .. and 20 launch overheads ..
+  double tick_s = 0;          // .. and 100 ticks of the timer
+  double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
 };
 
 struct Measured {
@@ -28,7 +32,16 @@ struct Measured {
   Stop stop = Stop::go_on;
 };
 
-// `run(batch)` executes `batch` times and says how long one took. Throws what `run` throws.
-Measured measure(const std::function<Sample(int batch)>& run, const Measuring&);
+// `run(batch)` executes `batch` times and says how long one took. `canary()` runs a fixed piece of work and
+// says how long that took; it may be empty. Samples whose canary is more than 5 % over the best canary seen
+// are flagged, taken again after a pause at most three times, and kept with their flag. Throws what they
+// throw.
+struct Probe {
+  std::function<Sample(int batch)> run;
+  std::function<double()> canary;
+  std::function<void(double seconds)> pause;  // empty: no pause
+  double best_canary_s = 1e300;               // of the whole session; updated
+};
+Measured measure(Probe&, const Measuring&);
 
 }  // namespace clweave

@@ -7,7 +7,7 @@
 
 namespace clweave {
 
-std::optional<Options> parse_options(int argc, const char* const* argv) {
+std::optional<Options> parse_options(const std::vector<std::string>& arguments) {
   Options out;
   CLI::App app("clweave shows how an OpenCL device really behaves: every output checked, one CSV per device.",
                "clweave");
@@ -58,9 +58,50 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                 "Do not measure the device's ceilings first; of_ceiling stays empty");
   run->add_flag("--dry-run", out.dry_run,
                 "Print the cases with launch shapes, memory and time estimates; run nothing");
+  run->add_option("--runs", out.repeat,
+                  "Repetitions, each in a process of its own [1 for smoke and quick, else 5]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  run->add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
+      ->type_name("F")
+      ->check(CLI::Range(1e-5, 1.0));
+  run->add_option("--max-samples", out.max_samples, "At most so many samples of a case [200]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  run->add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.5]")
+      ->type_name("S")
+      ->check(CLI::Range(1e-3, 1e6));
+  run->add_option("--budget", out.budget_s,
+                  "Shorten the sampling so that the whole run takes about so many seconds")
+      ->type_name("S")
+      ->check(CLI::Range(1.0, 1e7));
+  std::string cache = "warm";
+  run->add_option("--cache", cache,
+                  "warm: executions back to back; cold: a large buffer is written before each [warm]")
+      ->check(CLI::IsMember({"warm", "cold"}))
+      ->type_name("HOW");
+  run->add_option("--timeout", out.timeout_s,
+                  "Stop a case that shows no sign of life for so many seconds [30]")
+      ->type_name("S")
+      ->check(CLI::Range(0.1, 1e6));
+  run->add_flag("--in-process", out.in_process,
+                "No child processes, for debuggers and profilers: a crash ends the run");
+  run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  run->add_option("--replay", out.replay, "Run one row of this results file again, with --case")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  run->add_option("--case", out.replay_case, "The case_id to replay")->type_name("ID");
+  run->get_option("--replay")->needs("--case");
+  run->get_option("--case")->needs("--replay");
+
+  // Not for people: what the supervisor starts.
+  auto* worker = app.add_subcommand("worker")->group("");
 
   try {
-    app.parse(argc, argv);
+    // The library takes them last first.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& success) {
     app.exit(success);
     return {};
@@ -68,7 +109,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     throw Error(Kind::usage,
                 std::string(error.what()) + "\nclweave --help and clweave run --help show what may be typed");
   }
-  out.command = devices->parsed() ? Command::devices : list->parsed() ? Command::list : Command::run;
+  out.command = devices->parsed()  ? Command::devices
+                : list->parsed()   ? Command::list
+                : worker->parsed() ? Command::worker
+                                   : Command::run;
+  out.cold = cache == "cold";
   out.selection.ceilings = !no_ceiling;
   return out;
 }

@@ -9,7 +9,7 @@
 
 namespace clweave {
 
-enum class Command { devices, list, run };
+enum class Command { devices, list, run, worker };
 
 struct Options {
   Command command = Command::run;
@@ -20,9 +20,26 @@ struct Options {
   std::string csv;  // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
   std::string kernels;
   bool dry_run = false;
+  std::optional<int> repeat;        // --runs
+  bool cold = false;                // --cache cold
+  std::optional<double> precision;  // half-width of the median's interval / median
+  std::optional<std::size_t> max_samples;
+  std::optional<double> max_seconds;  // of sampling, per case
+  std::optional<double> budget_s;     // for the whole run
+  double timeout_s = 30;
+  bool in_process = false;
+  std::string resume;       // a results file to finish
+  std::string replay;       // a results file ..
+  std::string replay_case;  // .. and the case of it to run again
+
+  // One look, or enough processes to compare with: within one, samples share its luck.
+  int runs() const {
+    return repeat.value_or(selection.preset == "paper" || selection.preset == "full" ? 5 : 1);
+  }
 };
 
-// Empty when there is nothing left to do (--help, --version): the text was printed. Throws `usage`.
-std::optional<Options> parse_options(int argc, const char* const* argv);
+// `arguments` without the program's name. Empty when there is nothing left to do (--help, --version): the
+// text was printed. Throws `usage`.
+std::optional<Options> parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace clweave

@@ -12,12 +12,21 @@ namespace clweave {
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> table = {
-      {"schema", "", "Version of this table: `clweave-1`", &Record::schema},
-      {"run_id", "", "Same for all rows of one call of `clweave run`", &Record::run_id},
-      {"run", "", "Number of the repetition within the call, from 1", &Record::run},
+      {"schema", "",
+       "Version of this table: `clweave-1`; `#end` opens the footer, which tells the number of rows",
+       &Record::schema},
+      {"run_id", "", "Same for all rows of one call of `clweave run`, and of its resumption",
+       &Record::run_id},
+      {"run", "", "Number of the repetition, from 1; each is a process of its own", &Record::run},
       {"time_utc", "", "When the row was finished, ISO 8601", &Record::time_utc},
       {"version", "", "Version of clweave and the commit it was built from", &Record::version},
+      {"command", "", "Arguments of `clweave`, as a JSON array", &Record::command},
+      {"seed", "", "Seed of the inputs and of the order", &Record::seed},
+      {"order", "", "Place of the case in the order of its run, from 1", &Record::order},
       {"host", "", "Name of the computer", &Record::host},
+      {"os", "", "Its operating system", &Record::os},
+      {"cpu", "", "Its processor", &Record::cpu},
+      {"loader", "", "OpenCL ICD loader", &Record::loader},
       {"platform", "", "OpenCL platform: name and version", &Record::platform},
       {"vendor", "", "Vendor of the device", &Record::vendor},
       {"device", "", "Name of the device", &Record::device},
@@ -27,20 +36,46 @@ const std::vector<Column>& columns() {
       {"family", "", "Kernel family", &Record::family},
       {"case_id", "", "Family and every axis value: the key of a case", &Record::case_id},
       {"status", "",
-       "ok, unsupported, build_failed, launch_failed, wrong_result, timeout, device_lost or implausible",
+       "ok, unsupported, build_failed, launch_failed, out_of_memory, wrong_result, timeout, crashed, "
+       "device_lost or implausible",
        &Record::status},
       {"reason", "", "Why the row is not ok, or what is worth knowing about it", &Record::reason},
-      {"verified", "", "yes: the whole output was compared with a host reference and equal; no: it differed",
+      {"verified", "",
+       "yes: the whole output equalled a host reference before and after the timing; no: it differed",
        &Record::verified},
       {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
       {"timer", "",
        "event: device time stamps; host: host clock around a batch. Never compare one with the other",
        &Record::timer},
+      {"timer_reason", "", "What the device's timer certificate says", &Record::timer_reason},
+      {"method", "", "single: one execution per sample; batch: `batch` executions back to back",
+       &Record::method},
+      {"cache", "",
+       "warm: samples back to back; cold: a buffer larger than the caches is written before each",
+       &Record::cache},
+      {"batch", "", "Executions per sample", &Record::batch},
       {"samples", "", "Number of timed samples", &Record::samples},
+      {"converged", "",
+       "yes: the 95 % interval of the median is as narrow as asked for; no: a cap ended the sampling",
+       &Record::converged},
       {"time_s", "s", "Median time of one execution by `timer`", &Record::time_s},
-      {"time_low_s", "s", "Lower end of the 95 % interval of the median", &Record::time_low_s},
-      {"time_high_s", "s", "Upper end of the 95 % interval of the median", &Record::time_high_s},
+      {"time_low_s", "s", "Lower end of the 95 % interval of the median, corrected for autocorrelation",
+       &Record::time_low_s},
+      {"time_high_s", "s", "Upper end of that interval", &Record::time_high_s},
       {"wall_s", "s", "Median host time of one execution, launch and wait included", &Record::wall_s},
+      {"min_s", "s", "Shortest sample", &Record::min_s},
+      {"p25_s", "s", "First quartile of the samples", &Record::p25_s},
+      {"p75_s", "s", "Third quartile", &Record::p75_s},
+      {"p95_s", "s", "95 % quantile", &Record::p95_s},
+      {"mean_s", "s", "Mean", &Record::mean_s},
+      {"sd_s", "s", "Standard deviation", &Record::sd_s},
+      {"lag1", "", "Rank autocorrelation of successive samples", &Record::lag1},
+      {"outliers", "", "Samples beyond three interquartile ranges from the quartiles; counted, never dropped",
+       &Record::outliers},
+      {"throttled", "", "Fraction of the samples taken while the canary kernel ran slow", &Record::throttled},
+      {"steal", "", "Fraction of the host's processor time that a hypervisor gave to others meanwhile",
+       &Record::steal},
+      {"clock_mhz", "MHz", "Clock as reported by the driver; not measured", &Record::clock_mhz},
       {"bytes", "B", "Bytes that the algorithm reads and writes in one execution", &Record::bytes},
       {"flops", "", "Arithmetic operations of one execution; a fused multiply-add counts as two",
        &Record::flops},
@@ -48,15 +83,17 @@ const std::vector<Column>& columns() {
       {"gb_per_s", "GB/s", "bytes / time_s, GB = 1e9 bytes", &Record::gb_per_s},
       {"gflop_per_s", "Gop/s", "flops / time_s", &Record::gflop_per_s},
       {"gitems_per_s", "G/s", "items / time_s", &Record::gitems_per_s},
+      {"cached", "", "yes: the buffers fit the measured last-level cache, so memory does not bound the case",
+       &Record::cached},
       {"ceiling", "",
-       "What bounds the case: copy, read or arithmetic, as measured by family ceiling in this run",
+       "What bounds the case: copy, read or an arithmetic rate, as family ceiling measured it in this run",
        &Record::ceiling},
       {"of_ceiling", "", "Fraction of that ceiling reached", &Record::of_ceiling},
       {"finding", "", "Name of a conclusion drawn from several rows; such a row has no time",
        &Record::finding},
       {"value", "unit", "Value of the finding, in the unit of the next column", &Record::value},
       {"unit", "", "Unit of `value`", &Record::unit},
-      {"build_s", "s", "Time to build the program; 0 when an earlier row had built it", &Record::build_s},
+      {"build_ms", "ms", "Time to build the program; 0 when an earlier case had built it", &Record::build_ms},
       {"build_options", "", "Options given to the OpenCL compiler", &Record::build_options},
       {"fingerprint", "", "Hash of the kernel's full source and its options", &Record::fingerprint},
   };
@@ -93,6 +130,13 @@ void parse_cell(const std::string& cell, std::optional<T>& field, const std::str
 }
 
 }  // namespace
+
+std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names) {
+  std::vector<std::string> cells(columns().size() + axis_names.size());
+  cells[0] = footer_mark;
+  cells[1] = std::to_string(rows);
+  return cells;
+}
 
 std::vector<std::string> header_cells(const std::vector<std::string>& axis_names) {
   std::vector<std::string> cells;
@@ -142,6 +186,7 @@ std::vector<Record> records_of(const CsvTable& table, const std::string& name) {
           },
           meaning[c]->member);
     }
+    if (record.schema == footer_mark) continue;
     if (record.schema != Record().schema)
       throw Error(Kind::io, fmt::format("{}:{}: schema '{}', this clweave reads '{}'", name, row.line,
                                         record.schema, Record().schema));

@@ -16,12 +16,19 @@ using Number = std::optional<double>;  // empty: not known, and an empty cell
 using Count = std::optional<std::int64_t>;
 
 struct Record {
+  // What was asked, and where.
   std::string schema = "clweave-1";
   std::string run_id;
   Count run;
   std::string time_utc;
   std::string version;
+  std::string command;
+  Count seed;
+  Count order;
   std::string host;
+  std::string os;
+  std::string cpu;
+  std::string loader;
   std::string platform;
   std::string vendor;
   std::string device;
@@ -30,28 +37,49 @@ struct Record {
   std::string api = "opencl";
   std::string family;
   std::string case_id;
+  // What came of it.
   std::string status;
   std::string reason;
-  std::string verified;  // yes, no or empty
-  std::string exhibit;   // yes or empty
+  std::string verified;
+  std::string exhibit;
+  // How it was timed.
   std::string timer;
+  std::string timer_reason;
+  std::string method;
+  std::string cache;
+  Count batch;
   Count samples;
+  std::string converged;
   Number time_s;
   Number time_low_s;
   Number time_high_s;
   Number wall_s;
+  Number min_s;
+  Number p25_s;
+  Number p75_s;
+  Number p95_s;
+  Number mean_s;
+  Number sd_s;
+  Number lag1;
+  Count outliers;
+  Number throttled;
+  Number steal;
+  Number clock_mhz;
+  // What that means.
   Count bytes;
   Count flops;
   Count items;
   Number gb_per_s;
   Number gflop_per_s;
   Number gitems_per_s;
+  std::string cached;
   std::string ceiling;
   Number of_ceiling;
   std::string finding;
   Number value;
   std::string unit;
-  Number build_s;
+  // What it was built from.
+  Number build_ms;
   std::string build_options;
   std::string fingerprint;
   std::vector<std::pair<std::string, std::string>> axes;  // one column per axis name of any family
@@ -77,8 +105,13 @@ const std::vector<Column>& columns();
 std::vector<std::string> header_cells(const std::vector<std::string>& axis_names);
 std::vector<std::string> cells_of(const Record&, const std::vector<std::string>& axis_names);
 
-// The records of a file, in order. Columns may stand in any order; one that is not in the table is an axis.
-// Throws `io` with file and line for a missing column, a number that is none, or another schema.
+// The last line of a finished file: as wide as the others, so that every tool still opens it.
+inline constexpr const char* footer_mark = "#end";
+std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names);
+
+// The records of a file, in order, without the footer. Columns may stand in any order; one that is not in the
+// table is an axis. Throws `io` with file and line for a missing column, a number that is none, or another
+// schema.
 std::vector<Record> records_of(const CsvTable&, const std::string& name);
 
 // The column dictionary of results/README.md, as a Markdown table.

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "parallel.hpp"
 
@@ -21,6 +24,8 @@ const char* status_name(Kind kind) {
     case Kind::build: return "build_failed";
     case Kind::wrong_result: return "wrong_result";
     case Kind::timeout: return "timeout";
+    case Kind::crashed: return "crashed";
+    case Kind::out_of_memory: return "out_of_memory";
     case Kind::device_lost: return "device_lost";
     default: return "launch_failed";
   }
@@ -67,14 +72,16 @@ class Execution {
     return sample;
   }
 
-  // Poisons the outputs, executes once and compares everything. Throws `wrong_result`.
-  void verify() {
+  void poison_outputs() {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       if (!plan_.buffers[b].fill) poison_buffer(b);
     }
-    run(1);
-    for (const auto& check : plan_.checks) {
-      const Tally tally = tally_of(check);
+  }
+
+  // Compares everything that the executions since the poisoning wrote. Throws `wrong_result`.
+  void check() {
+    for (const auto& one : plan_.checks) {
+      const Tally tally = tally_of(one);
       if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
     }
     for (std::size_t b = 0; b < buffers_.size(); ++b) check_guard(b);
@@ -163,19 +170,39 @@ class Execution {
   std::vector<cl::Kernel> kernels_;  // per step; empty for copies
 };
 
-void record_times(Record& record, const Measured& measured, bool use_event) {
+std::string yes_no(bool flag) { return flag ? "yes" : "no"; }
+
+void record_times(Record& record, const Measured& measured, const Measuring& rule) {
   std::vector<double> times;
   std::vector<double> walls;
+  std::int64_t throttled = 0;
   for (const auto& sample : measured.samples) {
-    times.push_back(use_event ? sample.event_s : sample.host_s);
+    times.push_back(rule.use_event ? sample.event_s : sample.host_s);
     walls.push_back(sample.host_s);
+    throttled += sample.throttled ? 1 : 0;
   }
   const auto interval = median_interval(times);
+  const auto spread = summarize(times);
+  record.batch = measured.samples.front().batch;
+  record.method = *record.batch > 1 ? "batch" : "single";
+  record.cache = rule.cold ? "cold" : "warm";
   record.samples = static_cast<std::int64_t>(times.size());
-  record.time_s = median(times);
-  record.time_low_s = interval.low;
-  record.time_high_s = interval.high;
+  record.converged = yes_no(measured.stop == Stop::converged);
+  record.time_s = interval.median;
+  if (interval.bounded) {
+    record.time_low_s = interval.low;
+    record.time_high_s = interval.high;
+  }
   record.wall_s = median(walls);
+  record.min_s = spread.min;
+  record.p25_s = spread.p25;
+  record.p75_s = spread.p75;
+  record.p95_s = spread.p95;
+  record.mean_s = spread.mean;
+  record.sd_s = spread.sd;
+  record.lag1 = spread.lag1;
+  record.outliers = static_cast<std::int64_t>(spread.outliers);
+  record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
   const auto rate = [&](Count count) -> Number {
     if (!count) return {};
     return 1e-9 * static_cast<double>(*count) / *record.time_s;
@@ -187,6 +214,52 @@ void record_times(Record& record, const Measured& measured, bool use_event) {
 
 Count known(std::uint64_t count) { return count == 0 ? Count() : Count(static_cast<std::int64_t>(count)); }
 
+// Ticks of all processors since the start, and of those the ones a hypervisor took: the first line of
+// /proc/stat. Zeros where there is none.
+struct HostTicks {
+  double all = 0, stolen = 0;
+};
+HostTicks host_ticks() {
+  HostTicks ticks;
+  std::ifstream in("/proc/stat");
+  std::string label;
+  in >> label;
+  double value = 0;
+  for (int column = 0; column < 8 && in >> value; ++column) {
+    ticks.all += value;
+    if (column == 7) ticks.stolen = value;
+  }
+  return ticks;
+}
+
+Record named_record(const DeviceInfo& device, const Family& family, const Case& at) {
+  Record record;
+  record.family = family.name;
+  record.case_id = at.id();
+  for (const auto& [name, value] : at.axes) record.axes.emplace_back(name, text_of(value));
+  describe_device(record, device);
+  return record;
+}
+
+void fail(Record& record, Kind kind, std::string why) {
+  // One line: a file cut within a quoted line end could not be read back.
+  for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");
+  record.status = status_name(kind);
+  record.reason += why;
+  if (kind == Kind::wrong_result) record.verified = "no";
+}
+
+// No number of a wrong kernel is worth keeping.
+void drop_times(Record& record) {
+  for (auto member :
+       {&Record::time_s, &Record::time_low_s, &Record::time_high_s, &Record::wall_s, &Record::min_s,
+        &Record::p25_s, &Record::p75_s, &Record::p95_s, &Record::mean_s, &Record::sd_s, &Record::lag1,
+        &Record::gb_per_s, &Record::gflop_per_s, &Record::gitems_per_s, &Record::throttled})
+    record.*member = {};
+  for (auto member : {&Record::samples, &Record::batch, &Record::outliers}) record.*member = {};
+  record.converged = record.method = "";
+}
+
 }  // namespace
 
 void describe_device(Record& record, const DeviceInfo& device) {
@@ -195,20 +268,28 @@ void describe_device(Record& record, const DeviceInfo& device) {
   record.device = device.name;
   record.device_type = device.type;
   record.driver = device.driver;
+  if (device.clock_mhz > 0) record.clock_mhz = static_cast<double>(device.clock_mhz);
 }
 
-Record run_case(Session& session, const Family& family, const Case& at, Measuring rule) {
-  Record record;
-  record.family = family.name;
-  record.case_id = at.id();
-  for (const auto& [name, value] : at.axes) record.axes.emplace_back(name, text_of(value));
-  describe_device(record, session.info());
-  const auto fail = [&](Kind kind, const std::string& why) {
-    record.status = status_name(kind);
-    record.reason += why;
-    if (kind == Kind::wrong_result) record.verified = "no";
+Record failed_record(const DeviceInfo& device, const Family& family, const Case& at, Kind kind,
+                     const std::string& why) {
+  Record record = named_record(device, family, at);
+  fail(record, kind, why);
+  return record;
+}
+
+Row run_case(Session& session, const Family& family, const Case& at, Measuring rule) {
+  Row row{named_record(session.info(), family, at), {}};
+  Record& record = row.record;
+  record.timer = session.timer().name();
+  record.timer_reason = session.timer().reason;
+  const auto failed = [&](Kind kind, const std::string& why) {
+    drop_times(record);
+    row.samples.clear();
+    fail(record, kind, why);
   };
   try {
+    session.stage("plan");
     const Plan plan = plan_of(family, at, session.info());
     if (!plan.exhibit.empty()) {
       record.exhibit = "yes";
@@ -217,31 +298,68 @@ Record run_case(Session& session, const Family& family, const Case& at, Measurin
     const Source source = source_of(plan.source, plan.defines, session.kernel_dir());
     record.build_options = source.options;
     record.fingerprint = source.fingerprint;
+    session.stage("build");
     const double before = host_now();
     const auto& built = session.build(source);
-    record.build_s = host_now() - before < built.build_s ? 0 : built.build_s;
+    record.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
 
+    session.stage("upload");
     Execution execution(session, plan, built.program);
-    execution.verify();
-    record.verified = "yes";
-    record.timer = session.timer().name();
+    session.stage("verify");
+    execution.poison_outputs();
+    execution.run(1);
+    execution.check();
+
+    rule.use_event = session.timer().event;
+    rule.launch_s = session.launch_s();
+    rule.tick_s = rule.use_event ? 1e-9 * static_cast<double>(session.info().timer_ns) : 0;
+    execution.poison_outputs();
+    Probe probe{
+        .run =
+            [&](int batch) {
+              session.stage("sample");
+              if (rule.cold) session.flush_caches();
+              return execution.run(batch);
+            },
+        .canary = [&] { return session.canary(); },
+        .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
+        .best_canary_s = session.best_canary_s()};
+    const HostTicks ticks = host_ticks();
+    const Measured measured = measure(probe, rule);
+    const HostTicks later = host_ticks();
+    session.best_canary_s() = probe.best_canary_s;
+    if (later.all > ticks.all) record.steal = (later.stolen - ticks.stolen) / (later.all - ticks.all);
     record.bytes = known(plan.cost.read + plan.cost.written);
     record.flops = known(plan.cost.flops);
     record.items = known(plan.cost.items);
     record.ceiling = plan.ceiling;
-    rule.use_event = session.timer().event;
-    record_times(record, measure([&](int batch) { return execution.run(batch); }, rule), rule.use_event);
+    for (const auto& buffer : plan.buffers) row.buffer_bytes += buffer.bytes;
+    record_times(record, measured, rule);
+    row.samples = measured.samples;
+
+    // The first check covers the timed block as a whole; a launch that was skipped late in it would leave the
+    // output of an earlier one, so the last state is wiped and must come back.
+    session.stage("verify again");
+    try {
+      execution.check();
+      execution.poison_outputs();
+      execution.run(measured.samples.back().batch);
+      execution.check();
+    } catch (const Error& error) {
+      throw Error(error.kind, std::string("right before the timing, wrong after it: ") + error.what());
+    }
+    record.verified = "yes";
     record.status = "ok";
     if (!plan.exhibit.empty()) record.reason += "right on this device";
   } catch (const Error& error) {
-    fail(error.kind, error.what());
+    failed(error.kind, error.what());
   } catch (const cl::Error& error) {
     const Error meaning = cl_failure(error, "run");
-    fail(meaning.kind, meaning.what());
+    failed(meaning.kind, meaning.what());
   } catch (const std::bad_alloc&) {
-    fail(Kind::unsupported, "the host has too little memory");
+    failed(Kind::out_of_memory, "the host has too little memory");
   }
-  return record;
+  return row;
 }
 
 }  // namespace clweave

@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace clweave {
 
-Session::Session(DeviceInfo info, std::string kernel_dir)
-    : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)) {
+Session::Session(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> stage)
+    : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), stage_(std::move(stage)) {
   try {
     std::vector<cl::Platform> platforms;
     cl::Platform::get(&platforms);
@@ -22,7 +23,11 @@ Session::Session(DeviceInfo info, std::string kernel_dir)
   } catch (const std::out_of_range&) {
     throw Error(Kind::no_device, "device " + info_.index() + " (" + info_.name + ") is gone");
   }
-  timer_ = certify_timer();
+  try {
+    open_harness();
+  } catch (const cl::Error& error) {
+    throw cl_failure(error, "certifying the timer");
+  }
 }
 
 const Session::Built& Session::build(const Source& source) {
@@ -41,40 +46,75 @@ const Session::Built& Session::build(const Source& source) {
   return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;
 }
 
-TimerCertificate Session::certify_timer() {
-  try {
-    const std::size_t items = 4096;
-    const Source source = source_of("harness", {}, kernel_dir_);
-    cl::Kernel spin(build(source).program, "spin");
-    cl::Buffer out(context_, CL_MEM_READ_WRITE, items * sizeof(cl_uint));
-    spin.setArg(0, out);
-    const auto probe = [&](double work, cl_uint trips) {
-      spin.setArg(1, trips);
-      cl::Event event;
-      const double before = host_now();
-      queue_.enqueueNDRangeKernel(spin, cl::NullRange, cl::NDRange(items), cl::NullRange, nullptr, &event);
-      queue_.finish();
-      const double host_s = host_now() - before;
-      const Stamps stamps = stamps_of(event);
-      return TimerProbe{work, stamps.touched, stamps.start, stamps.end, host_s};
-    };
-    probe(1, 1);  // may compile
-    // Work enough that the launch itself does not matter, but under the trip limit that llvmpipe puts on
-    // every loop (65535): twice the trips must really be done.
-    cl_uint trips = 256;
-    while (trips < 16384 && probe(1, trips).host_s < 10e-3) trips *= 2;
-    std::vector<TimerProbe> probes;
-    for (int i = 0; i < 8; ++i) {
-      probes.push_back(probe(1, trips));
-      probes.push_back(probe(2, 2 * trips));
-    }
-    return certify(probes);
-  } catch (const cl::Error& error) {
-    return {
-        .event = false, .slope = 0, .reason = std::string(error.what()) + " gave " + cl_name(error.err())};
-  } catch (const Error& error) {
-    return {.event = false, .slope = 0, .reason = error.what()};
+namespace {
+
+// The most that a `spin` may ask of one item: llvmpipe ends every loop after 65535 trips.
+constexpr cl_uint max_trips = 16384;
+constexpr std::size_t min_items = 4096, max_items = 1 << 22;
+
+}  // namespace
+
+TimerProbe Session::spin(std::size_t items, cl_uint trips, double work) {
+  spin_.setArg(1, trips);
+  cl::Event event;
+  const double before = host_now();
+  queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(items), cl::NullRange, nullptr, &event);
+  queue_.finish();
+  const double host_s = host_now() - before;
+  const Stamps stamps = stamps_of(event);
+  return {work, stamps.touched, stamps.start, stamps.end, host_s};
+}
+
+void Session::open_harness() {
+  stage("certify timer");
+  const Source source = source_of("harness", {}, kernel_dir_);
+  spin_ = cl::Kernel(build(source).program, "spin");
+  spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, max_items * sizeof(cl_uint));
+  spin_.setArg(0, spin_out_);
+  spin(min_items, 1, 1);  // may compile
+  // Work of 10 ms or more, so that the launch itself does not matter: longer items first, then more of them.
+  cl_uint trips = 256;
+  std::size_t items = min_items;
+  double took_s = spin(items, trips, 1).host_s;
+  while (took_s < 10e-3 && items < max_items) {
+    if (trips < max_trips)
+      trips *= 2;
+    else
+      items *= 2;
+    took_s = spin(items, trips, 1).host_s;
   }
+  std::vector<TimerProbe> probes;
+  for (int i = 0; i < 8; ++i) {
+    probes.push_back(spin(items, trips, 1));
+    probes.push_back(spin(items, 2 * trips, 2));
+  }
+  timer_ = certify(probes);
+  for (const auto& probe : probes) took_s = std::min(took_s, probe.host_s);
+  canary_items_ = items;
+  canary_trips_ = std::max<cl_uint>(1, static_cast<cl_uint>(trips * std::min(1.0, 2e-3 / took_s)));
+
+  constexpr int launches = 64;
+  spin_.setArg(1, cl_uint{0});
+  const double before = host_now();
+  for (int i = 0; i < launches; ++i)
+    queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(1), cl::NullRange);
+  queue_.finish();
+  launch_s_ = (host_now() - before) / launches;
+}
+
+double Session::canary() {
+  const TimerProbe probe = spin(canary_items_, canary_trips_, 1);
+  return timer_.event ? 1e-9 * static_cast<double>(probe.end - probe.start) : probe.host_s;
+}
+
+void Session::flush_caches() {
+  const auto bytes = static_cast<std::size_t>(
+      std::min({std::int64_t{1} << 30, info_.max_alloc_bytes, info_.usable_bytes / 4,
+                std::max<std::int64_t>(std::int64_t{256} << 20, 4 * info_.cache_bytes)}) /
+      64 * 64);
+  if (flushed_() == nullptr) flushed_ = cl::Buffer(context_, CL_MEM_READ_WRITE, bytes);
+  queue_.enqueueFillBuffer(flushed_, cl_uint{0x5EED5EED}, 0, bytes);
+  queue_.finish();
 }
 
 Stamps stamps_of(const cl::Event& event) {

@@ -2,7 +2,7 @@
 // stats: estimates, intervals and tests on repeated measurements, and the rule that ends the repeating.
 //
 // Pure functions. A sequence that is empty or holds a NaN or an infinity throws Error(Kind::usage); what else
-// a function refuses, it says. Results carry the unit of the samples.
+// a function refuses, it says. Estimates carry the unit of the samples.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -89,11 +89,11 @@ struct RatioInterval {
   double ratio = 0, low = 0, high = 0;
 };
 
-// The ratio of the medians of the run medians, with its percentile interval: each resample
-// draws runs, then samples within each drawn run. Samples of one run share that run's clock, placement and
-// neighbours, so pooling them takes noise between runs for an effect; a run counts once however many samples
-// it needed. From 5 runs a side on, the interval keeps its level; from one it knows only the noise within a
-// run. Same seed, same result on every machine. Refuses samples that are not positive, fewer than 1 resample.
+// The ratio of the medians of the run medians, with its percentile interval: each resample draws runs, then
+// samples within each drawn run. Samples of one run share that run's clock, placement and neighbours, so
+// pooling them takes noise between runs for an effect; a run counts once however many samples it needed. From
+// 5 runs a side on, the interval keeps its level; from one it knows only the noise within a run. Same seed,
+// same result on every machine. Refuses samples that are not positive, and fewer than 1 resample.
 RatioInterval bootstrap_ratio(std::span<const std::vector<double>> numerator,
                               std::span<const std::vector<double>> denominator, const Bootstrap& = {});
 
@@ -101,10 +101,10 @@ struct WelchTest {
   double t = 0, degrees = 0, p = 0;
 };
 
-// One-sided: small p says that the ratio of the two sides exceeds 1 + margin. Student's t with
-// unequal variances (Welch 1947) on the logarithms of run medians, so that exchanging the arguments tests the
-// mirror image. Two sides without any spread give p = 0 or 1. Refuses fewer than 2 values a side, values that
-// are not positive, and a negative margin.
+// One-sided: small p says that the ratio of the two sides exceeds 1 + margin. Student's t with unequal
+// variances (Welch 1947) on the logarithms of run medians, so that exchanging the arguments tests the mirror
+// image. Two sides without any spread give p = 0 or 1. Refuses fewer than 2 values a side, values that are
+// not positive, and a negative margin.
 WelchTest welch_test(std::span<const double> numerator, std::span<const double> denominator, double margin);
 
 // p values adjusted for their number (Holm 1979), in the order given: comparing each with 5 % keeps the

@@ -124,7 +124,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
       if (family->name != "ceiling") need_ceilings = true;
       const bool exhibit = family->axis("form") != nullptr && at.is("form", "published");
       (exhibit ? exhibits : jobs)
-          .push_back({family, std::move(at), family->name == "ceiling" && wanted.preset != "smoke"});
+          .push_back({family, std::move(at), exhibit, family->name == "ceiling" && wanted.preset != "smoke"});
     }
   }
   std::ranges::move(exhibits, std::back_inserter(jobs));
@@ -135,7 +135,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
     std::erase_if(jobs, [](const Job& job) { return job.family->name == "ceiling"; });
     std::vector<Job> first;
     for (auto& at : cases_of(*ceiling, ceiling->presets.at("quick"), wanted.seed))
-      first.push_back({&*ceiling, std::move(at), true});
+      first.push_back({&*ceiling, std::move(at), false, true});
     jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }
   if (jobs.empty()) {

@@ -23,6 +23,7 @@ struct Selection {
 struct Job {
   const Family* family;
   Case at;
+  bool exhibit = false;     // form=published
   bool is_ceiling = false;  // the best of these is what other rows are held against
 };
 

@@ -105,13 +105,27 @@ std::string family_text(const Records& records, const Family& family, bool colou
   return out;
 }
 
+// Cases run in a shuffled order; people look for them in that of the axes' values.
+Records in_axis_order(Records records, const Family& family) {
+  const auto place = [&](const Record* record) {
+    std::vector<std::pair<std::size_t, Value>> key;  // place among the known values, then the value itself
+    for (const auto& axis : family.axes) {
+      const Value value = value_of(axis_text(*record, axis.name));
+      key.emplace_back(std::ranges::find(axis.values, value) - axis.values.begin(), value);
+    }
+    return key;
+  };
+  std::ranges::stable_sort(records, {}, place);
+  return records;
+}
+
 std::string device_text(const Records& records, const std::vector<Family>& families, bool colour) {
   const Record& any = *records.front();
   std::string out =
       fmt::format("\n{}  {}, driver {}\n", paint(any.device, Style::bold, colour), any.platform, any.driver);
   std::map<std::string, double> ceilings;
   for (const auto* record : records) {
-    if (record->family != "ceiling" || !record->ok()) continue;
+    if (record->family != "ceiling" || !record->ok() || record->ceiling.empty()) continue;
     double& best = ceilings[record->ceiling];
     best = std::max(best, rate_of(*record).value_or(0));
   }
@@ -126,7 +140,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
     for (const auto* record : records) {
       if (record->family == family.name) (record->finding.empty() ? rows : findings).push_back(record);
     }
-    if (!rows.empty()) out += family_text(rows, family, colour);
+    if (!rows.empty()) out += family_text(in_axis_order(rows, family), family, colour);
     for (const auto* finding : findings)
       out += fmt::format("  {} {:.3g} {}: {}\n", paint(finding->finding, Style::cyan, colour),
                          *finding->value, finding->unit, finding->reason);

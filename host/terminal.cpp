@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <span>
+#include <string_view>
 
 #include "error.hpp"
 
@@ -72,9 +73,7 @@ std::string cut(std::string_view text, std::size_t width, const char* ellipsis) 
   std::string out;
   std::size_t column = 0;
   for_each_unit(text, [&](std::string_view unit, bool escape) {
-    if (escape) {
-      out += unit;
-    } else if (++column < width) {
+    if (escape || ++column < width) {
       out += unit;
     } else if (column == width) {
       out += ellipsis;
@@ -89,8 +88,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-// The power of ten of the first digit once `value` is rounded to `digits` digits: 0 for 9.99, but 1
-// for 9.996.
+// The power of ten of the first digit once `value` is rounded to `digits`: 0 for 9.99, but 1 for 9.996.
 int exponent_of(double value, int digits) {
   const std::string text = fmt::format("{:.{}e}", value, digits - 1);
   int exponent = 0;
@@ -272,10 +270,13 @@ Progress::Progress(std::FILE* out, std::vector<double> predicted_s)
     : Progress(out, std::move(predicted_s), screen_of(fileno(out)), steady_seconds) {}
 
 Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen screen, Clock clock)
-    : out_(out), predicted_s_(std::move(predicted_s)), screen_(screen), clock_(std::move(clock)) {
+    : out_(out),
+      predicted_s_(std::move(predicted_s)),
+      screen_(screen),
+      clock_(std::move(clock)),
+      began_s_(clock_()) {
   for (auto& s : predicted_s_) s = std::isfinite(s) && s > 0 ? s : 0;
   total_s_ = std::accumulate(predicted_s_.begin(), predicted_s_.end(), 0.0);
-  began_s_ = clock_();
 }
 
 void Progress::start(std::size_t step, std::string text) {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// worker: the jobs of one device, in order, in this process.
+// worker: what a child process does: it alone loads OpenCL. It is told one thing per line of JSON on stdin
+// and answers on `answer_fd`, one line per sign of life and one per result.
+//
+//   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
+//   {"open": device, "kernels": dir}                   -> {"opened": timer certificate}
+//   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n}
+//   on the way, before each step                       -> {"stage": "build"}
+//   when a request fails as a whole                    -> {"error": text, "kind": n}
 #pragma once
-#include <functional>
-#include <vector>
+#include <nlohmann/json_fwd.hpp>
 
 #include "measure.hpp"
-#include "record.hpp"
-#include "session.hpp"
+#include "run.hpp"
 #include "suite.hpp"
 
 namespace clweave {
 
-struct Watcher {
-  std::function<void(std::size_t job)> started;
-  std::function<void(Record&)> finished;  // a job's row or a finding's
-  std::function<bool()> stop;             // asked before every job
-};
+// The body of `clweave worker`. Returns when stdin ends.
+int serve();
 
-// Runs every job, then draws the families' findings from what was ok. Rows get the fraction of the ceilings
-// that jobs of family ceiling measured before them.
-void run_jobs(Session&, const std::vector<Job>&, const Measuring&, const Watcher&);
+nlohmann::json json_of(const Case&, const Measuring&);
+Row row_from(const nlohmann::json& answer);  // of a case
 
 }  // namespace clweave

@@ -533,6 +533,10 @@ TEST(Welch, MatchesReference) {
   const WelchTest margin = welch_test(slow, fast, 0.03);
   EXPECT_NEAR(margin.t, 0.4243646896821287, 1e-10);
   EXPECT_NEAR(margin.p, 0.3414192807848375, 1e-10);
+  const WelchTest uneven = welch_test(slow, std::span(fast).first(2), 0);
+  EXPECT_NEAR(uneven.t, 3.2748856494016074, 1e-11);
+  EXPECT_NEAR(uneven.degrees, 3.265637861582928, 1e-11);
+  EXPECT_NEAR(uneven.p, 0.020613817021705384, 1e-11);
 }
 
 TEST(Welch, WithoutSpreadSaysYesOrNo) {

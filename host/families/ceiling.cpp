@@ -113,7 +113,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (time.size() < 4) return {};
   std::int64_t cached = 0;
   for (const auto& [n, seconds] : time) {
-    if (seconds * 1.15 < time.rbegin()->second) cached = n;
+    if (seconds * 1.15 >= time.rbegin()->second) break;  // what comes after is noise
+    cached = n;
   }
   const double bytes = 4.0 * static_cast<double>(cached);
   return {{"cache_bytes", bytes, "B",

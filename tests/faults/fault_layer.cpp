@@ -62,7 +62,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -120,12 +119,12 @@ constexpr ActionName action_names[] = {
 struct Rule {
   std::string label;  // "enqueue" or "enqueue@add", as in the log
   std::string action_text;
-  Call call;
+  Call call{};
   std::string kernel;  // empty: any
-  unsigned long first;
-  bool onwards;
-  Action action;
-  cl_int code;
+  unsigned long first = 1;
+  bool onwards = true;
+  Action action = Action::none;
+  cl_int code = CL_SUCCESS;
   std::atomic<unsigned long> calls = 0;
 };
 
@@ -164,7 +163,7 @@ void add_fault(std::string_view item) {
     return;
   }
   const std::size_t equals = item.find('=');
-  if (equals == item.npos) refuse(item);
+  if (equals == std::string_view::npos) refuse(item);
   std::string_view left = item.substr(0, equals);
   const std::string_view right = item.substr(equals + 1);
 
@@ -176,9 +175,7 @@ void add_fault(std::string_view item) {
   }
 
   Rule& rule = rules.emplace_back();
-  rule.first = 1;
-  rule.onwards = true;
-  if (const std::size_t colon = left.find(':'); colon != left.npos) {
+  if (const std::size_t colon = left.find(':'); colon != std::string_view::npos) {
     std::string_view position = left.substr(colon + 1);
     rule.onwards = position.ends_with('+');
     if (rule.onwards) position.remove_suffix(1);
@@ -187,7 +184,7 @@ void add_fault(std::string_view item) {
     left = left.substr(0, colon);
   }
   rule.label = left;
-  if (const std::size_t at = left.find('@'); at != left.npos) {
+  if (const std::size_t at = left.find('@'); at != std::string_view::npos) {
     rule.kernel = left.substr(at + 1);
     left = left.substr(0, at);
     if (left != "enqueue" || rule.kernel.empty()) refuse(item);
@@ -307,7 +304,7 @@ void hide_fp64(char* text) {
   std::string list(" ");
   list.append(text).append(" ");
   const std::size_t at = list.find(" cl_khr_fp64 ");
-  if (!nofp64.value || at == list.npos) return;
+  if (!nofp64.value || at == std::string_view::npos) return;
   log_limit(nofp64, "answer", 0);
   list.erase(at, std::strlen(" cl_khr_fp64"));
   list.resize(1 + length, ' ');
@@ -530,26 +527,28 @@ extern "C" {
   return CL_SUCCESS;
 }
 
-[[gnu::visibility("default")]] cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch* below,
-                                                              cl_uint* entries_ret,
-                                                              const cl_icd_dispatch** layer_ret) {
+[[gnu::visibility("default")]] cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
+                                                              const cl_icd_dispatch* target_dispatch,
+                                                              cl_uint* num_entries_ret,
+                                                              const cl_icd_dispatch** layer_dispatch_ret) {
   // Loaders know more or fewer entry points than this header; all that are replaced are in OpenCL 1.2.
   constexpr std::size_t needed = offsetof(cl_icd_dispatch, clEnqueueMarkerWithWaitList) / sizeof(void*);
-  if (below == nullptr || entries_ret == nullptr || layer_ret == nullptr || entries <= needed)
+  if (target_dispatch == nullptr || num_entries_ret == nullptr || layer_dispatch_ret == nullptr ||
+      num_entries <= needed)
     return CL_INVALID_VALUE;
-  const std::size_t known = std::min<std::size_t>(entries, sizeof(cl_icd_dispatch) / sizeof(void*));
+  const std::size_t known = std::min<std::size_t>(num_entries, sizeof(cl_icd_dispatch) / sizeof(void*));
 
   if (const char* const text = std::getenv("CLWEAVE_FAULTS"); text != nullptr && *text != '\0') {
     std::string_view rest = text;
-    for (std::size_t comma = 0; comma != rest.npos;) {
+    for (std::size_t comma = 0; comma != std::string_view::npos;) {
       comma = rest.find(',');
       add_fault(rest.substr(0, comma));
-      if (comma != rest.npos) rest.remove_prefix(comma + 1);
+      if (comma != std::string_view::npos) rest.remove_prefix(comma + 1);
     }
   }
 
-  target = below;
-  std::memcpy(&layer, below, known * sizeof(void*));
+  target = target_dispatch;
+  std::memcpy(&layer, target_dispatch, known * sizeof(void*));
   layer.clGetPlatformIDs = get_platform_ids;
   layer.clGetPlatformInfo = get_platform_info;
   layer.clGetDeviceIDs = get_device_ids;
@@ -563,8 +562,8 @@ extern "C" {
   layer.clEnqueueReadBuffer = read_buffer;
   layer.clEnqueueWriteBuffer = write_buffer;
   layer.clGetEventProfilingInfo = get_event_profiling_info;
-  *layer_ret = &layer;
-  *entries_ret = static_cast<cl_uint>(known);
+  *layer_dispatch_ret = &layer;
+  *num_entries_ret = static_cast<cl_uint>(known);
   return CL_SUCCESS;
 }
 

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor.hpp"
+
+#include <dlfcn.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "judge.hpp"
+#include "listing.hpp"
+#include "results_file.hpp"
+#include "runner.hpp"
+#include "summary.hpp"
+#include "terminal.hpp"
+#include "version.hpp"
+
+namespace clweave {
+
+namespace {
+
+// The first Ctrl-C lets the case finish, the second does not wait for it.
+volatile std::sig_atomic_t interrupts = 0;
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupts = interrupts + 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+std::string utc_now(const char* format) {
+  return fmt::format(fmt::runtime(format),
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The value of the first line "key : value" of a file; empty when there is none.
+std::string field_of(const char* path, const std::string& key, char separator) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto at = line.find(separator);
+    if (at == std::string::npos) continue;
+    const auto first = line.find_first_not_of(" \t\"", at + 1);
+    const auto last = line.find_last_not_of(" \t\"");
+    return first == std::string::npos ? "" : line.substr(first, last - first + 1);
+  }
+  return {};
+}
+
+// The file that serves the loader's entry points. Looked up by name, so that no OpenCL is called for it.
+std::string loader_path() {
+  Dl_info info{};
+  void* entry = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");
+  return entry != nullptr && dladdr(entry, &info) != 0 ? info.dli_fname : "";
+}
+
+// The cells that are the same in every row.
+Record common_cells(const std::vector<std::string>& arguments, std::uint64_t seed) {
+  Record common;
+  common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
+  common.version = version;
+  common.command = nlohmann::json(arguments).dump();
+  common.seed = static_cast<std::int64_t>(seed);
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  common.host = host;
+  utsname system{};
+  uname(&system);
+  common.os = fmt::format("{}, {} {}", field_of("/etc/os-release", "PRETTY_NAME", '='), system.sysname,
+                          system.release);
+  common.cpu = field_of("/proc/cpuinfo", "model name", ':');
+  common.loader = loader_path();
+  return common;
+}
+
+void stamp(Record& record, const Record& common, int run) {
+  record.run_id = common.run_id;
+  record.run = run;
+  record.time_utc = utc_now("{:%Y-%m-%dT%H:%M:%SZ}");
+  record.version = common.version;
+  record.command = common.command;
+  record.seed = common.seed;
+  record.host = common.host;
+  record.os = common.os;
+  record.cpu = common.cpu;
+  record.loader = common.loader;
+}
+
+// Shuffled, so that what drifts (heat, neighbours) does not line up with an axis. The order is the same for
+// the same seed everywhere: std::shuffle's is not.
+void shuffle(std::vector<Job>& jobs, std::uint64_t seed) {
+  const Random<std::uint64_t> draw(seed, 0xC0FFEE);
+  for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[draw(i) % i]);
+}
+
+// One process each: ceilings first of all, then a group per family, exhibits last.
+std::vector<std::vector<Job>> groups_of(const std::vector<Job>& jobs, std::uint64_t seed) {
+  std::vector<std::vector<Job>> groups;
+  std::string last;
+  for (const auto& job : jobs) {
+    const std::string key = job.family->name + (job.exhibit ? " exhibits" : "");
+    if (groups.empty() || key != last) groups.emplace_back();
+    groups.back().push_back(job);
+    last = key;
+  }
+  for (auto& group : groups) shuffle(group, seed);
+  return groups;
+}
+
+Measuring rule_of(const Options& options) {
+  Measuring rule;
+  rule.cold = options.cold;
+  const std::string& preset = options.selection.preset;
+  // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
+  if (preset == "quick") rule.stop.max_seconds = 0.5;
+  if (preset == "smoke")
+    rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
+  if (options.precision) rule.stop.precision = *options.precision;
+  if (options.max_samples) rule.stop.max_samples = *options.max_samples;
+  if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
+  rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+  return rule;
+}
+
+// One device's part of the run.
+struct Bench {
+  DeviceInfo device;
+  std::shared_ptr<ResultsFile> file;
+  Judge judge;  // of the current run
+};
+
+class Campaign {
+ public:
+  Campaign(const Options& options, const std::vector<Family>& families, std::vector<Job> jobs, Runner& runner,
+           Record common, const Unfinished* left)
+      : options_(options),
+        families_(families),
+        jobs_(std::move(jobs)),
+        runner_(runner),
+        common_(std::move(common)),
+        left_(left) {
+    if (left_ == nullptr) return;
+    common_.run_id = left_->run_id;
+    for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
+  }
+
+  int execute(std::vector<Bench> benches, int runs) {
+    std::vector<double> predicted;
+    for (int run = 1; run <= runs; ++run) {
+      for (const auto& bench : benches) {
+        for (const auto& group : groups_of(jobs_, seed_of(run))) {
+          for (const auto& job : group) predicted.push_back(predicted_seconds(job, bench.device));
+        }
+      }
+    }
+    for (const double seconds : predicted) left_s_ += seconds;
+    predicted_ = predicted;
+    // Rows and the line would write over each other.
+    Screen screen = screen_of(STDERR_FILENO);
+    if (options_.csv == "-" && isatty(STDOUT_FILENO) != 0) screen.live = false;
+    Progress progress(stderr, std::move(predicted), screen, now);
+    progress_ = &progress;
+    began_s_ = now();
+    for (int run = 1; run <= runs && interrupts == 0; ++run) {
+      for (auto& bench : benches) {
+        if (interrupts == 0) run_device(bench, run);
+      }
+    }
+    progress.finish();
+    progress_ = nullptr;
+    if (interrupts != 0) return interrupted;
+    std::set<ResultsFile*> files;
+    for (const auto& bench : benches) {
+      if (files.insert(bench.file.get()).second) bench.file->finish();
+    }
+    return std::ranges::any_of(records_, &Record::failed) ? case_failed : fine;
+  }
+
+  void tick() {
+    if (progress_ != nullptr) progress_->tick();
+  }
+  const std::vector<Record>& records() const { return records_; }
+
+ private:
+  std::uint64_t seed_of(int run) const {
+    return options_.selection.seed + 1000003ULL * static_cast<std::uint64_t>(run);
+  }
+
+  void run_device(Bench& bench, int run) {
+    bench.judge = Judge();
+    std::int64_t order = 0;
+    for (const auto& group : groups_of(jobs_, seed_of(run))) {
+      bool begun = false;
+      for (const auto& job : group) {
+        const std::size_t step = step_++;
+        const double predicted_s = predicted_[step];
+        ++order;
+        left_s_ -= predicted_s;
+        Record key;
+        describe_device(key, bench.device);
+        key.run = run;
+        key.case_id = job.at.id();
+        const std::string row = row_key(key);
+        if (const auto it = done_.find(row); it != done_.end()) {
+          remember(bench, job, *it->second);
+          continue;
+        }
+        if (interrupts != 0) return;
+        if (!begun) runner_.begin(bench.device);
+        begun = true;
+        progress_->start(step, job.at.id());
+        run_job(bench, job, row, run, order, predicted_s);
+      }
+    }
+    if (interrupts != 0) return;
+    for (auto& record : bench.judge.findings(bench.device)) {
+      record.run = run;
+      if (done_.contains(row_key(record))) continue;
+      stamp(record, common_, run);
+      bench.file->write(record, {});
+      records_.push_back(record);
+    }
+  }
+
+  // A row of the interrupted run counts as if it had been measured now.
+  void remember(Bench& bench, const Job& job, const Record& record) {
+    Row row{record, {}, 0};
+    const std::string implausible = record.status == "implausible" ? record.reason : "";
+    bench.judge.complete(row, job, implausible);
+    records_.push_back(record);
+  }
+
+  void run_job(Bench& bench, const Job& job, const std::string& key, int run, std::int64_t order,
+               double predicted_s) {
+    const int attempt = left_ != nullptr && left_->running_key == key ? left_->running_attempts + 1 : 1;
+    Row row;
+    if (attempt > 2) {
+      row = {failed_record(bench.device, *job.family, job.at, Kind::crashed,
+                           "the run ended twice while this case was running"),
+             {},
+             0};
+    } else {
+      bench.file->running(key, attempt);
+      auto got = measured(bench, job, predicted_s);
+      if (!got) return;
+      row = std::move(*got);
+    }
+    Record& record = row.record;
+    record.order = order;
+    stamp(record, common_, run);
+    bench.file->write(record, row.samples);
+    if (record.failed())
+      progress_->note(fmt::format("{}  {}  {}", record.status, record.case_id, record.reason));
+    records_.push_back(record);
+  }
+
+  // Runs the job; a row that seems impossible gets a second chance, and so do the ceilings it broke.
+  std::optional<Row> measured(Bench& bench, const Job& job, double predicted_s) {
+    Measuring rule = rule_of(options_);
+    if (options_.budget_s) {
+      // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
+      const double left_s = *options_.budget_s - (now() - began_s_);
+      const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
+      rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
+    }
+    auto row = runner_.run(job, rule);
+    if (!row) return {};
+    std::string doubt = bench.judge.doubt(*row, job);
+    for (int again = 0; !doubt.empty() && again < 2 && interrupts == 0; ++again) {
+      for (const auto& other : jobs_) {
+        if (!other.is_ceiling || retried_ceilings_ > 2 * static_cast<int>(jobs_.size())) continue;
+        if (again == 0 && is_ceiling_of(other, row->record.ceiling)) {
+          ++retried_ceilings_;
+          if (const auto ceiling = runner_.run(other, rule)) bench.judge.learn(*ceiling, other);
+        }
+      }
+      if (bench.judge.doubt(*row, job).empty()) {
+        doubt.clear();
+        break;
+      }
+      if (auto second = runner_.run(job, rule)) row = std::move(second);
+      doubt = bench.judge.doubt(*row, job);
+    }
+    bench.judge.complete(*row, job, doubt);
+    return row;
+  }
+
+  static bool is_ceiling_of(const Job& job, const std::string& ceiling) {
+    const std::string& kernel = job.at.text("kernel");
+    if (ceiling.starts_with("arithmetic"))
+      return kernel.starts_with("arithmetic") && ceiling.ends_with("_" + job.at.text("type"));
+    return kernel == "buffer" || kernel.starts_with("copy") || kernel == "read" || kernel == "read_run";
+  }
+
+  const Options& options_;
+  const std::vector<Family>& families_;
+  std::vector<Job> jobs_;
+  Runner& runner_;
+  Record common_;
+  const Unfinished* left_;
+  std::map<std::string, const Record*> done_;
+  std::vector<Record> records_;
+  std::vector<double> predicted_;
+  Progress* progress_ = nullptr;
+  std::size_t step_ = 0;
+  double left_s_ = 0;  // predicted for the jobs to come
+  double began_s_ = 0;
+  int retried_ceilings_ = 0;
+};
+
+std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> tick) {
+  RunnerOptions how{options.kernels, options.timeout_s, std::move(tick), [] { return interrupts > 1; }};
+  return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
+}
+
+std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
+  std::vector<std::string> complaints;
+  const auto all = runner.devices(complaints);
+  for (const auto& complaint : complaints) fmt::print(stderr, "clweave: {}\n", complaint);
+  if (all.empty())
+    throw Error(Kind::no_device,
+                "no OpenCL device here; a driver for the CPU is in Debian's package pocl-opencl-icd");
+  if (selectors.empty()) return all;
+  std::vector<DeviceInfo> chosen;
+  for (const auto& selector : selectors) {
+    const auto matching = select_devices(all, selector);
+    if (matching.empty())
+      throw Error(Kind::no_device, "--device " + selector + " matches none of\n" +
+                                       devices_table(all, wants_colour(STDERR_FILENO)));
+    for (const auto& device : matching) {
+      if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
+        chosen.push_back(device);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> wanted_devices(const std::vector<std::string>& selectors, double timeout_s) {
+  Options options;
+  options.timeout_s = timeout_s;
+  return chosen_devices(*runner_of(options, {}), selectors);
+}
+
+int supervise(Options options, const std::vector<std::string>& arguments) {
+  catch_interrupts();
+  const auto families = all_families();
+  const auto axes = axis_names(families);
+  std::optional<Unfinished> left;
+  std::vector<std::string> command = arguments;
+  if (!options.resume.empty()) {
+    left = ResultsFile::read(options.resume);
+    if (left->complete) {
+      fmt::print(stderr, "clweave: {} is complete: nothing to resume\n", options.resume);
+      return fine;
+    }
+    command = nlohmann::json::parse(left->command).get<std::vector<std::string>>();
+    auto again = parse_options(command);
+    if (!again) throw Error(Kind::io, options.resume + ": its command column names no run");
+    again->csv = options.resume;
+    options = *again;
+  }
+  const auto jobs = select_jobs(families, options.selection);
+  Campaign* campaign = nullptr;
+  const auto runner = runner_of(options, [&campaign] {
+    if (campaign != nullptr) campaign->tick();
+  });
+  auto devices = chosen_devices(*runner, options.devices);
+  if (options.dry_run) {
+    for (const auto& device : devices)
+      fmt::print("{}", dry_run_table(jobs, device, wants_colour(STDOUT_FILENO)));
+    return fine;
+  }
+  if (left) {
+    // A file of one device of several goes on for that device.
+    std::set<std::string> names;
+    for (const auto& record : left->records) names.insert(record.platform + "\n" + record.device);
+    const auto known = nlohmann::json::parse(left->command).get<std::vector<std::string>>();
+    const bool own_file = std::ranges::find(known, "--csv") == known.end();
+    if (own_file) {
+      std::erase_if(devices, [&](const DeviceInfo& device) {
+        Record record;
+        describe_device(record, device);
+        return !names.contains(record.platform + "\n" + record.device);
+      });
+    }
+    if (devices.empty()) throw Error(Kind::no_device, "the device of " + options.csv + " is not here");
+  }
+
+  std::vector<Bench> benches;
+  std::shared_ptr<ResultsFile> common_file;
+  for (const auto& device : devices) {
+    auto file = common_file;
+    if (!file) {
+      const std::string path =
+          !options.csv.empty() ? options.csv
+                               : fmt::format("results/{}/{}.csv", slug(device.platform + " " + device.name),
+                                             utc_now("{:%Y-%m-%dT%H%M%SZ}"));
+      file =
+          left ? std::make_shared<ResultsFile>(path, axes, *left) : std::make_shared<ResultsFile>(path, axes);
+      if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
+    }
+    if (!options.csv.empty()) common_file = file;
+    benches.push_back({device, file, {}});
+  }
+  Campaign whole(options, families, jobs, *runner, common_cells(command, options.selection.seed),
+                 left ? &*left : nullptr);
+  campaign = &whole;
+  const int code = whole.execute(std::move(benches), options.runs());
+  const bool stdout_is_csv = options.csv == "-";
+  fmt::print(
+      stdout_is_csv ? stderr : stdout, "{}",
+      summary_text(whole.records(), families, wants_colour(stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO)));
+  if (code == interrupted && !options.csv.empty() && options.csv != "-")
+    fmt::print(stderr, "clweave: interrupted; clweave run --resume {} goes on\n", options.csv);
+  return code;
+}
+
+}  // namespace clweave

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_kernels: every kernel on a real OpenCL implementation, and kernels with planted errors.
+//
+// CTest starts it once per implementation found: OCL_ICD_VENDORS shows that one alone, and
+// CLWEAVE_TEST_IMPLEMENTATION names it: pocl, rusticl, oclgrind or intel.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "run.hpp"
+#include "suite.hpp"
+
+using namespace clweave;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string implementation() {
+  const char* name = std::getenv("CLWEAVE_TEST_IMPLEMENTATION");
+  return name == nullptr ? "" : name;
+}
+
+bool on(const char* name) { return implementation() == name; }
+
+std::string text_of_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+const DeviceInfo& device() {
+  static const DeviceInfo only = [] {
+    std::vector<std::string> complaints;
+    const auto all = enumerate_devices(complaints);
+    if (all.size() != 1)
+      throw std::runtime_error(fmt::format("{} devices, not one {}", all.size(), fmt::join(complaints, ", ")));
+    return all.front();
+  }();
+  return only;
+}
+
+// Oclgrind opens its log when a context is made, so each session has one of its own. Nothing says what the
+// log is called but the environment.
+struct Opened {
+  explicit Opened(const std::string& kernel_dir = "") {
+    static int count = 0;
+    log = fs::absolute(fmt::format("oclgrind_{}_{}.log", getpid(), ++count));
+    fs::remove(log);
+    setenv("OCLGRIND_LOG", log.c_str(), 1);
+    session = std::make_unique<Session>(device(), kernel_dir);
+  }
+  ~Opened() {
+    session.reset();
+    std::error_code ignored;
+    fs::remove(log, ignored);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  fs::path log;
+  std::unique_ptr<Session> session;
+};
+
+// As little timing as there is: no test here looks at how long something took.
+Measuring once() {
+  Measuring rule;
+  rule.stop.precision = 1;
+  rule.stop.min_samples = 1;
+  rule.stop.max_samples = 1;
+  rule.stop.max_seconds = 1e-3;
+  rule.min_batch_s = 0;
+  rule.warm_up_s = 0;
+  return rule;
+}
+
+Record record_of(Session& session, const Job& job) {
+  return run_case(session, *job.family, job.at, once()).record;
+}
+
+const std::vector<Family>& families() {
+  static const auto all = all_families();
+  return all;
+}
+
+std::vector<Job> jobs_of(const std::string& family, const std::vector<std::string>& where = {},
+                         const std::vector<std::string>& set = {}) {
+  Selection wanted;
+  wanted.preset = "smoke";
+  wanted.families = {family};
+  wanted.where = where;
+  wanted.set = set;
+  return select_jobs(families(), wanted);
+}
+
+bool is_exhibit(const Job& job) {
+  return job.family->axis("form") != nullptr && job.at.is("form", "published");
+}
+
+// The smoke preset, without exhibits or them alone.
+std::vector<Job> smoke_jobs(bool exhibits) {
+  std::vector<Job> out;
+  const auto add = [&](const std::vector<Job>& jobs) {
+    std::ranges::copy_if(jobs, std::back_inserter(out),
+                         [&](const Job& job) { return is_exhibit(job) == exhibits; });
+  };
+  for (const auto& family : families()) {
+    if (on("oclgrind") && family.name == "lanes") {
+      // Its compiler narrows `item % 64` to a 6-bit integer, and the simulator does not cut the value down to
+      // that (21.10): items from 64 on reach no case of the switch. So 64 paths get no more than 64 items.
+      add(jobs_of(family.name, {"paths=1,2"}));
+      add(jobs_of(family.name, {"paths=64"}, {"n=1,60"}));
+    } else {
+      add(jobs_of(family.name));
+    }
+  }
+  return out;
+}
+
+Job job_of(const std::string& case_id) {
+  const std::string family = case_id.substr(0, case_id.find('/'));
+  for (auto& job : jobs_of(family)) {
+    if (job.at.id() == case_id) return job;
+  }
+  throw std::runtime_error("the smoke preset has no case " + case_id);
+}
+
+std::string grid_case(const char* kernel, int n, const char* type = "float", const char* operands = "ab") {
+  return fmt::format(
+      "divergence/kernel={}/parity=row/mapping=row_first/operands={}/type={}/n={}/local=16x16/form=corrected",
+      kernel, operands, type, n);
+}
+
+// A copy of cl_kernels with one place changed.
+class Mutant {
+ public:
+  Mutant(const std::string& file, const std::string& from, const std::string& to)
+      : folder_(fs::absolute(fmt::format("mutant_{}", getpid()))) {
+    fs::remove_all(folder_);
+    fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", folder_);
+    std::string text = text_of_file(folder_ / file);
+    const auto at = text.find(from);
+    // An edit that misses would let the unchanged kernel pass for a mutant.
+    if (at == std::string::npos || text.find(from, at + 1) != std::string::npos)
+      throw std::runtime_error("'" + from + "' is not exactly once in " + file);
+    line_ = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    text.replace(at, from.size(), to);
+    std::ofstream(folder_ / file, std::ios::binary) << text;
+  }
+  ~Mutant() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Mutant(const Mutant&) = delete;
+  Mutant& operator=(const Mutant&) = delete;
+
+  std::ptrdiff_t line() const { return line_; }  // of the change
+
+  Record run(const std::string& case_id) const {
+    const Opened opened(folder_);
+    return record_of(*opened.session, job_of(case_id));
+  }
+
+ private:
+  fs::path folder_;
+  std::ptrdiff_t line_ = 0;
+};
+
+// A row that is not ok holds no number that somebody could take for a result.
+void expect_no_numbers(const Record& record) {
+  for (const auto& column : columns()) {
+    const bool measured = column.name.ends_with("_s") || column.name.ends_with("_per_s") ||
+                          column.name == "samples" || column.name == "of_ceiling" || column.name == "value";
+    if (!measured) continue;
+    std::visit(
+        [&](auto member) {
+          if constexpr (!std::is_same_v<decltype(member), std::string Record::*>) {
+            EXPECT_FALSE((record.*member).has_value()) << column.name << " of " << record.case_id;
+          }
+        },
+        column.member);
+  }
+}
+
+class Kernels : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!implementation().empty()) opened_ = std::make_unique<Opened>();
+  }
+  static void TearDownTestSuite() { opened_.reset(); }
+
+  void SetUp() override {
+    if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
+  }
+
+  static Session& session() { return *opened_->session; }
+  static std::string log() { return text_of_file(opened_->log); }
+
+ private:
+  static std::unique_ptr<Opened> opened_;
+};
+
+std::unique_ptr<Opened> Kernels::opened_;
+
+TEST_F(Kernels, TheDeviceIsTheOneMeant) {
+  const std::string where = device().platform + ", " + device().platform_version;
+  const std::map<std::string, std::string> names = {
+      {"pocl", "PoCL"}, {"rusticl", "rusticl"}, {"oclgrind", "Oclgrind"}, {"intel", "Intel"}};
+  EXPECT_THAT(where, HasSubstr(names.at(implementation())));
+}
+
+TEST_F(Kernels, EverySmokeCaseIsRight) {
+  const std::string before = log();
+  const auto jobs = smoke_jobs(false);
+  int ok = 0;
+  for (const auto& job : jobs) {
+    const Record record = record_of(session(), job);
+    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    if (record.status == "unsupported") {
+      // What the plan itself finds missing is a reason; an error code of the driver's is none, as it may as
+      // well come from a launch that no device would take.
+      EXPECT_FALSE(record.reason.empty());
+      EXPECT_EQ(record.reason.find("CL_"), std::string::npos);
+      expect_no_numbers(record);
+      continue;
+    }
+    ASSERT_EQ(record.status, "ok");
+    EXPECT_EQ(record.verified, "yes");
+    EXPECT_EQ(record.timer, session().timer().name());
+    EXPECT_GT(record.time_s.value_or(0), 0);
+    EXPECT_EQ(record.samples.value_or(0), 1);
+    EXPECT_GT(record.items.value_or(0), 0);
+    EXPECT_EQ(record.fingerprint.size(), 16U);
+    ++ok;
+  }
+  EXPECT_GT(ok, static_cast<int>(jobs.size()) / 2);
+  if (on("oclgrind")) EXPECT_EQ(log(), before) << "Oclgrind's findings";
+}
+
+// The point of the exhibits: no device computes what their authors thought, and the row says how much.
+TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
+  const auto jobs = smoke_jobs(true);
+  ASSERT_FALSE(jobs.empty());
+  for (const auto& job : jobs) {
+    const Record record = record_of(session(), job);
+    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    EXPECT_EQ(record.exhibit, "yes");
+    EXPECT_FALSE(record.failed());
+    EXPECT_THAT(record.reason, testing::StartsWith("exhibit: as published, "));
+    if (record.ok()) {
+      EXPECT_THAT(record.reason, HasSubstr("right on this device"));
+      continue;
+    }
+    EXPECT_EQ(record.status, "wrong_result");
+    EXPECT_EQ(record.verified, "no");
+    EXPECT_THAT(record.reason, HasSubstr(" of 4096 elements correct, "));
+    EXPECT_THAT(record.reason, HasSubstr(" written; first wrong: ["));
+    expect_no_numbers(record);
+  }
+}
+
+// Shows that the checks are on: a clean log means nothing when an option was renamed.
+TEST_F(Kernels, OclgrindSeesTheRaceOfAnExhibit) {
+  if (!on("oclgrind")) GTEST_SKIP() << "Oclgrind alone looks for races";
+  const Opened opened;
+  ASSERT_EQ(text_of_file(opened.log), "");
+  for (const auto& job : smoke_jobs(true)) {
+    if (job.at.is("kernel", "unweave")) record_of(*opened.session, job);
+  }
+  const std::string log = text_of_file(opened.log);
+  EXPECT_THAT(log, HasSubstr("Write-write data race"));
+  EXPECT_THAT(log, HasSubstr("unweave_published"));
+}
+
+TEST_F(Kernels, AWrongOperatorIsAWrongResult) {
+  const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  const Record record = mutant.run(grid_case("grid", 33));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.verified, "no");
+  EXPECT_TRUE(record.failed());
+  // 17 of the 33 rows are even; where b is 0, + and - are the same.
+  EXPECT_THAT(record.reason, MatchesRegex("5[0-9][0-9] of 1089 elements correct, 1089 written; first wrong: "
+                                          "\\[[0-9]+\\] is -?[0-9.e+-]+, expected -?[0-9.e+-]+"));
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, OnlyTheChangedKernelIsWrong) {
+  const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  EXPECT_EQ(mutant.run(grid_case("select", 33)).status, "ok");
+}
+
+TEST_F(Kernels, AKernelThatWritesNothingIsAWrongResult) {
+  const Mutant mutant("divergence.cl", "c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));",
+                      "(void)row;");
+  const Record record = mutant.run(grid_case("select", 33));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_THAT(record.reason, HasSubstr("0 of 1089 elements correct, 0 written; first wrong: [0] is "));
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, AMissingElementIsAWrongResult) {
+  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_THAT(record.reason, HasSubstr("299 of 300 elements correct, 299 written; first wrong: [299] is "));
+}
+
+// The outputs are all right; only the canaries tell.
+TEST_F(Kernels, AWriteBehindTheEndIsSeen) {
+  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.verified, "no");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 1200 of 1200");
+  expect_no_numbers(record);
+}
+
+// One element is 4 bytes, less than the poison's pattern.
+TEST_F(Kernels, AWriteBehindASmallBufferIsSeen) {
+  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=1/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 4 of 4");
+}
+
+TEST_F(Kernels, AWriteToAnInputIsSeenBehindItsEnd) {
+  const Mutant mutant("lanes.cl", "__global const uint* restrict in, const uint n, const uint trips) {",
+                      "__global uint* restrict in, const uint n, const uint trips) {\n"
+                      "  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
+}
+
+TEST_F(Kernels, ABrokenKernelNamesFileAndLine) {
+  const Mutant mutant("divergence.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));", "* (T)(1 - 2 * (int)(DECIDING & 1);");
+  const Record record = mutant.run(grid_case("nobranch", 33));
+  EXPECT_EQ(record.status, "build_failed");
+  EXPECT_TRUE(record.failed());
+  EXPECT_THAT(record.reason, HasSubstr("CL_BUILD_PROGRAM_FAILURE"));
+  EXPECT_THAT(record.reason, HasSubstr(fmt::format("divergence.cl:{}:", mutant.line())));
+  EXPECT_THAT(record.reason, HasSubstr("-D GUARD=1")) << "the options belong to the message";
+  EXPECT_EQ(record.verified, "");
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, AMissingKernelIsNamed) {
+  const Mutant mutant("lanes.cl", "__kernel void lanes(", "__kernel void lane(");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_TRUE(record.failed()) << record.status;
+  EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_NAME"));
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, DoublePrecisionRunsOrSaysWhyNot) {
+  const Record record = record_of(session(), job_of(grid_case("grid", 64, "double", "a")));
+  EXPECT_EQ(device().fp64, !on("rusticl"));
+  if (device().fp64) {
+    EXPECT_EQ(record.status, "ok") << record.reason;
+    EXPECT_EQ(record.verified, "yes");
+    return;
+  }
+  EXPECT_EQ(record.status, "unsupported");
+  EXPECT_FALSE(record.failed());
+  EXPECT_EQ(record.verified, "");
+  EXPECT_EQ(record.reason, "the device has no double precision (cl_khr_fp64)");
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, TheTimerIsBelievedWhereItTicks) {
+  if (on("rusticl")) {
+    EXPECT_FALSE(session().timer().event);
+    EXPECT_THAT(session().timer().reason, HasSubstr("1 different durations"));
+    return;
+  }
+  if (!on("pocl")) GTEST_SKIP() << "only these two are known";
+  // A busy host may make an honest timer look crooked, but not for long.
+  bool event = session().timer().event;
+  for (int i = 0; i < 5 && !event; ++i) event = Opened().session->timer().event;
+  EXPECT_TRUE(event) << session().timer().reason;
+}
+
+TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
+  const Opened opened;
+  const Job job = job_of(grid_case("grid", 33));
+  const Record first = record_of(*opened.session, job);
+  const Record second = record_of(*opened.session, job);
+  // Another kernel and size of the same source and options.
+  const Record other = record_of(*opened.session, job_of(grid_case("nobranch", 33)));
+  const Record column = record_of(*opened.session, job_of("divergence/kernel=grid/parity=column/mapping=row_first/"
+                                                          "operands=ab/type=float/n=33/local=16x16/form=corrected"));
+  ASSERT_TRUE(first.ok() && second.ok() && other.ok() && column.ok());
+  EXPECT_GT(first.build_ms.value_or(0), 0);
+  EXPECT_EQ(second.build_ms, Number(0));
+  EXPECT_EQ(other.build_ms, Number(0));
+  EXPECT_GT(column.build_ms.value_or(0), 0);
+  EXPECT_EQ(first.fingerprint, other.fingerprint);
+  EXPECT_NE(first.fingerprint, column.fingerprint);
+}
+
+TEST_F(Kernels, InputsFollowTheSeed) {
+  Job job = job_of(grid_case("grid", 33));
+  job.at.seed = 20240229;
+  EXPECT_EQ(record_of(session(), job).status, "ok");
+}
+
+TEST_F(Kernels, WhatDoesNotFitIsUnsupported) {
+  Job job = job_of(grid_case("grid", 33));
+  for (auto& [name, value] : job.at.axes) {
+    if (name == "n") value = std::int64_t{1} << 20;
+  }
+  const Record record = record_of(session(), job);
+  EXPECT_EQ(record.status, "unsupported");
+  EXPECT_THAT(record.reason, HasSubstr("bytes"));
+  expect_no_numbers(record);
+}
+
+}  // namespace
