@@ -350,6 +350,36 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
   return chosen;
 }
 
+// The one job of a row in a results file; `options` become those that the row was made with. Says on stderr
+// what is different now.
+Job replayed_job(Options& options, const std::vector<Family>& families) {
+  const auto records = records_of(read_csv(options.replay), options.replay);
+  const auto row = std::ranges::find(records, options.replay_case, &Record::case_id);
+  if (row == records.end() || !row->finding.empty())
+    throw Error(Kind::usage,
+                options.replay + " has no case " + options.replay_case + "; its column case_id lists them");
+  const auto family = std::ranges::find(families, row->family, &Family::name);
+  if (family == families.end()) throw Error(Kind::usage, "there is no family " + row->family + " any more");
+  const std::string csv = options.csv;
+  if (const auto then = parse_options(nlohmann::json::parse(row->command).get<std::vector<std::string>>()))
+    options = *then;
+  options.csv = csv.empty() ? "-" : csv;
+  options.resume.clear();
+  options.repeat = 1;
+  options.selection.seed = static_cast<std::uint64_t>(row->seed.value_or(1));
+  options.devices = {row->device};
+  Case at{family->name, {}, options.selection.seed};
+  for (const auto& axis : family->axes) {
+    const auto cell = std::ranges::find(row->axes, axis.name, &std::pair<std::string, std::string>::first);
+    if (cell == row->axes.end())
+      throw Error(Kind::usage, row->case_id + " has no value for axis " + axis.name);
+    at.axes.emplace_back(axis.name, value_of(cell->second));
+  }
+  if (row->version != version)
+    fmt::print(stderr, "clweave: the row was made by {}, this is {}\n", row->version, version);
+  return {&*family, std::move(at)};
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> wanted_devices(const std::vector<std::string>& selectors, double timeout_s) {
@@ -376,7 +406,12 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
     again->csv = options.resume;
     options = *again;
   }
-  const auto jobs = select_jobs(families, options.selection);
+  std::vector<Job> jobs;
+  if (options.replay.empty()) {
+    jobs = select_jobs(families, options.selection);
+  } else {
+    jobs.push_back(replayed_job(options, families));
+  }
   Campaign* campaign = nullptr;
   const auto runner = runner_of(options, [&campaign] {
     if (campaign != nullptr) campaign->tick();
