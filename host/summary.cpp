@@ -108,15 +108,34 @@ std::string family_text(const Records& records, const Family& family, bool colou
 // Cases run in a shuffled order; people look for them in that of the axes' values.
 Records in_axis_order(Records records, const Family& family) {
   const auto place = [&](const Record* record) {
-    std::vector<std::pair<std::size_t, Value>> key;  // place among the known values, then the value itself
+    std::vector<std::pair<std::size_t, Value>> key;  // a word's place among the known, else the number
     for (const auto& axis : family.axes) {
       const Value value = value_of(axis_text(*record, axis.name));
-      key.emplace_back(std::ranges::find(axis.values, value) - axis.values.begin(), value);
+      const bool word = std::holds_alternative<std::string>(value);
+      key.emplace_back(word ? std::ranges::find(axis.values, value) - axis.values.begin() : 0, value);
     }
     return key;
   };
   std::ranges::stable_sort(records, {}, place);
   return records;
+}
+
+// Of each case's and finding's repetitions, the one with the median time or value.
+Records median_runs(const Records& records) {
+  std::map<std::string, Records> repetitions;
+  for (const auto* record : records) repetitions[record->case_id].push_back(record);
+  for (auto& [id, runs] : repetitions) {
+    const bool any_bad = std::ranges::any_of(runs, [](const Record* r) { return !r->ok(); });
+    std::ranges::stable_sort(runs, {}, [&](const Record* r) {
+      return any_bad ? (r->ok() ? 1.0 : 0.0) : r->time_s.value_or(r->value.value_or(0));
+    });
+    runs = {any_bad ? runs.front() : runs[runs.size() / 2]};
+  }
+  Records out;
+  for (const auto* record : records) {
+    if (repetitions.at(record->case_id).front() == record) out.push_back(record);
+  }
+  return out;
 }
 
 std::string device_text(const Records& records, const std::vector<Family>& families, bool colour) {
@@ -137,7 +156,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
   out += "\n";
   for (const auto& family : families) {
     Records rows, findings;
-    for (const auto* record : records) {
+    for (const auto* record : median_runs(records)) {
       if (record->family == family.name) (record->finding.empty() ? rows : findings).push_back(record);
     }
     if (!rows.empty()) out += family_text(in_axis_order(rows, family), family, colour);
@@ -153,7 +172,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
   }
   std::vector<std::string> totals;
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
-  out += fmt::format("{} cases: {}\n",
+  out += fmt::format("{} rows: {}\n",
                      std::ranges::count_if(records, [](const Record* r) { return r->finding.empty(); }),
                      fmt::join(totals, ", "));
   int shown = 0;

@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
-#include <optional>
-#include <set>
+#include <stdexcept>
 
 #include "run.hpp"
 #include "suite.hpp"
@@ -44,7 +44,8 @@ const DeviceInfo& device() {
     std::vector<std::string> complaints;
     const auto all = enumerate_devices(complaints);
     if (all.size() != 1)
-      throw std::runtime_error(fmt::format("{} devices, not one {}", all.size(), fmt::join(complaints, ", ")));
+      throw std::runtime_error(
+          fmt::format("{} devices, not one {}", all.size(), fmt::join(complaints, ", ")));
     return all.front();
   }();
   return only;
@@ -244,7 +245,9 @@ TEST_F(Kernels, EverySmokeCaseIsRight) {
     ++ok;
   }
   EXPECT_GT(ok, static_cast<int>(jobs.size()) / 2);
-  if (on("oclgrind")) EXPECT_EQ(log(), before) << "Oclgrind's findings";
+  if (on("oclgrind")) {
+    EXPECT_EQ(log(), before) << "Oclgrind's findings";
+  }
 }
 
 // The point of the exhibits: no device computes what their authors thought, and the row says how much.
@@ -300,7 +303,8 @@ TEST_F(Kernels, OnlyTheChangedKernelIsWrong) {
 }
 
 TEST_F(Kernels, AKernelThatWritesNothingIsAWrongResult) {
-  const Mutant mutant("divergence.cl", "c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));",
+  const Mutant mutant("divergence.cl",
+                      "c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));",
                       "(void)row;");
   const Record record = mutant.run(grid_case("select", 33));
   EXPECT_EQ(record.status, "wrong_result");
@@ -343,7 +347,8 @@ TEST_F(Kernels, AWriteToAnInputIsSeenBehindItsEnd) {
 }
 
 TEST_F(Kernels, ABrokenKernelNamesFileAndLine) {
-  const Mutant mutant("divergence.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));", "* (T)(1 - 2 * (int)(DECIDING & 1);");
+  const Mutant mutant("divergence.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));",
+                      "* (T)(1 - 2 * (int)(DECIDING & 1);");
   const Record record = mutant.run(grid_case("nobranch", 33));
   EXPECT_EQ(record.status, "build_failed");
   EXPECT_TRUE(record.failed());
@@ -397,8 +402,9 @@ TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
   const Record second = record_of(*opened.session, job);
   // Another kernel and size of the same source and options.
   const Record other = record_of(*opened.session, job_of(grid_case("nobranch", 33)));
-  const Record column = record_of(*opened.session, job_of("divergence/kernel=grid/parity=column/mapping=row_first/"
-                                                          "operands=ab/type=float/n=33/local=16x16/form=corrected"));
+  const Record column =
+      record_of(*opened.session, job_of("divergence/kernel=grid/parity=column/mapping=row_first/"
+                                        "operands=ab/type=float/n=33/local=16x16/form=corrected"));
   ASSERT_TRUE(first.ok() && second.ok() && other.ok() && column.ok());
   EXPECT_GT(first.build_ms.value_or(0), 0);
   EXPECT_EQ(second.build_ms, Number(0));

@@ -7,18 +7,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <regex.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -160,6 +161,33 @@ Words operator+(Words words, const Words& more) {
   return words;
 }
 
+// A POSIX extended regular expression: GCC 12 warns of what is in <regex> when it builds with sanitizers.
+class Pattern {
+ public:
+  explicit Pattern(const std::string& text) {
+    if (regcomp(&compiled_, text.c_str(), REG_EXTENDED) != 0) throw std::invalid_argument(text);
+  }
+  ~Pattern() { regfree(&compiled_); }
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+
+  // What the pattern and its groups matched; nothing when it did not.
+  Words find_in(const std::string& line) const {
+    std::array<regmatch_t, 3> found = {};
+    if (regexec(&compiled_, line.c_str(), found.size(), found.data(), 0) != 0) return {};
+    Words groups;
+    for (const auto& [begin, end] : found)
+      groups.push_back(begin < 0 ? ""
+                                 : std::string(&line[static_cast<std::size_t>(begin)],
+                                               &line[static_cast<std::size_t>(end)]));
+    return groups;
+  }
+  bool is_in(const std::string& line) const { return !find_in(line).empty(); }
+
+ private:
+  regex_t compiled_ = {};
+};
+
 // A compiler for one kind of device. Its functions work in an empty folder that the caller gives them.
 struct Target {
   std::string name;
@@ -170,7 +198,8 @@ struct Target {
   std::function<Ran(const fs::path& folder, const Source&)> compile;
   // The instructions of one kernel, a line each; empty when it does not compile.
   std::function<std::string(const fs::path& folder, const Source&, const std::string& kernel)> assembly = {};
-  std::regex branch = {}, select = {};  // lines of `assembly` where work-items part, and where they do not
+  // Patterns of the lines of `assembly` where work-items part, and of those where they choose without.
+  std::string branch = {}, select = {};
 };
 
 const Source probe = source_of_text("__kernel void probe(__global int* x) { x[get_global_id(0)] = 1; }\n");
@@ -214,14 +243,14 @@ Words clang_command(const std::string& clang, const Words& target, const fs::pat
 
 // The lines after the one that `begins` matches, up to the one that `ends` matches.
 std::string stretch(const std::string& text, const std::string& begins, const std::string& ends) {
-  const std::regex first(begins), last(ends);
+  const Pattern first(begins), last(ends);
   std::stringstream lines(text);
   std::string out;
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
-    if (inside && std::regex_search(line, last)) break;
+    if (inside && last.is_in(line)) break;
     if (inside) out += line + "\n";
-    inside = inside || std::regex_search(line, first);
+    inside = inside || first.is_in(line);
   }
   return out;
 }
@@ -262,7 +291,8 @@ Target with_libclc(const std::string& name, const std::string& library, const Wo
           const auto words = clang_command(clang, options, folder, source);
           if (!run(words + Words{"-S", "-o", folder / "kernel.s"}, folder / "log").fine())
             return std::string();
-          return stretch(contents(folder / "kernel.s"), "^(\\.entry " + kernel + "\\(|" + kernel + ":)",
+          return stretch(contents(folder / "kernel.s"),
+                         "^(\\.visible )?(\\.entry " + kernel + "\\(|" + kernel + ":)",
                          "^(\\.Lfunc_end|\\})");
         };
         const TemporaryFolder folder;
@@ -280,8 +310,8 @@ Target amd(const std::string& chip) {
   Target target =
       with_libclc(chip, "amdgcn--amdhsa.bc", {"--target=amdgcn-amd-amdhsa", "-mcpu=" + chip, "-nogpulib"},
                   {"-Wl,--no-undefined", "-c"});
-  target.branch = R"(\bs_\w*saveexec|\bv_cmpx_|\bs_cbranch_(exec|vcc))";
-  target.select = R"(\bv_cndmask)";
+  target.branch = "^[[:space:]]*(s_[a-z0-9_]*saveexec|v_cmpx_|s_cbranch_(exec|vcc))";
+  target.select = "^[[:space:]]*v_cndmask";
   return target;
 }
 
@@ -292,8 +322,8 @@ Target nvidia() {
                                "-Xclang", "-target-feature", "-Xclang", "+ptx75"},
                               {"-S"});
   target.required = false;
-  target.branch = R"(@!?%p\d+\s+bra\b|\bbrx)";
-  target.select = R"(\bselp\b)";
+  target.branch = "@!?%p[0-9]+[[:space:]]+bra[[:space:]]|[[:space:]]brx";
+  target.select = "[[:space:]]selp";
   return target;
 }
 
@@ -336,8 +366,8 @@ Target intel(const std::string& device) {
     }
     return std::string();
   };
-  target.branch = R"(^\s*(\([^)]*\)\s*)?(if|goto)\s)";
-  target.select = R"(^\s*(\([^)]*\)\s*)?c?sel\s)";
+  target.branch = R"(^ *(\([^)]*\) *)?(if|goto) )";
+  target.select = R"(^ *(\([^)]*\) *)?c?sel )";
   if (const TemporaryFolder folder; !target.compile(folder.path, probe).fine())
     target.missing = "an ocloc that knows this device (intel-ocloc or intel-opencl-icd)";
   if (const TemporaryFolder folder; target.assembly(folder.path, probe, "probe").empty())
@@ -367,8 +397,8 @@ const Target& target_of(const std::string& name) {
 struct Usage {
   std::string kernel;
   int vgprs = 0;  // AMD only
-  int spilled =
-      -1;  // AMD: bytes of scratch per work-item, for whatever reason; Intel: about that many registers
+  // AMD: bytes of scratch per work-item, for whatever reason; Intel: about that many registers.
+  int spilled = -1;
 };
 
 // AMD: every function, from clang's remarks, such as
@@ -376,19 +406,18 @@ struct Usage {
 // Intel: the kernels that spill, from
 //   warning: kernel arithmetic  compiled SIMD8 allocated 128 regs and spilled around 9
 std::vector<Usage> usages_in(const std::string& output) {
-  static const std::regex remark(R"(remark: +([^:]+): (\S+) \[-Rpass)");
-  static const std::regex warning(R"(kernel (\S+) .*spilled around (\d+))");
+  const Pattern remark("remark: +([^:]+): ([^ ]+) \\[-Rpass");
+  const Pattern warning("kernel ([^ ]+) .*spilled around ([0-9]+)");
   std::vector<Usage> usages;
   std::stringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    if (std::smatch match; std::regex_search(line, match, remark)) {
-      const std::string what = match[1], value = match[2];
-      if (what == "Function Name") usages.push_back({value});
+    if (const Words said = remark.find_in(line); !said.empty()) {
+      if (said[1] == "Function Name") usages.push_back({said[2]});
       if (usages.empty()) continue;
-      if (what == "VGPRs") usages.back().vgprs = std::stoi(value);
-      if (what.starts_with("ScratchSize")) usages.back().spilled = std::stoi(value);
-    } else if (std::regex_search(line, match, warning)) {
-      usages.push_back({match[1], 0, std::stoi(match[2])});
+      if (said[1] == "VGPRs") usages.back().vgprs = std::stoi(said[2]);
+      if (said[1].starts_with("ScratchSize")) usages.back().spilled = std::stoi(said[2]);
+    } else if (const Words warned = warning.find_in(line); !warned.empty()) {
+      usages.push_back({warned[1], 0, std::stoi(warned[2])});
     } else if (line.find("spilled") != std::string::npos) {
       usages.push_back({line, 0, 1});
     }
@@ -402,10 +431,11 @@ bool may_spill(const Program& program) {
   return program.asked_by.starts_with("ceiling/kernel=arithmetic_run/");
 }
 
-int matches(const std::string& text, const std::regex& what) {
+int matches(const std::string& text, const std::string& pattern) {
+  const Pattern what(pattern);
   std::stringstream lines(text);
   int count = 0;
-  for (std::string line; std::getline(lines, line);) count += std::regex_search(line, what) ? 1 : 0;
+  for (std::string line; std::getline(lines, line);) count += what.is_in(line) ? 1 : 0;
   return count;
 }
 
