@@ -130,9 +130,10 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   std::uint64_t total = 0;
   for (const auto& buffer : plan.buffers) {
     total += buffer.bytes;
-    Plan::need(buffer.bytes <= static_cast<std::uint64_t>(device.max_alloc_bytes),
-               fmt::format("needs a buffer of {} bytes, the device allows {}", buffer.bytes,
-                           device.max_alloc_bytes));
+    Plan::need(
+        buffer.bytes + guard_bytes + poison.size() <= static_cast<std::uint64_t>(device.max_alloc_bytes),
+        fmt::format("needs a buffer of {} bytes and {} behind it, the device allows {}", buffer.bytes,
+                    guard_bytes + poison.size(), device.max_alloc_bytes));
   }
   Plan::need(total <= static_cast<std::uint64_t>(device.usable_bytes),
              fmt::format("needs {} bytes of device memory, {} of {} are usable", total, device.usable_bytes,

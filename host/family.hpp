@@ -107,6 +107,9 @@ using Step = std::variant<Launch, CopyBuffer>;
 inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93, 0x6E, 0xB8, 0x2F, 0xF4,
                                                          0x59, 0xE2, 0x8B, 0x37, 0xD6, 0x4C, 0x95, 0x7A};
 
+// The pattern goes on behind every buffer for so many bytes; a byte changed there is a wrong result.
+inline constexpr std::uint64_t guard_bytes = 4096;
+
 // What comparing a stretch of one output found. Stretches of one buffer add up with `merge`.
 struct Tally {
   std::uint64_t elements = 0, written = 0, wrong = 0;

@@ -32,11 +32,30 @@ double growth(const Case& small, const Case& big) {
   return factor;
 }
 
+// Why the device's time stamps cannot be true. A certified timer can still wrap, or fail later.
+std::string stamp_doubt(const Row& row) {
+  if (!row.record.ok() || row.record.timer != "event" || row.samples.empty()) return {};
+  const Sample& first = row.samples.front();
+  bool all_same = row.samples.size() >= 3;
+  for (const auto& sample : row.samples) {
+    // Launches that overlap may add up to more than the batch took, but not to this much.
+    if (sample.event_s <= 0 || sample.event_s > 10 * sample.host_s)
+      return fmt::format("an execution took {:.3g} s by the time stamps and {:.3g} s by the host's clock",
+                         sample.event_s, sample.host_s);
+    all_same = all_same && sample.event_s == first.event_s && sample.host_s > 20 * sample.event_s;
+  }
+  if (all_same)
+    return fmt::format(
+        "by the time stamps every execution took {:.3g} s, by the host's clock {:.3g} s or more",
+        first.event_s, 20 * first.event_s);
+  return {};
+}
+
 }  // namespace
 
 void Judge::learn(const Row& row, const Job& job) {
   const Record& record = row.record;
-  if (!job.is_ceiling || !record.ok() || record.ceiling.empty()) return;
+  if (!job.is_ceiling || !record.ok() || record.ceiling.empty() || !stamp_doubt(row).empty()) return;
   double& best = ceilings_[record.ceiling];
   best = std::max(best, rate_of(record).value_or(0));
 }
@@ -53,6 +72,7 @@ bool Judge::is_cached(const Row& row) const {
 
 std::string Judge::doubt(const Row& row, const Job& job) const {
   const Record& record = row.record;
+  if (const std::string why = stamp_doubt(row); !why.empty()) return why;
   if (!record.ok() || job.is_ceiling || !record.time_s) return {};
   const auto best = [&](const std::string& name) {
     const auto it = ceilings_.find(name);
@@ -84,8 +104,9 @@ std::string Judge::doubt(const Row& row, const Job& job) const {
 void Judge::complete(Row& row, const Job& job, const std::string& doubt) {
   Record& record = row.record;
   if (!record.ok()) return;
+  const bool believed = stamp_doubt(row).empty();
   learn(row, job);
-  if (!job.is_ceiling) {
+  if (believed && !job.is_ceiling) {
     if (const auto it = ceilings_.find(record.ceiling); it != ceilings_.end() && it->second > 0) {
       if (const Number rate = rate_of(record)) record.of_ceiling = *rate / it->second;
     }
@@ -94,6 +115,15 @@ void Judge::complete(Row& row, const Job& job, const std::string& doubt) {
   if (!doubt.empty()) {
     record.status = "implausible";
     record.reason += doubt;
+    if (believed) return;
+    // Not even as a number to wonder about.
+    for (const auto& column : columns()) {
+      const auto* number = std::get_if<Number Record::*>(&column.member);
+      if (number != nullptr && column.name != "clock_mhz" && column.name != "build_ms") record.** number = {};
+    }
+    record.samples = {};
+    record.converged = "";
+    row.samples.clear();
     return;
   }
   if (!outcomes_.contains(job.family)) order_.push_back(job.family);

@@ -16,6 +16,7 @@ class Judge {
   void learn(const Row&, const Job&);
 
   // Why the row cannot be true; empty when nothing speaks against it:
+  //   - time stamps that are not after each other, all the same, or far from the host's clock
   //   - more than 1.05 x a measured ceiling that it cannot beat, unless its buffers fit the cache
   //   - at least twice the n, or twice the trips, of an otherwise equal case in less than 0.7 of its time
   std::string doubt(const Row&, const Job&) const;

@@ -15,7 +15,6 @@ namespace clweave {
 
 namespace {
 
-constexpr std::uint64_t guard_bytes = 4096;        // behind every buffer
 constexpr std::uint64_t stretch_bytes = 64 << 20;  // host memory for transfers, whatever the buffer's size
 
 const char* status_name(Kind kind) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "child.hpp"
 #include "worker.hpp"
@@ -68,6 +69,7 @@ class ChildRunner : public Runner {
 
   std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
     if (auto found = enumerate(environment_, complaints)) return *found;
+    if (options_.stop_at_once()) return {};
     // One driver takes the process down or never returns: each is tried alone, and the good ones together.
     auto good = std::make_unique<TemporaryFolder>();
     int kept = 0;
@@ -109,13 +111,14 @@ class ChildRunner : public Runner {
     auto answer = attempt(job, rule, {}, silence);
     if (!answer && silence.kind == Kind::crashed && !options_.stop_at_once()) {
       const std::string first = silence.why;
-      const TemporaryFolder caches;
-      answer = attempt(
-          job, rule,
-          {"POCL_CACHE_DIR=" + caches.path().string(), "MESA_SHADER_CACHE_DIR=" + caches.path().string(),
-           "CUDA_CACHE_PATH=" + caches.path().string(), "NEO_CACHE_DIR=" + caches.path().string()},
-          silence);
       child_.reset();  // before its caches go
+      caches_ = std::make_unique<TemporaryFolder>();
+      const std::string path = caches_->path();
+      // The process goes on with them, or a broken cache would cost every case of the group a crash.
+      answer = attempt(job, rule,
+                       {"POCL_CACHE_DIR=" + path, "MESA_SHADER_CACHE_DIR=" + path, "CUDA_CACHE_PATH=" + path,
+                        "NEO_CACHE_DIR=" + path},
+                       silence);
       if (answer)
         answer->record.reason = fmt::format("with empty kernel caches, after a first attempt ended ({}); {}",
                                             first, answer->record.reason);
@@ -145,7 +148,7 @@ class ChildRunner : public Runner {
   std::optional<json> answer_of(Child& child, Silence& silence) {
     constexpr double slice_s = 0.1;
     std::string stage = "start", line;
-    double quiet_s = 0, total_s = 0;
+    double quiet_s = 0, total_s = 0, last_s = host_now();
     while (true) {
       const auto heard = child.hear(line, slice_s);
       if (options_.tick) options_.tick();
@@ -156,19 +159,23 @@ class ChildRunner : public Runner {
                                               how.empty() ? "exit code 0" : how, stage)};
         return {};
       }
+      // A pause of this process itself, such as Ctrl-Z, is not the child's silence.
+      const double now_s = host_now(), passed_s = std::min(now_s - std::exchange(last_s, now_s), 1.0);
+      quiet_s += passed_s;
+      total_s += passed_s;
       if (heard == Child::Heard::line) {
         json answer = json::parse(line, nullptr, false);
-        if (answer.is_discarded()) continue;
-        quiet_s = 0;
-        if (!answer.contains("stage")) return answer;
-        stage = answer.at("stage");
-        continue;
+        if (answer.is_object()) {
+          quiet_s = 0;
+          if (!answer.contains("stage")) return answer;
+          stage = answer.at("stage");
+        }
       }
-      quiet_s += slice_s;
-      total_s += slice_s;
       const double patience_s = options_.timeout_s * (stage == "build" || stage == "certify timer" ? 4 : 1);
       if (quiet_s >= patience_s || total_s >= 10 * options_.timeout_s) {
-        silence = {Kind::timeout, fmt::format("no sign of life for {:.3g} s during {}", quiet_s, stage)};
+        silence = {Kind::timeout, quiet_s >= patience_s
+                                      ? fmt::format("no sign of life for {:.3g} s during {}", quiet_s, stage)
+                                      : fmt::format("not done after {:.3g} s, during {}", total_s, stage)};
         if (!child.stop()) silence.unkillable = true;
         return {};
       }
@@ -232,6 +239,7 @@ class ChildRunner : public Runner {
 
   RunnerOptions options_;
   DeviceInfo device_;
+  std::unique_ptr<TemporaryFolder> caches_;  // of the child after a crash
   std::unique_ptr<Child> child_;
   std::vector<std::string> environment_;
   std::unique_ptr<TemporaryFolder> good_drivers_;

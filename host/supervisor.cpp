@@ -11,7 +11,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -141,8 +143,21 @@ Measuring rule_of(const Options& options) {
 struct Bench {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
-  Judge judge;  // of the current run
+  std::size_t twin = 0;  // so many devices before it in the file are told by the same cells
+  Judge judge = {};      // of the current run
 };
+
+// The names of folders for the results of each; equal devices get a number.
+std::vector<std::string> folders_of(const std::vector<DeviceInfo>& devices) {
+  std::vector<std::string> folders;
+  std::map<std::string, int> seen;
+  for (const auto& device : devices) {
+    const std::string name = slug(device.platform + " " + device.name);
+    const int twins = ++seen[name];
+    folders.push_back(twins == 1 ? name : fmt::format("{}-{}", name, twins));
+  }
+  return folders;
+}
 
 class Campaign {
  public:
@@ -156,7 +171,7 @@ class Campaign {
         left_(left) {
     if (left_ == nullptr) return;
     common_.run_id = left_->run_id;
-    for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
+    for (const auto& record : left_->records) done_[row_key(record)].push_back(&record);
   }
 
   int execute(std::vector<Bench> benches, int runs) {
@@ -215,26 +230,33 @@ class Campaign {
         describe_device(key, bench.device);
         key.run = run;
         key.case_id = job.at.id();
-        const std::string row = row_key(key);
-        if (const auto it = done_.find(row); it != done_.end()) {
-          remember(bench, job, *it->second);
+        if (const Record* record = done(bench, key)) {
+          remember(bench, job, *record);
           continue;
         }
         if (interrupts != 0) return;
         if (!begun) runner_.begin(bench.device);
         begun = true;
         progress_->start(step, job.at.id());
-        run_job(bench, job, row, run, order, predicted_s);
+        const std::string row = row_key(key);
+        run_job(bench, job, bench.twin == 0 ? row : fmt::format("{} / twin {}", row, bench.twin), run, order,
+                predicted_s);
       }
     }
     if (interrupts != 0) return;
     for (auto& record : bench.judge.findings(bench.device)) {
       record.run = run;
-      if (done_.contains(row_key(record))) continue;
+      if (done(bench, record) != nullptr) continue;
       stamp(record, common_, run);
       bench.file->write(record, {});
       records_.push_back(record);
     }
+  }
+
+  // The row of the interrupted run, if there is one. Those of equal devices follow each other.
+  const Record* done(const Bench& bench, const Record& key) const {
+    const auto it = done_.find(row_key(key));
+    return it == done_.end() || it->second.size() <= bench.twin ? nullptr : it->second[bench.twin];
   }
 
   // A row of the interrupted run counts as if it had been measured now.
@@ -313,7 +335,7 @@ class Campaign {
   Runner& runner_;
   Record common_;
   const Unfinished* left_;
-  std::map<std::string, const Record*> done_;
+  std::map<std::string, std::vector<const Record*>> done_;
   std::vector<Record> records_;
   std::vector<double> predicted_;
   Progress* progress_ = nullptr;
@@ -332,6 +354,7 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
   std::vector<std::string> complaints;
   const auto all = runner.devices(complaints);
   for (const auto& complaint : complaints) fmt::print(stderr, "clweave: {}\n", complaint);
+  if (interrupts != 0) return {};
   if (all.empty())
     throw Error(Kind::no_device,
                 "no OpenCL device here; a driver for the CPU is in Debian's package pocl-opencl-icd");
@@ -417,6 +440,7 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
     if (campaign != nullptr) campaign->tick();
   });
   auto devices = chosen_devices(*runner, options.devices);
+  if (interrupts != 0) return interrupted;
   if (options.dry_run) {
     for (const auto& device : devices)
       fmt::print("{}", dry_run_table(jobs, device, wants_colour(STDOUT_FILENO)));
@@ -434,25 +458,41 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
         describe_device(record, device);
         return !names.contains(record.platform + "\n" + record.device);
       });
+      // Of equal devices the folder's number tells which.
+      const auto folders = folders_of(devices);
+      const auto own =
+          std::ranges::find(folders, std::filesystem::path(options.csv).parent_path().filename().string());
+      if (own != folders.end())
+        devices = {devices[static_cast<std::size_t>(own - folders.begin())]};
+      else if (!devices.empty())
+        devices.resize(1);
     }
     if (devices.empty()) throw Error(Kind::no_device, "the device of " + options.csv + " is not here");
   }
 
   std::vector<Bench> benches;
   std::shared_ptr<ResultsFile> common_file;
-  for (const auto& device : devices) {
+  const auto folders = folders_of(devices);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceInfo& device = devices[d];
     auto file = common_file;
     if (!file) {
       const std::string path =
           !options.csv.empty() ? options.csv
-                               : fmt::format("results/{}/{}.csv", slug(device.platform + " " + device.name),
-                                             utc_now("{:%Y-%m-%dT%H%M%SZ}"));
+                               : fmt::format("results/{}/{}.csv", folders[d], utc_now("{:%Y-%m-%dT%H%M%SZ}"));
       file =
           left ? std::make_shared<ResultsFile>(path, axes, *left) : std::make_shared<ResultsFile>(path, axes);
       if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
-    benches.push_back({device, file, {}});
+    Record cells;
+    describe_device(cells, device);
+    const auto twin = std::ranges::count_if(benches, [&](const Bench& other) {
+      Record theirs;
+      describe_device(theirs, other.device);
+      return other.file == file && row_key(theirs) == row_key(cells);
+    });
+    benches.push_back({device, file, static_cast<std::size_t>(twin)});
   }
   Campaign whole(options, families, jobs, *runner, common_cells(command, options.selection.seed),
                  left ? &*left : nullptr);
