@@ -58,8 +58,24 @@ const char* unit_text(const std::string& quantity) {
   return "GB/s, Gop/s of arithmetic";
 }
 
+// Cases run in a shuffled order; people look for them in that of the axes' values.
+Records in_axis_order(Records records, const Family& family, const std::vector<std::string>& axes) {
+  const auto place = [&](const Record* record) {
+    std::vector<std::pair<std::ptrdiff_t, Value>> key;  // a word's place among the known, else the number
+    for (const auto& axis : family.axes) {
+      if (std::ranges::find(axes, axis.name) == axes.end()) continue;
+      const Value value = value_of(axis_text(*record, axis.name));
+      const bool word = std::holds_alternative<std::string>(value);
+      key.emplace_back(word ? std::ranges::find(axis.values, value) - axis.values.begin() : 0, value);
+    }
+    return key;
+  };
+  std::ranges::stable_sort(records, {}, place);
+  return records;
+}
+
 // One table per combination of the axes that the view leaves over.
-std::string family_text(const Records& records, const Family& family, bool colour) {
+std::string family_text(Records records, const Family& family, bool colour) {
   const View& view = family.view;
   std::vector<std::string> rest;
   for (const auto& axis : family.axes) {
@@ -74,6 +90,7 @@ std::string family_text(const Records& records, const Family& family, bool colou
     return std::ranges::all_of(per_row, [](const auto& row) { return row.second.size() == 1; });
   });
   std::string out;
+  records = in_axis_order(records, family, rest);
   for (const auto& block : keys_of(records, [&](const Record& r) { return joined(r, rest); })) {
     Records here;
     std::ranges::copy_if(records, std::back_inserter(here),
@@ -84,11 +101,13 @@ std::string family_text(const Records& records, const Family& family, bool colou
       at[{joined(*record, view.rows), joined(*record, view.columns)}] = record;
       if (record->ok()) best_s = std::min(best_s, record->time_s.value_or(best_s));
     }
-    const auto columns = keys_of(here, [&](const Record& r) { return joined(r, view.columns); });
+    const auto columns = keys_of(in_axis_order(here, family, view.columns),
+                                 [&](const Record& r) { return joined(r, view.columns); });
     std::vector<Table::Column> heads = {{fmt::format("{}", fmt::join(view.rows, " "))}};
     for (const auto& column : columns) heads.push_back({column, Align::right});
     Table table(heads);
-    for (const auto& row : keys_of(here, [&](const Record& r) { return joined(r, view.rows); })) {
+    for (const auto& row : keys_of(in_axis_order(here, family, view.rows),
+                                   [&](const Record& r) { return joined(r, view.rows); })) {
       std::vector<std::string> cells = {row};
       for (const auto& column : columns) {
         const auto it = at.find({row, column});
@@ -103,21 +122,6 @@ std::string family_text(const Records& records, const Family& family, bool colou
                        fmt::join(view.columns, " "), table.text(colour));
   }
   return out;
-}
-
-// Cases run in a shuffled order; people look for them in that of the axes' values.
-Records in_axis_order(Records records, const Family& family) {
-  const auto place = [&](const Record* record) {
-    std::vector<std::pair<std::size_t, Value>> key;  // a word's place among the known, else the number
-    for (const auto& axis : family.axes) {
-      const Value value = value_of(axis_text(*record, axis.name));
-      const bool word = std::holds_alternative<std::string>(value);
-      key.emplace_back(word ? std::ranges::find(axis.values, value) - axis.values.begin() : 0, value);
-    }
-    return key;
-  };
-  std::ranges::stable_sort(records, {}, place);
-  return records;
 }
 
 // Of each case's and finding's repetitions, the one with the median time or value.
@@ -159,7 +163,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
     for (const auto* record : median_runs(records)) {
       if (record->family == family.name) (record->finding.empty() ? rows : findings).push_back(record);
     }
-    if (!rows.empty()) out += family_text(in_axis_order(rows, family), family, colour);
+    if (!rows.empty()) out += family_text(rows, family, colour);
     for (const auto* finding : findings)
       out += fmt::format("  {} {:.3g} {}: {}\n", paint(finding->finding, Style::cyan, colour),
                          *finding->value, finding->unit, finding->reason);

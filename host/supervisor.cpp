@@ -64,11 +64,14 @@ std::string field_of(const char* path, const std::string& key, char separator) {
   return {};
 }
 
-// The file that serves the loader's entry points. Looked up by name, so that no OpenCL is called for it.
-std::string loader_path() {
+// The library that serves the loader's entry points, without its folder, which says nothing elsewhere. Looked up
+// by name, so that no OpenCL is called for it.
+std::string loader_name() {
   Dl_info info{};
   void* entry = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");
-  return entry != nullptr && dladdr(entry, &info) != 0 ? info.dli_fname : "";
+  if (entry == nullptr || dladdr(entry, &info) == 0) return {};
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(info.dli_fname, ignored).filename().string();
 }
 
 // The cells that are the same in every row.
@@ -86,7 +89,7 @@ Record common_cells(const std::vector<std::string>& arguments, std::uint64_t see
   common.os = fmt::format("{}, {} {}", field_of("/etc/os-release", "PRETTY_NAME", '='), system.sysname,
                           system.release);
   common.cpu = field_of("/proc/cpuinfo", "model name", ':');
-  common.loader = loader_path();
+  common.loader = loader_name();
   return common;
 }
 
@@ -416,6 +419,7 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
   const auto families = all_families();
   const auto axes = axis_names(families);
   std::optional<Unfinished> left;
+  bool own_file = false;  // of one device of several
   std::vector<std::string> command = arguments;
   if (!options.resume.empty()) {
     left = ResultsFile::read(options.resume);
@@ -426,6 +430,7 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
     command = nlohmann::json::parse(left->command).get<std::vector<std::string>>();
     auto again = parse_options(command);
     if (!again) throw Error(Kind::io, options.resume + ": its command column names no run");
+    own_file = again->csv.empty();
     again->csv = options.resume;
     options = *again;
   }
@@ -450,8 +455,6 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
     // A file of one device of several goes on for that device.
     std::set<std::string> names;
     for (const auto& record : left->records) names.insert(record.platform + "\n" + record.device);
-    const auto known = nlohmann::json::parse(left->command).get<std::vector<std::string>>();
-    const bool own_file = std::ranges::find(known, "--csv") == known.end();
     if (own_file) {
       std::erase_if(devices, [&](const DeviceInfo& device) {
         Record record;
