@@ -62,7 +62,9 @@ std::string row_key(const Record& record) {
 ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes)
     : path_(std::move(path)), axes_(std::move(axes)), rows_(std::make_unique<CsvWriter>(path_)) {
   rows_->write(header_cells(axes_));
-  if (path_ == "-") return;
+  // Nothing is put beside /dev/stdout.
+  std::error_code none;
+  if (path_ == "-" || !fs::is_regular_file(path_, none)) return;
   samples_ = std::make_unique<CsvWriter>(samples_path(path_), CsvWriter::Mode::truncate);
   samples_->write(sample_header);
 }
@@ -94,7 +96,7 @@ ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, const 
 }
 
 void ResultsFile::running(const std::string& key, int attempt) {
-  if (path_ == "-") return;
+  if (!samples_) return;
   std::ofstream out(marker(), std::ios::trunc);
   out << attempt << ' ' << key << '\n';
 }
@@ -116,11 +118,10 @@ void ResultsFile::write(const Record& record, const std::vector<Sample>& samples
 void ResultsFile::finish() {
   rows_->write(footer_cells(written_, axes_));
   rows_->close();
-  if (samples_) samples_->close();
-  if (path_ != "-") {
-    std::error_code gone;
-    fs::remove(marker(), gone);
-  }
+  if (!samples_) return;
+  samples_->close();
+  std::error_code gone;
+  fs::remove(marker(), gone);
 }
 
 }  // namespace clweave

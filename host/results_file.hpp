@@ -28,7 +28,8 @@ std::string row_key(const Record&);
 
 class ResultsFile {
  public:
-  // A new pair of files; "-" writes the rows to stdout and no samples. Throws as CsvWriter does.
+  // A new pair of files; "-" writes the rows to stdout and no samples, and so does a path that is no ordinary
+  // file. Throws as CsvWriter does.
   ResultsFile(std::string path, std::vector<std::string> axes);
 
   // The pair as it was left, cut back to its last whole row. `io` when it is no results file.

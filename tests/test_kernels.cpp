@@ -51,15 +51,52 @@ const DeviceInfo& device() {
   return only;
 }
 
-// Oclgrind opens its log when a context is made, so each session has one of its own. Nothing says what the
-// log is called but the environment.
+// Replaces what must stand exactly once in the text; returns the line it began on.
+std::ptrdiff_t replace_in(const fs::path& path, const std::string& from, const std::string& to) {
+  std::string text = text_of_file(path);
+  const auto at = text.find(from);
+  // An edit that misses would let the unchanged kernel pass for a changed one.
+  if (at == std::string::npos || text.find(from, at + 1) != std::string::npos)
+    throw std::runtime_error("'" + from + "' is not exactly once in " + path.string());
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  text.replace(at, from.size(), to);
+  std::ofstream(path, std::ios::binary) << text;
+  return line;
+}
+
+// A copy of cl_kernels to be edited.
+class KernelFolder {
+ public:
+  KernelFolder() : path_(fs::absolute(fmt::format("kernels_{}_{}", getpid(), ++count))) {
+    fs::remove_all(path_);
+    fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", path_);
+    // A millionth of a GPU's speed: certifying the timer as usual takes the simulator minutes.
+    if (on("oclgrind"))
+      replace_in(path_ / "harness.cl", "for (uint i = 0; i < trips; ++i)",
+                 "for (uint i = 0; i < trips / 256; ++i)");
+  }
+  ~KernelFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  KernelFolder(const KernelFolder&) = delete;
+  KernelFolder& operator=(const KernelFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  static inline int count = 0;
+  fs::path path_;
+};
+
+// Oclgrind opens its log when a context is made, and finds the name in the environment alone: each session
+// has a log of its own.
 struct Opened {
-  explicit Opened(const std::string& kernel_dir = "") {
+  explicit Opened(const fs::path& kernels) {
     static int count = 0;
     log = fs::absolute(fmt::format("oclgrind_{}_{}.log", getpid(), ++count));
     fs::remove(log);
     setenv("OCLGRIND_LOG", log.c_str(), 1);
-    session = std::make_unique<Session>(device(), kernel_dir);
+    session = std::make_unique<Session>(device(), kernels);
   }
   ~Opened() {
     session.reset();
@@ -142,39 +179,22 @@ std::string grid_case(const char* kernel, int n, const char* type = "float", con
       kernel, operands, type, n);
 }
 
-// A copy of cl_kernels with one place changed.
+// The kernels with one place changed.
 class Mutant {
  public:
   Mutant(const std::string& file, const std::string& from, const std::string& to)
-      : folder_(fs::absolute(fmt::format("mutant_{}", getpid()))) {
-    fs::remove_all(folder_);
-    fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", folder_);
-    std::string text = text_of_file(folder_ / file);
-    const auto at = text.find(from);
-    // An edit that misses would let the unchanged kernel pass for a mutant.
-    if (at == std::string::npos || text.find(from, at + 1) != std::string::npos)
-      throw std::runtime_error("'" + from + "' is not exactly once in " + file);
-    line_ = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    text.replace(at, from.size(), to);
-    std::ofstream(folder_ / file, std::ios::binary) << text;
-  }
-  ~Mutant() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Mutant(const Mutant&) = delete;
-  Mutant& operator=(const Mutant&) = delete;
+      : line_(replace_in(folder_.path() / file, from, to)) {}
 
   std::ptrdiff_t line() const { return line_; }  // of the change
 
   Record run(const std::string& case_id) const {
-    const Opened opened(folder_);
+    const Opened opened(folder_.path());
     return record_of(*opened.session, job_of(case_id));
   }
 
  private:
-  fs::path folder_;
-  std::ptrdiff_t line_ = 0;
+  KernelFolder folder_;
+  std::ptrdiff_t line_;
 };
 
 // A row that is not ok holds no number that somebody could take for a result.
@@ -196,22 +216,27 @@ void expect_no_numbers(const Record& record) {
 class Kernels : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (!implementation().empty()) opened_ = std::make_unique<Opened>();
+    if (implementation().empty()) return;
+    folder_ = std::make_unique<KernelFolder>();
+    opened_ = std::make_unique<Opened>(folder_->path());
   }
-  static void TearDownTestSuite() { opened_.reset(); }
+  static void TearDownTestSuite() {
+    opened_.reset();
+    folder_.reset();
+  }
 
   void SetUp() override {
     if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
   }
 
   static Session& session() { return *opened_->session; }
+  static const fs::path& kernels() { return folder_->path(); }  // as they are shipped
   static std::string log() { return text_of_file(opened_->log); }
 
  private:
-  static std::unique_ptr<Opened> opened_;
+  static inline std::unique_ptr<KernelFolder> folder_;
+  static inline std::unique_ptr<Opened> opened_;
 };
-
-std::unique_ptr<Opened> Kernels::opened_;
 
 TEST_F(Kernels, TheDeviceIsTheOneMeant) {
   const std::string where = device().platform + ", " + device().platform_version;
@@ -275,7 +300,7 @@ TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
 // Shows that the checks are on: a clean log means nothing when an option was renamed.
 TEST_F(Kernels, OclgrindSeesTheRaceOfAnExhibit) {
   if (!on("oclgrind")) GTEST_SKIP() << "Oclgrind alone looks for races";
-  const Opened opened;
+  const Opened opened(kernels());
   ASSERT_EQ(text_of_file(opened.log), "");
   for (const auto& job : smoke_jobs(true)) {
     if (job.at.is("kernel", "unweave")) record_of(*opened.session, job);
@@ -391,12 +416,12 @@ TEST_F(Kernels, TheTimerIsBelievedWhereItTicks) {
   if (!on("pocl")) GTEST_SKIP() << "only these two are known";
   // A busy host may make an honest timer look crooked, but not for long.
   bool event = session().timer().event;
-  for (int i = 0; i < 5 && !event; ++i) event = Opened().session->timer().event;
+  for (int i = 0; i < 5 && !event; ++i) event = Opened(kernels()).session->timer().event;
   EXPECT_TRUE(event) << session().timer().reason;
 }
 
 TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
-  const Opened opened;
+  const Opened opened(kernels());
   const Job job = job_of(grid_case("grid", 33));
   const Record first = record_of(*opened.session, job);
   const Record second = record_of(*opened.session, job);

@@ -50,7 +50,7 @@ DeviceInfo imaginary_device(const std::string& type, bool fp64) {
   device.name = "imaginary";
   device.type = type;
   device.compute_units = 8;
-  device.memory_bytes = std::int64_t{16} << 30;
+  device.memory_bytes = device.usable_bytes = std::int64_t{16} << 30;
   device.max_alloc_bytes = std::int64_t{4} << 30;
   device.local_bytes = 32768;
   device.max_group = 1024;
@@ -71,13 +71,15 @@ std::vector<Program> smoke_programs() {
   smoke.preset = "smoke";
   const auto jobs = select_jobs(families, smoke);
   std::vector<Program> programs = {{"the harness", source_of("harness", {}, ""), false}};
-  std::set<std::string> seen;
+  std::set<std::string> seen, left_out;  // fingerprints; families
+  for (const auto& family : families) left_out.insert(family.name);
   for (const bool fp64 : {false, true}) {
     for (const char* type : {"gpu", "cpu"}) {
       const DeviceInfo device = imaginary_device(type, fp64);
       for (const auto& job : jobs) {
         try {
           const Source source = source_of_plan(*job.family, plan_of(*job.family, job.at, device));
+          left_out.erase(job.family->name);
           if (seen.insert(source.fingerprint).second) programs.push_back({job.at.id(), source, fp64});
         } catch (const Error& error) {
           if (error.kind != Kind::unsupported) throw;
@@ -85,6 +87,7 @@ std::vector<Program> smoke_programs() {
       }
     }
   }
+  if (!left_out.empty()) throw std::runtime_error("no imaginary device can run family " + *left_out.begin());
   return programs;
 }
 
