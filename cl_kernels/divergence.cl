@@ -34,7 +34,7 @@
 #if OPERANDS_AB
 #define RIGHT b[AT]
 #else
-#define RIGHT a[AT]
+#define RIGHT ((void)b, a[AT])
 #endif
 
 // The index that decides, and the other one.

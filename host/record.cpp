@@ -30,6 +30,8 @@ const std::vector<Column>& columns() {
       {"platform", "", "OpenCL platform: name and version", &Record::platform},
       {"vendor", "", "Vendor of the device", &Record::vendor},
       {"device", "", "Name of the device", &Record::device},
+      {"device_id", "", "Which of several equal devices: PCI address, else UUID, else index",
+       &Record::device_id},
       {"device_type", "", "cpu, gpu, accelerator or custom", &Record::device_type},
       {"driver", "", "Version of the driver", &Record::driver},
       {"api", "", "opencl; a native baseline names its own", &Record::api},

@@ -32,6 +32,7 @@ struct Record {
   std::string platform;
   std::string vendor;
   std::string device;
+  std::string device_id;
   std::string device_type;
   std::string driver;
   std::string api = "opencl";

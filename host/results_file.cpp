@@ -55,8 +55,8 @@ void cut_samples(const std::string& path, std::size_t rows) {
 }  // namespace
 
 std::string row_key(const Record& record) {
-  return fmt::format("{} / {} / {} / run {} / {}", record.platform, record.device, record.driver,
-                     record.run.value_or(0), record.case_id);
+  return fmt::format("{} / {} / {} / {} / run {} / {}", record.platform, record.device, record.device_id,
+                     record.driver, record.run.value_or(0), record.case_id);
 }
 
 ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes)

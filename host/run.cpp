@@ -265,6 +265,7 @@ void describe_device(Record& record, const DeviceInfo& device) {
   record.platform = device.platform + ", " + device.platform_version;
   record.vendor = device.vendor;
   record.device = device.name;
+  record.device_id = !device.pci.empty() ? device.pci : !device.uuid.empty() ? device.uuid : device.index();
   record.device_type = device.type;
   record.driver = device.driver;
   if (device.clock_mhz > 0) record.clock_mhz = static_cast<double>(device.clock_mhz);

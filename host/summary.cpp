@@ -196,7 +196,9 @@ std::string summary_text(const std::vector<Record>& records, const std::vector<F
   Records all;
   for (const auto& record : records) all.push_back(&record);
   std::string out;
-  const auto device_key = [](const Record& r) { return r.platform + "\n" + r.device + "\n" + r.driver; };
+  const auto device_key = [](const Record& r) {
+    return r.platform + "\n" + r.device + "\n" + r.device_id + "\n" + r.driver;
+  };
   for (const auto& device : keys_of(all, device_key)) {
     Records here;
     std::ranges::copy_if(all, std::back_inserter(here),

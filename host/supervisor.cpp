@@ -64,8 +64,8 @@ std::string field_of(const char* path, const std::string& key, char separator) {
   return {};
 }
 
-// The library that serves the loader's entry points, without its folder, which says nothing elsewhere. Looked up
-// by name, so that no OpenCL is called for it.
+// The library that serves the loader's entry points, without its folder, which says nothing elsewhere. Looked
+// up by name, so that no OpenCL is called for it.
 std::string loader_name() {
   Dl_info info{};
   void* entry = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");

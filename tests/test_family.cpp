@@ -677,7 +677,7 @@ template <class T>
 void run_arithmetic(const Call& call) {
   const Buffer out = call.buffer(0), in = call.buffer(1);
   const T scale = call.scalar<T>(2), shift = call.scalar<T>(3);
-  const auto trips = call.scalar<std::uint32_t>(4);
+  const std::uint32_t steps = 4 * call.scalar<std::uint32_t>(4);  // four in each turn of the kernel's loop
   ASSERT_EQ(call.arguments(), 5U);
   const std::string type = call.plan.defines.at("T"), vector = call.plan.defines.at("V");
   ASSERT_EQ(vector.substr(0, type.size()), type);
@@ -686,7 +686,7 @@ void run_arithmetic(const Call& call) {
     T sum = 0;
     for (int chain = 0; chain < 8; ++chain) {
       T x = call.memory.load<T>(in, i) + static_cast<T>(chain);
-      for (std::uint32_t trip = 0; trip < trips; ++trip) x = x * scale + shift;
+      for (std::uint32_t step = 0; step < steps; ++step) x = x * scale + shift;
       sum += static_cast<T>(chain + 1) * x;
     }
     call.memory.store(out, i, sum);
@@ -1194,7 +1194,7 @@ TEST(PlanOf, ACaseStopsAtWhatTheDeviceAllows) {
   DeviceInfo device;
   device.memory_bytes = 10000;
   device.usable_bytes = 200;
-  device.max_alloc_bytes = 100;
+  device.max_alloc_bytes = static_cast<std::int64_t>(100 + guard_bytes + poison.size());
   device.max_group = 64;
   device.max_group_dims = {64, 8, 4};
   const Family family = invented();
@@ -1205,7 +1205,7 @@ TEST(PlanOf, ACaseStopsAtWhatTheDeviceAllows) {
     return std::string(error.what());
   };
   EXPECT_EQ(attempt(100, "64"), "no error");
-  EXPECT_EQ(attempt(101, "64"), "needs a buffer of 101 bytes, the device allows 100");
+  EXPECT_EQ(attempt(101, "64"), "needs a buffer of 101 bytes and 4112 behind it, the device allows 4212");
   EXPECT_EQ(attempt(1, "65"), "needs a work-group of 65 items, the device allows 64");
   EXPECT_EQ(attempt(1, "8x8"), "no error");
   EXPECT_EQ(attempt(1, "9x8"), "needs a work-group of 72 items, the device allows 64");

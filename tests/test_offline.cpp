@@ -273,9 +273,10 @@ Target front_end(bool fp64) {
   return target;
 }
 
-// A library of a newer release than the compiler, or a chip newer than it, is found by trying.
+// The first compiler that takes a kernel for the machine, says `remark` of it, and reads the library: it must
+// be as new as these two and the remark. Tries the outputs, options of the compiler, in order.
 Target with_libclc(const std::string& name, const std::string& library, const Words& machine,
-                   const Words& outputs) {
+                   const Words& outputs, const std::string& remark) {
   Target target;
   target.name = name;
   target.missing = "clang and a libclc that is no newer (clang-15, libclc-15 or later)";
@@ -299,7 +300,8 @@ Target with_libclc(const std::string& name, const std::string& library, const Wo
                          "^(\\.Lfunc_end|\\})");
         };
         const TemporaryFolder folder;
-        if (!target.compile(folder.path, probe).fine()) continue;
+        const Ran tried = target.compile(folder.path, probe);
+        if (!tried.fine() || tried.output.find(remark) == std::string::npos) continue;
         target.missing = "";
         return target;
       }
@@ -312,7 +314,7 @@ Target amd(const std::string& chip) {
   // Linked where there is an ld.lld. Without, an undefined function still shows: calls need scratch.
   Target target =
       with_libclc(chip, "amdgcn--amdhsa.bc", {"--target=amdgcn-amd-amdhsa", "-mcpu=" + chip, "-nogpulib"},
-                  {"-Wl,--no-undefined", "-c"});
+                  {"-Wl,--no-undefined", "-c"}, "ScratchSize");
   target.branch = "^[[:space:]]*(s_[a-z0-9_]*saveexec|v_cmpx_|s_cbranch_(exec|vcc))";
   target.select = "^[[:space:]]*v_cndmask";
   return target;
@@ -323,7 +325,7 @@ Target nvidia() {
   Target target = with_libclc("nvptx64", "nvptx64--nvidiacl.bc",
                               {"--target=nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_80",
                                "-Xclang", "-target-feature", "-Xclang", "+ptx75"},
-                              {"-S"});
+                              {"-S"}, "");
   target.required = false;
   target.branch = "@!?%p[0-9]+[[:space:]]+bra[[:space:]]|[[:space:]]brx";
   target.select = "[[:space:]]selp";

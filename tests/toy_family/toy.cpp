@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// toy: does this device double numbers?
+//
+// Not part of clweave: check.cmake adds it to a copy of the tree, as anybody might add a family.
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+Plan plan(const Case& at, const DeviceInfo& /*device*/) {
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  if (n == 0) throw Error(Kind::usage, "n must be 1 or more");
+  Plan p;
+  p.define("FACTOR", 2);
+  const Random<std::uint32_t> value(at.seed, 1);
+  const auto in = p.input<std::uint32_t>(n, value);
+  const auto out = p.output<std::uint32_t>(n);
+  p.launch("toy", {n}, {}, out, in);
+  p.expect<std::uint32_t>(out, [=](std::uint64_t i) { return 2 * value(i); });
+  p.cost = {.read = 4 * n, .written = 4 * n, .flops = 0, .items = n};
+  p.ceiling = "copy";
+  return p;
+}
+
+}  // namespace
+
+Family toy() {
+  return {.name = "toy",
+          .question = "Does this device double numbers?",
+          .axes = {{"n", "elements", {1048576}}},
+          .presets = {{"smoke", {{{"n", {1, 1000}}}}}, {"quick", {{}}}, {"paper", {}}, {"full", {{}}}},
+          .view = {.rows = {"n"}, .columns = {}, .quantity = "rate"},
+          .plan = plan};
+}
+
+}  // namespace clweave
