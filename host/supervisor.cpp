@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -146,8 +145,7 @@ Measuring rule_of(const Options& options) {
 struct Bench {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
-  std::size_t twin = 0;  // so many devices before it in the file are told by the same cells
-  Judge judge = {};      // of the current run
+  Judge judge;  // of the current run
 };
 
 // The names of folders for the results of each; equal devices get a number.
@@ -174,7 +172,7 @@ class Campaign {
         left_(left) {
     if (left_ == nullptr) return;
     common_.run_id = left_->run_id;
-    for (const auto& record : left_->records) done_[row_key(record)].push_back(&record);
+    for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
   }
 
   int execute(std::vector<Bench> benches, int runs) {
@@ -233,33 +231,26 @@ class Campaign {
         describe_device(key, bench.device);
         key.run = run;
         key.case_id = job.at.id();
-        if (const Record* record = done(bench, key)) {
-          remember(bench, job, *record);
+        const std::string row = row_key(key);
+        if (const auto it = done_.find(row); it != done_.end()) {
+          remember(bench, job, *it->second);
           continue;
         }
         if (interrupts != 0) return;
         if (!begun) runner_.begin(bench.device);
         begun = true;
         progress_->start(step, job.at.id());
-        const std::string row = row_key(key);
-        run_job(bench, job, bench.twin == 0 ? row : fmt::format("{} / twin {}", row, bench.twin), run, order,
-                predicted_s);
+        run_job(bench, job, row, run, order, predicted_s);
       }
     }
     if (interrupts != 0) return;
     for (auto& record : bench.judge.findings(bench.device)) {
       record.run = run;
-      if (done(bench, record) != nullptr) continue;
+      if (done_.contains(row_key(record))) continue;
       stamp(record, common_, run);
       bench.file->write(record, {});
       records_.push_back(record);
     }
-  }
-
-  // The row of the interrupted run, if there is one. Those of equal devices follow each other.
-  const Record* done(const Bench& bench, const Record& key) const {
-    const auto it = done_.find(row_key(key));
-    return it == done_.end() || it->second.size() <= bench.twin ? nullptr : it->second[bench.twin];
   }
 
   // A row of the interrupted run counts as if it had been measured now.
@@ -338,7 +329,7 @@ class Campaign {
   Runner& runner_;
   Record common_;
   const Unfinished* left_;
-  std::map<std::string, std::vector<const Record*>> done_;
+  std::map<std::string, const Record*> done_;
   std::vector<Record> records_;
   std::vector<double> predicted_;
   Progress* progress_ = nullptr;
@@ -454,21 +445,16 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
   if (left) {
     // A file of one device of several goes on for that device.
     std::set<std::string> names;
-    for (const auto& record : left->records) names.insert(record.platform + "\n" + record.device);
+    const auto name_of = [](const Record& record) {
+      return record.platform + "\n" + record.device + "\n" + record.device_id;
+    };
+    for (const auto& record : left->records) names.insert(name_of(record));
     if (own_file) {
       std::erase_if(devices, [&](const DeviceInfo& device) {
         Record record;
         describe_device(record, device);
-        return !names.contains(record.platform + "\n" + record.device);
+        return !names.contains(name_of(record));
       });
-      // Of equal devices the folder's number tells which.
-      const auto folders = folders_of(devices);
-      const auto own =
-          std::ranges::find(folders, std::filesystem::path(options.csv).parent_path().filename().string());
-      if (own != folders.end())
-        devices = {devices[static_cast<std::size_t>(own - folders.begin())]};
-      else if (!devices.empty())
-        devices.resize(1);
     }
     if (devices.empty()) throw Error(Kind::no_device, "the device of " + options.csv + " is not here");
   }
@@ -488,14 +474,7 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
       if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
-    Record cells;
-    describe_device(cells, device);
-    const auto twin = std::ranges::count_if(benches, [&](const Bench& other) {
-      Record theirs;
-      describe_device(theirs, other.device);
-      return other.file == file && row_key(theirs) == row_key(cells);
-    });
-    benches.push_back({device, file, static_cast<std::size_t>(twin)});
+    benches.push_back({device, file, {}});
   }
   Campaign whole(options, families, jobs, *runner, common_cells(command, options.selection.seed),
                  left ? &*left : nullptr);
