@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "error.hpp"
 
@@ -126,7 +127,8 @@ void parse_cell(const std::string& cell, std::optional<T>& field, const std::str
   if (cell.empty()) return;
   T value{};
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size())
+  // What is not known is an empty cell: no writer of ours puts inf or nan there.
+  if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(static_cast<double>(value)))
     throw Error(Kind::io, where + ": '" + cell + "' is no number");
   field = value;
 }

@@ -39,6 +39,13 @@ Setting setting_of(const std::string& text, const char* option) {
   return {text.substr(0, equals), values};
 }
 
+// A closed list of words takes no other; a list of numbers takes any number.
+bool understands(const Axis& axis, const Value& value) {
+  const bool words = std::holds_alternative<std::string>(axis.values.front());
+  return axis.open || (!words && !std::holds_alternative<std::string>(value)) ||
+         std::ranges::find(axis.values, value) != axis.values.end();
+}
+
 // Refuses what no family understands: an axis none has, or a word that a closed axis lacks.
 void check_setting(const Setting& setting, const std::vector<const Family*>& families, const char* option) {
   const auto& [name, values] = setting;
@@ -56,16 +63,18 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
     throw Error(Kind::usage, fmt::format("--{} {}: no family here has that axis; there are {}", option, name,
                                          fmt::join(known, ", ")));
   }
+  Values known;
+  for (const Axis* axis : axes) known.insert(known.end(), axis->values.begin(), axis->values.end());
   for (const auto& value : values) {
-    const bool understood = std::ranges::any_of(axes, [&](const Axis* axis) {
-      const bool words = std::holds_alternative<std::string>(axis->values.front());
-      return axis->open || (!words && !std::holds_alternative<std::string>(value)) ||
-             std::ranges::find(axis->values, value) != axis->values.end();
-    });
-    if (!understood)
-      throw Error(Kind::usage, fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name,
-                                           joined(axes.front()->values)));
+    if (std::ranges::none_of(axes, [&](const Axis* axis) { return understands(*axis, value); }))
+      throw Error(Kind::usage,
+                  fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name, joined(known)));
   }
+}
+
+// As people see them: local=256 is meant whether the axis holds a number or a shape.
+bool shown_among(const Value& value, const Values& values) {
+  return std::ranges::find(values, text_of(value), [](const Value& v) { return text_of(v); }) != values.end();
 }
 
 std::vector<const Family*> chosen_families(const std::vector<Family>& families,
@@ -104,7 +113,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   const auto keep = [&](const Case& at) {
     for (const auto& [name, values] : where) {
       const auto axis = std::ranges::find(at.axes, name, &std::pair<std::string, Value>::first);
-      if (axis == at.axes.end() || std::ranges::find(values, axis->second) == values.end()) return false;
+      if (axis == at.axes.end() || !shown_among(axis->second, values)) return false;
     }
     return std::regex_search(at.id(), filter);
   };
@@ -116,7 +125,11 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
     auto sweeps = family->presets.at(wanted.preset);
     for (auto& sweep : sweeps) {
       for (const auto& [name, values] : set) {
-        if (family->axis(name) != nullptr) sweep[name] = values;
+        const Axis* axis = family->axis(name);
+        if (axis == nullptr) continue;
+        // Another family's words give no case here.
+        sweep[name] = values;
+        std::erase_if(sweep[name], [&](const Value& value) { return !understands(*axis, value); });
       }
     }
     for (auto& at : cases_of(*family, sweeps, wanted.seed)) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -38,8 +39,10 @@ std::vector<std::string> keys_of(const Records& records, const F& key) {
 
 std::string cell_text(const Record& record, const std::string& quantity, double best_s, bool colour) {
   if (!record.ok())
-    return paint(record.exhibit.empty() ? record.status : "exhibit: wrong",
-                 record.failed() ? Style::red : Style::dim, colour);
+    return paint(
+        !record.exhibit.empty() && record.status == "wrong_result" ? "exhibit: wrong" : record.status,
+        record.failed() ? Style::red : Style::dim, colour);
+  if (!record.time_s) return "-";
   std::string text;
   if (quantity == "slowdown") {
     text = fmt::format("{:.2f}x", *record.time_s / best_s);
@@ -166,7 +169,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
     if (!rows.empty()) out += family_text(rows, family, colour);
     for (const auto* finding : findings)
       out += fmt::format("  {} {:.3g} {}: {}\n", paint(finding->finding, Style::cyan, colour),
-                         *finding->value, finding->unit, finding->reason);
+                         finding->value.value_or(std::nan("")), finding->unit, finding->reason);
     if (!findings.empty()) out += "\n";
   }
   std::map<std::string, int> counts;

@@ -27,7 +27,7 @@ Words quick_kernels() {
     const std::string loop = "i < trips;";
     const auto at = text.find(loop);
     if (at == std::string::npos) throw std::runtime_error("harness.cl has no loop " + loop);
-    std::ofstream(out / "harness.cl") << text.replace(at, loop.size(), "i < trips / 32;");
+    std::ofstream(out / "harness.cl") << text.replace(at, loop.size(), "i < trips / 256;");
     return out;
   }();
   return {"--kernels", folder.string()};
@@ -226,6 +226,33 @@ TEST_P(Hang, IsEndedWithinASecondOfItsLimit) {
 
 INSTANTIATE_TEST_SUITE_P(Each, Hang, testing::Values("hang", "spin"),
                          [](const auto& info) { return std::string(info.param); });
+
+// A build may take four times the limit, and the probe builds too.
+TEST_F(Faults, AHangingBuildIsEnded) {
+  if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  const Results results = run_faulty("build:2=hang", 1, "0.5");
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"timeout", 1}, {"device_lost", 2}}));
+  const auto& hung = results.cases.front();
+  EXPECT_NE(hung.reason.find("during build"), std::string::npos) << hung.reason;
+  EXPECT_LE(ended.seconds, 2 * (4 * 0.5 + 1) + 4);
+}
+
+TEST_F(Faults, ACaseThatIsAliveButNeverDoneIsEnded) {
+  if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  Words arguments = three_cases(trial.csv(), "0.4");
+  std::ranges::replace(arguments, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
+  for (const char* word : {"--max-seconds", "1000", "--max-samples", "1000000", "--precision", "1e-5"})
+    arguments.emplace_back(word);
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_LE(ended.seconds, 10 * 0.4 + 1 + 4);
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  EXPECT_EQ(results.cases.at(0).status, "timeout") << results.cases.at(0).reason;
+  EXPECT_NE(results.cases.at(0).reason.find("not done after"), std::string::npos)
+      << results.cases.at(0).reason;
+}
 
 TEST_F(Faults, ADeviceThatDoesNotComeBackCostsItsOtherCases) {
   const Results results = run_faulty(at_second("enqueue@$:1=hang,enqueue@copy=-5"), 1, "2");

@@ -22,8 +22,8 @@ namespace {
 
 // An action of invented duration and what measuring it asked for.
 struct Scene {
-  std::function<double(int call)> time_s;          // of one execution, by both clocks
-  std::function<double(int call)> event_s = {};    // empty: as time_s
+  std::function<double(int call)> time_s;           // of one execution, by both clocks
+  std::function<double(int call)> event_s = {};     // empty: as time_s
   std::function<double(int canary)> canary_s = {};  // empty: no canary
   Measuring rule = {};
 
@@ -41,7 +41,8 @@ struct Scene {
     probe.run = [this](int batch) {
       const int call = static_cast<int>(batches.size());
       batches.push_back(batch);
-      return Sample{.event_s = event_s ? event_s(call) : time_s(call), .host_s = time_s(call), .batch = batch};
+      return Sample{
+          .event_s = event_s ? event_s(call) : time_s(call), .host_s = time_s(call), .batch = batch};
     };
     if (canary_s) probe.canary = [this] { return canary_s(canaries++); };
     probe.pause = [this](double seconds) { pauses.push_back(seconds); };
@@ -57,7 +58,9 @@ std::function<double(int)> constant(double seconds) {
 
 // Noise that no median settles under: a factor between 1 and 10.
 std::function<double(int)> wild(double seconds) {
-  return [seconds](int call) { return seconds * (1 + 4.5 * (1 + Random<double>(1, 1)(static_cast<std::uint64_t>(call)))); };
+  return [seconds](int call) {
+    return seconds * (1 + 4.5 * (1 + Random<double>(1, 1)(static_cast<std::uint64_t>(call))));
+  };
 }
 
 }  // namespace
@@ -89,7 +92,8 @@ TEST(Measure, GrowsTheBatchOfShortExecutionsUntilItIsLongEnough) {
     for (std::size_t i = 1; i < scene.batches.size(); ++i)
       EXPECT_LE(scene.batches[i], 16 * scene.batches[i - 1]);
     // Every sample has the last.
-    EXPECT_GE(std::ranges::count(scene.batches, batch), static_cast<std::ptrdiff_t>(scene.rule.stop.min_samples));
+    EXPECT_GE(std::ranges::count(scene.batches, batch),
+              static_cast<std::ptrdiff_t>(scene.rule.stop.min_samples));
   }
 }
 

@@ -59,7 +59,9 @@ std::string csv_of(const std::vector<Record>& records) {
   return text;
 }
 
-std::vector<Record> read_back(const std::string& text) { return records_of(parse_csv(text, "x.csv"), "x.csv"); }
+std::vector<Record> read_back(const std::string& text) {
+  return records_of(parse_csv(text, "x.csv"), "x.csv");
+}
 
 // A table of one record with changed cells.
 CsvTable table_with(const std::vector<std::pair<std::string, std::string>>& changes) {
@@ -97,10 +99,12 @@ TEST(Columns, HaveNamesOfTheirOwnAndMeanings) {
 
 TEST(Columns, SayTheUnitThatTheirNamesEndIn) {
   const std::vector<std::pair<std::string, std::string>> units = {
-      {"gb_per_s", "GB/s"}, {"gflop_per_s", "Gop/s"}, {"gitems_per_s", "G/s"}, {"_ms", "ms"}, {"_mhz", "MHz"}, {"_s", "s"}};
+      {"gb_per_s", "GB/s"}, {"gflop_per_s", "Gop/s"}, {"gitems_per_s", "G/s"},
+      {"_ms", "ms"},        {"_mhz", "MHz"},          {"_s", "s"}};
   for (const auto& column : columns()) {
     if (std::holds_alternative<std::string Record::*>(column.member)) continue;
-    const auto it = std::ranges::find_if(units, [&](const auto& u) { return column.name.ends_with(u.first); });
+    const auto it =
+        std::ranges::find_if(units, [&](const auto& u) { return column.name.ends_with(u.first); });
     EXPECT_TRUE(it == units.end() || column.unit == it->second) << column.name;
   }
 }
@@ -227,8 +231,8 @@ TEST(Records, RefuseWhatIsNoNumber) {
     EXPECT_THAT(complaint(table_with({{"wall_s", cell}})), HasSubstr("is no number")) << cell;
   EXPECT_THAT(complaint(table_with({{"bytes", "9223372036854775808"}})), HasSubstr("is no number"));
   CsvTable second = parse_csv(csv_of({Record(), Record()}), "x.csv");
-  second.rows.at(1).cells.at(static_cast<std::size_t>(std::ranges::find(second.header, "mean_s") -
-                                                      second.header.begin())) = "?";
+  second.rows.at(1).cells.at(
+      static_cast<std::size_t>(std::ranges::find(second.header, "mean_s") - second.header.begin())) = "?";
   EXPECT_EQ(complaint(second), "x.csv:3: column mean_s: '?' is no number");
 }
 
@@ -278,7 +282,8 @@ TEST(Dictionary, ExplainsEveryColumnOnce) {
   EXPECT_EQ(std::ranges::count(dictionary, '\n'), static_cast<std::ptrdiff_t>(columns().size()) + 2);
   std::size_t last = 0;
   for (const auto& column : columns()) {
-    const auto at = dictionary.find(fmt::format("\n| `{}` | {} | {} |\n", column.name, column.unit, column.meaning));
+    const auto at =
+        dictionary.find(fmt::format("\n| `{}` | {} | {} |\n", column.name, column.unit, column.meaning));
     ASSERT_NE(at, std::string::npos) << column.name;
     EXPECT_GT(at, last) << "not in the order of the file: " << column.name;
     last = at;

@@ -9,8 +9,8 @@
 
 using namespace clweave;
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
@@ -34,10 +34,11 @@ std::vector<Family> invented() {
                 {"n", "elements", {16, 32}},
                 {"local", "shape", {"4", "2x2"}, true},
                 {"form", "", {"corrected", "published"}}};
-  alpha.presets = {{"smoke", {{{"n", {1}}}}},
-                   {"quick", {{{"form", {"published", "corrected"}}}, {{"kernel", {"x", "y"}}, {"n", {16, 64}}}}},
-                   {"paper", {}},
-                   {"full", {{{"local", {"4", "2x2"}}}}}};
+  alpha.presets = {
+      {"smoke", {{{"n", {1}}}}},
+      {"quick", {{{"form", {"published", "corrected"}}}, {{"kernel", {"x", "y"}}, {"n", {16, 64}}}}},
+      {"paper", {}},
+      {"full", {{{"local", {"4", "2x2"}}}}}};
   alpha.plan = plan_of_n;
   Family ceiling;
   ceiling.name = "ceiling";
@@ -49,7 +50,8 @@ std::vector<Family> invented() {
   ceiling.plan = plan_of_n;
   Family beta;
   beta.name = "beta";
-  beta.axes = {{"type", "element", {"float", "int"}}, {"density", "fraction", {0.5, 1.0}}, {"n", "elements", {8}}};
+  beta.axes = {
+      {"type", "element", {"float", "int"}}, {"density", "fraction", {0.5, 1.0}}, {"n", "elements", {8}}};
   beta.presets = {{"smoke", {{}}}, {"quick", {{{"density", {0.5, 1.0}}}}}, {"paper", {{}}}, {"full", {{}}}};
   beta.plan = plan_of_n;
   return {alpha, beta, ceiling};
@@ -161,8 +163,9 @@ TEST(Selection, IsThePresetOfTheChosenFamilies) {
 }
 
 TEST(Selection, SetReplacesThePresetsValues) {
-  EXPECT_THAT(alpha_ids({"n=5,6", "kernel=y", "form=corrected"}),
-              ElementsAre("alpha/kernel=y/n=5/local=4/form=corrected", "alpha/kernel=y/n=6/local=4/form=corrected"));
+  EXPECT_THAT(
+      alpha_ids({"n=5,6", "kernel=y", "form=corrected"}),
+      ElementsAre("alpha/kernel=y/n=5/local=4/form=corrected", "alpha/kernel=y/n=6/local=4/form=corrected"));
   // The last word on an axis counts.
   EXPECT_THAT(alpha_ids({"n=5", "n=7", "kernel=y", "form=corrected"}),
               ElementsAre("alpha/kernel=y/n=7/local=4/form=corrected"));
@@ -194,8 +197,9 @@ TEST(Selection, SetGivesNoFamilyAWordThatItsAxisLacks) {
 TEST(Selection, WhereKeepsTheCasesWithTheseValues) {
   EXPECT_THAT(alpha_ids({}, {"n=64"}), ElementsAre("alpha/kernel=x/n=64/local=4/form=corrected",
                                                    "alpha/kernel=y/n=64/local=4/form=corrected"));
-  EXPECT_THAT(alpha_ids({}, {"n=64,16", "kernel=y"}), ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected",
-                                                                  "alpha/kernel=y/n=64/local=4/form=corrected"));
+  EXPECT_THAT(alpha_ids({}, {"n=64,16", "kernel=y"}),
+              ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected",
+                          "alpha/kernel=y/n=64/local=4/form=corrected"));
   // Of values that were set, too.
   EXPECT_THAT(alpha_ids({"n=1,2,3"}, {"n=2", "kernel=y"}),
               ElementsAre("alpha/kernel=y/n=2/local=4/form=corrected"));
@@ -215,9 +219,10 @@ TEST(Selection, WhereFindsValuesAsTheyAreShown) {
 }
 
 TEST(Selection, FilterSearchesTheIds) {
-  EXPECT_THAT(alpha_ids({}, {}, "kernel=y/n=(16|32)"), ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected"));
+  EXPECT_THAT(alpha_ids({}, {}, "kernel=y/n=(16|32)"),
+              ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected"));
   EXPECT_THAT(alpha_ids({}, {}, "64.*corrected$"), ElementsAre("alpha/kernel=x/n=64/local=4/form=corrected",
-                                                              "alpha/kernel=y/n=64/local=4/form=corrected"));
+                                                               "alpha/kernel=y/n=64/local=4/form=corrected"));
 }
 
 TEST(Selection, GivesEveryCaseTheSeed) {
@@ -230,13 +235,13 @@ TEST(Selection, GivesEveryCaseTheSeed) {
 // ---- Order ---------------------------------------------------------------------------------------------
 
 TEST(Order, PutsCeilingsFirstAndExhibitsLast) {
-  EXPECT_THAT(ids({}), ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
-                                   "alpha/kernel=x/n=16/local=4/form=corrected",
-                                   "alpha/kernel=x/n=64/local=4/form=corrected",
-                                   "alpha/kernel=y/n=16/local=4/form=corrected",
-                                   "alpha/kernel=y/n=64/local=4/form=corrected",
-                                   "beta/type=float/density=0.5/n=8", "beta/type=float/density=1/n=8",
-                                   "alpha/kernel=x/n=16/local=4/form=published"));
+  EXPECT_THAT(
+      ids({}),
+      ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
+                  "alpha/kernel=x/n=16/local=4/form=corrected", "alpha/kernel=x/n=64/local=4/form=corrected",
+                  "alpha/kernel=y/n=16/local=4/form=corrected", "alpha/kernel=y/n=64/local=4/form=corrected",
+                  "beta/type=float/density=0.5/n=8", "beta/type=float/density=1/n=8",
+                  "alpha/kernel=x/n=16/local=4/form=published"));
   const auto jobs = Chosen{}.jobs();
   for (const auto& job : jobs) {
     EXPECT_EQ(job.is_ceiling, job.family->name == "ceiling");
@@ -263,7 +268,8 @@ TEST(Order, LeavesCeilingsOutWhereTheyMeanNothing) {
   // Not asked for; of a size that says nothing; with nothing to hold against them.
   EXPECT_THAT(ids({.families = {"beta"}, .ceilings = false}), Each(HasSubstr("beta/")));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), Each(HasSubstr("beta/")));
-  EXPECT_THAT(ids({.families = {"ceiling"}, .where = {"kernel=read"}}), ElementsAre("ceiling/kernel=read/n=1000"));
+  EXPECT_THAT(ids({.families = {"ceiling"}, .where = {"kernel=read"}}),
+              ElementsAre("ceiling/kernel=read/n=1000"));
 }
 
 TEST(Order, TakesCeilingsThatWereChosenAloneAsAMeasure) {
@@ -302,7 +308,8 @@ TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
   device.type = "cpu";
   device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 40;
   const auto needs = [&](int n) {
-    const auto jobs = Chosen{.families = {"beta"}, .set = {"n=" + std::to_string(n)}, .ceilings = false}.jobs();
+    const auto jobs =
+        Chosen{.families = {"beta"}, .set = {"n=" + std::to_string(n)}, .ceilings = false}.jobs();
     const Estimate estimated = estimate(plan_of(*jobs[0].family, jobs[0].at, device), device);
     EXPECT_EQ(estimated.seconds, predicted_seconds(jobs[0], device));
     return estimated;

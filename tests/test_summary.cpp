@@ -54,8 +54,8 @@ Record row(const std::string& family, const std::vector<std::pair<std::string, s
   return record;
 }
 
-Record grid_row(const std::string& kernel, const std::string& mapping, double gb_per_s, const std::string& n = "64",
-                const std::string& form = "corrected") {
+Record grid_row(const std::string& kernel, const std::string& mapping, double gb_per_s,
+                const std::string& n = "64", const std::string& form = "corrected") {
   Record record = row("grid", {{"kernel", kernel},
                                {"mapping", mapping},
                                {"n", n},
@@ -69,12 +69,14 @@ Record grid_row(const std::string& kernel, const std::string& mapping, double gb
 }
 
 Record lanes_row(int paths, int granularity, double time_s) {
-  Record record = row("lanes", {{"paths", std::to_string(paths)}, {"granularity", std::to_string(granularity)}});
+  Record record =
+      row("lanes", {{"paths", std::to_string(paths)}, {"granularity", std::to_string(granularity)}});
   record.time_s = time_s;
   return record;
 }
 
-Record ceiling_row(const std::string& kernel, const std::string& type, const std::string& ceiling, double rate) {
+Record ceiling_row(const std::string& kernel, const std::string& type, const std::string& ceiling,
+                   double rate) {
   Record record = row("ceiling", {{"kernel", kernel}, {"type", type}});
   record.ceiling = ceiling;
   record.gb_per_s = ceiling.starts_with("arithmetic") ? 1 : rate;
@@ -94,7 +96,8 @@ Record finding(const std::string& family, const std::string& name, double value,
 }
 
 // A record that is not ok: without a time.
-Record broken(Record record, const std::string& status, const std::string& reason, const std::string& exhibit = "") {
+Record broken(Record record, const std::string& status, const std::string& reason,
+              const std::string& exhibit = "") {
   record.status = status;
   record.reason = reason;
   record.exhibit = exhibit;
@@ -119,7 +122,8 @@ TEST(Summary, ShowsOneTablePerFamily) {
                    grid_row("clever", "column", 190)}),
             "\n"
             "Loom 1  Invented, OpenCL 3.0, driver 1.2\n"
-            "measured ceilings: arithmetic_float 4000 Gop/s, arithmetic_int 2000 Gop/s, copy 200 GB/s, read 250 GB/s\n"
+            "measured ceilings: arithmetic_float 4000 Gop/s, arithmetic_int 2000 Gop/s, copy 200 GB/s, read "
+            "250 GB/s\n"
             "\n"
             "ceiling, GB/s, Gop/s of arithmetic by type\n"
             "kernel      float   int\n"
@@ -131,15 +135,16 @@ TEST(Summary, ShowsOneTablePerFamily) {
             "grid, GB/s, Gop/s of arithmetic by mapping\n"
             "kernel      row      column\n"
             "───────────────────────────\n"
-            "plain    50  25%  123.5  62%\n"
+            "plain   50  25%  123.5  62%\n"
             "clever  60  30%    190  95%\n"
             "\n"
             "8 rows: 8 ok\n");
 }
 
 TEST(Summary, ShowsOneTablePerValueOfAnAxisThatIsLeft) {
-  const std::string text = plain({grid_row("plain", "row", 10, "1024"), grid_row("plain", "row", 20, "64"),
-                                  grid_row("clever", "row", 30, "1024"), grid_row("clever", "row", 40, "64")});
+  const std::string text =
+      plain({grid_row("plain", "row", 10, "1024"), grid_row("plain", "row", 20, "64"),
+             grid_row("clever", "row", 30, "1024"), grid_row("clever", "row", 40, "64")});
   // `local` goes with the kernel and splits nothing; `form` has one value. Numbers in their order.
   const auto small = text.find("grid  n=64, GB/s");
   const auto large = text.find("grid  n=1024, GB/s");
@@ -153,8 +158,8 @@ TEST(Summary, ShowsOneTablePerValueOfAnAxisThatIsLeft) {
 }
 
 TEST(Summary, ShowsSlowdownsOverTheBestOfTheTable) {
-  const std::string text =
-      plain({lanes_row(16, 1, 8e-3), lanes_row(2, 1, 1.5e-3), lanes_row(2, 16, 5e-4), lanes_row(16, 2, 1e-3)});
+  const std::string text = plain(
+      {lanes_row(16, 1, 8e-3), lanes_row(2, 1, 1.5e-3), lanes_row(2, 16, 5e-4), lanes_row(16, 2, 1e-3)});
   EXPECT_THAT(text, HasSubstr("lanes, time over the best of the table by granularity\n"
                               "paths       1      2     16\n"
                               "───────────────────────────\n"
@@ -179,18 +184,19 @@ TEST(Summary, ShowsRowsThatFailed) {
              broken(grid_row("clever", "column", 0), "launch_failed", "CL_OUT_OF_RESOURCES")});
   EXPECT_THAT(text, HasSubstr("plain       50  25%   wrong_result\n"
                               "clever  unsupported  launch_failed\n"));
-  EXPECT_THAT(text, HasSubstr("4 rows: 1 launch_failed, 1 ok, 1 unsupported, 1 wrong_result\n"
-                              "  wrong_result  grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected\n"
-                              "    3 of 4 elements correct\n"
-                              "  launch_failed  grid/kernel=clever/mapping=column/n=64/local=256/form=corrected\n"
-                              "    CL_OUT_OF_RESOURCES\n"));
+  EXPECT_THAT(text,
+              HasSubstr("4 rows: 1 launch_failed, 1 ok, 1 unsupported, 1 wrong_result\n"
+                        "  wrong_result  grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected\n"
+                        "    3 of 4 elements correct\n"
+                        "  launch_failed  grid/kernel=clever/mapping=column/n=64/local=256/form=corrected\n"
+                        "    CL_OUT_OF_RESOURCES\n"));
   EXPECT_THAT(text, Not(HasSubstr("no double precision")));
 }
 
 TEST(Summary, ShowsExhibitsApartFromFailures) {
-  const std::string text = plain(
-      {grid_row("plain", "row", 50),
-       broken(grid_row("plain", "row", 0, "64", "published"), "wrong_result", "exhibit: an unsigned factor", "yes")});
+  const std::string text =
+      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
+                                                  "wrong_result", "exhibit: an unsigned factor", "yes")});
   EXPECT_THAT(text, HasSubstr("grid  form=corrected, "));
   EXPECT_THAT(text, HasSubstr("grid  form=published, "));
   EXPECT_THAT(text, HasSubstr("plain   exhibit: wrong\n"));
@@ -200,7 +206,8 @@ TEST(Summary, ShowsExhibitsApartFromFailures) {
 // It is not wrong on a device that cannot run it.
 TEST(Summary, CallsAnExhibitWrongOnlyWhereItIs) {
   for (const char* status : {"unsupported", "build_failed", "timeout"}) {
-    const std::string text = plain({broken(grid_row("plain", "row", 0, "64", "published"), status, "why", "yes")});
+    const std::string text =
+        plain({broken(grid_row("plain", "row", 0, "64", "published"), status, "why", "yes")});
     EXPECT_THAT(text, AllOf(HasSubstr(status), Not(HasSubstr("exhibit: wrong"))));
   }
   Record right = grid_row("plain", "row", 50, "64", "published");
@@ -264,9 +271,11 @@ TEST(Summary, KeepsDevicesApart) {
 TEST(Summary, NamesNoMoreThanTwentyFailures) {
   std::vector<Record> records;
   for (int n = 1; n <= 23; ++n)
-    records.push_back(broken(grid_row("plain", "row", 0, std::to_string(n)), "timeout", fmt::format("reason {}.", n)));
+    records.push_back(
+        broken(grid_row("plain", "row", 0, std::to_string(n)), "timeout", fmt::format("reason {}.", n)));
   const std::string text = plain(records);
-  EXPECT_THAT(text, AllOf(HasSubstr("reason 20."), Not(HasSubstr("reason 21.")), HasSubstr("23 rows: 23 timeout")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("reason 20."), Not(HasSubstr("reason 21.")), HasSubstr("23 rows: 23 timeout")));
   EXPECT_THAT(text, testing::EndsWith("  and 3 more\n"));
 }
 

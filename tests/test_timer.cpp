@@ -133,7 +133,8 @@ TEST(Timer, IsNotBelievedWhenItDoesNotSeeTheWork) {
 
 TEST(Timer, CannotBeJudgedWhenTheHostSeesNoWork) {
   expect_host(stamped([](TimerProbe& p) { p.host_s = 1e-3; }), "twice the work took no longer");
-  expect_host(stamped([](TimerProbe& p) { p.host_s = p.work > 1 ? 1e-3 : 2e-3; }), "twice the work took no longer");
+  expect_host(stamped([](TimerProbe& p) { p.host_s = p.work > 1 ? 1e-3 : 2e-3; }),
+              "twice the work took no longer");
 }
 
 TEST(Timer, CannotBeJudgedFromProbesOfOneKind) {

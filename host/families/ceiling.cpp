@@ -128,27 +128,32 @@ template <class T>
 Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per item
+  const std::uint64_t group = width > 1 ? 1 : 256;
   const std::uint64_t items = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
+  if (at.number("n") < 65536 || items % group != 0 ||
+      at.number("n") % static_cast<std::int64_t>(256 * width) != 0)
+    throw Error(Kind::usage, "n must be a multiple of 65536");
   const std::uint64_t n = items * width;
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
   constexpr std::uint32_t unroll = 4;
-  if (trips % unroll != 0) throw Error(Kind::usage, "trips must be a multiple of 4");
+  // The weighted sum of the chains must stay below 2^24, where floats are still exact.
+  if (at.number("trips") <= 0 || at.number("trips") % unroll != 0 || at.number("trips") > 400000)
+    throw Error(Kind::usage, "trips must be a multiple of 4 up to 400000");
   Plan p;
   p.define("RUN", 1)
       .define("T", type_name<T>())
       .define("V", type_name<T>() + (width > 1 ? std::to_string(width) : ""));
-  // Small whole numbers and a scale of -1 keep every step exact whether or not it is fused.
+  // Whole numbers and a scale of 1, which the compiler does not know, keep every step exact whether or not it
+  // is fused, and the result tells how many steps were done.
   const Random<std::uint8_t> start(at.seed, 1);
   const auto in = p.input<T>(n, [=](std::uint64_t i) { return static_cast<T>(start(i)); });
   const auto out = p.output<T>(n);
-  const T scale = -1, shift = 3;
-  p.launch("arithmetic", {items}, {width > 1 ? 1U : 256U}, out, in, scale, shift, trips / unroll);
+  const T scale = 1, shift = 1;
+  p.launch("arithmetic", {items}, {group}, out, in, scale, shift, trips / unroll);
   p.expect<T>(out, [=](std::uint64_t i) {
     T sum = 0;
-    for (int chain = 0; chain < 8; ++chain) {
-      const T x = static_cast<T>(start(i)) + static_cast<T>(chain);
-      sum += static_cast<T>(chain + 1) * x;  // an even number of steps x -> 3 - x is none
-    }
+    for (std::uint32_t chain = 0; chain < 8; ++chain)
+      sum += static_cast<T>((chain + 1) * (start(i) + chain + trips));
     return sum;
   });
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = n * 8 * 2 * trips, .items = n};
@@ -185,7 +190,7 @@ Family ceiling() {
       .presets = {{"smoke",
                    {{{"kernel", memory}, {"n", {32768}}},
                     {{"kernel", {"reread", "reread_run"}}, {"n", {4096}}},
-                    {{"kernel", arithmetic}, {"type", types}, {"n", {32768}}, {"trips", {4}}}}},
+                    {{"kernel", arithmetic}, {"type", types}, {"n", {65536}}, {"trips", {4}}}}},
                   {"quick", measured},
                   {"paper", measured},
                   {"full", measured}},

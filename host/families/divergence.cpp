@@ -23,8 +23,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const bool both = at.is("operands", "ab");
   const bool published = at.is("form", "published");
   const Range local = range_of(text_of(at.at("local")));
+  if (local.size() != (kernel == "loop" ? 1 : 2))
+    throw Error(Kind::usage, "local=" + text_of(local) +
+                                 ": loop takes one number, such as 256, the others two, such as 16x16");
   Plan::need_type<T>(device);
-  if (n == 0 || n > UINT32_MAX) throw Error(Kind::usage, "n must be 1 to 4294967295");
+  if (n == 0 || n > (1U << 30U)) throw Error(Kind::usage, "n must be 1 to 1073741824");
 
   Range global;
   for (auto extent : local) global.push_back(published ? n : round_up(n, extent));

@@ -25,6 +25,8 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const auto group = static_cast<std::size_t>(at.number("work_group"));
   if (paths == 0 || paths > 64 || (paths & (paths - 1)) != 0)
     throw Error(Kind::usage, "paths must be 1, 2, 4, 8, 16, 32 or 64");
+  if (at.number("trips") < 0 || at.number("trips") > UINT32_MAX)
+    throw Error(Kind::usage, "trips must be 0 to 4294967295");
   if (n == 0 || n > UINT32_MAX || granularity == 0 || group == 0)
     throw Error(Kind::usage, "n (at most 4294967295), granularity and work_group must be 1 or more");
 
@@ -56,12 +58,14 @@ double serialised(double width, double paths, double granularity) {
 // paths with its own offset (their code differs in size), the offset being the median. Absolute values, so
 // that a few disturbed rows do not decide.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  std::int64_t n = 0;
-  for (const auto& o : outcomes) n = std::max(n, o.at.number("n"));
+  // Of several sizes the largest: the launch weighs least there.
+  std::pair<std::int64_t, std::int64_t> largest{0, 0};
+  const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("trips")); };
+  for (const auto& o : outcomes) largest = std::max(largest, size_of(o.at));
   using Row = std::pair<double, double>;          // granularity, time
   std::map<std::int64_t, std::vector<Row>> rows;  // by paths
   for (const auto& o : outcomes) {
-    if (o.at.number("n") == n)
+    if (size_of(o.at) == largest)
       rows[o.at.number("paths")].emplace_back(static_cast<double>(o.at.number("granularity")), o.time_s);
   }
   // From a few granularities no width can be told.
