@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -168,8 +167,9 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
     }
     if (!rows.empty()) out += family_text(rows, family, colour);
     for (const auto* finding : findings)
-      out += fmt::format("  {} {:.3g} {}: {}\n", paint(finding->finding, Style::cyan, colour),
-                         finding->value.value_or(std::nan("")), finding->unit, finding->reason);
+      out += fmt::format("  {} {} {}: {}\n", paint(finding->finding, Style::cyan, colour),
+                         finding->value ? fmt::format("{:.3g}", *finding->value) : "-", finding->unit,
+                         finding->reason);
     if (!findings.empty()) out += "\n";
   }
   std::map<std::string, int> counts;

@@ -30,7 +30,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (n == 0 || n > (1U << 30U)) throw Error(Kind::usage, "n must be 1 to 1073741824");
 
   Range global;
-  for (auto extent : local) global.push_back(published ? n : round_up(n, extent));
+  for (auto extent : local) global.push_back(round_up(n, extent));
+  Plan::need(!published || global == Range(global.size(), n),
+             "as published it checks no bounds: n must be a multiple of the work-group");
 
   Plan p;
   p.define("T", type_name<T>()).define("T_BITS", 8 * sizeof(T));
