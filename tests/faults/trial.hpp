@@ -142,7 +142,9 @@ class Trial {
     if (failure != 0) throw std::runtime_error("cannot start " + program);
   }
 
-  void send(int signal) const { kill(pid_, signal); }
+  void send(int signal) const {
+    if (pid_ > 0) kill(pid_, signal);
+  }
 
   // Waits for its end; `watch` is called every few milliseconds. Past the limit everything is killed.
   Ended finish(double limit_s = 120, const std::function<void()>& watch = {}) {
