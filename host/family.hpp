@@ -55,6 +55,13 @@ struct Axis {
   std::string meaning;
   Values values;
   bool open = false;
+  bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
+};
+
+// A column that a plan fills beside its axes, such as the length of a sequence that follows from them.
+struct Derived {
+  std::string name;
+  std::string meaning;
 };
 
 // A cross product: the values of the axes named; an axis not named stays at its default.
@@ -101,7 +108,13 @@ struct CopyBuffer {  // clEnqueueCopyBuffer of the first `bytes`
   Buffer from, to;
   std::uint64_t bytes;
 };
-using Step = std::variant<Launch, CopyBuffer>;
+// The host's share: computed while earlier steps run on the device, then written behind them.
+struct HostWork {
+  Buffer to;
+  std::uint64_t offset, bytes;
+  std::function<void(std::span<std::byte>)> compute;
+};
+using Step = std::variant<Launch, CopyBuffer, HostWork>;
 
 // Outputs hold this pattern before every verified run: an element still equal to it was not written.
 inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93, 0x6E, 0xB8, 0x2F, 0xF4,
@@ -177,6 +190,7 @@ struct Plan {
   std::string
       ceiling;  // what the case cannot beat, as family ceiling names it: copy, read, arithmetic_float ..
   std::string exhibit;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
+  std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
 
   Plan& define(const std::string& name, std::int64_t v) {
     defines[name] = std::to_string(v);
@@ -184,6 +198,11 @@ struct Plan {
   }
   Plan& define(const std::string& name, const std::string& v) {
     defines[name] = v;
+    return *this;
+  }
+
+  Plan& derive(const std::string& name, std::int64_t v) {
+    derived.emplace_back(name, std::to_string(v));
     return *this;
   }
 
@@ -295,6 +314,7 @@ struct Family {
   std::vector<Axis> axes;
   std::map<std::string, std::vector<Sweep>> presets;  // smoke, quick, paper, full
   View view = {};
+  std::vector<Derived> derived = {};
   std::function<bool(const Case&)> makes_sense = {};  // empty: every combination does
   std::function<Plan(const Case&, const DeviceInfo&)> plan;
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =

@@ -65,7 +65,10 @@ std::string families_table(const std::vector<Family>& families, bool colour) {
     out += fmt::format("{}  {}\n  cases: {}\n", paint(family.name, Style::bold, colour), family.question,
                        fmt::join(counts, ", "));
     Table table({{"axis"}, {"values (the first is the default)"}, {"meaning"}});
-    for (const auto& axis : family.axes) table.add({axis.name, values_text(axis), axis.meaning});
+    for (const auto& axis : family.axes)
+      table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
+    for (const auto& column : family.derived)
+      table.add({column.name, "follows from the axes", column.meaning});
     out += table.text(colour) + "\n";
   }
   return out;
@@ -78,13 +81,23 @@ std::string families_json(const std::vector<Family>& families) {
     for (const auto& axis : family.axes) {
       auto values = nlohmann::json::array();
       for (const auto& value : axis.values) std::visit([&](const auto& v) { values.push_back(v); }, value);
-      axes.push_back(
-          {{"name", axis.name}, {"meaning", axis.meaning}, {"values", values}, {"open", axis.open}});
+      axes.push_back({{"name", axis.name},
+                      {"meaning", axis.meaning},
+                      {"values", values},
+                      {"open", axis.open},
+                      {"tunable", axis.tunable}});
     }
+    auto derived = nlohmann::json::array();
+    for (const auto& column : family.derived)
+      derived.push_back({{"name", column.name}, {"meaning", column.meaning}});
     nlohmann::json cases;
     for (const auto* preset : preset_names)
       cases[preset] = cases_of(family, family.presets.at(preset), 0).size();
-    out.push_back({{"name", family.name}, {"question", family.question}, {"axes", axes}, {"cases", cases}});
+    out.push_back({{"name", family.name},
+                   {"question", family.question},
+                   {"axes", axes},
+                   {"derived", derived},
+                   {"cases", cases}});
   }
   return out.dump(2) + "\n";
 }
@@ -98,11 +111,11 @@ std::string dry_run_table(const std::vector<Job>& jobs, const DeviceInfo& device
       const Plan plan = plan_of(*job.family, job.at, device);
       std::vector<std::string> launches;
       for (const auto& step : plan.steps) {
-        const auto* launch = std::get_if<Launch>(&step);
-        launches.push_back(launch == nullptr
-                               ? "copy buffer"
-                               : fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
-                                             launch->local.empty() ? "driver" : text_of(launch->local)));
+        if (const auto* launch = std::get_if<Launch>(&step))
+          launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
+                                         launch->local.empty() ? "driver" : text_of(launch->local)));
+        else
+          launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer" : "host");
       }
       const Estimate need = estimate(plan, device);
       seconds += need.seconds;

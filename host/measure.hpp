@@ -14,7 +14,8 @@ struct Sample {
   double event_s = 0;  // sum of the device's own start-to-end times / batch
   double host_s = 0;   // host clock around enqueue and finish / batch
   int batch = 1;
-  bool throttled = false;  // the canary beside it ran slow: a lower clock, or a neighbour
+  bool throttled = false;            // the canary beside it ran slow: a lower clock, or a neighbour
+  std::vector<double> steps_s = {};  // of event_s, each step's own; empty when there is one
 };
 
 struct Measuring {

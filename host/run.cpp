@@ -52,6 +52,8 @@ class Execution {
     for (const auto& step : plan.steps) {
       const auto* launch = std::get_if<Launch>(&step);
       kernels_.push_back(launch != nullptr ? kernel_of(program, *launch) : cl::Kernel());
+      const auto* work = std::get_if<HostWork>(&step);
+      host_parts_.emplace_back(work != nullptr ? work->bytes : 0);
     }
   }
 
@@ -63,6 +65,9 @@ class Execution {
     for (std::size_t e = 0; e < events.size(); ++e) enqueue(e % steps, &events[e]);
     session_.queue().finish();
     Sample sample{.event_s = 0, .host_s = (host_now() - before) / batch, .batch = batch};
+    if (steps > 1) sample.steps_s.resize(steps);
+    for (std::size_t e = 0; steps > 1 && e < events.size(); ++e)
+      sample.steps_s[e % steps] += stamps_of(events[e]).seconds() / batch;
     for (std::size_t e = 0; e < events.size(); e += steps) {
       const Stamps first = stamps_of(events[e]);
       const Stamps last = stamps_of(events[e + steps - 1]);
@@ -106,6 +111,13 @@ class Execution {
     if (const auto* copy = std::get_if<CopyBuffer>(&plan_.steps[step])) {
       session_.queue().enqueueCopyBuffer(buffers_[copy->from.index], buffers_[copy->to.index], 0, 0,
                                          copy->bytes, nullptr, event);
+      return;
+    }
+    if (const auto* work = std::get_if<HostWork>(&plan_.steps[step])) {
+      session_.queue().flush();  // else nothing need run meanwhile
+      work->compute(host_parts_[step]);
+      session_.queue().enqueueWriteBuffer(buffers_[work->to.index], CL_TRUE, work->offset, work->bytes,
+                                          host_parts_[step].data(), nullptr, event);
       return;
     }
     const auto& launch = std::get<Launch>(plan_.steps[step]);
@@ -166,10 +178,22 @@ class Execution {
   Session& session_;
   const Plan& plan_;
   std::vector<cl::Buffer> buffers_;
-  std::vector<cl::Kernel> kernels_;  // per step; empty for copies
+  std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
+  std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
 };
 
 std::string yes_no(bool flag) { return flag ? "yes" : "no"; }
+
+// "1.2e-05;3e-06": the median of each step over the samples.
+std::string steps_text(const std::vector<Sample>& samples) {
+  std::vector<std::string> medians;
+  for (std::size_t step = 0; step < samples.front().steps_s.size(); ++step) {
+    std::vector<double> times;
+    for (const auto& sample : samples) times.push_back(sample.steps_s[step]);
+    medians.push_back(fmt::format("{:.4g}", median(times)));
+  }
+  return fmt::format("{}", fmt::join(medians, ";"));
+}
 
 void record_times(Record& record, const Measured& measured, const Measuring& rule) {
   std::vector<double> times;
@@ -193,6 +217,7 @@ void record_times(Record& record, const Measured& measured, const Measuring& rul
     record.time_high_s = interval.high;
   }
   record.wall_s = median(walls);
+  if (rule.use_event) record.steps_s = steps_text(measured.samples);
   record.min_s = spread.min;
   record.p25_s = spread.p25;
   record.p75_s = spread.p75;
@@ -256,7 +281,7 @@ void drop_times(Record& record) {
         &Record::gb_per_s, &Record::gflop_per_s, &Record::gitems_per_s, &Record::throttled})
     record.*member = {};
   for (auto member : {&Record::samples, &Record::batch, &Record::outliers}) record.*member = {};
-  record.converged = record.method = "";
+  record.converged = record.method = record.steps_s = "";
 }
 
 }  // namespace
@@ -295,6 +320,7 @@ Row run_case(Session& session, const Family& family, const Case& at, Measuring r
       record.exhibit = "yes";
       record.reason = "exhibit: " + plan.exhibit + "; ";
     }
+    record.axes.insert(record.axes.end(), plan.derived.begin(), plan.derived.end());
     const Source source = source_of(plan.source, plan.defines, session.kernel_dir());
     record.build_options = source.options;
     record.fingerprint = source.fingerprint;

@@ -50,7 +50,8 @@ namespace {
 
 // The most that a `spin` may ask of one item: llvmpipe ends every loop after 65535 trips.
 constexpr cl_uint max_trips = 16384;
-constexpr std::size_t min_items = 4096, max_items = 1 << 22;
+// A simulator needs seconds for what a device does in microseconds, so the search starts small.
+constexpr std::size_t min_items = 64, many_items = 4096, max_items = 1 << 22;
 
 }  // namespace
 
@@ -72,12 +73,13 @@ void Session::open_harness() {
   spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, max_items * sizeof(cl_uint));
   spin_.setArg(0, spin_out_);
   spin(min_items, 1, 1);  // may compile
-  // Work of 10 ms or more, so that the launch itself does not matter: longer items first, then more of them.
-  cl_uint trips = 256;
+  // Work of 10 ms or more, so that the launch itself does not matter: enough items for every core first, then
+  // longer ones, then more of them.
+  cl_uint trips = 16;
   std::size_t items = min_items;
   double took_s = spin(items, trips, 1).host_s;
   while (took_s < 10e-3 && items < max_items) {
-    if (trips < max_trips)
+    if (items >= many_items && trips < max_trips)
       trips *= 2;
     else
       items *= 2;

@@ -161,10 +161,12 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
 
 std::vector<std::string> axis_names(const std::vector<Family>& families) {
   std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
   for (const auto& family : families) {
-    for (const auto& axis : family.axes) {
-      if (std::ranges::find(names, axis.name) == names.end()) names.push_back(axis.name);
-    }
+    for (const auto& axis : family.axes) add(axis.name);
+    for (const auto& column : family.derived) add(column.name);
   }
   return names;
 }

@@ -31,7 +31,7 @@ struct Job {
 // error may take the device down. Throws `usage` that names what may be typed instead.
 std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
 
-// Every axis name of every family, in the order met.
+// Every axis and derived column of every family, in the order met.
 std::vector<std::string> axis_names(const std::vector<Family>&);
 
 // What a case needs, before it is run: bytes of all buffers, and a rough time in seconds.
