@@ -8,13 +8,13 @@ namespace clweave {
 
 namespace {
 
-constexpr int max_batch = 4096;
 constexpr int canary_every = 10;  // samples
 constexpr int max_retries = 3;
 
 // The batch that is long enough to time, found while warming up.
 int warm_up(Probe& probe, const Measuring& rule) {
-  const double batch_s = std::max({rule.min_batch_s, 20 * rule.launch_s, 100 * rule.tick_s});
+  const double batch_s = std::min(rule.stop.max_seconds / 5,
+                                  std::max({rule.min_batch_s, 20 * rule.launch_s, 100 * rule.tick_s}));
   Sample last = probe.run(1);  // the first launch may compile, and says nothing
   double warmed_s = last.host_s;
   int batch = 1;
@@ -25,9 +25,9 @@ int warm_up(Probe& probe, const Measuring& rule) {
     steady = std::abs(next.host_s - last.host_s) <= 0.1 * std::min(next.host_s, last.host_s) ? steady + 1 : 0;
     last = next;
     const double took_s = next.host_s * next.batch;
-    if (!rule.cold && took_s < batch_s && batch < max_batch) {
+    if (!rule.cold && took_s < batch_s && batch < rule.max_batch) {
       const double factor = std::clamp(std::ceil(batch_s / std::max(took_s, 1e-9)), 2.0, 16.0);
-      batch = std::min(max_batch, batch * static_cast<int>(factor));
+      batch = std::min(rule.max_batch, batch * static_cast<int>(factor));
       continue;
     }
     if (warmed_s >= rule.warm_up_s || (steady >= 2 && launches >= 3)) break;

@@ -24,7 +24,8 @@ struct Measuring {
   bool cold = false;          // nothing may be batched: the caches are flushed between executions
   double min_batch_s = 1e-3;  // short executions are repeated until a batch lasts this long ..
   double launch_s = 0;        // .. and 20 launch overheads ..
-  double tick_s = 0;          // .. and 100 ticks of the timer
+  double tick_s = 0;          // .. and 100 ticks of the timer, but no fifth of stop.max_seconds ..
+  int max_batch = 4096;       // .. nor more often than this
   double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
 };
 
