@@ -11,6 +11,8 @@
 #include "record.hpp"
 #include "supervisor.hpp"
 #include "terminal.hpp"
+#include "tune.hpp"
+#include "workbench.hpp"
 #include "worker.hpp"
 
 using namespace clweave;
@@ -18,7 +20,7 @@ using namespace clweave;
 namespace {
 
 int devices(const Options& options) {
-  const auto all = wanted_devices({}, options.timeout_s);
+  const auto all = chosen_devices(*runner_of(options, {}), {});
   fmt::print("{}", options.json ? devices_json(all) : devices_table(all, wants_colour(STDOUT_FILENO)));
   return fine;
 }
@@ -59,6 +61,7 @@ int main(int argc, char** argv) {
       case Command::devices: return devices(*options);
       case Command::list: return list(*options);
       case Command::run: return supervise(*options, arguments);
+      case Command::tune: return tune(*options, arguments);
       case Command::worker: return serve();
     }
   } catch (const Error& error) {

@@ -2,10 +2,79 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 #include "version.hpp"
 
 namespace clweave {
+
+namespace {
+
+// Which cases on which devices, and how long each: the same words for every command that measures.
+void add_choice(CLI::App& command, Options& out) {
+  command
+      .add_option("--device", out.devices,
+                  "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
+                  "may be given again [every device]")
+      ->type_name("SEL");
+  command.add_option("--family", out.selection.families, "Only these families [all]")
+      ->delimiter(',')
+      ->type_name("NAME,..");
+  command
+      .add_option("--preset", out.selection.preset,
+                  "smoke: tiny sizes of every variant; quick: minutes; paper: the published sizes and "
+                  "sweeps; full [quick]")
+      ->type_name("NAME");
+  command
+      .add_option("--set", out.selection.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
+      ->type_name("AXIS=V,..");
+  command
+      .add_option("--where", out.selection.where,
+                  "Keep the cases with these values, e.g. kernel=grid; may be given again")
+      ->type_name("AXIS=V,..");
+  command.add_option("--filter", out.selection.filter, "Keep the cases whose id matches")->type_name("REGEX");
+  command
+      .add_option("--csv", out.csv,
+                  "File for the rows of all devices; - is stdout [results/<device>/<UTC time>.csv each]")
+      ->type_name("FILE");
+  command.add_option("--kernels", out.kernels, "Read the .cl files from here instead of the built-in ones")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
+  command.add_option("--seed", out.selection.seed, "Seed of the random inputs [1]")->type_name("N");
+  command
+      .add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
+      ->type_name("F")
+      ->check(CLI::Range(1e-5, 1.0));
+  command.add_option("--max-samples", out.max_samples, "At most so many samples of a case [200]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.5]")
+      ->type_name("S")
+      ->check(CLI::Range(1e-3, 1e6));
+  command
+      .add_option("--timeout", out.timeout_s,
+                  "Stop a case that shows no sign of life for so many seconds [30]")
+      ->type_name("S")
+      ->check(CLI::Range(0.1, 1e6));
+  command.add_flag("--in-process", out.in_process,
+                   "No child processes, for debuggers and profilers: a crash ends the run");
+}
+
+// "60s" or "200cases".
+void read_budget(const std::string& text, Options& out) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, number);
+  const std::string_view word(unit, static_cast<std::size_t>(end - unit));
+  if (error == std::errc{} && number > 0 && word == "s")
+    out.budget_s = number;
+  else if (error == std::errc{} && number >= 1 && (word == "cases" || word == "case"))
+    out.budget_cases = static_cast<std::size_t>(number);
+  else
+    throw Error(Kind::usage, "--budget " + text + ": write a time such as 60s or a number such as 200cases");
+}
+
+}  // namespace
 
 std::optional<Options> parse_options(const std::vector<std::string>& arguments) {
   Options out;
@@ -29,63 +98,35 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
 
   auto* run = app.add_subcommand(
       "run", "Verify and measure the cases of a preset on each device; one CSV row per case");
-  run->add_option("--device", out.devices,
-                  "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
-                  "may be given again [every device]")
-      ->type_name("SEL");
-  run->add_option("--family", out.selection.families, "Only these families [all]")
-      ->delimiter(',')
-      ->type_name("NAME,..");
-  run->add_option("--preset", out.selection.preset,
-                  "smoke: tiny sizes of every variant; quick: minutes; paper: the published sizes and "
-                  "sweeps; full [quick]")
-      ->type_name("NAME");
-  run->add_option("--set", out.selection.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
-      ->type_name("AXIS=V,..");
-  run->add_option("--where", out.selection.where,
-                  "Keep the cases with these values, e.g. kernel=grid; may be given again")
-      ->type_name("AXIS=V,..");
-  run->add_option("--filter", out.selection.filter, "Keep the cases whose id matches")->type_name("REGEX");
-  run->add_option("--csv", out.csv,
-                  "File for the rows of all devices; - is stdout [results/<device>/<UTC time>.csv each]")
-      ->type_name("FILE");
-  run->add_option("--kernels", out.kernels, "Read the .cl files from here instead of the built-in ones")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
-  run->add_option("--seed", out.selection.seed, "Seed of the random inputs [1]")->type_name("N");
+  auto* tune = app.add_subcommand(
+      "tune",
+      "Search the launch parameters of cases: every configuration verified, the best kept for run --tuned");
+  add_choice(*run, out);
+  add_choice(*tune, out);
   bool no_ceiling = false;
-  run->add_flag("--no-ceiling", no_ceiling,
-                "Do not measure the device's ceilings first; of_ceiling stays empty");
+  std::string cache = "warm";
+  for (auto* command : {run, tune}) {
+    command->add_flag("--no-ceiling", no_ceiling,
+                      "Do not measure the device's ceilings first; of_ceiling stays empty");
+    command
+        ->add_option("--cache", cache,
+                     "warm: executions back to back; cold: a large buffer is written before each [warm]")
+        ->check(CLI::IsMember({"warm", "cold"}))
+        ->type_name("HOW");
+    command->add_option("--store", out.store, "The tuned configurations [$XDG_DATA_HOME/clweave/tuned.json]")
+        ->type_name("FILE");
+  }
   run->add_flag("--dry-run", out.dry_run,
                 "Print the cases with launch shapes, memory and time estimates; run nothing");
   run->add_option("--runs", out.repeat,
                   "Repetitions, each in a process of its own [1 for smoke and quick, else 5]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
-  run->add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
-      ->type_name("F")
-      ->check(CLI::Range(1e-5, 1.0));
-  run->add_option("--max-samples", out.max_samples, "At most so many samples of a case [200]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
-  run->add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.5]")
-      ->type_name("S")
-      ->check(CLI::Range(1e-3, 1e6));
   run->add_option("--budget", out.budget_s,
                   "Shorten the sampling so that the whole run takes about so many seconds")
       ->type_name("S")
       ->check(CLI::Range(1.0, 1e7));
-  std::string cache = "warm";
-  run->add_option("--cache", cache,
-                  "warm: executions back to back; cold: a large buffer is written before each [warm]")
-      ->check(CLI::IsMember({"warm", "cold"}))
-      ->type_name("HOW");
-  run->add_option("--timeout", out.timeout_s,
-                  "Stop a case that shows no sign of life for so many seconds [30]")
-      ->type_name("S")
-      ->check(CLI::Range(0.1, 1e6));
-  run->add_flag("--in-process", out.in_process,
-                "No child processes, for debuggers and profilers: a crash ends the run");
+  run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
   run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
@@ -95,6 +136,13 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   run->add_option("--case", out.replay_case, "The case_id to replay")->type_name("ID");
   run->get_option("--replay")->needs("--case");
   run->get_option("--case")->needs("--replay");
+  tune->add_option("--strategy", out.strategy,
+                   "exhaustive: every configuration; coarse: every other, then uphill; random: until the "
+                   "budget ends; halving: an eighth briefly, the better ones longer [exhaustive]")
+      ->type_name("HOW");
+  std::string budget;
+  tune->add_option("--budget", budget, "End the search after so long or so many measurements: 60s, 200cases")
+      ->type_name("B");
 
   // Not for people: what the supervisor starts.
   auto* worker = app.add_subcommand("worker")->group("");
@@ -111,8 +159,10 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   }
   out.command = devices->parsed()  ? Command::devices
                 : list->parsed()   ? Command::list
+                : tune->parsed()   ? Command::tune
                 : worker->parsed() ? Command::worker
                                    : Command::run;
+  if (!budget.empty()) read_budget(budget, out);
   out.cold = cache == "cold";
   out.selection.ceilings = !no_ceiling;
   return out;

@@ -9,7 +9,7 @@
 
 namespace clweave {
 
-enum class Command { devices, list, run, worker };
+enum class Command { devices, list, run, tune, worker };
 
 struct Options {
   Command command = Command::run;
@@ -25,12 +25,16 @@ struct Options {
   std::optional<double> precision;  // half-width of the median's interval / median
   std::optional<std::size_t> max_samples;
   std::optional<double> max_seconds;  // of sampling, per case
-  std::optional<double> budget_s;     // for the whole run
+  std::optional<double> budget_s;     // for the whole run or search
   double timeout_s = 30;
   bool in_process = false;
-  std::string resume;       // a results file to finish
-  std::string replay;       // a results file ..
-  std::string replay_case;  // .. and the case of it to run again
+  bool tuned = false;  // run: beside each case, the same as tune would have it
+  std::string store;   // of tuned configurations; empty: the user's own
+  std::string strategy = "exhaustive";
+  std::optional<std::size_t> budget_cases;  // tune
+  std::string resume;                       // a results file to finish
+  std::string replay;                       // a results file ..
+  std::string replay_case;                  // .. and the case of it to run again
 
   // One look, or enough processes to compare with: within one, samples share its luck.
   int runs() const {

@@ -47,6 +47,8 @@ const std::vector<Column>& columns() {
        "yes: the whole output equalled a host reference before and after the timing; no: it differed",
        &Record::verified},
       {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
+      {"tuned", "", "yes: in the configuration that `clweave tune` found, beside a row in the default one",
+       &Record::tuned},
       {"timer", "",
        "event: device time stamps; host: host clock around a batch. Never compare one with the other",
        &Record::timer},

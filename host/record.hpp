@@ -43,6 +43,7 @@ struct Record {
   std::string reason;
   std::string verified;
   std::string exhibit;
+  std::string tuned;
   // How it was timed.
   std::string timer;
   std::string timer_reason;

@@ -159,6 +159,15 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   return jobs;
 }
 
+std::optional<Values> values_set(const Selection& wanted, const std::string& axis) {
+  std::optional<Values> values;
+  for (const auto& text : wanted.set) {
+    auto setting = setting_of(text, "set");
+    if (setting.first == axis) values = std::move(setting.second);
+  }
+  return values;
+}
+
 std::vector<std::string> axis_names(const std::vector<Family>& families) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {

@@ -20,11 +20,15 @@ struct Selection {
   bool ceilings = true;  // measure family ceiling first, so that other rows have a measure
 };
 
+// What --set gives this axis; empty when it does not name it.
+std::optional<Values> values_set(const Selection&, const std::string& axis);
+
 struct Job {
   const Family* family;
   Case at;
   bool exhibit = false;     // form=published
   bool is_ceiling = false;  // the best of these is what other rows are held against
+  bool tuned = false;       // in the configuration that tune found, beside the same in the default's
 };
 
 // The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor.hpp"
 
-#include <dlfcn.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,90 +16,17 @@
 
 #include "judge.hpp"
 #include "listing.hpp"
+#include "provenance.hpp"
 #include "results_file.hpp"
-#include "runner.hpp"
 #include "summary.hpp"
 #include "terminal.hpp"
+#include "tuned_store.hpp"
 #include "version.hpp"
+#include "workbench.hpp"
 
 namespace clweave {
 
 namespace {
-
-// The first Ctrl-C lets the case finish, the second does not wait for it.
-volatile std::sig_atomic_t interrupts = 0;
-
-void catch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupts = interrupts + 1; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-std::string utc_now(const char* format) {
-  return fmt::format(fmt::runtime(format),
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// The value of the first line "key : value" of a file; empty when there is none.
-std::string field_of(const char* path, const std::string& key, char separator) {
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(key)) continue;
-    const auto at = line.find(separator);
-    if (at == std::string::npos) continue;
-    const auto first = line.find_first_not_of(" \t\"", at + 1);
-    const auto last = line.find_last_not_of(" \t\"");
-    return first == std::string::npos ? "" : line.substr(first, last - first + 1);
-  }
-  return {};
-}
-
-// The library that serves the loader's entry points, without its folder, which says nothing elsewhere. Looked
-// up by name, so that no OpenCL is called for it.
-std::string loader_name() {
-  Dl_info info{};
-  void* entry = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");
-  if (entry == nullptr || dladdr(entry, &info) == 0) return {};
-  std::error_code ignored;
-  return std::filesystem::weakly_canonical(info.dli_fname, ignored).filename().string();
-}
-
-// The cells that are the same in every row.
-Record common_cells(const std::vector<std::string>& arguments, std::uint64_t seed) {
-  Record common;
-  common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
-  common.version = version;
-  common.command = nlohmann::json(arguments).dump();
-  common.seed = static_cast<std::int64_t>(seed);
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  common.host = host;
-  utsname system{};
-  uname(&system);
-  common.os = fmt::format("{}, {} {}", field_of("/etc/os-release", "PRETTY_NAME", '='), system.sysname,
-                          system.release);
-  common.cpu = field_of("/proc/cpuinfo", "model name", ':');
-  common.loader = loader_name();
-  return common;
-}
-
-void stamp(Record& record, const Record& common, int run) {
-  record.run_id = common.run_id;
-  record.run = run;
-  record.time_utc = utc_now("{:%Y-%m-%dT%H:%M:%SZ}");
-  record.version = common.version;
-  record.command = common.command;
-  record.seed = common.seed;
-  record.host = common.host;
-  record.os = common.os;
-  record.cpu = common.cpu;
-  record.loader = common.loader;
-}
 
 // Shuffled, so that what drifts (heat, neighbours) does not line up with an axis. The order is the same for
 // the same seed everywhere: std::shuffle's is not.
@@ -126,50 +49,18 @@ std::vector<std::vector<Job>> groups_of(const std::vector<Job>& jobs, std::uint6
   return groups;
 }
 
-Measuring rule_of(const Options& options) {
-  Measuring rule;
-  rule.cold = options.cold;
-  const std::string& preset = options.selection.preset;
-  // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
-  if (preset == "quick") rule.stop.max_seconds = 0.5;
-  if (preset == "smoke")
-    rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
-  if (options.precision) rule.stop.precision = *options.precision;
-  if (options.max_samples) rule.stop.max_samples = *options.max_samples;
-  if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
-  rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
-  return rule;
-}
-
 // One device's part of the run.
 struct Bench {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
-  Judge judge;  // of the current run
+  std::vector<Job> jobs;
+  Judge judge = {};  // of the current run
 };
-
-// The names of folders for the results of each; equal devices get a number.
-std::vector<std::string> folders_of(const std::vector<DeviceInfo>& devices) {
-  std::vector<std::string> folders;
-  std::map<std::string, int> seen;
-  for (const auto& device : devices) {
-    const std::string name = slug(device.platform + " " + device.name);
-    const int twins = ++seen[name];
-    folders.push_back(twins == 1 ? name : fmt::format("{}-{}", name, twins));
-  }
-  return folders;
-}
 
 class Campaign {
  public:
-  Campaign(const Options& options, const std::vector<Family>& families, std::vector<Job> jobs, Runner& runner,
-           Record common, const Unfinished* left)
-      : options_(options),
-        families_(families),
-        jobs_(std::move(jobs)),
-        runner_(runner),
-        common_(std::move(common)),
-        left_(left) {
+  Campaign(const Options& options, Runner& runner, Record common, const Unfinished* left)
+      : options_(options), runner_(runner), common_(std::move(common)), left_(left) {
     if (left_ == nullptr) return;
     common_.run_id = left_->run_id;
     for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
@@ -179,7 +70,7 @@ class Campaign {
     std::vector<double> predicted;
     for (int run = 1; run <= runs; ++run) {
       for (const auto& bench : benches) {
-        for (const auto& group : groups_of(jobs_, seed_of(run))) {
+        for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
           for (const auto& job : group) predicted.push_back(predicted_seconds(job, bench.device));
         }
       }
@@ -189,17 +80,17 @@ class Campaign {
     // Rows and the line would write over each other.
     Screen screen = screen_of(STDERR_FILENO);
     if (options_.csv == "-" && isatty(STDOUT_FILENO) != 0) screen.live = false;
-    Progress progress(stderr, std::move(predicted), screen, now);
+    Progress progress(stderr, std::move(predicted), screen, steady_now);
     progress_ = &progress;
-    began_s_ = now();
-    for (int run = 1; run <= runs && interrupts == 0; ++run) {
+    began_s_ = steady_now();
+    for (int run = 1; run <= runs && interrupts() == 0; ++run) {
       for (auto& bench : benches) {
-        if (interrupts == 0) run_device(bench, run);
+        if (interrupts() == 0) run_device(bench, run);
       }
     }
     progress.finish();
     progress_ = nullptr;
-    if (interrupts != 0) return interrupted;
+    if (interrupts() != 0) return interrupted;
     std::set<ResultsFile*> files;
     for (const auto& bench : benches) {
       if (files.insert(bench.file.get()).second) bench.file->finish();
@@ -220,7 +111,7 @@ class Campaign {
   void run_device(Bench& bench, int run) {
     bench.judge = Judge();
     std::int64_t order = 0;
-    for (const auto& group : groups_of(jobs_, seed_of(run))) {
+    for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
       bool begun = false;
       for (const auto& job : group) {
         const std::size_t step = step_++;
@@ -236,14 +127,14 @@ class Campaign {
           remember(bench, job, *it->second);
           continue;
         }
-        if (interrupts != 0) return;
+        if (interrupts() != 0) return;
         if (!begun) runner_.begin(bench.device);
         begun = true;
         progress_->start(step, job.at.id());
         run_job(bench, job, row, run, order, predicted_s);
       }
     }
-    if (interrupts != 0) return;
+    if (interrupts() != 0) return;
     for (auto& record : bench.judge.findings(bench.device)) {
       record.run = run;
       if (done_.contains(row_key(record))) continue;
@@ -278,6 +169,7 @@ class Campaign {
     }
     Record& record = row.record;
     record.order = order;
+    if (job.tuned) record.tuned = "yes";
     stamp(record, common_, run);
     bench.file->write(record, row.samples);
     if (record.failed())
@@ -290,16 +182,16 @@ class Campaign {
     Measuring rule = rule_of(options_);
     if (options_.budget_s) {
       // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
-      const double left_s = *options_.budget_s - (now() - began_s_);
+      const double left_s = *options_.budget_s - (steady_now() - began_s_);
       const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
       rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
     }
     auto row = runner_.run(job, rule);
     if (!row) return {};
     std::string doubt = bench.judge.doubt(*row, job);
-    for (int again = 0; !doubt.empty() && again < 2 && interrupts == 0; ++again) {
-      for (const auto& other : jobs_) {
-        if (!other.is_ceiling || retried_ceilings_ > 2 * static_cast<int>(jobs_.size())) continue;
+    for (int again = 0; !doubt.empty() && again < 2 && interrupts() == 0; ++again) {
+      for (const auto& other : bench.jobs) {
+        if (!other.is_ceiling || retried_ceilings_ > 2 * static_cast<int>(bench.jobs.size())) continue;
         if (again == 0 && is_ceiling_of(other, row->record.ceiling)) {
           ++retried_ceilings_;
           if (const auto ceiling = runner_.run(other, rule)) bench.judge.learn(*ceiling, other);
@@ -324,8 +216,6 @@ class Campaign {
   }
 
   const Options& options_;
-  const std::vector<Family>& families_;
-  std::vector<Job> jobs_;
   Runner& runner_;
   Record common_;
   const Unfinished* left_;
@@ -339,32 +229,24 @@ class Campaign {
   int retried_ceilings_ = 0;
 };
 
-std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> tick) {
-  RunnerOptions how{options.kernels, options.timeout_s, std::move(tick), [] { return interrupts > 1; }};
-  return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
-}
-
-std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
-  std::vector<std::string> complaints;
-  const auto all = runner.devices(complaints);
-  for (const auto& complaint : complaints) fmt::print(stderr, "clweave: {}\n", complaint);
-  if (interrupts != 0) return {};
-  if (all.empty())
-    throw Error(Kind::no_device,
-                "no OpenCL device here; a driver for the CPU is in Debian's package pocl-opencl-icd");
-  if (selectors.empty()) return all;
-  std::vector<DeviceInfo> chosen;
-  for (const auto& selector : selectors) {
-    const auto matching = select_devices(all, selector);
-    if (matching.empty())
-      throw Error(Kind::no_device, "--device " + selector + " matches none of\n" +
-                                       devices_table(all, wants_colour(STDERR_FILENO)));
-    for (const auto& device : matching) {
-      if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
-        chosen.push_back(device);
-    }
+// Behind each job the same work in the configuration that tune found for this device.
+std::vector<Job> with_tuned(const std::vector<Job>& jobs, const TunedStore& store, const DeviceInfo& device) {
+  std::vector<Job> out;
+  std::size_t found = 0;
+  for (const auto& job : jobs) {
+    out.push_back(job);
+    if (job.exhibit || job.is_ceiling) continue;
+    const auto at = tuned_case(store, device, *job.family, job.at);
+    if (!at || std::ranges::any_of(jobs, [&](const Job& other) { return other.at.id() == at->id(); }))
+      continue;
+    if (std::ranges::any_of(out, [&](const Job& other) { return other.at.id() == at->id(); })) continue;
+    out.push_back(job);
+    out.back().at = *at;
+    out.back().tuned = true;
+    ++found;
   }
-  return chosen;
+  fmt::print(stderr, "clweave: {} tuned configurations for {} in {}\n", found, device.name, store.path());
+  return out;
 }
 
 // The one job of a row in a results file; `options` become those that the row was made with. Says on stderr
@@ -399,12 +281,6 @@ Job replayed_job(Options& options, const std::vector<Family>& families) {
 
 }  // namespace
 
-std::vector<DeviceInfo> wanted_devices(const std::vector<std::string>& selectors, double timeout_s) {
-  Options options;
-  options.timeout_s = timeout_s;
-  return chosen_devices(*runner_of(options, {}), selectors);
-}
-
 int supervise(Options options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const auto families = all_families();
@@ -436,7 +312,7 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
     if (campaign != nullptr) campaign->tick();
   });
   auto devices = chosen_devices(*runner, options.devices);
-  if (interrupts != 0) return interrupted;
+  if (interrupts() != 0) return interrupted;
   if (options.dry_run) {
     for (const auto& device : devices)
       fmt::print("{}", dry_run_table(jobs, device, wants_colour(STDOUT_FILENO)));
@@ -461,23 +337,22 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
 
   std::vector<Bench> benches;
   std::shared_ptr<ResultsFile> common_file;
-  const auto folders = folders_of(devices);
+  const auto paths = default_paths(devices, "");
+  std::optional<TunedStore> store;
+  if (options.tuned) store.emplace(options.store.empty() ? default_store_path() : options.store);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceInfo& device = devices[d];
     auto file = common_file;
     if (!file) {
-      const std::string path =
-          !options.csv.empty() ? options.csv
-                               : fmt::format("results/{}/{}.csv", folders[d], utc_now("{:%Y-%m-%dT%H%M%SZ}"));
+      const std::string path = !options.csv.empty() ? options.csv : paths[d];
       file =
           left ? std::make_shared<ResultsFile>(path, axes, *left) : std::make_shared<ResultsFile>(path, axes);
       if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
-    benches.push_back({device, file, {}});
+    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : jobs});
   }
-  Campaign whole(options, families, jobs, *runner, common_cells(command, options.selection.seed),
-                 left ? &*left : nullptr);
+  Campaign whole(options, *runner, provenance(command, options.selection.seed), left ? &*left : nullptr);
   campaign = &whole;
   const int code = whole.execute(std::move(benches), options.runs());
   const bool stdout_is_csv = options.csv == "-";

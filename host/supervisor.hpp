@@ -19,9 +19,6 @@ enum Exit {
   interrupted = 130
 };
 
-// The devices that the selectors mean; all when there are none. Complaints go to stderr. Throws `no_device`.
-std::vector<DeviceInfo> wanted_devices(const std::vector<std::string>& selectors, double timeout_s);
-
 // `clweave run`. Returns an Exit; throws `usage`, `no_device` and `io`.
 int supervise(Options, const std::vector<std::string>& arguments);
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// provenance: the cells of a row that tell where and how it was made.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record.hpp"
+
+namespace clweave {
+
+// The time now, by a format of fmt/chrono such as "{:%Y-%m-%d}".
+std::string utc_now(const char* format);
+
+// What is the same in every row of one call: run id, version, command, seed, host, system, processor, loader.
+Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed);
+
+// Copies that into a row of repetition `run`, finished now.
+void stamp(Record&, const Record& common, int run);
+
+}  // namespace clweave

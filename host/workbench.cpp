@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workbench.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+
+#include "listing.hpp"
+#include "provenance.hpp"
+#include "terminal.hpp"
+
+namespace clweave {
+
+namespace {
+
+volatile std::sig_atomic_t caught = 0;
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { caught = caught + 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+int interrupts() { return caught; }
+
+double steady_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Measuring rule_of(const Options& options) {
+  Measuring rule;
+  rule.cold = options.cold;
+  const std::string& preset = options.selection.preset;
+  // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
+  if (preset == "quick") rule.stop.max_seconds = 0.5;
+  if (preset == "smoke")
+    rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
+  if (options.precision) rule.stop.precision = *options.precision;
+  if (options.max_samples) rule.stop.max_samples = *options.max_samples;
+  if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
+  rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+  return rule;
+}
+
+std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> tick) {
+  RunnerOptions how{options.kernels, options.timeout_s, std::move(tick), [] { return interrupts() > 1; }};
+  return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
+}
+
+std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
+  std::vector<std::string> complaints;
+  const auto all = runner.devices(complaints);
+  for (const auto& complaint : complaints) fmt::print(stderr, "clweave: {}\n", complaint);
+  if (interrupts() != 0) return {};
+  if (all.empty())
+    throw Error(Kind::no_device,
+                "no OpenCL device here; a driver for the CPU is in Debian's package pocl-opencl-icd");
+  if (selectors.empty()) return all;
+  std::vector<DeviceInfo> chosen;
+  for (const auto& selector : selectors) {
+    const auto matching = select_devices(all, selector);
+    if (matching.empty())
+      throw Error(Kind::no_device, "--device " + selector + " matches none of\n" +
+                                       devices_table(all, wants_colour(STDERR_FILENO)));
+    for (const auto& device : matching) {
+      if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
+        chosen.push_back(device);
+    }
+  }
+  return chosen;
+}
+
+std::vector<std::string> default_paths(const std::vector<DeviceInfo>& devices, const std::string& suffix) {
+  std::vector<std::string> paths;
+  std::map<std::string, int> seen;
+  for (const auto& device : devices) {
+    std::string folder = slug(device.platform + " " + device.name);
+    if (const int twins = ++seen[folder]; twins > 1) folder += fmt::format("-{}", twins);
+    paths.push_back(fmt::format("results/{}/{}{}.csv", folder, utc_now("{:%Y-%m-%dT%H%M%SZ}"), suffix));
+  }
+  return paths;
+}
+
+}  // namespace clweave
