@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// grayscale: one RGBA pixel per item.
+
+// Rec. 601 luma in 256ths, rounded to nearest; the weights add up to 256, so white stays white. Alpha stays.
+uchar4 gray_of(const uchar4 pixel) {
+  const uchar luma = (uchar)((77u * pixel.x + 150u * pixel.y + 29u * pixel.z + 128u) >> 8);
+  return (uchar4)(luma, luma, luma, pixel.w);
+}
+
+// ---- Groups of a row: dimension 1 is the row; `pitch` pixels lie between the starts of two rows -----------
+
+__kernel void naive(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch) {
+  const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
+  if (x < pitch) out[i] = gray_of(in[i]);
+}
+
+// Through local memory, with a barrier before and after the work on it.
+__kernel void staged(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch,
+                     __local uchar4* held) {
+  const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x, lane = get_local_id(0);
+  if (x < pitch) held[lane] = in[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (x < pitch) held[lane] = gray_of(held[lane]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (x < pitch) out[i] = held[lane];
+}
+
+// Four loads of a byte in place of one of a pixel.
+__kernel void bytes(__global uchar4* restrict out, __global const uchar* restrict in, const uint pitch) {
+  const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
+  if (x < pitch) out[i] = gray_of((uchar4)(in[4 * i], in[4 * i + 1], in[4 * i + 2], in[4 * i + 3]));
+}
+
+// ---- Groups of the whole image, and what becomes of the last one ------------------------------------------
+
+__kernel void guarded(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pixels) {
+  const size_t i = get_global_id(0);
+  if (i < pixels) out[i] = gray_of(in[i]);
+}
+
+// The buffers hold whole groups.
+__kernel void padded(__global uchar4* restrict out, __global const uchar4* restrict in) {
+  const size_t i = get_global_id(0);
+  out[i] = gray_of(in[i]);
+}
+
+// Only whole groups are launched; the host does what they leave.
+__kernel void host_tail(__global uchar4* restrict out, __global const uchar4* restrict in) {
+  const size_t i = get_global_id(0);
+  out[i] = gray_of(in[i]);
+}

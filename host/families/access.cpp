@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// access: what does a device pay when neighbouring work-items do not touch neighbouring addresses?
+//
+// A copy hides it: there every access is coalesced. Here the same number of elements goes through strides,
+// misaligned lines, a permutation and a transposition, on the side of the reads, of the writes or on both.
+//
+// Counted bytes: every element read once and written once, and for gather its index read once; what a device
+// moves beside them is what it pays.
+#include <algorithm>
+#include <bit>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr std::size_t rows_of_group = 8;
+
+bool reads_apart(const Case& at) { return at.is("side", "read") || at.is("side", "both"); }
+bool writes_apart(const Case& at) { return at.is("side", "write") || at.is("side", "both"); }
+
+// A permutation of 0 .. n - 1, each value by itself: a one-to-one mixing of the next power of two, walked on
+// until the value is one of ours.
+class Permutation {
+ public:
+  Permutation(std::uint64_t n, std::uint64_t seed)
+      : n_(n), mask_(std::bit_ceil(n) - 1), shift_((std::bit_width(mask_) + 1) / 2 + 1) {
+    for (std::uint64_t k = 0; k < factors_.size(); ++k) factors_[k] = mix_bits(seed ^ mix_bits(k)) | 1;
+  }
+  std::uint64_t operator()(std::uint64_t i) const {
+    do {
+      for (const auto factor : factors_) {
+        i = (i * factor + (factor >> 32)) & mask_;
+        i ^= i >> shift_;
+      }
+    } while (i >= n_);
+    return i;
+  }
+
+ private:
+  std::uint64_t n_, mask_;
+  int shift_;
+  std::array<std::uint64_t, 3> factors_{};
+};
+
+// Only every `stride`-th element is written; those between must stay as they were.
+template <class T, class F>
+void expect_strided(Plan& p, Buffer out, std::uint64_t stride, F value) {
+  p.checks.push_back({out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
+                        Tally tally;
+                        const std::uint64_t first = offset / sizeof(T);
+                        for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+                          T got, untouched;
+                          std::memcpy(&got, &bytes[i * sizeof(T)], sizeof(T));
+                          std::memcpy(&untouched, &poison[i * sizeof(T) % poison.size()], sizeof(T));
+                          const bool gap = (first + i) % stride != 0;
+                          const std::uint64_t element = (first + i) / stride;
+                          const T want = gap ? untouched : value(element);
+                          if (!gap) {
+                            ++tally.elements;
+                            tally.written += got != untouched;
+                          }
+                          if (got == want || tally.wrong++ > 0) continue;
+                          tally.first_wrong = element;
+                          tally.first_text = "[" + std::to_string(element) + "] is " + std::to_string(got) +
+                                             ", expected " + std::to_string(want) + (gap ? " in a gap" : "");
+                        }
+                        return tally;
+                      }});
+}
+
+std::uint64_t extent_of(std::uint64_t n) {
+  auto extent = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
+  while (extent * extent > n) --extent;
+  if (extent * extent != n) throw Error(Kind::usage, "n must be a square: the matrix of a transpose is");
+  return extent;
+}
+
+void check_numbers(const Case& at) {
+  const auto stride = at.number("stride"), offset = at.number("offset");
+  if (stride < 1 || stride > 64 || (stride & (stride - 1)) != 0)
+    throw Error(Kind::usage, "stride must be 1, 2, 4 .. 64");
+  if (offset < 0 || offset > 1024) throw Error(Kind::usage, "offset must be 0 to 1024");
+  if (at.number("tile") < 8 || at.number("tile") > 64 || at.number("tile") % 8 != 0)
+    throw Error(Kind::usage, "tile must be 8, 16, 24 .. 64");
+  if (at.number("work_group") < 1 || at.number("work_group") > 65536)
+    throw Error(Kind::usage, "work_group must be 1 to 65536");
+  if (at.number("n") < 0) throw Error(Kind::usage, "n must not be negative");
+  Plan::need(at.number("n") != 0, "there is nothing to move");
+  Plan::need(at.number("n") <= INT32_MAX, "the kernels count to 2147483647");
+}
+
+template <class T>
+void plan_line(Plan& p, const Case& at, Range global, Range local) {
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto stride = static_cast<std::uint32_t>(at.number("stride"));
+  const auto offset = static_cast<std::uint32_t>(static_cast<std::uint64_t>(at.number("offset")) % n);
+  const std::uint32_t read_stride = reads_apart(at) ? stride : 1, read_offset = reads_apart(at) ? offset : 0;
+  const std::uint32_t write_stride = writes_apart(at) ? stride : 1;
+  const std::uint32_t write_offset = writes_apart(at) ? offset : 0;
+  const Random<T> value(at.seed, 1);
+  const auto in = p.input<T>(n * read_stride, value);
+  const auto out = p.output<T>(n * write_stride);
+  p.launch("line", std::move(global), std::move(local), out, in, static_cast<std::uint32_t>(n), read_stride,
+           write_stride, read_offset, write_offset);
+  expect_strided<T>(p, out, write_stride, [=](std::uint64_t written) {
+    return value((written + n - write_offset + read_offset) % n * read_stride);
+  });
+}
+
+template <class T>
+void plan_gather(Plan& p, const Case& at, Range global, Range local) {
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const Random<T> value(at.seed, 1);
+  const Permutation order(n, at.seed);
+  const bool reads = reads_apart(at), writes = writes_apart(at);
+  // A scatter reads what belongs where it writes to, so that the output needs no inverse permutation.
+  const auto in = p.input<T>(n, [=](std::uint64_t i) { return value(writes && !reads ? order(i) : i); });
+  const auto out = p.output<T>(n);
+  const auto index =
+      p.input<std::uint32_t>(n, [=](std::uint64_t i) { return static_cast<std::uint32_t>(order(i)); });
+  p.launch("gather", std::move(global), std::move(local), out, in, index, static_cast<std::uint32_t>(n));
+  p.expect<T>(out, [=](std::uint64_t i) { return value(reads && !writes ? order(i) : i); });
+  p.cost.read += n * sizeof(std::uint32_t);
+}
+
+template <class T>
+void plan_transpose(Plan& p, const Case& at) {
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto tile = static_cast<std::size_t>(at.number("tile"));
+  const std::uint64_t extent = extent_of(n);
+  const std::size_t tiles = (extent + tile - 1) / tile;
+  const Random<T> value(at.seed, 1);
+  const auto in = p.input<T>(n, value);
+  const auto out = p.output<T>(n);
+  p.launch(at.text("kernel"), {tiles * tile, tiles * rows_of_group}, {tile, rows_of_group}, out, in,
+           static_cast<std::uint32_t>(extent));
+  p.expect<T>(out, [=](std::uint64_t i) { return value(i % extent * extent + i / extent); });
+}
+
+template <class T>
+Plan plan(const Case& at, const DeviceInfo& device) {
+  check_numbers(at);
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto tile = at.number("tile");
+  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const Range global = {round_up(n, group)};
+  Plan p;
+  p.define("T", type_name<T>()).define("READ_SIDE", reads_apart(at) ? 1 : 0);
+  p.define("WRITE_SIDE", writes_apart(at) ? 1 : 0);
+  p.define("TILE", std::to_string(tile) + "u").define("ROWS", std::to_string(rows_of_group) + "u");
+  p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
+  p.ceiling = "copy";
+  if (at.is("kernel", "line")) {
+    plan_line<T>(p, at, global, {group});
+  } else if (at.is("kernel", "gather")) {
+    plan_gather<T>(p, at, global, {group});
+  } else {
+    const std::int64_t local_bytes = tile * (tile + 1) * static_cast<std::int64_t>(sizeof(T));
+    Plan::need(at.is("kernel", "transpose") || local_bytes <= device.local_bytes,
+               "a tile needs " + std::to_string(local_bytes) + " bytes of local memory");
+    plan_transpose<T>(p, at);
+  }
+  return p;
+}
+
+// What a kernel does not heed stays at its default, and `side` names what is not coalesced.
+bool makes_sense(const Case& at) {
+  const bool line = at.is("kernel", "line"), gather = at.is("kernel", "gather");
+  const bool strided = at.number("stride") != 1, misaligned = at.number("offset") != 0;
+  if ((strided || misaligned) && (!line || (strided && misaligned))) return false;
+  if ((line || gather) ? at.number("tile") != 32 : at.number("work_group") != 256) return false;
+  if (line) return at.is("side", "neither") == !(strided || misaligned);
+  if (gather) return !at.is("side", "neither");
+  if (at.is("kernel", "transpose")) return at.is("side", "read") || at.is("side", "write");
+  return at.is("side", "neither");
+}
+
+// Of the largest n: the worst of each kind of path over the coalesced line.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::int64_t largest = 0;
+  for (const auto& o : outcomes) largest = std::max(largest, o.at.number("n"));
+  const auto counts = [&](const Outcome& o) {
+    return o.at.number("n") == largest && o.at.is("type", "uint") && o.at.number("work_group") == 256;
+  };
+  double straight = 0;
+  for (const auto& o : outcomes) {
+    if (counts(o) && o.at.is("kernel", "line") && o.at.is("side", "neither")) straight = o.time_s;
+  }
+  if (straight == 0) return {};
+  std::map<std::string, const Outcome*> worst;
+  for (const auto& o : outcomes) {
+    if (!counts(o)) continue;
+    std::string kind = o.at.text("kernel");
+    if (kind == "line")
+      kind = o.at.number("stride") > 1 ? "stride" : o.at.number("offset") > 0 ? "offset" : "";
+    if (kind.empty()) continue;
+    const std::string name = kind + (o.at.is("side", "neither") ? "" : "_" + o.at.text("side")) + "_cost";
+    const Outcome*& entry = worst[name];
+    if (entry == nullptr || o.time_s > entry->time_s) entry = &o;
+  }
+  std::vector<Finding> out;
+  for (const auto& [name, o] : worst)
+    out.push_back({name, o->time_s / straight, "ratio",
+                   "time over that of a coalesced copy, the worst at stride " +
+                       std::to_string(o->at.number("stride")) + ", offset " +
+                       std::to_string(o->at.number("offset")) + ", n=" + std::to_string(largest)});
+  return out;
+}
+
+// Every path once, for elements of these types.
+std::vector<Sweep> all_paths(const Values& types, const Values& strides, const Values& offsets,
+                             const Values& n, const Values& squares) {
+  const Values sides = {"read", "write", "both"};
+  return {{{"kernel", {"line"}}, {"side", {"neither"}}, {"type", types}, {"n", n}},
+          {{"kernel", {"line"}}, {"side", sides}, {"type", types}, {"stride", strides}, {"n", n}},
+          {{"kernel", {"line"}}, {"side", sides}, {"type", types}, {"offset", offsets}, {"n", n}},
+          {{"kernel", {"gather"}}, {"side", sides}, {"type", types}, {"n", n}},
+          {{"kernel", {"transpose"}}, {"side", {"read", "write"}}, {"type", types}, {"n", squares}},
+          {{"kernel", {"transpose_tiled", "transpose_padded"}},
+           {"side", {"neither"}},
+           {"type", types},
+           {"n", squares}}};
+}
+
+std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+Family access() {
+  const Values strides = {2, 4, 8, 16, 32, 64};
+  Values offsets;
+  for (std::int64_t offset = 1; offset < 32; ++offset) offsets.emplace_back(offset);
+  const Values sizes = {1 << 22, 1 << 24};
+  return {
+      .name = "access",
+      .question = "What does a device pay when neighbouring work-items do not touch neighbouring addresses?",
+      .axes =
+          {{"kernel",
+            "line: item i touches element offset + i * stride; gather: through a random permutation; "
+            "transpose: of a square matrix, straight; transpose_tiled: through local memory; "
+            "transpose_padded: without its bank conflicts",
+            {"line", "gather", "transpose", "transpose_tiled", "transpose_padded"}},
+           {"side", "which accesses are not coalesced", {"neither", "read", "write", "both"}},
+           {"type", "element type", {"uint", "uchar", "ulong"}},
+           {"stride", "elements from one item's to its neighbour's", {1, 2, 4, 8, 16, 32, 64}},
+           {"offset", "elements off an aligned start", {0, 1, 2, 4, 8, 16, 31}},
+           {"n", "elements moved; for transpose the square of the matrix' extent", {1 << 22}},
+           {"work_group", "items of a work-group of line and gather", {256, 64, 128, 512, 1024}, false, true},
+           {"tile",
+            "edge of a tile of the transposes; a work-group has 8 rows of it",
+            {32, 16, 64},
+            false,
+            true}},
+      .presets =
+          {{"smoke",
+            all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
+                std::vector<Sweep>{
+                    {{"kernel", {"line"}}, {"n", {1}}},
+                    {{"kernel", {"gather"}}, {"side", {"read"}}, {"type", {"uchar", "ulong"}}, {"n", {1009}}},
+                    {{"kernel", {"transpose_tiled", "transpose_padded"}}, {"tile", {16}}, {"n", {289}}}}},
+           {"quick", all_paths({"uint"}, {2, 8, 64}, {1, 31}, {1 << 20}, {1 << 20})},
+           {"paper", {}},
+           {"full",
+            all_paths({"uint"}, strides, offsets, sizes, sizes) +
+                all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
+                std::vector<Sweep>{{{"kernel", {"line"}}, {"work_group", {64, 128, 512, 1024}}, {"n", sizes}},
+                                   {{"kernel", {"transpose_tiled", "transpose_padded"}},
+                                    {"tile", {16, 64}},
+                                    {"n", {1 << 22, 9000000, 1 << 26}}}}}},
+      .view = {.rows = {"kernel", "side"}, .columns = {"stride", "offset"}, .quantity = "rate"},
+      .makes_sense = makes_sense,
+      .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t>(
+          []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
+      .findings = findings};
+}
+
+}  // namespace clweave

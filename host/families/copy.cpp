@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// copy: does it matter how an array is dealt out to the work-items that copy it?
+//
+// After "Parallel Stream Compaction: [3] Loops and sequences" (Crazy on Cuda, 2018): no loop, loops that
+// stride by the grid, and sequences that belong to one sub-group each, among them those of Billeter, Olsson
+// and Assarsson (2009). Published launches that do not cover the array are exhibits (form=published).
+//
+// Counted bytes: every element read once and written once.
+#include <algorithm>
+#include <numeric>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr std::int64_t published_n = 1 << 24;
+constexpr std::int64_t billeter_groups = 120, billeter_items = 128;  // 4 groups per multiprocessor of 2009
+constexpr std::int64_t default_width = 4, default_work_group = 256, default_groups = 8192;
+constexpr std::int64_t published_lanes = 32;
+
+bool has_sequences(const Case& at) {
+  return at.is("kernel", "warp_stride") || at.text("kernel").starts_with("billeter");
+}
+
+// How vectors are cut into sequences: each has `base` chunks, the first `extra` ones have one more, and the
+// last ends where the array does.
+struct Split {
+  std::uint32_t sequences, vectors, chunk, base, extra;
+
+  std::uint64_t begin(std::uint64_t s) const {
+    return std::min<std::uint64_t>(vectors, (s * base + std::min<std::uint64_t>(s, extra)) * chunk);
+  }
+  std::uint64_t end(std::uint64_t s) const { return s + 1 == sequences ? vectors : begin(s + 1); }
+  std::uint64_t longest() const { return std::max(end(0), vectors - begin(sequences - 1)); }
+};
+
+Split split_of(const Case& at, std::uint64_t vectors, std::uint64_t sequences, std::uint64_t lanes) {
+  const auto make = [&](std::uint64_t chunk, std::uint64_t base, std::uint64_t extra) {
+    return Split{static_cast<std::uint32_t>(sequences), static_cast<std::uint32_t>(vectors),
+                 static_cast<std::uint32_t>(chunk), static_cast<std::uint32_t>(base),
+                 static_cast<std::uint32_t>(extra)};
+  };
+  const auto share = [](std::uint64_t all, std::uint64_t parts) { return (all + parts - 1) / parts; };
+  if (at.is("kernel", "billeter")) return make(1, share(vectors, sequences), 0);
+  if (at.is("kernel", "billeter_chag")) {
+    const std::uint64_t chunks = vectors / lanes;
+    return make(lanes, chunks / sequences, chunks % sequences);
+  }
+  // Whole turns of the lanes, so that every sequence begins where a full access may.
+  return make(lanes, share(share(vectors, lanes), sequences), 0);
+}
+
+// As the tables print it. Elsewhere it follows from the formula given with them.
+std::uint64_t published_length(const Case& at, std::uint64_t vectors, std::uint64_t sequences) {
+  if (at.is("kernel", "billeter") && at.number("n") == published_n) {
+    if (at.number("width") == 1) return 32768;
+    if (at.number("width") == 2) return 17464;
+  }
+  return vectors / sequences;
+}
+
+void check_numbers(const Case& at) {
+  const auto width = at.number("width");
+  if (width < 1 || width > 16 || (width & (width - 1)) != 0)
+    throw Error(Kind::usage, "width must be 1, 2, 4, 8 or 16");
+  if (at.number("ilp") < 1 || at.number("ilp") > 32) throw Error(Kind::usage, "ilp must be 1 to 32");
+  if (at.number("work_group") < 1 || at.number("work_group") > 65536)
+    throw Error(Kind::usage, "work_group must be 1 to 65536");
+  if (at.number("groups") < 1 || at.number("groups") > 1 << 24)
+    throw Error(Kind::usage, "groups must be 1 to 16777216");
+  if (at.number("n") < 0) throw Error(Kind::usage, "n must not be negative");
+  Plan::need(at.number("n") != 0, "there is nothing to copy");
+  Plan::need(at.number("n") <= UINT32_MAX, "the kernels count to 4294967295");
+}
+
+void need_trips(const DeviceInfo& device, std::uint64_t trips) {
+  Plan::need(trips <= 65535 || device.name.find("llvmpipe") == std::string::npos,
+             "llvmpipe leaves every loop after 65535 turns, and this one takes " + std::to_string(trips) +
+                 ": take more groups");
+}
+
+// The launches of the kernels that give every sub-group a sequence of its own.
+void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out, Buffer in,
+                   std::uint64_t lanes) {
+  const auto n = static_cast<std::uint32_t>(at.number("n"));
+  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const std::size_t items = group * static_cast<std::size_t>(at.number("groups"));
+  const std::uint64_t sequences = items / lanes;
+  const std::uint64_t vectors = n / static_cast<std::uint64_t>(at.number("width"));
+  Plan::need(sequences <= UINT32_MAX, "the kernels count to 4294967295 sequences");
+  if (at.is("form", "published")) {
+    const std::uint64_t length = published_length(at, vectors, sequences);
+    p.derive("sequence_size", static_cast<std::int64_t>(length));
+    need_trips(device, length / lanes + 1);
+    p.launch("sequences_published", {items}, {group}, out, in, static_cast<std::uint32_t>(length));
+    return;
+  }
+  const Split split = split_of(at, vectors, sequences, lanes);
+  p.derive("sequence_size", static_cast<std::int64_t>(split.longest()));
+  need_trips(device, split.longest() / lanes + 1);
+  if (at.is("setup", "outside")) {
+    p.launch("sequences", {items}, {group}, out, in, n, split.chunk, split.base, split.extra);
+    return;
+  }
+  const auto ends = p.output<std::uint32_t>(sequences);
+  p.launch("split", {round_up(sequences, group)}, {group}, ends, split.sequences, split.vectors, split.chunk,
+           split.base, split.extra);
+  p.launch("sequences_read", {items}, {group}, out, in, ends, n);
+  p.expect<std::uint32_t>(ends,
+                          [split](std::uint64_t s) { return static_cast<std::uint32_t>(split.end(s)); });
+}
+
+std::string fault_of(const Case& at) {
+  if (at.is("kernel", "no_loop")) return "as published, the number of groups is rounded down";
+  if (at.is("kernel", "warp_stride") && at.number("width") == 4)
+    return "as published, the length of a sequence is rounded down (the 26 printed would leave the array)";
+  return "as published, the length of a sequence is rounded down";
+}
+
+template <class T>
+Plan plan(const Case& at, const DeviceInfo& device) {
+  Plan::need_type<T>(device);
+  check_numbers(at);
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto width = static_cast<std::uint64_t>(at.number("width"));
+  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const auto ilp = static_cast<std::uint64_t>(at.number("ilp"));
+  const std::string& kernel = at.text("kernel");
+  const bool published = at.is("form", "published");
+  const std::int64_t lockstep = published ? published_lanes : std::max<std::int64_t>(device.lockstep, 1);
+  const auto lanes = static_cast<std::uint64_t>(std::gcd(lockstep, at.number("work_group")));
+
+  Plan p;
+  p.define("T", type_name<T>()).define("W", std::to_string(width) + "u");
+  p.define("V", type_name<T>() + (width == 1 ? "" : std::to_string(width)));
+  p.define("LANES", std::to_string(lanes) + "u").define("ILP", std::to_string(ilp) + "u");
+  const Random<T> value(at.seed, 1);
+  const auto in = p.input<T>(n, value);
+  const auto out = p.output<T>(n);
+  const auto count = static_cast<std::uint32_t>(n);
+  // One launched group at least: what is left behind the last vector needs an item too.
+  const std::size_t vectors = std::max<std::size_t>(n / width, 1);
+  if (has_sequences(at)) {
+    p.derive("lanes", static_cast<std::int64_t>(lanes));
+    add_sequences(p, at, device, out, in, lanes);
+  } else if (kernel == "buffer") {
+    p.steps.emplace_back(CopyBuffer{in, out, n * sizeof(T)});
+  } else if (kernel == "grid_stride") {
+    const std::size_t items = group * static_cast<std::size_t>(at.number("groups"));
+    need_trips(device, vectors / items + 1);
+    p.launch(kernel, {items}, {group}, out, in, count);
+  } else if (published) {
+    Plan::need(vectors >= group, "as published, it launches no group");
+    p.launch("no_loop", {vectors / group * group}, {group}, out, in, count);
+  } else {
+    const std::size_t items = (vectors + ilp - 1) / ilp;
+    p.launch(kernel, {round_up(items, group)}, {group}, out, in, count);
+  }
+  p.expect<T>(out, value);
+  p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
+  p.ceiling = "copy";
+  if (published) p.exhibit = fault_of(at);
+  return p;
+}
+
+// Exhibits are the launches that were published, of one type and wherever the size is one they can be
+// scaled to; what a kernel does not heed stays at its default.
+bool makes_sense(const Case& at) {
+  const std::string& kernel = at.text("kernel");
+  const bool billeter = kernel.starts_with("billeter");
+  const bool loops = kernel == "grid_stride" || has_sequences(at);
+  const bool published = at.is("form", "published");
+  if (billeter && (at.number("groups") != billeter_groups || at.number("work_group") != billeter_items))
+    return false;
+  if (!loops && at.number("groups") != default_groups) return false;
+  if (kernel != "ilp" && at.number("ilp") != 1) return false;
+  if (at.is("setup", "inside") && (!has_sequences(at) || published)) return false;
+  if (kernel == "buffer" && (at.number("width") != default_width ||
+                             at.number("work_group") != default_work_group || !at.is("type", "uint")))
+    return false;
+  return !published ||
+         (at.is("type", "uint") && (kernel == "no_loop" || kernel == "warp_stride" || kernel == "billeter"));
+}
+
+// Seed of the search: every number of groups is a multiple of a 32nd of what one element per item would take.
+std::vector<Sweep> published_search() {
+  const Values widths = {1, 2, 4};
+  Values threads;
+  for (std::int64_t t = 32; t <= 1024; t += 32) threads.emplace_back(t);
+  std::vector<Sweep> sweeps = {{{"kernel", {"buffer"}}},
+                               {{"kernel", {"no_loop"}}, {"width", widths}, {"work_group", threads}}};
+  for (const char* kernel : {"grid_stride", "warp_stride"}) {
+    for (std::int64_t group = 64; group <= 1024; group *= 2) {
+      Values groups;
+      for (std::int64_t k = 1; k <= 32; ++k) groups.emplace_back(k * (published_n / group / 32));
+      sweeps.push_back(
+          {{"kernel", {kernel}}, {"width", widths}, {"work_group", Values(group)}, {"groups", groups}});
+    }
+  }
+  sweeps.push_back({{"kernel", {"billeter", "billeter_chag"}},
+                    {"width", widths},
+                    {"work_group", {billeter_items}},
+                    {"groups", {billeter_groups}},
+                    {"setup", {"outside", "inside"}}});
+  return sweeps;
+}
+
+// The rows of the published tables that leave a part of the array out.
+std::vector<Sweep> published_exhibits() {
+  return {{{"kernel", {"no_loop"}}, {"width", {2}}, {"work_group", {704}}, {"form", {"published"}}},
+          {{"kernel", {"billeter"}},
+           {"width", {1, 2, 4}},
+           {"work_group", {billeter_items}},
+           {"groups", {billeter_groups}},
+           {"form", {"published"}}},
+          {{"kernel", {"warp_stride"}},
+           {"width", {2, 4}},
+           {"work_group", {256}},
+           {"groups", {38912}},
+           {"form", {"published"}}}};
+}
+
+std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+Family copy() {
+  const Values kernels = {"no_loop", "grid_stride", "warp_stride",  "ilp",
+                          "buffer",  "billeter",    "billeter_chag"};
+  const Values types = {"uint", "uchar", "ulong", "float", "double"};
+  const Values widths = {4, 1, 2, 8, 16};
+  const Values ilps = {1, 2, 4, 8, 14};
+  const Values work_groups = {256, 32, 64, 128, 512, 1024};
+  const Values groups = {8192, 2, 8, 32, 120, 512, 2048, 4096, 16384, 32768, 65536, 131072};
+  const Values both = {"outside", "inside"};
+  const Values fixed_billeter = {"billeter", "billeter_chag"};
+  Values powers;
+  for (std::int64_t n = 1 << 10; n <= 1 << 30; n *= 2) powers.emplace_back(n);
+  return {
+      .name = "copy",
+      .question = "Does it matter how an array is dealt out to the work-items that copy it?",
+      .axes =
+          {{"kernel",
+            "no_loop: one vector per item; grid_stride: the whole grid strides; warp_stride: a sequence per "
+            "sub-group; ilp: several vectors per item, loaded before the first is stored; buffer: "
+            "clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 groups of 128, of equal length "
+            "and of whole chunks",
+            kernels},
+           {"type", "element type", types},
+           {"width", "elements of a vector", widths, false, true},
+           {"work_group", "items of a work-group", work_groups, false, true},
+           {"groups", "work-groups of a loop; the others take as many as they need", groups, false, true},
+           {"ilp", "vectors that an item of the kernel ilp holds at once", ilps, false, true},
+           {"setup",
+            "the split into sequences: outside: computed before; inside: by a launch that is timed too",
+            both},
+           {"n", "elements", Values(published_n)},
+           {"form",
+            "corrected: copies the array; published: exhibit of a launch that does not cover it",
+            {"corrected", "published"}}},
+      .presets =
+          {{"smoke",
+            {{{"kernel", {"no_loop"}}, {"width", {1, 4}}, {"work_group", {64}}, {"n", {1, 63, 64, 65, 1009}}},
+             {{"kernel", {"grid_stride", "warp_stride"}},
+              {"width", {1, 4}},
+              {"work_group", {64}},
+              {"groups", {3}},
+              {"n", {1, 63, 64, 65, 1009}}},
+             {{"kernel", {"ilp"}}, {"ilp", {2, 14}}, {"work_group", {32}}, {"n", {1, 1009, 4096}}},
+             {{"kernel", {"no_loop"}}, {"type", types}, {"width", {2}}, {"n", {1009}}},
+             {{"kernel", {"no_loop"}}, {"type", {"uchar"}}, {"width", {8, 16}}, {"n", {1009}}},
+             {{"kernel", {"buffer"}}, {"n", {1, 1009}}},
+             {{"kernel", {"warp_stride"}},
+              {"work_group", {64, 96}},
+              {"groups", {3}},
+              {"setup", {"inside"}},
+              {"n", {65, 1009}}},
+             {{"kernel", fixed_billeter},
+              {"width", {1, 4}},
+              {"work_group", {billeter_items}},
+              {"groups", {billeter_groups}},
+              {"setup", both},
+              {"n", {20011}}},
+             {{"kernel", {"no_loop"}},
+              {"width", {2}},
+              {"work_group", {704}},
+              {"n", {4096}},
+              {"form", {"published"}}},
+             {{"kernel", {"billeter"}},
+              {"width", {1, 2, 4}},
+              {"work_group", {billeter_items}},
+              {"groups", {billeter_groups}},
+              {"n", {4096}},
+              {"form", {"published"}}}}},
+           {"quick",
+            {{{"kernel", {"buffer"}}, {"n", {published_n}}},
+             {{"kernel", {"no_loop", "ilp"}}, {"width", {1, 4}}, {"ilp", {1, 4}}, {"n", {published_n}}},
+             {{"kernel", {"grid_stride", "warp_stride"}},
+              {"width", {1, 4}},
+              {"groups", {512, 8192}},
+              {"n", {published_n}}},
+             {{"kernel", fixed_billeter},
+              {"work_group", {billeter_items}},
+              {"groups", {billeter_groups}},
+              {"setup", both},
+              {"n", {published_n}}}}},
+           {"paper", published_search() + published_exhibits()},
+           {"full",
+            std::vector<Sweep>{{{"kernel", {"buffer", "no_loop", "ilp", "grid_stride", "warp_stride"}},
+                                {"ilp", {1, 4}},
+                                {"n", powers}},
+                               {{"kernel", fixed_billeter},
+                                {"work_group", {billeter_items}},
+                                {"groups", {billeter_groups}},
+                                {"n", powers}},
+                               {{"kernel", {"no_loop", "ilp", "grid_stride", "warp_stride"}},
+                                {"type", types},
+                                {"width", widths},
+                                {"ilp", {1, 4}},
+                                {"n", {published_n}}},
+                               {{"kernel", {"ilp"}}, {"width", widths}, {"ilp", ilps}, {"n", {1 << 27}}},
+                               // No power of two, and a prime.
+                               {{"kernel", {"no_loop", "ilp", "grid_stride", "warp_stride"}},
+                                {"width", {1, 2, 4}},
+                                {"n", {16000000, 16777213, 134217689}}},
+                               {{"kernel", fixed_billeter},
+                                {"width", {1, 2, 4}},
+                                {"work_group", {billeter_items}},
+                                {"groups", {billeter_groups}},
+                                {"setup", both},
+                                {"n", {16000000, 16777213, 134217689}}}} +
+                published_exhibits()}},
+      .view = {.rows = {"kernel", "type", "width"}, .columns = {"n"}, .quantity = "rate"},
+      .derived = {{"lanes", "neighbouring items that share a sequence"},
+                  {"sequence_size", "vectors of the longest sequence"}},
+      .makes_sense = makes_sense,
+      .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
+          []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};
+}
+
+}  // namespace clweave

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// grayscale: what becomes of a trivial kernel when its image is no multiple of its work-group?
+//
+// After "WARP power 9 not the quickest" (2008): RGBA pixels, one per item, work-groups that lie in a row, and
+// three ways to treat a remainder. Its grids were rounded down, so that up to a tenth of the image was left
+// out; they are exhibits (form=published).
+//
+// A pixel becomes (L, L, L, A) with L = (77 R + 150 G + 29 B + 128) >> 8. Counted bytes: four read and four
+// written per pixel of the image, none for padding.
+#include <algorithm>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Pixel = std::uint32_t;  // red in the lowest byte
+
+constexpr std::size_t pitch_multiple = 64;  // pixels: a row begins at a multiple of 256 bytes
+
+Pixel gray_of(Pixel pixel) {
+  const Pixel luma = (77 * (pixel & 255) + 150 * (pixel >> 8 & 255) + 29 * (pixel >> 16 & 255) + 128) >> 8;
+  return (pixel & 0xFF000000) | luma * 0x010101;
+}
+
+bool has_rows(const Case& at) {
+  return at.is("kernel", "naive") || at.is("kernel", "staged") || at.is("kernel", "bytes");
+}
+
+struct Image {
+  std::uint64_t width, height, pitch;  // in pixels
+};
+
+Image image_of(const Case& at) {
+  const Range extents = range_of(text_of(at.at("image")));
+  if (extents.size() != 2) throw Error(Kind::usage, "image must be width x height, such as 2272x1704");
+  if (extents[0] > 1 << 20 || extents[1] > 1 << 20)
+    throw Error(Kind::usage, "an image has at most 1048576 columns and rows");
+  return {extents[0], extents[1],
+          at.is("pitch", "padded") ? round_up(extents[0], pitch_multiple) : extents[0]};
+}
+
+// One group or more per row.
+void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
+  const bool published = at.is("form", "published");
+  Plan::need(!published || image.width >= group, "as published, it launches no group");
+  const std::size_t items = published ? image.width / group * group : round_up(image.pitch, group);
+  const std::uint64_t pixels = image.pitch * image.height;
+  const Random<Pixel> value(at.seed, 1);
+  const auto in = p.input<Pixel>(pixels, value);
+  const auto out = p.output<Pixel>(pixels);
+  const Range global = {items, image.height}, local = {group, 1};
+  const auto pitch = static_cast<std::uint32_t>(image.pitch);
+  if (at.is("kernel", "staged")) {
+    p.launch("staged", global, local, out, in, pitch, LocalBytes{group * sizeof(Pixel)});
+  } else {
+    p.launch(at.text("kernel"), global, local, out, in, pitch);
+  }
+  p.expect<Pixel>(out, [value](std::uint64_t i) { return gray_of(value(i)); });
+  p.derive("groups", static_cast<std::int64_t>(items / group * image.height));
+  if (published) p.exhibit = "as published, the number of groups of a row is rounded down";
+}
+
+// The image as one row of pixels, with a remainder.
+void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
+  const std::uint64_t pixels = image.width * image.height;
+  const std::size_t rounded = round_up(pixels, group);
+  const std::uint64_t held = at.is("kernel", "padded") ? rounded : pixels;
+  const Random<Pixel> value(at.seed, 1);
+  const auto in = p.input<Pixel>(held, value);
+  const auto out = p.output<Pixel>(held);
+  p.expect<Pixel>(out, [value](std::uint64_t i) { return gray_of(value(i)); });
+  if (!at.is("kernel", "host_tail")) {
+    if (at.is("kernel", "guarded")) {
+      p.launch("guarded", {rounded}, {group}, out, in, static_cast<std::uint32_t>(pixels));
+    } else {
+      p.launch("padded", {rounded}, {group}, out, in);
+    }
+    p.derive("groups", static_cast<std::int64_t>(rounded / group));
+    return;
+  }
+  const std::uint64_t whole = pixels / group * group;
+  Plan::need(whole > 0, "the image is smaller than a work-group: nothing is left for the device");
+  p.launch("host_tail", {whole}, {group}, out, in);
+  p.derive("groups", static_cast<std::int64_t>(whole / group));
+  if (whole == pixels) return;
+  std::vector<Pixel> tail;  // as the host holds it
+  for (std::uint64_t i = whole; i < pixels; ++i) tail.push_back(value(i));
+  p.steps.emplace_back(HostWork{out, whole * sizeof(Pixel), tail.size() * sizeof(Pixel),
+                                [tail = std::move(tail)](std::span<std::byte> bytes) {
+                                  for (std::size_t i = 0; i < tail.size(); ++i) {
+                                    const Pixel gray = gray_of(tail[i]);
+                                    std::memcpy(&bytes[i * sizeof(Pixel)], &gray, sizeof(Pixel));
+                                  }
+                                }});
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  const Image image = image_of(at);
+  if (at.number("work_group") < 1 || at.number("work_group") > 65536)
+    throw Error(Kind::usage, "work_group must be 1 to 65536");
+  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const std::uint64_t pixels = image.width * image.height;
+  Plan::need(pixels <= UINT32_MAX, "the kernels count to 4294967295 pixels");
+  Plan::need(
+      !at.is("kernel", "staged") || group * sizeof(Pixel) <= static_cast<std::size_t>(device.local_bytes),
+      "a group's pixels do not fit into local memory");
+  Plan p;
+  if (has_rows(at)) {
+    plan_rows(p, at, image, group);
+  } else {
+    plan_flat(p, at, image, group);
+  }
+  p.cost = {.read = pixels * sizeof(Pixel), .written = pixels * sizeof(Pixel), .flops = 0, .items = pixels};
+  p.ceiling = "copy";
+  return p;
+}
+
+// Rows that are apart matter where groups lie in rows; the published grids were those of the plain kernel.
+bool makes_sense(const Case& at) {
+  if (at.is("pitch", "padded") && !has_rows(at)) return false;
+  return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::map<std::string, std::map<std::string, const Outcome*>> best;  // by image, then kernel and pitch
+  for (const auto& o : outcomes) {
+    if (!o.at.is("form", "corrected")) continue;
+    const Outcome*& entry = best[text_of(o.at.at("image"))][o.at.text("kernel") + " " + o.at.text("pitch")];
+    if (entry == nullptr || o.time_s < entry->time_s) entry = &o;
+  }
+  std::vector<Finding> out;
+  for (const auto& [image, kernels] : best) {
+    const auto ratio = [&](const std::string& name, const std::string& one, const std::string& other,
+                           const std::string& text) {
+      if (!kernels.contains(one) || !kernels.contains(other)) return;
+      out.push_back({name + "_" + image, kernels.at(one)->time_s / kernels.at(other)->time_s, "ratio",
+                     text + ", each at its best work-group"});
+    };
+    if (kernels.contains("naive tight"))
+      out.push_back({"best_work_group_" + image,
+                     static_cast<double>(kernels.at("naive tight")->at.number("work_group")), "items",
+                     "fastest work-group of the naive kernel"});
+    ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
+    ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
+    ratio("host_tail_cost", "host_tail tight", "guarded tight",
+          "time with the remainder on the host over that with a bounds check");
+    ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over that of pixel loads");
+    ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over that with padded rows");
+  }
+  return out;
+}
+
+std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+Family grayscale() {
+  const Values kernels = {"naive", "staged", "guarded", "padded", "host_tail", "bytes"};
+  const Values published_images = {"2272x1704", "2275x3300"};  // A and B
+  const Values published_groups = {32, 64, 128, 256, 512};
+  const Values all_groups = {256, 32, 64, 128, 512, 1024};
+  const Values pitches = {"tight", "padded"};
+  // A's rows are whole groups of 32.
+  const std::vector<Sweep> exhibits = {
+      {{"image", {"2272x1704"}}, {"work_group", {64, 128, 256, 512}}, {"form", {"published"}}},
+      {{"image", {"2275x3300"}}, {"work_group", published_groups}, {"form", {"published"}}}};
+  const auto all_of = [&](const Values& images, const Values& groups) {
+    return std::vector<Sweep>{
+        {{"kernel", kernels}, {"image", images}, {"pitch", pitches}, {"work_group", groups}}};
+  };
+  return {
+      .name = "grayscale",
+      .question = "What becomes of a trivial kernel when its image is no multiple of its work-group?",
+      .axes =
+          {{"kernel",
+            "naive: groups along the rows; staged: the same through local memory; bytes: the same with four "
+            "byte loads; guarded, padded, host_tail: groups along the whole image, whose remainder is "
+            "checked for, room is made for, or the host does",
+            kernels},
+           {"image", "columns x rows of RGBA pixels", published_images, true},
+           {"pitch",
+            "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, and the padding "
+            "is converted too",
+            pitches},
+           {"work_group", "items of a work-group", all_groups, false, true},
+           {"form",
+            "corrected: converts the image; published: exhibit of a grid that is rounded down",
+            {"corrected", "published"}}},
+      .presets = {{"smoke",
+                   std::vector<Sweep>{
+                       {{"kernel", {"naive", "staged", "guarded", "padded", "bytes"}},
+                        {"image", {"1x1", "101x7"}},
+                        {"work_group", {64}}},
+                       {{"kernel", {"naive", "staged", "bytes"}},
+                        {"image", {"63x3", "65x2"}},
+                        {"pitch", pitches},
+                        {"work_group", {32}}},
+                       {{"kernel", {"host_tail"}}, {"image", {"64x1", "101x7"}}, {"work_group", {64}}},
+                       {{"image", {"64x64"}}, {"work_group", {48}}, {"form", {"published"}}}}},
+                  {"quick",
+                   std::vector<Sweep>{
+                       {{"kernel", kernels}, {"image", published_images}},
+                       {{"image", published_images}, {"pitch", pitches}, {"work_group", {32, 64, 128, 512}}},
+                       {{"work_group", {256}}, {"form", {"published"}}}}},
+                  {"paper", all_of(published_images, published_groups) + exhibits},
+                  {"full", all_of(published_images, all_groups) +
+                               all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) +
+                               exhibits}},
+      .view = {.rows = {"kernel", "pitch", "image"}, .columns = {"work_group"}, .quantity = "rate"},
+      .derived = {{"groups", "work-groups launched"}},
+      .makes_sense = makes_sense,
+      .plan = plan,
+      .findings = findings};
+}
+
+}  // namespace clweave
