@@ -127,8 +127,11 @@ void Judge::complete(Row& row, const Job& job, const std::string& doubt) {
     row.samples.clear();
     return;
   }
-  if (!outcomes_.contains(job.family)) order_.push_back(job.family);
-  outcomes_[job.family].push_back({job.at, *record.time_s});
+  // Conclusions compare configurations that were chosen alike.
+  if (!job.tuned) {
+    if (!outcomes_.contains(job.family)) order_.push_back(job.family);
+    outcomes_[job.family].push_back({job.at, *record.time_s});
+  }
   siblings_[sibling_key(job.at)].push_back({job.at, *record.min_s});
 }
 

@@ -68,8 +68,9 @@ const std::vector<Column>& columns() {
        &Record::time_low_s},
       {"time_high_s", "s", "Upper end of that interval", &Record::time_high_s},
       {"wall_s", "s", "Median host time of one execution, launch and wait included", &Record::wall_s},
-      {"steps_s", "s",
-       "Median time of each step by the device's time stamps, joined by `;`, where a case has several",
+      {"steps_s", "",
+       "Median time in seconds of each step by the device's time stamps, joined by `;`, where a case has "
+       "several",
        &Record::steps_s},
       {"min_s", "s", "Shortest sample", &Record::min_s},
       {"p25_s", "s", "First quartile of the samples", &Record::p25_s},

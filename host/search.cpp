@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "error.hpp"
 #include "random.hpp"
@@ -101,17 +100,15 @@ class Trials {
   std::vector<std::optional<double>> time_;
 };
 
-// Moves to the fastest neighbour until there is none faster.
-void climb(Trials& trials, const Space& space, double effort) {
-  const auto start = trials.best(1, effort);
-  if (start.empty()) return;
-  for (std::size_t at = start.front();;) {
-    if (!trials.run(space.neighbours(at), effort)) return;
+// Moves to the fastest neighbour until there is none faster. False when the budget is spent.
+bool climb(Trials& trials, const Space& space, std::size_t start, double effort) {
+  for (std::size_t at = start;;) {
+    if (!trials.run(space.neighbours(at), effort)) return false;
     std::size_t next = at;
     for (const std::size_t p : space.neighbours(at)) {
       if (trials.time(p) < trials.time(next)) next = p;
     }
-    if (next == at) return;
+    if (next == at) return true;
     at = next;
   }
 }
@@ -119,12 +116,11 @@ void climb(Trials& trials, const Space& space, double effort) {
 void halve(Trials& trials, const Space& space, const std::vector<std::size_t>& order) {
   const std::size_t begun = first_round(space.size());
   if (!trials.run({order.begin(), order.begin() + static_cast<std::ptrdiff_t>(begun)}, brief)) return;
-  // The sample is sparse: what lies beside its best is looked at as closely as they are.
-  std::vector<std::size_t> finer = trials.best(std::max<std::size_t>(3, begun / 8), brief);
-  std::set<std::size_t> beside;
-  for (const std::size_t p : finer) beside.insert(space.neighbours(p).begin(), space.neighbours(p).end());
-  if (!trials.run({beside.begin(), beside.end()}, brief)) return;
-  finer = trials.best(std::max<std::size_t>(4, begun / 4), brief);
+  // The sample is sparse: from its best, go uphill to what lies between.
+  for (const std::size_t p : trials.best(3, brief)) {
+    if (!climb(trials, space, p, brief)) return;
+  }
+  const auto finer = trials.best(std::max<std::size_t>(4, begun / 4), brief);
   if (!trials.run(finer, longer)) return;
   if (!trials.run(trials.best(3, longer), 1)) return;
   trials.run(order.front(), 1);  // the default, to compare with
@@ -147,7 +143,8 @@ void search(const Space& space, Strategy strategy, std::uint64_t seed, const Mea
         if (p == order.front() || std::ranges::all_of(point, [](std::size_t at) { return at % 2 == 0; }))
           some.push_back(p);
       }
-      if (trials.run(some, 1)) climb(trials, space, 1);
+      if (!trials.run(some, 1)) return;
+      for (const std::size_t p : trials.best(1, 1)) climb(trials, space, p, 1);
       return;
     }
     case Strategy::halving: halve(trials, space, order); return;
@@ -159,7 +156,7 @@ std::size_t expected_trials(const Space& space, Strategy strategy) {
   if (all == 0 || strategy == Strategy::exhaustive || strategy == Strategy::random) return all;
   if (strategy == Strategy::halving) {
     const std::size_t begun = first_round(all);
-    return begun + std::max<std::size_t>(3, begun / 8) * 2 + std::max<std::size_t>(4, begun / 4) + 4;
+    return 2 * begun + std::max<std::size_t>(4, begun / 4) + 4;
   }
   std::size_t even = 0;
   for (const auto& point : space.points())

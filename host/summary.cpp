@@ -126,6 +126,34 @@ std::string family_text(Records records, const Family& family, bool colour) {
   return out;
 }
 
+std::string axes_text(const Record& record, const Family& family, bool tunable) {
+  std::vector<std::string> parts;
+  for (const auto& axis : family.axes) {
+    if (axis.tunable == tunable) parts.push_back(axis.name + "=" + axis_text(record, axis.name));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+// Each tuned row beside that of the same work in the default configuration.
+std::string tuned_text(const Records& tuned, const Records& usual, const Family& family, bool colour) {
+  Table table({{family.name + ", tuned"},
+               {"configuration"},
+               {"default", Align::right},
+               {"tuned", Align::right},
+               {"gain", Align::right}});
+  for (const auto* record : tuned) {
+    const std::string variant = axes_text(*record, family, false);
+    const auto other = std::ranges::find_if(
+        usual, [&](const Record* r) { return r->time_s && axes_text(*r, family, false) == variant; });
+    const bool both = other != usual.end() && record->time_s;
+    table.add({variant, axes_text(*record, family, true),
+               other != usual.end() ? seconds_text(*(*other)->time_s) : "-",
+               record->time_s ? seconds_text(*record->time_s) : record->status,
+               both ? fmt::format("{:.2f}x", *(*other)->time_s / *record->time_s) : "-"});
+  }
+  return table.text(colour) + "\n";
+}
+
 // Of each case's and finding's repetitions, the one with the median time or value.
 Records median_runs(const Records& records) {
   std::map<std::string, Records> repetitions;
@@ -161,11 +189,13 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
   if (!parts.empty()) out += fmt::format("measured ceilings: {}\n", fmt::join(parts, ", "));
   out += "\n";
   for (const auto& family : families) {
-    Records rows, findings;
+    Records rows, tuned, findings;
     for (const auto* record : median_runs(records)) {
-      if (record->family == family.name) (record->finding.empty() ? rows : findings).push_back(record);
+      if (record->family != family.name) continue;
+      (!record->finding.empty() ? findings : record->tuned.empty() ? rows : tuned).push_back(record);
     }
     if (!rows.empty()) out += family_text(rows, family, colour);
+    if (!tuned.empty()) out += tuned_text(tuned, rows, family, colour);
     for (const auto* finding : findings)
       out += fmt::format("  {} {} {}: {}\n", paint(finding->finding, Style::cyan, colour),
                          finding->value ? fmt::format("{:.3g}", *finding->value) : "-", finding->unit,

@@ -203,7 +203,8 @@ class Tuner {
       first_step.push_back(predicted.size());
       const std::size_t trials = expected_trials(landscape.space, strategy);
       for (std::size_t i = 0; i < trials; ++i)
-        predicted.push_back(predicted_seconds({landscape.family, landscape.cases[i]}, device_));
+        predicted.push_back(
+            predicted_seconds({landscape.family, landscape.cases[i % landscape.cases.size()]}, device_));
     }
     first_step.push_back(predicted.size());
     Progress progress(stderr, std::move(predicted), screen_of(STDERR_FILENO), steady_now);

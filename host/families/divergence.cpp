@@ -157,6 +157,7 @@ Family divergence() {
                {"local",
                 "work-group shape; one number for loop, two for the others",
                 {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
+                true,
                 true},
                {"form",
                 "corrected: does its work; published: exhibit of a known error",
