@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// cpu: what plain C++ reaches on this machine's processor, beside the same work in OpenCL.
+//
+//   clweave_baseline_cpu [n [threads]]     n 32-bit words, 2^26 unless told; all hardware threads unless told
+//
+// Prints one CSV row per kernel: median time of 41 samples, their quartiles, the same byte counts as
+// clweave's. Every output is checked before the timing.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// work(first, last) on equal stretches of [0, n), a thread each; stretches begin at whole cache lines.
+template <class F>
+void on_threads(unsigned threads, std::size_t n, F work) {
+  std::vector<std::thread> team;
+  const std::size_t stretch = (n / threads + 15) / 16 * 16;
+  for (unsigned t = 1; t < threads; ++t)
+    team.emplace_back([=] { work(std::min(n, t * stretch), std::min(n, (t + 1) * stretch), t); });
+  work(0, std::min(n, stretch), 0);
+  for (auto& thread : team) thread.join();
+}
+
+void fail(const char* kernel) {
+  std::fprintf(stderr, "%s: wrong result\n", kernel);
+  std::exit(1);
+}
+
+void measure(const char* kernel, unsigned threads, std::size_t n, double bytes,
+             const std::function<void()>& work) {
+  std::vector<double> times;
+  const double until = now() + 0.3;
+  while (now() < until) work();
+  for (int i = 0; i < 41; ++i) {
+    const double before = now();
+    work();
+    times.push_back(now() - before);
+  }
+  std::ranges::sort(times);
+  std::printf("native,%s,uint,%zu,%u,%zu,%.6g,%.6g,%.6g,%.0f,%.4g\n", kernel, n, threads, times.size(),
+              times[20], times[10], times[30], bytes, 1e-9 * bytes / times[20]);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::size_t n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : std::size_t{1} << 26;
+  const unsigned threads = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2]))
+                                    : std::max(1U, std::thread::hardware_concurrency());
+  if (n == 0 || threads == 0) {
+    std::fprintf(stderr, "usage: clweave_baseline_cpu [n [threads]]\n");
+    return 2;
+  }
+  Words in(n), out(n);
+  std::mt19937 random(1);
+  for (auto& word : in) word = static_cast<std::uint32_t>(random());
+  const double bytes = 4.0 * static_cast<double>(n);
+  std::printf("api,kernel,type,n,threads,samples,time_s,p25_s,p75_s,bytes,gb_per_s\n");
+
+  const auto copies = [&](const char* kernel, auto copy) {
+    const auto work = [&] {
+      on_threads(threads, n, [&](std::size_t first, std::size_t last, unsigned) { copy(first, last); });
+    };
+    std::ranges::fill(out, 0);
+    work();
+    if (in != out) fail(kernel);
+    measure(kernel, threads, n, 2 * bytes, work);
+  };
+  copies("memcpy", [&](std::size_t first, std::size_t last) {
+    std::memcpy(&out[first], &in[first], 4 * (last - first));
+  });
+  copies("copy_loop", [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      out[i] = in[i];
+#if defined(__GNUC__)
+      asm volatile("" ::: "memory");  // else it becomes a memcpy
+#endif
+    }
+  });
+#ifdef __SSE2__
+  copies("copy_streaming", [&](std::size_t first, std::size_t last) {
+    std::size_t i = first;
+    for (; i < last && reinterpret_cast<std::uintptr_t>(&out[i]) % 16 != 0; ++i) out[i] = in[i];
+    for (; i + 4 <= last; i += 4) {
+      __m128i four;
+      std::memcpy(&four, &in[i], sizeof four);
+      _mm_stream_si128(reinterpret_cast<__m128i*>(&out[i]), four);
+    }
+    for (; i < last; ++i) out[i] = in[i];
+    _mm_sfence();
+  });
+#endif
+
+  Words sums(16 * std::size_t{threads});  // a cache line each
+  const auto reduce = [&] {
+    on_threads(threads, n, [&](std::size_t first, std::size_t last, unsigned t) {
+      sums[16 * t] = std::reduce(&in[first], &in[first] + (last - first), std::uint32_t{0});
+    });
+    std::uint32_t sum = 0;
+    for (unsigned t = 0; t < threads; ++t) sum += sums[16 * t];
+    return sum;
+  };
+  if (reduce() != std::accumulate(in.begin(), in.end(), std::uint32_t{0})) fail("reduce");
+  measure("reduce", threads, n, bytes, [&] { reduce(); });
+
+  const auto scan = [&] { std::inclusive_scan(in.begin(), in.end(), out.begin()); };
+  scan();
+  if (out.back() != reduce()) fail("std_inclusive_scan");
+  measure("std_inclusive_scan", 1, n, 2 * bytes, scan);
+
+  std::size_t kept = 0;
+  const auto select = [&] {
+    kept = static_cast<std::size_t>(
+        std::copy_if(in.begin(), in.end(), out.begin(), [](std::uint32_t word) { return word % 2 == 0; }) -
+        out.begin());
+  };
+  select();
+  if (kept != static_cast<std::size_t>(std::ranges::count_if(in, [](auto word) { return word % 2 == 0; })))
+    fail("std_copy_if");
+  measure("std_copy_if", 1, n, bytes + 4.0 * static_cast<double>(kept), select);
+  return 0;
+}
