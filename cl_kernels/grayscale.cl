@@ -2,9 +2,14 @@
 // grayscale: one RGBA pixel per item.
 
 // Rec. 601 luma in 256ths, rounded to nearest; the weights add up to 256, so white stays white. Alpha stays.
+// One component after the other: Oclgrind 21.10 crashes on the shuffle that a vector literal becomes.
 uchar4 gray_of(const uchar4 pixel) {
   const uchar luma = (uchar)((77u * pixel.x + 150u * pixel.y + 29u * pixel.z + 128u) >> 8);
-  return (uchar4)(luma, luma, luma, pixel.w);
+  uchar4 gray = pixel;
+  gray.x = luma;
+  gray.y = luma;
+  gray.z = luma;
+  return gray;
 }
 
 // ---- Groups of a row: dimension 1 is the row; `pitch` pixels lie between the starts of two rows -----------

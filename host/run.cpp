@@ -129,8 +129,14 @@ class Execution {
     struct Pattern {
       std::array<unsigned char, poison.size()> bytes;
     };
-    session_.queue().enqueueFillBuffer(buffers_[b], Pattern{poison}, 0,
-                                       round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes);
+    const std::uint64_t end = round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes;
+    if (session_.info().platform != "Oclgrind") {
+      session_.queue().enqueueFillBuffer(buffers_[b], Pattern{poison}, 0, end);
+      return;
+    }
+    // What Oclgrind 21.10 has filled it takes for uninitialised, even after a kernel has stored there.
+    const std::vector<Pattern> patterns(end / poison.size(), Pattern{poison});
+    session_.queue().enqueueWriteBuffer(buffers_[b], CL_TRUE, 0, end, patterns.data());
   }
 
   void upload(std::size_t b) {
