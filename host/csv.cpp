@@ -35,7 +35,7 @@ class Parser {
 
   CsvTable table() {
     if (text_.empty()) fail_at(0, "the file is empty");
-    if (const auto nul = text_.find('\0'); nul != text_.npos) fail_at(nul, "a NUL byte");
+    if (const auto nul = text_.find('\0'); nul != std::string::npos) fail_at(nul, "a NUL byte");
     CsvTable out;
     End end = header(out.header);
     while (at_ < text_.size()) {
@@ -110,8 +110,9 @@ class Parser {
     const std::size_t open = at_++;
     for (;;) {
       const std::size_t quote = text_.find('"', at_);
-      if (quote == text_.npos) {
-        if (in_header_ || text_.find('\n', open) != text_.npos) fail_at(open, "a quote that is never closed");
+      if (quote == std::string::npos) {
+        if (in_header_ || text_.find('\n', open) != std::string::npos)
+          fail_at(open, "a quote that is never closed");
         at_ = text_.size();
         return false;
       }
@@ -134,7 +135,7 @@ class Parser {
 
 bool needs_quotes(const std::string& cell) {
   return !cell.empty() &&
-         (cell.front() == ' ' || cell.back() == ' ' || cell.find_first_of(",\"\r\n") != cell.npos);
+         (cell.front() == ' ' || cell.back() == ' ' || cell.find_first_of(",\"\r\n") != std::string::npos);
 }
 
 }  // namespace

@@ -254,6 +254,8 @@ struct Plan {
                                     : std::abs(static_cast<double>(got) - static_cast<double>(want)) <=
                                           tolerance * std::abs(static_cast<double>(want));
              ++tally.elements;
+             // Bytes, not values: the pattern may be a NaN.
+             // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
              tally.written += std::memcmp(&got, &poison[i * sizeof(T) % poison.size()], sizeof(T)) != 0;
              if (right) continue;
              if (tally.wrong++ == 0) {
@@ -290,7 +292,7 @@ struct Plan {
 // A measured case, as a family sees it when it draws conclusions.
 struct Outcome {
   Case at;
-  double time_s;
+  double time_s = 0;
 };
 
 // A conclusion from several cases of one family on one device, such as the inferred lock-step width.

@@ -73,7 +73,7 @@ bool Judge::is_cached(const Row& row) const {
 
 std::string Judge::doubt(const Row& row, const Job& job) const {
   const Record& record = row.record;
-  if (const std::string why = stamp_doubt(row); !why.empty()) return why;
+  if (std::string why = stamp_doubt(row); !why.empty()) return why;
   if (!record.ok() || job.is_ceiling || !record.time_s) return {};
   const auto best = [&](const std::string& name) {
     const auto it = ceilings_.find(name);

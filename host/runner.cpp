@@ -145,7 +145,7 @@ class ChildRunner : public Runner {
   }
 
   // Reads lines until one is no sign of life. Empty: `silence` says why there is none.
-  std::optional<json> answer_of(Child& child, Silence& silence) {
+  std::optional<json> answer_of(Child& child, Silence& silence) const {
     constexpr double slice_s = 0.1;
     std::string stage = "start", line;
     double quiet_s = 0, total_s = 0, last_s = host_now();

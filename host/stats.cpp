@@ -357,14 +357,14 @@ std::optional<double> spearman(std::span<const double> x, std::span<const double
 
 std::optional<double> kendall(std::span<const double> x, std::span<const double> y) {
   check_pairs(x, y, "kendall");
-  const auto sign = [](double a, double b) { return static_cast<int>(a < b) - static_cast<int>(a > b); };
+  const auto sign = [](double a, double b) { return std::int64_t{a < b} - std::int64_t{a > b}; };
   std::int64_t excess = 0;    // of concordant pairs over discordant ones
   std::int64_t untied_x = 0;  // pairs
   std::int64_t untied_y = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     for (std::size_t j = i + 1; j < x.size(); ++j) {
-      const int dx = sign(x[i], x[j]);
-      const int dy = sign(y[i], y[j]);
+      const std::int64_t dx = sign(x[i], x[j]);
+      const std::int64_t dy = sign(y[i], y[j]);
       excess += dx * dy;
       untied_x += dx * dx;
       untied_y += dy * dy;

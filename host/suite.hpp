@@ -24,7 +24,7 @@ struct Selection {
 std::optional<Values> values_set(const Selection&, const std::string& axis);
 
 struct Job {
-  const Family* family;
+  const Family* family = nullptr;
   Case at;
   bool exhibit = false;     // form=published
   bool is_ceiling = false;  // the best of these is what other rows are held against

@@ -33,7 +33,8 @@ bool can_redraw(int fd) { return isatty(fd) == 1 && environment("TERM") != "dumb
 bool utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const auto locale = environment(name);
-    if (!locale.empty()) return locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos;
+    if (!locale.empty())
+      return locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   }
   return false;
 }
@@ -213,7 +214,7 @@ std::string bytes_text(double bytes) {
   const auto& unit = unit_for(bytes, 3, units);
   std::string number = rounded(bytes / unit.size, 3);
   // Sizes are mostly chosen, not measured: 64 MiB is meant, not 64.0.
-  if (number.find('.') != number.npos) number.erase(number.find_last_not_of('0') + 1);
+  if (number.find('.') != std::string::npos) number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') number.pop_back();
   return number + " " + unit.name;
 }
@@ -249,7 +250,7 @@ std::string count_text(std::int64_t count) {
 std::string percent_text(double fraction, int decimals) {
   if (!std::isfinite(fraction)) return "-";
   std::string number = fmt::format("{:.{}f}", 100 * fraction, decimals);
-  if (number.find_first_not_of("-0.") == number.npos) number.erase(0, number.find_first_not_of('-'));
+  if (number.find_first_not_of("-0.") == std::string::npos) number.erase(0, number.find_first_not_of('-'));
   return number + " %";
 }
 
@@ -276,7 +277,8 @@ Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen scree
       clock_(std::move(clock)),
       began_s_(clock_()) {
   for (auto& s : predicted_s_) s = std::isfinite(s) && s > 0 ? s : 0;
-  total_s_ = std::accumulate(predicted_s_.begin(), predicted_s_.end(), 0.0);
+  total_s_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer)
+      std::accumulate(predicted_s_.begin(), predicted_s_.end(), 0.0);
 }
 
 void Progress::start(std::size_t step, std::string text) {
