@@ -4,8 +4,24 @@
 // T, W, V   element type, elements of a vector, and T or the vector of W of them
 // LANES     neighbouring items that share a sequence
 // ILP       vectors that an item of the kernel ilp holds at once
-#if !defined(T) || !defined(W) || !defined(V) || !defined(LANES) || !defined(ILP)
-#error "copy.cl needs T, W, V, LANES and ILP: see host/families/copy.cpp"
+// STREAMING 1: stores go past the caches
+#if !defined(T) || !defined(W) || !defined(V) || !defined(LANES) || !defined(ILP) || !defined(STREAMING)
+#error "copy.cl needs T, W, V, LANES, ILP and STREAMING: see host/families/copy.cpp"
+#endif
+
+// A cache that is to hold a line must read it first, though the copy overwrites it: a third of the traffic.
+#if STREAMING
+#ifdef __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+#define PUT(place, value) __builtin_nontemporal_store(value, &(place))
+#endif
+#endif
+#ifndef PUT
+#error "unsupported: the compiler has no streaming stores"
+#define PUT(place, value) (place) = (value)
+#endif
+#else
+#define PUT(place, value) (place) = (value)
 #endif
 
 // What is left of n elements behind the last whole vector: fewer than W, so one item does.
@@ -17,7 +33,7 @@ void copy_tail(__global V* out, __global const V* in, const uint n) {
 // One vector per item.
 __kernel void no_loop(__global V* restrict out, __global const V* restrict in, const uint n) {
   const size_t i = get_global_id(0);
-  if (i < n / W) out[i] = in[i];
+  if (i < n / W) PUT(out[i], in[i]);
   copy_tail(out, in, n);
 }
 
@@ -30,7 +46,7 @@ __kernel void ilp(__global V* restrict out, __global const V* restrict in, const
 #pragma unroll
     for (uint k = 0; k < ILP; ++k) held[k] = in[first + k * apart];
 #pragma unroll
-    for (uint k = 0; k < ILP; ++k) out[first + k * apart] = held[k];
+    for (uint k = 0; k < ILP; ++k) PUT(out[first + k * apart], held[k]);
   } else {
     for (size_t i = first; i < vectors; i += apart) out[i] = in[i];
   }
@@ -39,14 +55,14 @@ __kernel void ilp(__global V* restrict out, __global const V* restrict in, const
 
 // The whole grid strides over the array together.
 __kernel void grid_stride(__global V* restrict out, __global const V* restrict in, const uint n) {
-  for (size_t i = get_global_id(0); i < n / W; i += get_global_size(0)) out[i] = in[i];
+  for (size_t i = get_global_id(0); i < n / W; i += get_global_size(0)) PUT(out[i], in[i]);
   copy_tail(out, in, n);
 }
 
 // ---- Sequences: LANES neighbours stride over a part of the array that is theirs alone --------------------
 
 void copy_sequence(__global V* restrict out, __global const V* restrict in, const size_t begin, const size_t end) {
-  for (size_t i = begin + get_global_id(0) % LANES; i < end; i += LANES) out[i] = in[i];
+  for (size_t i = begin + get_global_id(0) % LANES; i < end; i += LANES) PUT(out[i], in[i]);
 }
 
 // Where a sequence begins: each has `base` chunks, the first `extra` ones have one more.

@@ -30,6 +30,20 @@ Session::Session(DeviceInfo info, std::string kernel_dir, std::function<void(con
   }
 }
 
+namespace {
+
+// A kernel refuses a compiler that lacks something by `#error "unsupported: what"`. Returns what; empty when
+// the log holds no such line.
+std::string refusal_in(const std::string& log) {
+  const std::string mark = "\"unsupported: ";
+  const auto at = log.find(mark);
+  if (at == std::string::npos) return {};
+  const auto begin = at + mark.size();
+  return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
+}
+
+}  // namespace
+
 const Session::Built& Session::build(const Source& source) {
   if (const auto it = built_.find(source.fingerprint); it != built_.end()) return it->second;
   cl::Program program(context_, source.text);
@@ -41,6 +55,7 @@ const Session::Built& Session::build(const Source& source) {
     std::string log;
     if (error.err() == CL_BUILD_PROGRAM_FAILURE)
       log = "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+    if (const std::string why = refusal_in(log); !why.empty()) throw Error(Kind::unsupported, why);
     throw Error(Kind::build, "options" + source.options + " gave " + cl_name(error.err()) + log);
   }
   return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;

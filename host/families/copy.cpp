@@ -136,6 +136,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("T", type_name<T>()).define("W", std::to_string(width) + "u");
   p.define("V", type_name<T>() + (width == 1 ? "" : std::to_string(width)));
   p.define("LANES", std::to_string(lanes) + "u").define("ILP", std::to_string(ilp) + "u");
+  p.define("STREAMING", at.is("store", "streaming") ? 1 : 0);
   const Random<T> value(at.seed, 1);
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);
@@ -176,6 +177,7 @@ bool makes_sense(const Case& at) {
     return false;
   if (!loops && at.number("groups") != default_groups) return false;
   if (kernel != "ilp" && at.number("ilp") != 1) return false;
+  if (at.is("store", "streaming") && (kernel == "buffer" || billeter || published)) return false;
   if (at.is("setup", "inside") && (!has_sequences(at) || published)) return false;
   if (kernel == "buffer" && (at.number("width") != default_width ||
                              at.number("work_group") != default_work_group || !at.is("type", "uint")))
@@ -256,6 +258,11 @@ Family copy() {
            {"work_group", "items of a work-group", work_groups, false, true},
            {"groups", "work-groups of a loop; the others take as many as they need", groups, false, true},
            {"ilp", "vectors that an item of the kernel ilp holds at once", ilps, false, true},
+           {"store",
+            "plain; streaming: past the caches, where the compiler has such stores",
+            {"plain", "streaming"},
+            false,
+            true},
            {"setup",
             "the split into sequences: outside: computed before; inside: by a launch that is timed too",
             both},
@@ -274,6 +281,7 @@ Family copy() {
              {{"kernel", {"ilp"}}, {"ilp", {2, 14}}, {"work_group", {32}}, {"n", {1, 1009, 4096}}},
              {{"kernel", {"no_loop"}}, {"type", types}, {"width", {2}}, {"n", {1009}}},
              {{"kernel", {"no_loop"}}, {"type", {"uchar"}}, {"width", {8, 16}}, {"n", {1009}}},
+             {{"kernel", {"no_loop"}}, {"store", {"streaming"}}, {"n", {1009}}},
              {{"kernel", {"buffer"}}, {"n", {1, 1009}}},
              {{"kernel", {"warp_stride"}},
               {"work_group", {64, 96}},
@@ -300,6 +308,7 @@ Family copy() {
            {"quick",
             {{{"kernel", {"buffer"}}, {"n", {published_n}}},
              {{"kernel", {"no_loop", "ilp"}}, {"width", {1, 4}}, {"ilp", {1, 4}}, {"n", {published_n}}},
+             {{"kernel", {"no_loop"}}, {"width", {16}}, {"store", {"streaming"}}, {"n", {published_n}}},
              {{"kernel", {"grid_stride", "warp_stride"}},
               {"width", {1, 4}},
               {"groups", {512, 8192}},
