@@ -25,7 +25,7 @@ bool writes_apart(const Case& at) { return at.is("side", "write") || at.is("side
 class Permutation {
  public:
   Permutation(std::uint64_t n, std::uint64_t seed)
-      : n_(n), mask_(std::bit_ceil(n) - 1), shift_((std::bit_width(mask_) + 1) / 2 + 1) {
+      : n_(n), mask_(std::bit_ceil(n) - 1), shift_(static_cast<int>((std::bit_width(mask_) + 1) / 2 + 1)) {
     for (std::uint64_t k = 0; k < factors_.size(); ++k) factors_[k] = mix_bits(seed ^ mix_bits(k)) | 1;
   }
   std::uint64_t operator()(std::uint64_t i) const {

@@ -8,6 +8,7 @@
 // Counted bytes: every element read once and written once.
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "family.hpp"
 
@@ -229,6 +230,116 @@ std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& m
   return all;
 }
 
+// ---- What the search found, beside what was published -----------------------------------------------------
+
+// Of the tables of 2018 (GeForce GTX 690, 2^24 elements): the best of each variant.
+struct PublishedBest {
+  const char* kernel;
+  std::int64_t width;
+  const char* setup;
+  double time_us;
+  std::int64_t work_group, groups;
+};
+constexpr std::array published_bests = {PublishedBest{"no_loop", 1, "outside", 870.9, 128, 131072},
+                                        PublishedBest{"no_loop", 2, "outside", 857.9, 704, 11915},
+                                        PublishedBest{"no_loop", 4, "outside", 862.3, 1024, 4096},
+                                        PublishedBest{"grid_stride", 1, "outside", 861.8, 256, 32768},
+                                        PublishedBest{"grid_stride", 2, "outside", 859.7, 1024, 8192},
+                                        PublishedBest{"grid_stride", 4, "outside", 862.4, 64, 65536},
+                                        PublishedBest{"warp_stride", 1, "outside", 863.7, 128, 65536},
+                                        PublishedBest{"warp_stride", 2, "outside", 820.9, 256, 38912},
+                                        PublishedBest{"warp_stride", 4, "outside", 831.7, 256, 38912},
+                                        PublishedBest{"billeter", 1, "outside", 1125.3, 128, 120},
+                                        PublishedBest{"billeter", 2, "outside", 1005.6, 128, 120},
+                                        PublishedBest{"billeter", 4, "outside", 1023.8, 128, 120},
+                                        PublishedBest{"billeter", 1, "inside", 1804.7, 128, 120},
+                                        PublishedBest{"billeter", 2, "inside", 1434.6, 128, 120},
+                                        PublishedBest{"billeter", 4, "inside", 1335.7, 128, 120}};
+
+// One way to copy, in the order of its search.
+using Landscape = std::vector<const Outcome*>;
+
+std::string launch_text(const Outcome& o) {
+  std::string text = std::to_string(o.at.number("work_group"));
+  if (o.at.is("kernel", "grid_stride") || has_sequences(o.at))
+    text += "x" + std::to_string(o.at.number("groups"));
+  if (o.at.is("kernel", "ilp")) text += " ilp " + std::to_string(o.at.number("ilp"));
+  return text;
+}
+
+// Faster than what comes before and after it in the search.
+Landscape local_minima(const Landscape& search) {
+  Landscape minima;
+  for (std::size_t i = 1; i + 1 < search.size(); ++i) {
+    if (search[i]->time_s < search[i - 1]->time_s && search[i]->time_s < search[i + 1]->time_s)
+      minima.push_back(search[i]);
+  }
+  return minima;
+}
+
+std::string microseconds(double seconds) {
+  const auto tenths = static_cast<std::int64_t>(std::llround(1e7 * seconds));
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " us";
+}
+
+std::string best_text(const Outcome& best) {
+  std::string text = "best launch " + launch_text(best) + ", " + microseconds(best.time_s);
+  if (best.at.number("n") != published_n) return text;
+  for (const auto& row : published_bests) {
+    if (!best.at.is("kernel", row.kernel) || best.at.number("width") != row.width ||
+        !best.at.is("setup", row.setup))
+      continue;
+    text += "; published on a GeForce GTX 690: " + std::to_string(row.work_group) + "x" +
+            std::to_string(row.groups) + ", " + microseconds(1e-6 * row.time_us);
+  }
+  return text;
+}
+
+// Of the largest n: the best launch of each kernel and width, how much there was to lose, and every local
+// minimum of a search.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::int64_t largest = 0;
+  for (const auto& o : outcomes) largest = std::max(largest, o.at.number("n"));
+  std::map<std::string, Landscape> searches;
+  const Outcome* fastest = nullptr;
+  const Outcome* buffer = nullptr;
+  for (const auto& o : outcomes) {
+    if (o.at.number("n") != largest || !o.at.is("type", "uint") || !o.at.is("form", "corrected")) continue;
+    if (o.at.is("kernel", "buffer")) {
+      buffer = &o;
+      continue;
+    }
+    if (fastest == nullptr || o.time_s < fastest->time_s) fastest = &o;
+    searches[o.at.text("kernel") + (o.at.is("setup", "inside") ? "_inside" : "") + "_width" +
+             std::to_string(o.at.number("width"))]
+        .push_back(&o);
+  }
+  std::vector<Finding> out;
+  if (buffer != nullptr && fastest != nullptr)
+    out.push_back({"best_over_buffer", buffer->time_s / fastest->time_s, "ratio",
+                   "rate of the best copy, " + fastest->at.text("kernel") + " width " +
+                       std::to_string(fastest->at.number("width")) + " " + launch_text(*fastest) +
+                       ", over clEnqueueCopyBuffer's, n=" + std::to_string(largest)});
+  for (auto& [name, search] : searches) {
+    std::ranges::sort(search, {}, [](const Outcome* o) {
+      return std::tuple(o->at.number("work_group"), o->at.number("groups"), o->at.number("ilp"));
+    });
+    const auto [best, worst] =
+        std::ranges::minmax_element(search, {}, [](const Outcome* o) { return o->time_s; });
+    out.push_back({"best_" + name, 1e6 * (*best)->time_s, "us", best_text(**best)});
+    if (search.size() < 8) continue;
+    out.push_back({"spread_" + name, (*worst)->time_s / (*best)->time_s, "ratio",
+                   "time of the worst of " + std::to_string(search.size()) + " launches, " +
+                       launch_text(**worst) + ", over the best"});
+    std::string list;
+    const Landscape minima = local_minima(search);
+    for (const auto* o : minima) list += (list.empty() ? "" : ", ") + launch_text(*o);
+    out.push_back({"local_minima_" + name, static_cast<double>(minima.size()), "launches",
+                   "faster than their neighbours in the search: " + list});
+  }
+  return out;
+}
+
 }  // namespace
 
 Family copy() {
@@ -277,8 +388,9 @@ Family copy() {
               {"width", {1, 4}},
               {"work_group", {64}},
               {"groups", {3}},
-              {"n", {1, 63, 64, 65, 1009}}},
-             {{"kernel", {"ilp"}}, {"ilp", {2, 14}}, {"work_group", {32}}, {"n", {1, 1009, 4096}}},
+              {"n", {1, 65, 1009}}},
+             {{"kernel", {"ilp"}}, {"ilp", {2}}, {"work_group", {32}}, {"n", {1, 1009, 4096}}},
+             {{"kernel", {"ilp"}}, {"ilp", {14}}, {"width", {1}}, {"work_group", {32}}, {"n", {1009, 4096}}},
              {{"kernel", {"no_loop"}}, {"type", types}, {"width", {2}}, {"n", {1009}}},
              {{"kernel", {"no_loop"}}, {"type", {"uchar"}}, {"width", {8, 16}}, {"n", {1009}}},
              {{"kernel", {"no_loop"}}, {"store", {"streaming"}}, {"n", {1009}}},
@@ -288,8 +400,12 @@ Family copy() {
               {"groups", {3}},
               {"setup", {"inside"}},
               {"n", {65, 1009}}},
-             {{"kernel", fixed_billeter},
-              {"width", {1, 4}},
+             {{"kernel", {"billeter"}},
+              {"width", {1}},
+              {"work_group", {billeter_items}},
+              {"groups", {billeter_groups}},
+              {"n", {20011}}},
+             {{"kernel", {"billeter_chag"}},
               {"work_group", {billeter_items}},
               {"groups", {billeter_groups}},
               {"setup", both},
@@ -300,7 +416,7 @@ Family copy() {
               {"n", {4096}},
               {"form", {"published"}}},
              {{"kernel", {"billeter"}},
-              {"width", {1, 2, 4}},
+              {"width", {1}},
               {"work_group", {billeter_items}},
               {"groups", {billeter_groups}},
               {"n", {4096}},
@@ -349,7 +465,8 @@ Family copy() {
                   {"sequence_size", "vectors of the longest sequence"}},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
-          []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};
+          []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
+      .findings = findings};
 }
 
 }  // namespace clweave

@@ -7,6 +7,8 @@
 //
 // A pixel becomes (L, L, L, A) with L = (77 R + 150 G + 29 B + 128) >> 8. Counted bytes: four read and four
 // written per pixel of the image, none for padding.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "family.hpp"
@@ -131,12 +133,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (entry == nullptr || o.time_s < entry->time_s) entry = &o;
   }
   std::vector<Finding> out;
-  for (const auto& [image, kernels] : best) {
+  for (const auto& entry : best) {
+    const std::string& image = entry.first;
+    const auto& kernels = entry.second;
     const auto ratio = [&](const std::string& name, const std::string& one, const std::string& other,
                            const std::string& text) {
       if (!kernels.contains(one) || !kernels.contains(other)) return;
-      out.push_back({name + "_" + image, kernels.at(one)->time_s / kernels.at(other)->time_s, "ratio",
-                     text + ", each at its best work-group"});
+      out.push_back({fmt::format("{}_{}", name, image), kernels.at(one)->time_s / kernels.at(other)->time_s,
+                     "ratio", text + ", each at its best work-group"});
     };
     if (kernels.contains("naive tight"))
       out.push_back({"best_work_group_" + image,
