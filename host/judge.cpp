@@ -88,15 +88,18 @@ std::string Judge::doubt(const Row& row, const Job& job) const {
                        bound);
   // Below this the launch decides, not the work.
   constexpr double least_s = 20e-6;
+  // Nor does noise: both medians must be known to an interval, and the intervals must be apart.
+  if (!record.time_low_s || !record.time_high_s) return {};
+  const double low_s = *record.time_low_s, high_s = *record.time_high_s;
   if (const auto others = siblings_.find(sibling_key(job.at)); others != siblings_.end()) {
     for (const auto& other : others->second) {
       const double up = growth(other.at, job.at), down = growth(job.at, other.at);
-      if (up >= 2 && other.min_s > least_s && *record.min_s < 0.7 * other.min_s)
+      if (up >= 2 && other.low_s > least_s && high_s < 0.7 * other.low_s)
         return fmt::format("{:.3g} times the work of {} took {:.3g} of its time", up, other.at.id(),
-                           *record.min_s / other.min_s);
-      if (down >= 2 && *record.min_s > least_s && other.min_s < 0.7 * *record.min_s)
+                           high_s / other.low_s);
+      if (down >= 2 && low_s > least_s && other.high_s < 0.7 * low_s)
         return fmt::format("{:.3g} times the work, {}, took {:.3g} of its time", down, other.at.id(),
-                           other.min_s / *record.min_s);
+                           other.high_s / low_s);
     }
   }
   return {};
@@ -132,7 +135,8 @@ void Judge::complete(Row& row, const Job& job, const std::string& doubt) {
     if (!outcomes_.contains(job.family)) order_.push_back(job.family);
     outcomes_[job.family].push_back({job.at, *record.time_s});
   }
-  siblings_[sibling_key(job.at)].push_back({job.at, *record.min_s});
+  if (record.time_low_s && record.time_high_s)
+    siblings_[sibling_key(job.at)].push_back({job.at, *record.time_low_s, *record.time_high_s});
 }
 
 std::vector<Record> Judge::findings(const DeviceInfo& device) const {

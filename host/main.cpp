@@ -9,6 +9,7 @@
 #include "listing.hpp"
 #include "options.hpp"
 #include "record.hpp"
+#include "roofline.hpp"
 #include "supervisor.hpp"
 #include "terminal.hpp"
 #include "tune.hpp"
@@ -62,6 +63,7 @@ int main(int argc, char** argv) {
       case Command::list: return list(*options);
       case Command::run: return supervise(*options, arguments);
       case Command::tune: return tune(*options, arguments);
+      case Command::roofline: return roofline(options->files, options->csv_output);
       case Command::worker: return serve();
     }
   } catch (const Error& error) {

@@ -144,6 +144,11 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   tune->add_option("--budget", budget, "End the search after so long or so many measurements: 60s, 200cases")
       ->type_name("B");
 
+  auto* roofline = app.add_subcommand(
+      "roofline", "Place every kernel of results files under the ceilings measured with it");
+  roofline->add_option("FILE", out.files, "CSVs of clweave run")->required()->check(CLI::ExistingFile);
+  roofline->add_flag("--csv", out.csv_output, "The same as CSV");
+
   // Not for people: what the supervisor starts.
   auto* worker = app.add_subcommand("worker")->group("");
 
@@ -157,11 +162,12 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
     throw Error(Kind::usage,
                 std::string(error.what()) + "\nclweave --help and clweave run --help show what may be typed");
   }
-  out.command = devices->parsed()  ? Command::devices
-                : list->parsed()   ? Command::list
-                : tune->parsed()   ? Command::tune
-                : worker->parsed() ? Command::worker
-                                   : Command::run;
+  out.command = devices->parsed()    ? Command::devices
+                : list->parsed()     ? Command::list
+                : tune->parsed()     ? Command::tune
+                : roofline->parsed() ? Command::roofline
+                : worker->parsed()   ? Command::worker
+                                     : Command::run;
   if (!budget.empty()) read_budget(budget, out);
   out.cold = cache == "cold";
   out.selection.ceilings = !no_ceiling;

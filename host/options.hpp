@@ -9,12 +9,14 @@
 
 namespace clweave {
 
-enum class Command { devices, list, run, tune, worker };
+enum class Command { devices, list, run, tune, roofline, worker };
 
 struct Options {
   Command command = Command::run;
   bool json = false;                 // devices, list
   bool columns = false;              // list
+  std::vector<std::string> files;    // roofline: results
+  bool csv_output = false;           // roofline
   std::vector<std::string> devices;  // selectors; empty: every device
   Selection selection;
   std::string csv;  // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
