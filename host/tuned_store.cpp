@@ -27,7 +27,7 @@ json read_store(const std::string& path) {
   if (!fs::exists(path)) return {{"schema", schema}, {"devices", json::object()}};
   std::ifstream in(path);
   json store = json::parse(in, nullptr, false);
-  if (store.is_discarded() || store.value("schema", "") != schema || !store["devices"].is_object())
+  if (!store.is_object() || store.value("schema", "") != schema || !store["devices"].is_object())
     throw Error(Kind::io, path + " is no store of clweave tune; name another by --store, or remove it");
   return store;
 }

@@ -148,14 +148,18 @@ class Cli : public testing::Test {
 
 TEST_F(Cli, HelpListsEveryOption) {
   const std::vector<std::pair<Words, Words>> pages = {
-      {{"--help"}, {"--help", "--version", "devices", "list", "run"}},
+      {{"--help"}, {"--help", "--version", "devices", "list", "run", "tune", "roofline"}},
       {{"devices", "--help"}, {"--json"}},
       {{"list", "--help"}, {"--family", "--json", "--columns"}},
       {{"run", "--help"},
        {"--device",     "--family",      "--preset",      "--set",        "--where",   "--filter",
         "--csv",        "--kernels",     "--seed",        "--no-ceiling", "--dry-run", "--runs",
         "--precision",  "--max-samples", "--max-seconds", "--budget",     "--cache",   "--timeout",
-        "--in-process", "--resume",      "--replay",      "--case"}}};
+        "--in-process", "--resume",      "--replay",      "--case",       "--tuned",   "--store"}},
+      {{"tune", "--help"},
+       {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget",
+        "--store"}},
+      {{"roofline", "--help"}, {"--csv"}}};
   show({});
   for (const auto& [words, options] : pages) {
     const Ended ended = run(words);
@@ -585,6 +589,77 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   const Ended unknown = run({"run", "--replay", csv(), "--case", "lanes/paths=3"});
   EXPECT_EQ(unknown.code, 2) << unknown.err;
   EXPECT_THAT(unknown.err, HasSubstr("lanes/paths=3"));
+}
+
+// ---- Tuning ----------------------------------------------------------------------------------------------
+
+// Two configurations of one variant.
+const Words two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
+                          "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
+                          "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
+                          "local=16x16,32x8"};
+
+TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
+  const std::string store = (folder() / "tuned.json").string();
+  const Ended ended = run(Words{"tune", "--store", store, "--csv", csv()} + two_shapes);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 of 2"));
+  const Results results = read_results(csv());
+  EXPECT_EQ(results.cases.size(), 2U);
+  for (const auto& record : results.cases) EXPECT_EQ(record.verified, "yes") << record.reason;
+
+  // Whichever won: the run shows the other one too.
+  const fs::path again = folder() / "again.csv";
+  const Ended tuned = run(Words{"run", "--tuned", "--store", store, "--csv", again.string()} + two_shapes);
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_EQ(read_results(again).cases.size(), 2U) << "both are in the run already";
+  const fs::path third = folder() / "third.csv";
+  Words other = two_shapes;
+  other.back() = "local=1x256";
+  EXPECT_EQ(run(Words{"run", "--tuned", "--store", store, "--csv", third.string()} + other).code, 0);
+  const Results both = read_results(third);
+  ASSERT_EQ(both.cases.size(), 2U);
+  EXPECT_EQ(std::ranges::count(both.cases, "yes", &Record::tuned), 1);
+}
+
+TEST_F(Cli, TuneStopsAtItsBudget) {
+  const Ended ended = run(Words{"tune", "--budget", "1cases", "--strategy", "random", "--store",
+                                (folder() / "tuned.json").string(), "--csv", csv()} +
+                          two_shapes);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("1 of 2"));
+  EXPECT_EQ(read_results(csv()).cases.size(), 1U);
+}
+
+TEST_F(Cli, TuneSaysWhatMayBeTyped) {
+  const std::vector<std::pair<Words, std::string>> wrong = {
+      {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
+      {{"--strategy", "random"}, "--budget"},
+      {{"--budget", "60"}, "200cases"},
+      {{"--family", "lanes"}, "access,copy,"}};
+  for (const auto& [words, hint] : wrong) {
+    const Ended ended = run(Words{"tune", "--csv", csv()} + words);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(hint));
+  }
+}
+
+TEST_F(Cli, ATunedStoreThatIsNoneIsRefused) {
+  const fs::path store = folder() / "tuned.json";
+  std::ofstream(store) << "[]";
+  const Ended ended = run(tiny + Words{"--tuned", "--store", store.string(), "--csv", csv()});
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("--store"));
+}
+
+// ---- Roofline --------------------------------------------------------------------------------------------
+
+TEST_F(Cli, RooflineWithoutCeilingsSaysHowToGetThem) {
+  ASSERT_EQ(run(two_kernels + Words{"--csv", csv()}).code, 0);
+  const Ended ended = run({"roofline", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("no ceilings in this file"));
+  EXPECT_EQ(run({"roofline", "/nowhere.csv"}).code, 2);
 }
 
 TEST_F(Cli, SeedsChangeTheInputsNotTheVerdict) {
