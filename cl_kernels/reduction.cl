@@ -5,8 +5,8 @@
 // T, WORDS           element type, and the 32-bit words of one; sums of int are sums of uint, which wrap
 // OP, IDENTITY       0 sum, 1 minimum, 2 maximum; what changes nothing
 // GROUP              items of a work-group, a power of two
-// LANES, UNROLL      tiles alone: elements of a vector; vectors that an item loads at a time
-// STRIDED            tiles alone: 1: the groups take turns, 0: each takes a run of neighbouring tiles
+// LANES, UNROLL      for tiles: elements of a vector; vectors that an item loads at a time
+// STRIDED            for tiles: 1: the groups take turns, 0: each takes a run of neighbours
 // SHUFFLE            1: items that run in lock-step fold among themselves, 0: only through local memory
 #if !defined(T) || !defined(WORDS) || !defined(OP) || !defined(IDENTITY) || !defined(GROUP) || !defined(LANES) || \
     !defined(UNROLL) || !defined(STRIDED) || !defined(SHUFFLE)

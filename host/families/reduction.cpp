@@ -204,11 +204,13 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
 
   const Op op = op_of(at);
   const std::uint64_t lanes = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
+  const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 4) : unroll;
+  const bool strided = !is_run(form);
   Plan p;
   p.define("T", type_name<T>()).define("WORDS", sizeof(T) / 4);
   p.define("OP", static_cast<std::int64_t>(op)).define("IDENTITY", identity<T>(op));
   p.define("GROUP", static_cast<std::int64_t>(group)).define("LANES", static_cast<std::int64_t>(lanes));
-  p.define("UNROLL", static_cast<std::int64_t>(unroll)).define("STRIDED", at.is("walk", "strided") ? 1 : 0);
+  p.define("UNROLL", static_cast<std::int64_t>(vectors)).define("STRIDED", strided ? 1 : 0);
   p.define("SHUFFLE", form.shuffle && group >= 32 && has_shuffle(device) ? 1 : 0);
 
   const auto tree = static_cast<double>(std::bit_width(group));
@@ -219,19 +221,18 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
     for (std::uint64_t count = n; passes.empty() || count > 1; count = passes.back().outputs)
       passes.push_back({count, block, parts(count, block), tree + 1});
   } else {
-    const std::uint64_t tile = group * lanes * unroll;
+    const std::uint64_t tile = group * lanes * vectors;
     const std::uint64_t tiles = parts(n, tile);
     // Some drivers end a loop after 65535 trips: more groups before that.
     const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-    const std::uint64_t wanted = std::min(tiles, std::max(units * per_unit, parts(tiles, 16384)));
+    const std::uint64_t wanted = std::min(tiles, std::max(units * per_unit, parts(tiles, 32768)));
     run = parts(tiles, wanted);
-    const bool strided = at.is("walk", "strided");
     const std::uint64_t groups = strided ? wanted : parts(tiles, run);
-    const double items = static_cast<double>(run + 2 * unroll * lanes) + tree;
+    const double items = static_cast<double>(run + 2 * vectors * lanes) + tree;
     passes.push_back({n, strided ? tile : tile * run, groups, items});
     if (form.one_launch || groups > 1)
       passes.push_back(
-          {groups, groups, 1, static_cast<double>(parts(groups, group) + lanes + unroll) + tree});
+          {groups, groups, 1, static_cast<double>(parts(groups, group) + lanes + vectors) + tree});
   }
 
   const auto reference = std::make_shared<Reference<T>>(op, at.seed, passes);
@@ -247,7 +248,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       if (form.per_item > 0) {
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count);
       } else {
-        const std::uint64_t later = parts(count, group * lanes * unroll);  // one group takes all
+        const std::uint64_t later = parts(count, group * lanes * vectors);  // one group takes all
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count,
                  k == 0 ? tiles_of_group : static_cast<std::uint32_t>(later));
       }
@@ -291,8 +292,7 @@ bool makes_sense(const Case& at) {
   if (is_run(form) != (at.number("work_group") == 1)) return false;
   if (at.is("variant", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
     return false;
-  return form.per_item == 0 ||
-         (at.number("unroll") == 4 && at.number("groups_per_unit") == 8 && at.is("walk", "strided"));
+  return form.per_item == 0 || (at.number("unroll") == 8 && at.number("groups_per_unit") == 8);
 }
 
 // The published ladders, int: GB/s of a Tesla M2090 at 16 * 2^20 (Vuduc) and a G80 at 2^22 (Harris).
@@ -343,10 +343,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   return out;
 }
 
-std::vector<Sweep> sweeps(const Values& n) {
+// Small sizes have no work for more groups.
+std::vector<Sweep> sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  return {{{"variant", variants()}, {"n", n}, {"work_group", {256, 1}}},
-          {{"variant", groups}, {"n", n}, {"groups_per_unit", {2, 32}}}};
+  return {{{"variant", variants()}, {"n", small}, {"work_group", {256, 1}}},
+          {{"variant", variants()}, {"n", large}, {"work_group", {256, 1}}},
+          {{"variant", groups}, {"n", large}, {"groups_per_unit", {2, 32}}}};
 }
 
 }  // namespace
@@ -354,19 +356,21 @@ std::vector<Sweep> sweeps(const Values& n) {
 Family reduction() {
   const Values types = {"int", "uint", "long", "float", "double"};
   const Values ops = {"sum", "min", "max"};
-  std::vector<Sweep> full = sweeps({65536, 1048576, 4194304, 16777216, 33554432, 268435456});
+  std::vector<Sweep> full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
   full.push_back({{"variant", {"single", "run_single"}},
                   {"op", ops},
                   {"type", {"int", "long", "float", "double"}},
                   {"n", {67108864}},
                   {"work_group", {256, 1}}});
-  full.push_back({{"variant", {"single", "vector"}},
-                  {"n", {4194304, 268435456}},
-                  {"work_group", {128, 512, 1024}},
+  full.push_back({{"variant", {"single"}},
+                  {"n", {67108864}},
+                  {"work_group", {128, 256, 512, 1024}},
                   {"unroll", {2, 4, 8}},
-                  {"groups_per_unit", {2, 4, 8, 16}},
-                  {"walk", {"strided", "chunk"}}});
-  full.push_back({{"variant", {"single", "run_single"}}, {"n", {1073741824}}, {"work_group", {256, 1}}});
+                  {"groups_per_unit", {8, 32}}});
+  const Values huge = {268435456, 1073741824};
+  full.push_back(
+      {{"variant", {"vector", "subgroup", "single", "atomic"}}, {"n", huge}, {"groups_per_unit", {8, 32}}});
+  full.push_back({{"variant", {"run_single"}}, {"n", huge}, {"work_group", {1}}});
   return {
       .name = "reduction",
       .question =
@@ -385,37 +389,38 @@ Family reduction() {
                {"n", "values", {16777216}},
                {"work_group", "items of a work-group", {256, 1, 64, 128, 512, 1024}, false, true},
                {"unroll",
-                "vectors that an item loads at a time, from variant many on",
-                {4, 2, 8, 16},
+                "vectors of 16 bytes that an item loads at a time, words in variant many",
+                {8, 2, 4, 16},
                 false,
                 true},
                {"groups_per_unit",
-                "work-groups per compute unit, from variant many on",
+                "work-groups per compute unit, from variant many on, if there is work for so many",
                 {8, 2, 4, 16, 32},
                 false,
-                true},
-               {"walk",
-                "from variant many on, strided: the groups take tiles in turns; chunk: each takes "
-                "neighbouring tiles",
-                {"strided", "chunk"},
-                false,
                 true}},
-      .presets = {{"smoke",
-                   {{{"variant", variants()}, {"n", {1, 1000}}, {"work_group", {64, 1}}},
-                    {{"variant", variants()}, {"n", {10007}}, {"work_group", {256, 1}}, {"unroll", {1}}},
-                    {{"variant", {"interleaved", "single", "run_single"}},
-                     {"op", ops},
-                     {"type", {"int", "long", "float", "double"}},
-                     {"n", {4099}},
-                     {"work_group", {64, 1}}},
-                    {{"variant", {"vector", "single", "run"}},
-                     {"n", {10007}},
-                     {"work_group", {32, 1}},
-                     {"walk", {"chunk"}},
-                     {"groups_per_unit", {2}}}}},
-                  {"quick", {{{"variant", variants()}, {"work_group", {256, 1}}}}},
-                  {"paper", sweeps({4194304, 16777216, 33554432})},
-                  {"full", full}},
+      .presets =
+          {{"smoke",
+            {{{"variant", variants()}, {"n", {1000}}, {"work_group", {64, 1}}},
+             {{"variant", variants()}, {"n", {10007}}, {"work_group", {256, 1}}},
+             {{"variant", {"sequential", "single", "atomic", "run"}}, {"n", {1}}, {"work_group", {64, 1}}},
+             {{"variant", {"single"}},
+              {"op", ops},
+              {"type", {"int", "long", "float", "double"}},
+              {"n", {4099}},
+              {"work_group", {64}}},
+             {{"variant", {"interleaved", "run_single"}},
+              {"op", {"sum", "min"}},
+              {"type", {"long", "float"}},
+              {"n", {4099}},
+              {"work_group", {64, 1}}},
+             {{"variant", {"vector", "run"}},
+              {"n", {10007}},
+              {"work_group", {32, 1}},
+              {"unroll", {1}},
+              {"groups_per_unit", {2}}}}},
+           {"quick", {{{"variant", variants()}, {"n", {4194304}}, {"work_group", {256, 1}}}}},
+           {"paper", sweeps({1048576}, {4194304, 16777216, 33554432})},
+           {"full", full}},
       .view = {.rows = {"variant"}, .columns = {"n"}, .quantity = "rate"},
       .derived = {{"groups", "work-groups of the first launch"}, {"launches", "of one reduction"}},
       .makes_sense = makes_sense,
