@@ -29,7 +29,7 @@
 #define COMBINE(a, b) max(a, b)
 #endif
 
-// ---- Folding the values of a work-group: one per item, the result for item 0 ----------------------------
+// ---- Folding the values of a work-group, one per item; item 0 finds the result in scratch[0] --------------
 
 // Every level waits for the one before; what a level reads, nobody writes in it.
 #define LEVEL(stride)                                                                            \
@@ -57,13 +57,13 @@ static T fold_lockstep(T x) {
   for (uint mask = LOCKSTEP / 2; mask > 0; mask /= 2) x = COMBINE(x, shuffle_element(x, mask));
   return x;
 }
-static T fold_group(T x, __local T* scratch) {
+static void fold_group(T x, __local T* scratch) {
   const uint lane = (uint)get_local_id(0);
   x = fold_lockstep(x);
   if (lane % LOCKSTEP == 0) scratch[lane / LOCKSTEP] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane < LOCKSTEP) x = fold_lockstep(lane < GROUP / LOCKSTEP ? scratch[lane] : IDENTITY);
-  return x;
+  if (lane == 0) scratch[0] = x;
 }
 
 #elif SHUFFLE && defined(cl_intel_subgroups)
@@ -76,26 +76,24 @@ static T fold_group(T x, __local T* scratch) {
 #else
 #define FOLD_SUBGROUP sub_group_reduce_max
 #endif
-static T fold_group(T x, __local T* scratch) {
+static void fold_group(T x, __local T* scratch) {
   x = FOLD_SUBGROUP(x);
   if (get_sub_group_local_id() == 0) scratch[get_sub_group_id()] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
-    for (uint i = 1; i < get_num_sub_groups(); ++i) x = COMBINE(x, scratch[i]);
+    for (uint i = 1; i < get_num_sub_groups(); ++i) scratch[0] = COMBINE(scratch[0], scratch[i]);
   }
-  return x;
 }
 
 #else
 
-static T fold_group(T x, __local T* scratch) {
+static void fold_group(T x, __local T* scratch) {
   const uint lane = (uint)get_local_id(0);
   scratch[lane] = x;
 #pragma unroll
   for (uint stride = GROUP / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
   }
-  return lane == 0 ? scratch[0] : IDENTITY;
 }
 
 #endif
@@ -255,7 +253,8 @@ static T fold_tiles(__global const T* restrict in, const uint n, const uint run)
 #pragma unroll
       for (uint u = 0; u < UNROLL; ++u) sums[u] = COMBINE(sums[u], tile[u * GROUP + lane]);
     } else {
-      for (uint i = base + lane; i < n; i += GROUP) rest = COMBINE(rest, in[i]);
+      // Once per launch and not worth vectors, which volatile keeps compilers from making.
+      for (uint i = base + lane; i < n; i += GROUP) rest = COMBINE(rest, ((volatile __global const T*)in)[i]);
     }
   }
 #pragma unroll
@@ -268,8 +267,8 @@ __kernel void tiles(__global T* restrict out,
                                                                        __global const T* restrict in, const uint n,
                                                                        const uint run) {
   __local T scratch[GROUP];
-  const T sum = fold_group(fold_tiles(in, n, run), scratch);
-  if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
+  fold_group(fold_tiles(in, n, run), scratch);
+  if (get_local_id(0) == 0) out[get_group_id(0)] = scratch[0];
 }
 
 // ---- One launch: the group that finishes last, by a count, folds what all left; nobody waits -----------
@@ -287,16 +286,17 @@ static void leave(volatile __global uint* partials, const uint i, const T x) {
 #if WORDS == 1
   atomic_xchg(&partials[i], as_uint(x));
 #else
-  const uint2 words = as_uint2(x);
-  atomic_xchg(&partials[2 * i], words.x);
-  atomic_xchg(&partials[2 * i + 1], words.y);
+  const ulong bits = as_ulong(x);
+  atomic_xchg(&partials[2 * i], (uint)bits);
+  atomic_xchg(&partials[2 * i + 1], (uint)(bits >> 32));
 #endif
 }
 static T collect(volatile __global uint* partials, const uint i) {
 #if WORDS == 1
   return AS_T(atomic_or(&partials[i], 0u));
 #else
-  return AS_T((uint2)(atomic_or(&partials[2 * i], 0u), atomic_or(&partials[2 * i + 1], 0u)));
+  const ulong low = atomic_or(&partials[2 * i], 0u), high = atomic_or(&partials[2 * i + 1], 0u);
+  return AS_T(high << 32 | low);
 #endif
 }
 
@@ -307,23 +307,23 @@ __kernel void single(__global T* restrict out,
                                                                         volatile __global uint* partials,
                                                                         volatile __global uint* count) {
   __local T scratch[GROUP];
-  __local uint is_last;
+  __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
   const uint lane = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
-  const T sum = fold_group(fold_tiles(in, n, run), scratch);
+  fold_group(fold_tiles(in, n, run), scratch);
   if (lane == 0) {
-    leave(partials, (uint)get_group_id(0), sum);
+    leave(partials, (uint)get_group_id(0), scratch[0]);
     FENCE();
-    is_last = atomic_inc(count) == groups - 1 ? 1u : 0u;
+    is_last[0] = atomic_inc(count) == groups - 1 ? 1u : 0u;
     FENCE();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   // The other groups fold nothing, but they fold: so no barrier stands in a branch.
-  const uint left = is_last ? groups : 0;
+  const uint left = is_last[0] != 0 ? groups : 0;
   T mine = IDENTITY;
   for (uint i = lane; i < left; i += GROUP) mine = COMBINE(mine, collect(partials, i));
-  const T total = fold_group(mine, scratch);
+  fold_group(mine, scratch);
   if (lane == 0 && left > 0) {
-    out[0] = total;
+    out[0] = scratch[0];
     atomic_xchg(count, 0u);
   }
 }
@@ -336,9 +336,9 @@ __kernel void atomic(__global T* restrict out,
                                                                         const uint run,
                                                                         volatile __global ulong* total) {
   __local T scratch[GROUP];
-  const T sum = fold_group(fold_tiles(in, n, run), scratch);
+  fold_group(fold_tiles(in, n, run), scratch);
   if (get_local_id(0) == 0) {
-    const ulong mine = ((ulong)sum << 32) + 1;
+    const ulong mine = ((ulong)scratch[0] << 32) + 1;
     const ulong all = atom_add(total, mine) + mine;
     if ((uint)all == (uint)get_num_groups(0)) {
       out[0] = (T)(all >> 32);
