@@ -206,8 +206,16 @@ void expect_sound_copy(const CopyBuffer& copy, const Plan& plan) {
   EXPECT_LE(copy.bytes, plan.buffers[copy.to.index].bytes);
 }
 
+void expect_sound_work(const HostWork& work, const Plan& plan) {
+  ASSERT_LT(work.to.index, plan.buffers.size());
+  EXPECT_GT(work.bytes, 0U);
+  EXPECT_LE(work.offset + work.bytes, plan.buffers[work.to.index].bytes);
+  EXPECT_TRUE(work.compute);
+}
+
 std::set<std::size_t> buffers_of(const Step& step) {
   if (const auto* copy = std::get_if<CopyBuffer>(&step)) return {copy->from.index, copy->to.index};
+  if (const auto* work = std::get_if<HostWork>(&step)) return {work->to.index};
   std::set<std::size_t> used;
   for (const auto& arg : std::get<Launch>(step).args) {
     if (const auto* buffer = std::get_if<Buffer>(&arg)) used.insert(buffer->index);
@@ -247,6 +255,8 @@ void expect_sound(const Plan& plan, const DeviceInfo& device) {
   for (const auto& step : plan.steps) {
     if (const auto* copy = std::get_if<CopyBuffer>(&step)) {
       expect_sound_copy(*copy, plan);
+    } else if (const auto* work = std::get_if<HostWork>(&step)) {
+      expect_sound_work(*work, plan);
     } else {
       expect_sound_launch(std::get<Launch>(step), plan, device);
     }
@@ -309,6 +319,10 @@ std::string request_of(const Plan& plan) {
   for (const auto& step : plan.steps) {
     if (const auto* copy = std::get_if<CopyBuffer>(&step)) {
       text += fmt::format(" copy {} to {}", copy->from.index, copy->to.index);
+      continue;
+    }
+    if (const auto* work = std::get_if<HostWork>(&step)) {
+      text += fmt::format(" host work to {}", work->to.index);
       continue;
     }
     const auto& launch = std::get<Launch>(step);

@@ -356,6 +356,8 @@ std::vector<Sweep> sweeps(const Values& small, const Values& large) {
 Family reduction() {
   const Values types = {"int", "uint", "long", "float", "double"};
   const Values ops = {"sum", "min", "max"};
+  Values ladder_names;
+  for (const auto& step : ladder) ladder_names.emplace_back(std::string(step.variant));
   std::vector<Sweep> full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
   full.push_back({{"variant", {"single", "run_single"}},
                   {"op", ops},
@@ -400,24 +402,24 @@ Family reduction() {
                 true}},
       .presets =
           {{"smoke",
-            {{{"variant", variants()}, {"n", {1000}}, {"work_group", {64, 1}}},
-             {{"variant", variants()}, {"n", {10007}}, {"work_group", {256, 1}}},
-             {{"variant", {"sequential", "single", "atomic", "run"}}, {"n", {1}}, {"work_group", {64, 1}}},
+            {{{"variant", variants()}, {"n", {1000}}, {"work_group", {64, 1}}, {"unroll", {8}}},
+             {{"variant", ladder_names}, {"n", {5003}}},
+             {{"variant", {"many", "vector", "subgroup", "single", "atomic", "run", "run_single"}},
+              {"n", {1, 5003}},
+              {"work_group", {64, 1}},
+              {"unroll", {4}}},
              {{"variant", {"single"}},
               {"op", ops},
               {"type", {"int", "long", "float", "double"}},
-              {"n", {4099}},
-              {"work_group", {64}}},
+              {"n", {2311}},
+              {"work_group", {64}},
+              {"unroll", {4}}},
              {{"variant", {"interleaved", "run_single"}},
               {"op", {"sum", "min"}},
               {"type", {"long", "float"}},
-              {"n", {4099}},
+              {"n", {1000}},
               {"work_group", {64, 1}}},
-             {{"variant", {"vector", "run"}},
-              {"n", {10007}},
-              {"work_group", {32, 1}},
-              {"unroll", {1}},
-              {"groups_per_unit", {2}}}}},
+             {{"variant", {"vector"}}, {"n", {5003}}, {"work_group", {32}}, {"groups_per_unit", {2}}}}},
            {"quick", {{{"variant", variants()}, {"n", {4194304}}, {"work_group", {256, 1}}}}},
            {"paper", sweeps({1048576}, {4194304, 16777216, 33554432})},
            {"full", full}},
