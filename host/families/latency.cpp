@@ -80,9 +80,9 @@ void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
 }
 
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t bytes = in_range(at, "bytes", 1024, std::int64_t{1} << 34);
+  const std::uint64_t bytes = in_range(at, "working_set", 1024, std::int64_t{1} << 34);
   const std::uint64_t hops = in_range(at, "hops", 1, 1 << 24);
-  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "bytes must be a power of two");
+  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
   const std::uint64_t nodes = bytes / (node_words * sizeof(Word));
   const std::uint64_t groups = at.is("kernel", "chase") ? 1 : 4 * units_of(device);
   const Cycle cycle(at.seed, nodes);
@@ -105,8 +105,9 @@ Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   constexpr std::uint64_t group = 64;
-  const std::uint64_t bytes = in_range(at, "bytes", 1024, 1 << 20), hops = in_range(at, "hops", 1, 1 << 24);
-  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "bytes must be a power of two");
+  const std::uint64_t bytes = in_range(at, "working_set", 1024, 1 << 20),
+                      hops = in_range(at, "hops", 1, 1 << 24);
+  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
   Plan::need(static_cast<std::int64_t>(bytes) <= device.local_bytes,
              fmt::format("{} bytes of local memory, not {}", device.local_bytes, bytes));
   const std::uint64_t nodes = bytes / sizeof(Word);
@@ -248,7 +249,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       if (!first) it->second = std::min(it->second, ns);
     };
     if (kernel == "chase") {
-      keep_least(walk, o.at.number("bytes"));
+      keep_least(walk, o.at.number("working_set"));
     } else if (kernel != "chase_groups") {
       keep_least(each, kernel);
     }
@@ -277,8 +278,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 std::vector<Sweep> sweeps(const Values& bytes) {
   const Values atomics = {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
                           "atomic_item_local"};
-  return {{{"kernel", {"chase", "chase_groups"}}, {"bytes", bytes}},
-          {{"kernel", {"chase_local"}}, {"bytes", {4096, 16384}}},
+  return {{{"kernel", {"chase", "chase_groups"}}, {"working_set", bytes}},
+          {{"kernel", {"chase_local"}}, {"working_set", {4096, 16384}}},
           {{"kernel", {"launch", "round_trip"}}, {"hops", {64}}},
           {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {4096}}},
           {{"kernel", atomics}, {"hops", {256}}, {"work_group", {64, 256}}}};
@@ -307,27 +308,28 @@ Family latency() {
             {"chase", "chase_groups", "chase_local", "launch", "round_trip", "atomic_chain",
              "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
              "atomic_item_local"}},
-           {"bytes", "working set of a walk", all_bytes},
+           {"working_set", "bytes that a walk goes through", all_bytes},
            {"hops", "steps that wait for each other: loads, launches, atomics", {10007, 64, 256, 4096}},
            {"work_group", "items of a work-group of many items' atomics", {64, 256}}},
-      .presets = {{"smoke",
-                   {{{"kernel", {"chase", "chase_groups"}}, {"bytes", {1024, 65536}}, {"hops", {7, 101}}},
-                    {{"kernel", {"chase_local"}}, {"bytes", {1024}}, {"hops", {101}}},
-                    {{"kernel", {"launch", "round_trip"}}, {"hops", {3}}},
-                    {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {37}}},
-                    {{"kernel",
-                      {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local", "atomic_item_local"}},
-                     {"hops", {5}},
-                     {"work_group", {64}}}}},
-                  {"quick", sweeps(few_bytes)},
-                  {"paper", sweeps(all_bytes)},
-                  {"full", sweeps(all_bytes)}},
-      .view = {.rows = {"kernel", "bytes"}, .columns = {"hops"}, .quantity = "items"},
+      .presets =
+          {{"smoke",
+            {{{"kernel", {"chase", "chase_groups"}}, {"working_set", {1024, 65536}}, {"hops", {7, 101}}},
+             {{"kernel", {"chase_local"}}, {"working_set", {1024}}, {"hops", {101}}},
+             {{"kernel", {"launch", "round_trip"}}, {"hops", {3}}},
+             {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {37}}},
+             {{"kernel",
+               {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local", "atomic_item_local"}},
+              {"hops", {5}},
+              {"work_group", {64}}}}},
+           {"quick", sweeps(few_bytes)},
+           {"paper", sweeps(all_bytes)},
+           {"full", sweeps(all_bytes)}},
+      .view = {.rows = {"kernel", "working_set"}, .columns = {"hops"}, .quantity = "items"},
       .makes_sense =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");
             const bool many = kernel.starts_with("atomic_") && !kernel.starts_with("atomic_chain");
-            return (kernel.starts_with("chase") || at.number("bytes") == 1024) &&
+            return (kernel.starts_with("chase") || at.number("working_set") == 1024) &&
                    (many || at.number("work_group") == 64);
           },
       .plan = plan,
