@@ -6,7 +6,10 @@
 // shows from where on they do. A multiply-add counts as two operations.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <limits>
+#include <tuple>
 
 #include "family.hpp"
 
@@ -136,31 +139,32 @@ double in_flight(const Case& at) {
 // What one group per compute unit tells of type `type`: the latency of a step, how many steps are in flight
 // by Little's law at the highest rate, and how many had to be for 90 % of it.
 void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type) {
-  const Outcome* fewest = nullptr;
-  double best = 0;  // steps per second and group
-  const auto rate = [](const Outcome& o) {
-    return in_flight(o.at) * static_cast<double>(o.at.number("trips")) / o.time_s;
-  };
   std::vector<const Outcome*> alone;
   for (const auto& o : outcomes) {
-    if (!o.at.is("type", type) || o.at.number("groups_per_unit") != 1 || o.at.number("width") != 1) continue;
-    if (!o.at.is("operation", "mad")) continue;
-    alone.push_back(&o);
-    best = std::max(best, rate(o));
-    const auto key = [](const Outcome& x) { return std::pair(in_flight(x.at), -x.at.number("trips")); };
-    if (fewest == nullptr || key(o) < key(*fewest)) fewest = &o;
+    if (o.at.is("type", type) && o.at.is("operation", "mad") && o.at.number("groups_per_unit") == 1 &&
+        o.at.number("width") == 1)
+      alone.push_back(&o);
   }
-  if (alone.size() < 4 || fewest->at.number("ilp") != 1) return;
-  double latency = fewest->time_s / static_cast<double>(fewest->at.number("trips"));
-  for (const auto* o : alone) {  // without the launch, where two lengths were measured
-    const auto more = static_cast<double>(fewest->at.number("trips") - o->at.number("trips"));
-    if (in_flight(o->at) == in_flight(fewest->at) && o->at.number("ilp") == 1 && more > 0 &&
-        o->time_s < fewest->time_s)
-      latency = (fewest->time_s - o->time_s) / more;
+  if (alone.size() < 8) return;
+  const auto trips = [](const Outcome* o) { return static_cast<double>(o->at.number("trips")); };
+  const auto key = [](const Outcome* o) {
+    return std::tuple(in_flight(o->at), o->at.number("ilp"), o->at.number("trips"));
+  };
+  const Outcome* fewest = *std::ranges::min_element(alone, {}, key);
+  double latency = fewest->time_s / trips(fewest), launch_s = 0;
+  for (const auto* o : alone) {  // twice the steps tell the launch from the work
+    if (in_flight(o->at) != in_flight(fewest->at) || trips(o) <= trips(fewest) || o->time_s <= fewest->time_s)
+      continue;
+    latency = (o->time_s - fewest->time_s) / (trips(o) - trips(fewest));
+    launch_s = std::max(0.0, fewest->time_s - latency * trips(fewest));
   }
-  double needed = std::numeric_limits<double>::max();
+  const auto rate = [&](const Outcome* o) {  // steps per second and group
+    return in_flight(o->at) * trips(o) / (o->time_s - std::min(launch_s, o->time_s / 2));
+  };
+  double best = 0, needed = std::numeric_limits<double>::max();
+  for (const auto* o : alone) best = std::max(best, rate(o));
   for (const auto* o : alone) {
-    if (rate(*o) >= 0.9 * best) needed = std::min(needed, in_flight(o->at));
+    if (rate(o) >= 0.9 * best) needed = std::min(needed, in_flight(o->at));
   }
   const double predicted = best * latency;
   out.push_back({"latency_" + type, 1e9 * latency, "ns",

@@ -218,23 +218,27 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{} KiB", bytes >> 10);
 }
 
-// The levels that a walk meets: a level ends where the next larger working set takes 25 % longer than the
-// level's first did, and what follows is transition until two sizes agree within 10 %.
+// The levels that a walk meets. One ends where the next larger working set takes 30 % longer per hop; a
+// single size between two such steps is a transition, no level.
 struct Level {
   std::int64_t bytes;
   double latency_ns;
+  int sizes;
 };
 std::vector<Level> levels_of(const std::map<std::int64_t, double>& ns) {
   std::vector<Level> levels;
-  for (auto it = ns.begin(); it != ns.end(); ++it) {
-    if (!levels.empty() && it->second < 1.25 * levels.back().latency_ns) {
-      levels.back().bytes = it->first;
-      continue;
+  double before = 0;
+  for (const auto& [bytes, latency] : ns) {
+    if (before == 0 || latency > 1.3 * before) {
+      levels.push_back({bytes, latency, 1});
+    } else {
+      levels.back().bytes = bytes;
+      ++levels.back().sizes;
     }
-    const auto next = std::next(it);
-    const bool settled = next == ns.end() || next->second < 1.1 * it->second;
-    if (levels.empty() || settled) levels.push_back({it->first, it->second});
+    before = latency;
   }
+  if (!levels.empty()) levels.back().latency_ns = ns.rbegin()->second;  // memory: where least is cached
+  std::erase_if(levels, [](const Level& level) { return level.sizes < 2; });
   return levels;
 }
 
@@ -309,7 +313,7 @@ Family latency() {
              "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
              "atomic_item_local"}},
            {"working_set", "bytes that a walk goes through", all_bytes},
-           {"hops", "steps that wait for each other: loads, launches, atomics", {10007, 64, 256, 4096}},
+           {"hops", "steps that wait for each other: loads, launches, atomics", {40009, 64, 256, 4096}},
            {"work_group", "items of a work-group of many items' atomics", {64, 256}}},
       .presets =
           {{"smoke",
