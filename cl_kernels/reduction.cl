@@ -17,6 +17,9 @@
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
 
+// A kernel is one function, on whatever compiler.
+#define INLINE static __attribute__((always_inline))
+
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define AS_T JOIN(as_, T)
@@ -39,12 +42,12 @@
 #if SHUFFLE && defined(__NV_CL_C_VERSION)
 
 #define LOCKSTEP 32u
-static uint shuffle_word(uint x, uint mask) {
+INLINE uint shuffle_word(uint x, uint mask) {
   uint y;
   __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(mask));
   return y;
 }
-static T shuffle_element(T x, uint mask) {
+INLINE T shuffle_element(T x, uint mask) {
 #if WORDS == 1
   return AS_T(shuffle_word(as_uint(x), mask));
 #else
@@ -52,12 +55,12 @@ static T shuffle_element(T x, uint mask) {
   return AS_T((uint2)(shuffle_word(words.x, mask), shuffle_word(words.y, mask)));
 #endif
 }
-static T fold_lockstep(T x) {
+INLINE T fold_lockstep(T x) {
 #pragma unroll
   for (uint mask = LOCKSTEP / 2; mask > 0; mask /= 2) x = COMBINE(x, shuffle_element(x, mask));
   return x;
 }
-static void fold_group(T x, __local T* scratch) {
+INLINE void fold_group(T x, __local T* scratch) {
   const uint lane = (uint)get_local_id(0);
   x = fold_lockstep(x);
   if (lane % LOCKSTEP == 0) scratch[lane / LOCKSTEP] = x;
@@ -76,7 +79,7 @@ static void fold_group(T x, __local T* scratch) {
 #else
 #define FOLD_SUBGROUP sub_group_reduce_max
 #endif
-static void fold_group(T x, __local T* scratch) {
+INLINE void fold_group(T x, __local T* scratch) {
   x = FOLD_SUBGROUP(x);
   if (get_sub_group_local_id() == 0) scratch[get_sub_group_id()] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -87,7 +90,7 @@ static void fold_group(T x, __local T* scratch) {
 
 #else
 
-static void fold_group(T x, __local T* scratch) {
+INLINE void fold_group(T x, __local T* scratch) {
   const uint lane = (uint)get_local_id(0);
   scratch[lane] = x;
 #pragma unroll
@@ -102,7 +105,7 @@ static void fold_group(T x, __local T* scratch) {
 //
 // All but `unrolled` ask for the size of the group at run time, lest a compiler unroll their loops.
 
-static T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : IDENTITY; }
+INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : IDENTITY; }
 
 // Half of the items drop out at every level, every second of them.
 __kernel void interleaved(__global T* restrict out, __global const T* restrict in, const uint n) {
@@ -140,7 +143,7 @@ __kernel void sequential(__global T* restrict out, __global const T* restrict in
   if (lane == 0) out[get_group_id(0)] = scratch[0];
 }
 
-static T first_two(__global const T* restrict in, const uint n, const size_t size) {
+INLINE T first_two(__global const T* restrict in, const uint n, const size_t size) {
   const size_t i = get_group_id(0) * 2 * size + get_local_id(0);
   const T a = element(in, i, n), b = element(in, i + size, n);
   return COMBINE(a, b);
@@ -220,20 +223,20 @@ __kernel void unrolled(__global T* restrict out,
 #else
 #define V JOIN(T, LANES)
 #define FOLD_VECTOR JOIN(fold, LANES)
-static T fold2(JOIN(T, 2) x) { return COMBINE(x.lo, x.hi); }
+INLINE T fold2(JOIN(T, 2) x) { return COMBINE(x.lo, x.hi); }
 #endif
 #if LANES >= 4
-static T fold4(JOIN(T, 4) x) { return fold2(COMBINE(x.lo, x.hi)); }
+INLINE T fold4(JOIN(T, 4) x) { return fold2(COMBINE(x.lo, x.hi)); }
 #endif
 #if LANES >= 8
-static T fold8(JOIN(T, 8) x) { return fold4(COMBINE(x.lo, x.hi)); }
+INLINE T fold8(JOIN(T, 8) x) { return fold4(COMBINE(x.lo, x.hi)); }
 #endif
 #if LANES >= 16
-static T fold16(JOIN(T, 16) x) { return fold8(COMBINE(x.lo, x.hi)); }
+INLINE T fold16(JOIN(T, 16) x) { return fold8(COMBINE(x.lo, x.hi)); }
 #endif
 
 // What this item has of its group's tiles. `run` is the tiles of a group that takes neighbours.
-static T fold_tiles(__global const T* restrict in, const uint n, const uint run) {
+INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run) {
   const uint lane = (uint)get_local_id(0), group = (uint)get_group_id(0);
   const uint tiles = (n + TILE - 1) / TILE;
 #if STRIDED
@@ -281,37 +284,32 @@ __kernel void tiles(__global T* restrict out,
 #define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-// Partial results go through atomics, word by word: other accesses need not reach other groups.
-static void leave(volatile __global uint* partials, const uint i, const T x) {
+// Partial results go through atomics: other accesses need not reach other groups.
 #if WORDS == 1
-  atomic_xchg(&partials[i], as_uint(x));
+#define WORD uint
+#define AS_WORD as_uint
+#define EXCHANGE atomic_xchg
+#define ADD atomic_add
 #else
-  const ulong bits = as_ulong(x);
-  atomic_xchg(&partials[2 * i], (uint)bits);
-  atomic_xchg(&partials[2 * i + 1], (uint)(bits >> 32));
+#define WORD ulong
+#define AS_WORD as_ulong
+#define EXCHANGE atom_xchg
+#define ADD atom_add
 #endif
-}
-static T collect(volatile __global uint* partials, const uint i) {
-#if WORDS == 1
-  return AS_T(atomic_or(&partials[i], 0u));
-#else
-  const ulong low = atomic_or(&partials[2 * i], 0u), high = atomic_or(&partials[2 * i + 1], 0u);
-  return AS_T(high << 32 | low);
-#endif
-}
 
+#if WORDS == 1 || defined(cl_khr_int64_base_atomics)
 // The count is back at 0 for the next launch.
 __kernel void single(__global T* restrict out,
                                                                         __global const T* restrict in, const uint n,
                                                                         const uint run,
-                                                                        volatile __global uint* partials,
+                                                                        volatile __global WORD* partials,
                                                                         volatile __global uint* count) {
   __local T scratch[GROUP];
   __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
   const uint lane = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
   fold_group(fold_tiles(in, n, run), scratch);
   if (lane == 0) {
-    leave(partials, (uint)get_group_id(0), scratch[0]);
+    EXCHANGE(&partials[get_group_id(0)], AS_WORD(scratch[0]));
     FENCE();
     is_last[0] = atomic_inc(count) == groups - 1 ? 1u : 0u;
     FENCE();
@@ -320,13 +318,17 @@ __kernel void single(__global T* restrict out,
   // The other groups fold nothing, but they fold: so no barrier stands in a branch.
   const uint left = is_last[0] != 0 ? groups : 0;
   T mine = IDENTITY;
-  for (uint i = lane; i < left; i += GROUP) mine = COMBINE(mine, collect(partials, i));
+  for (uint i = lane; i < left; i += GROUP) {
+    const T other = AS_T(ADD(&partials[i], (WORD)0));
+    mine = COMBINE(mine, other);
+  }
   fold_group(mine, scratch);
   if (lane == 0 && left > 0) {
     out[0] = scratch[0];
     atomic_xchg(count, 0u);
   }
 }
+#endif
 
 // Sum and count in one word: the sum in the upper half, where its carry leaves the word. The addition that
 // makes the count full has the total; no order among several words matters, so no fence is needed.

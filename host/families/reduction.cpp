@@ -151,13 +151,13 @@ constexpr std::array<Form, 13> forms = {{{"interleaved", "interleaved", 1, 0, fa
                                          {"subgroup", "tiles", 0, 16, true, false},
                                          {"single", "single", 0, 16, true, true},
                                          {"atomic", "atomic", 0, 16, true, true},
-                                         {"run", "tiles", 0, 64, false, false},
-                                         {"run_single", "single", 0, 64, false, true}}};
+                                         {"run", "tiles", 0, 32, false, false},
+                                         {"run_single", "single", 0, 32, false, true}}};
 
 const Form& form_of(const Case& at) {
   return *std::ranges::find_if(forms, [&](const Form& form) { return at.is("variant", form.variant); });
 }
-bool is_run(const Form& form) { return form.vector_bytes == 64; }
+bool is_run(const Form& form) { return form.vector_bytes == 32; }
 
 Values variants() {
   Values names;
@@ -199,12 +199,12 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
     throw Error(Kind::usage, "the last 64 values are those of a work_group of 64 or more");
   if (at.is("variant", "subgroup"))
     Plan::need(has_shuffle(device), "the device has neither sub-groups nor NVIDIA's shuffle");
-  if (at.is("variant", "atomic"))
+  if (at.is("variant", "atomic") || (form.one_launch && sizeof(T) == 8))
     Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
 
   const Op op = op_of(at);
   const std::uint64_t lanes = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
-  const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 4) : unroll;
+  const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 2) : unroll;
   const bool strided = !is_run(form);
   Plan p;
   p.define("T", type_name<T>()).define("WORDS", sizeof(T) / 4);
