@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// occupancy: copies that have a chosen number of bytes in flight, and reads of local and of private memory.
+//
+// GROUP, V, WORDS   set by host/families/occupancy.cpp: items of a work-group; type of a word; words that an
+//                   item has in flight
+#if !defined(GROUP) || !defined(V) || !defined(WORDS)
+#error "occupancy.cl needs GROUP, V and WORDS: see host/families/occupancy.cpp"
+#endif
+
+// All loads of an item come before its stores. `unused` local memory keeps other groups off the compute unit;
+// no n is so large that it is touched, but no compiler knows.
+__kernel void copy(__global V* restrict out, __global const V* restrict in, const uint n, const uint tiles,
+                   __local uint* unused) {
+  const uint lane = (uint)get_local_id(0);
+  if (n == UINT_MAX) unused[lane] = lane;
+  for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
+    const uint first = tile * (GROUP * WORDS) + lane;
+    if (n - tile * (GROUP * WORDS) >= GROUP * WORDS) {
+      V x[WORDS];
+#pragma unroll
+      for (uint k = 0; k < WORDS; ++k) x[k] = in[first + k * GROUP];
+#pragma unroll
+      for (uint k = 0; k < WORDS; ++k) out[first + k * GROUP] = x[k];
+    } else {
+      for (uint i = first; i < n; i += GROUP) out[i] = in[i];
+    }
+  }
+}
+
+// Four words of local memory per step, in which neighbouring items read neighbouring words.
+__kernel void local_(__global uint* restrict out, __global const uint* restrict in, const uint trips) {
+  __local uint words[2 * GROUP];
+  const uint lane = (uint)get_local_id(0);
+  const size_t item = get_global_id(0);
+  words[lane] = in[item];
+  words[lane + GROUP] = in[item];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint folded = 0;
+  for (uint i = 0; i < trips; ++i) {
+    const uint at = lane + (i * 4 & (GROUP - 1));
+    folded += words[at] ^ i;
+    folded += words[at + 1] ^ i;
+    folded += words[at + 2] ^ i;
+    folded += words[at + 3] ^ i;
+  }
+  out[item] = folded;
+}
+
+// The same steps on the item's own words.
+__kernel void private_(__global uint* restrict out, __global const uint* restrict in, const uint trips) {
+  const size_t item = get_global_id(0), items = get_global_size(0);
+  const uint a = in[item], b = in[(item + 1) % items], c = in[(item + 2) % items], d = in[(item + 3) % items];
+  uint folded = 0;
+  for (uint i = 0; i < trips; ++i) {
+    folded += a ^ i;
+    folded += b ^ i;
+    folded += c ^ i;
+    folded += d ^ i;
+  }
+  out[item] = folded;
+}

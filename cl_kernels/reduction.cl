@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduction: n values become one, from the classic ladder to what devices want today.
+//
+// Set by host/families/reduction.cpp:
+// T, WORDS           element type, and the 32-bit words of one; sums of int are sums of uint, which wrap
+// OP, IDENTITY       0 sum, 1 minimum, 2 maximum; what changes nothing
+// GROUP              items of a work-group, a power of two
+// LANES, UNROLL      for tiles: elements of a vector; vectors that an item loads at a time
+// STRIDED            for tiles: 1: the groups take turns, 0: each takes a run of neighbours
+// SHUFFLE            1: items that run in lock-step fold among themselves, 0: only through local memory
+#if !defined(T) || !defined(WORDS) || !defined(OP) || !defined(IDENTITY) || !defined(GROUP) || !defined(LANES) || \
+    !defined(UNROLL) || !defined(STRIDED) || !defined(SHUFFLE)
+#error "reduction.cl needs T, WORDS, OP, IDENTITY, GROUP, LANES, UNROLL, STRIDED, SHUFFLE: see host/families/reduction.cpp"
+#endif
+
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+
+// A kernel is one function, on whatever compiler.
+#define INLINE static __attribute__((always_inline))
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define AS_T JOIN(as_, T)
+
+#if OP == 0
+#define COMBINE(a, b) ((a) + (b))
+#elif OP == 1
+#define COMBINE(a, b) min(a, b)
+#else
+#define COMBINE(a, b) max(a, b)
+#endif
+
+// ---- Folding the values of a work-group, one per item; item 0 finds the result in scratch[0] --------------
+
+// Every level waits for the one before; what a level reads, nobody writes in it.
+#define LEVEL(stride)                                                                            \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+  if (lane < (stride)) scratch[lane] = COMBINE(scratch[lane], scratch[lane + (stride)])
+
+#if SHUFFLE && defined(__NV_CL_C_VERSION)
+
+#define LOCKSTEP 32u
+INLINE uint shuffle_word(uint x, uint mask) {
+  uint y;
+  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(mask));
+  return y;
+}
+INLINE T shuffle_element(T x, uint mask) {
+#if WORDS == 1
+  return AS_T(shuffle_word(as_uint(x), mask));
+#else
+  const uint2 words = as_uint2(x);
+  return AS_T((uint2)(shuffle_word(words.x, mask), shuffle_word(words.y, mask)));
+#endif
+}
+INLINE T fold_lockstep(T x) {
+#pragma unroll
+  for (uint mask = LOCKSTEP / 2; mask > 0; mask /= 2) x = COMBINE(x, shuffle_element(x, mask));
+  return x;
+}
+INLINE void fold_group(T x, __local T* scratch) {
+  const uint lane = (uint)get_local_id(0);
+  x = fold_lockstep(x);
+  if (lane % LOCKSTEP == 0) scratch[lane / LOCKSTEP] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane < LOCKSTEP) x = fold_lockstep(lane < GROUP / LOCKSTEP ? scratch[lane] : IDENTITY);
+  if (lane == 0) scratch[0] = x;
+}
+
+#elif SHUFFLE && defined(cl_intel_subgroups)
+
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#if OP == 0
+#define FOLD_SUBGROUP sub_group_reduce_add
+#elif OP == 1
+#define FOLD_SUBGROUP sub_group_reduce_min
+#else
+#define FOLD_SUBGROUP sub_group_reduce_max
+#endif
+INLINE void fold_group(T x, __local T* scratch) {
+  x = FOLD_SUBGROUP(x);
+  if (get_sub_group_local_id() == 0) scratch[get_sub_group_id()] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    for (uint i = 1; i < get_num_sub_groups(); ++i) scratch[0] = COMBINE(scratch[0], scratch[i]);
+  }
+}
+
+#else
+
+INLINE void fold_group(T x, __local T* scratch) {
+  const uint lane = (uint)get_local_id(0);
+  scratch[lane] = x;
+#pragma unroll
+  for (uint stride = GROUP / 2; stride > 0; stride /= 2) {
+    LEVEL(stride);
+  }
+}
+
+#endif
+
+// ---- The ladder: a group folds as many neighbours as it has items, or twice as many --------------------
+//
+// All but `unrolled` ask for the size of the group at run time, lest a compiler unroll their loops.
+
+INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : IDENTITY; }
+
+// Half of the items drop out at every level, every second of them.
+__kernel void interleaved(__global T* restrict out, __global const T* restrict in, const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  scratch[lane] = element(in, get_global_id(0), n);
+  for (uint stride = 1; stride < size; stride *= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane % (2 * stride) == 0) scratch[lane] = COMBINE(scratch[lane], scratch[lane + stride]);
+  }
+  if (lane == 0) out[get_group_id(0)] = scratch[0];
+}
+
+// The same sums by neighbouring items, whose accesses now meet in the banks of local memory.
+__kernel void nondivergent(__global T* restrict out, __global const T* restrict in, const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  scratch[lane] = element(in, get_global_id(0), n);
+  for (uint stride = 1; stride < size; stride *= 2) {
+    const uint i = 2 * stride * lane;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < size) scratch[i] = COMBINE(scratch[i], scratch[i + stride]);
+  }
+  if (lane == 0) out[get_group_id(0)] = scratch[0];
+}
+
+// Neighbouring items, neighbouring addresses.
+__kernel void sequential(__global T* restrict out, __global const T* restrict in, const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0);
+  scratch[lane] = element(in, get_global_id(0), n);
+  for (uint stride = (uint)get_local_size(0) / 2; stride > 0; stride /= 2) {
+    LEVEL(stride);
+  }
+  if (lane == 0) out[get_group_id(0)] = scratch[0];
+}
+
+INLINE T first_two(__global const T* restrict in, const uint n, const size_t size) {
+  const size_t i = get_group_id(0) * 2 * size + get_local_id(0);
+  const T a = element(in, i, n), b = element(in, i + size, n);
+  return COMBINE(a, b);
+}
+
+// No item begins idle.
+__kernel void first_add(__global T* restrict out, __global const T* restrict in, const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  scratch[lane] = first_two(in, n, size);
+  for (uint stride = size / 2; stride > 0; stride /= 2) {
+    LEVEL(stride);
+  }
+  if (lane == 0) out[get_group_id(0)] = scratch[0];
+}
+
+// The last 64 values, without a loop. The lecture left the barriers out, as a warp ran in lock-step; OpenCL
+// promises no such thing. Where items can shuffle, they need no barrier either.
+#if SHUFFLE && defined(LOCKSTEP)
+#define LAST_WARP                                                                                \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+  if (lane < 32) {                                                                               \
+    const T last = fold_lockstep(COMBINE(scratch[lane], scratch[lane + 32]));                    \
+    if (lane == 0) out[get_group_id(0)] = last;                                                  \
+  }
+#else
+#define LAST_WARP                                                                                \
+  LEVEL(32);                                                                                     \
+  LEVEL(16);                                                                                     \
+  LEVEL(8);                                                                                      \
+  LEVEL(4);                                                                                      \
+  LEVEL(2);                                                                                      \
+  LEVEL(1);                                                                                      \
+  if (lane == 0) out[get_group_id(0)] = scratch[0]
+#endif
+
+#if GROUP >= 64
+__kernel void last_warp(__global T* restrict out, __global const T* restrict in, const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  scratch[lane] = first_two(in, n, size);
+  for (uint stride = size / 2; stride > 32; stride /= 2) {
+    LEVEL(stride);
+  }
+  LAST_WARP;
+}
+
+__kernel void unrolled(__global T* restrict out,
+                                                                          __global const T* restrict in,
+                                                                          const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0);
+  scratch[lane] = first_two(in, n, GROUP);
+#if GROUP >= 1024
+  LEVEL(512);
+#endif
+#if GROUP >= 512
+  LEVEL(256);
+#endif
+#if GROUP >= 256
+  LEVEL(128);
+#endif
+#if GROUP >= 128
+  LEVEL(64);
+#endif
+  LAST_WARP;
+}
+#endif
+
+// ---- Tiles: a group folds many, each item several vectors of a tile ------------------------------------
+
+#define TILE ((uint)(GROUP * LANES * UNROLL))
+
+#if LANES == 1
+#define V T
+#define FOLD_VECTOR(x) (x)
+#else
+#define V JOIN(T, LANES)
+#define FOLD_VECTOR JOIN(fold, LANES)
+INLINE T fold2(JOIN(T, 2) x) { return COMBINE(x.lo, x.hi); }
+#endif
+#if LANES >= 4
+INLINE T fold4(JOIN(T, 4) x) { return fold2(COMBINE(x.lo, x.hi)); }
+#endif
+#if LANES >= 8
+INLINE T fold8(JOIN(T, 8) x) { return fold4(COMBINE(x.lo, x.hi)); }
+#endif
+#if LANES >= 16
+INLINE T fold16(JOIN(T, 16) x) { return fold8(COMBINE(x.lo, x.hi)); }
+#endif
+
+// What this item has of its group's tiles. `run` is the tiles of a group that takes neighbours.
+INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run) {
+  const uint lane = (uint)get_local_id(0), group = (uint)get_group_id(0);
+  const uint tiles = (n + TILE - 1) / TILE;
+#if STRIDED
+  const uint first = group, last = tiles, step = (uint)get_num_groups(0);
+  (void)run;
+#else
+  const uint first = group * run, last = min(first + run, tiles), step = 1;
+#endif
+  V sums[UNROLL];
+  T rest = IDENTITY;
+#pragma unroll
+  for (uint u = 0; u < UNROLL; ++u) sums[u] = (V)(IDENTITY);
+  for (uint t = first; t < last; t += step) {
+    const uint base = t * TILE;
+    if (n - base >= TILE) {
+      __global const V* tile = (__global const V*)(in + base);
+#pragma unroll
+      for (uint u = 0; u < UNROLL; ++u) sums[u] = COMBINE(sums[u], tile[u * GROUP + lane]);
+    } else {
+      // Once per launch and not worth vectors, which volatile keeps compilers from making.
+      for (uint i = base + lane; i < n; i += GROUP) rest = COMBINE(rest, ((volatile __global const T*)in)[i]);
+    }
+  }
+#pragma unroll
+  for (uint u = 1; u < UNROLL; ++u) sums[0] = COMBINE(sums[0], sums[u]);
+  const T folded = FOLD_VECTOR(sums[0]);
+  return COMBINE(folded, rest);
+}
+
+__kernel void tiles(__global T* restrict out,
+                                                                       __global const T* restrict in, const uint n,
+                                                                       const uint run) {
+  __local T scratch[GROUP];
+  fold_group(fold_tiles(in, n, run), scratch);
+  if (get_local_id(0) == 0) out[get_group_id(0)] = scratch[0];
+}
+
+// ---- One launch: the group that finishes last, by a count, folds what all left; nobody waits -----------
+
+// Orders this item's atomics before those that follow, as seen from other groups. mem_fence promises that to
+// its own group alone, but there is nothing stronger in OpenCL C 1.2, and drivers order atomics by it.
+#ifdef __NV_CL_C_VERSION
+#define FENCE() __asm__ volatile("fence.acq_rel.gpu;" ::: "memory")
+#else
+#define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
+// Partial results go through atomics: other accesses need not reach other groups.
+#if WORDS == 1
+#define WORD uint
+#define AS_WORD as_uint
+#define EXCHANGE atomic_xchg
+#define ADD atomic_add
+#else
+#define WORD ulong
+#define AS_WORD as_ulong
+#define EXCHANGE atom_xchg
+#define ADD atom_add
+#endif
+
+#if WORDS == 1 || defined(cl_khr_int64_base_atomics)
+// The count is back at 0 for the next launch.
+__kernel void single(__global T* restrict out,
+                                                                        __global const T* restrict in, const uint n,
+                                                                        const uint run,
+                                                                        volatile __global WORD* partials,
+                                                                        volatile __global uint* count) {
+  __local T scratch[GROUP];
+  __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
+  const uint lane = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
+  fold_group(fold_tiles(in, n, run), scratch);
+  if (lane == 0) {
+    EXCHANGE(&partials[get_group_id(0)], AS_WORD(scratch[0]));
+    FENCE();
+    is_last[0] = atomic_inc(count) == groups - 1 ? 1u : 0u;
+    FENCE();
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  // The other groups fold nothing, but they fold: so no barrier stands in a branch.
+  const uint left = is_last[0] != 0 ? groups : 0;
+  T mine = IDENTITY;
+  for (uint i = lane; i < left; i += GROUP) {
+    const T other = AS_T(ADD(&partials[i], (WORD)0));
+    mine = COMBINE(mine, other);
+  }
+  fold_group(mine, scratch);
+  if (lane == 0 && left > 0) {
+    out[0] = scratch[0];
+    atomic_xchg(count, 0u);
+  }
+}
+#endif
+
+// Sum and count in one word: the sum in the upper half, where its carry leaves the word. The addition that
+// makes the count full has the total; no order among several words matters, so no fence is needed.
+#if OP == 0 && WORDS == 1 && defined(cl_khr_int64_base_atomics)
+__kernel void atomic(__global T* restrict out,
+                                                                        __global const T* restrict in, const uint n,
+                                                                        const uint run,
+                                                                        volatile __global ulong* total) {
+  __local T scratch[GROUP];
+  fold_group(fold_tiles(in, n, run), scratch);
+  if (get_local_id(0) == 0) {
+    const ulong mine = ((ulong)scratch[0] << 32) + 1;
+    const ulong all = atom_add(total, mine) + mine;
+    if ((uint)all == (uint)get_num_groups(0)) {
+      out[0] = (T)(all >> 32);
+      atom_xchg(total, 0ul);
+    }
+  }
+}
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// arithmetic: how many items and how many independent operations of each keep the arithmetic units busy?
+//
+// Volkov's experiment (2010), as Vuduc taught it (2014): chains of x = x * scale + shift, each step waiting
+// for the one before. More items hide the wait, and so do more chains per item; one group per compute unit
+// shows from where on they do. A multiply-add counts as two operations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <tuple>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+// How a type is stored and what its chains compute. Whole numbers wrap, with a random scale. Floats have
+// scale and shift 1, which keeps every step exact, and count the steps. Halves would count to 2048 at most:
+// their scale is -1, so they go back and forth.
+struct Half {};
+template <class T>
+struct Chain {
+  using Stored = T;
+  static std::string type() { return type_name<T>(); }
+  static Stored stored(T x) { return x; }
+  static T start(std::uint64_t seed, std::uint64_t i) {
+    if constexpr (std::is_integral_v<T>) return Random<T>(seed, 1)(i);
+    return static_cast<T>(Random<std::uint8_t>(seed, 1)(i));
+  }
+  static T scale(std::uint64_t seed) {
+    if constexpr (std::is_integral_v<T>) return Random<T>(seed, 2)(0) | T{1};
+    return 1;
+  }
+  static T shift(std::uint64_t seed) {
+    if constexpr (std::is_integral_v<T>) return Random<T>(seed, 2)(1);
+    return 1;
+  }
+};
+template <>
+struct Chain<Half> {
+  using Stored = std::uint16_t;
+  static std::string type() { return "half"; }
+  // Whole numbers below 2048.
+  static Stored stored(float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    if (x == 0) return 0;
+    return static_cast<Stored>(((bits >> 16) & 0x8000U) | (((bits >> 13) - (112U << 10)) & 0x7FFFU));
+  }
+  static float start(std::uint64_t seed, std::uint64_t i) {
+    return static_cast<float>(Random<std::uint8_t>(seed, 1)(i) / 4 + 1);
+  }
+  static float scale(std::uint64_t) { return -1; }
+  static float shift(std::uint64_t) { return 3; }
+};
+
+// x * scale + shift, `steps` times over, as one step.
+template <class T>
+std::pair<T, T> steps_in_one(T scale, T shift, std::uint64_t steps) {
+  T factor = 1, term = 0;
+  for (; steps > 0; steps /= 2) {
+    if (steps % 2 == 1) {
+      term = static_cast<T>(term * scale + shift);
+      factor = static_cast<T>(factor * scale);
+    }
+    shift = static_cast<T>(shift * scale + shift);
+    scale = static_cast<T>(scale * scale);
+  }
+  return {factor, term};
+}
+
+template <class T>
+Plan plan_of_type(const Case& at, const DeviceInfo& device) {
+  Plan::need_type<T>(device);
+  using Of = Chain<T>;
+  using Stored = typename Of::Stored;
+  if constexpr (std::is_same_v<T, Half>)
+    Plan::need(device.fp16, "the device has no half precision (cl_khr_fp16)");
+  const auto in_range = [&](const char* axis, std::int64_t most) {
+    const std::int64_t v = at.number(axis);
+    if (v < 1 || v > most) throw Error(Kind::usage, fmt::format("{} must be 1 to {}", axis, most));
+    return static_cast<std::uint64_t>(v);
+  };
+  // The chains' sum must stay below 2^24, where floats are still exact.
+  const std::uint64_t ilp = in_range("ilp", 32), unroll = in_range("unroll", 64),
+                      trips = in_range("trips", 400000);
+  const std::uint64_t group = in_range("work_group", 65536), per_unit = in_range("groups_per_unit", 4096);
+  const std::uint64_t width = in_range("width", 16);
+  if (trips % unroll != 0 || trips % 2 != 0)
+    throw Error(Kind::usage, "trips must be a multiple of unroll and 2");
+  if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
+    throw Error(Kind::usage, "width must be 1, 2, 4, 8 or 16");
+  const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
+  const std::uint64_t items = units * per_unit * group, n = items * width;
+
+  Plan p;
+  p.define("T", Of::type()).define("V", Of::type() + (width > 1 ? std::to_string(width) : ""));
+  p.define("OPERATION", at.is("operation", "mad") ? 0 : at.is("operation", "fma") ? 1 : 2);
+  if constexpr (std::is_integral_v<T>) p.define("OPERATION", 2);
+  p.define("ILP", static_cast<std::int64_t>(ilp)).define("UNROLL", static_cast<std::int64_t>(unroll));
+  const auto in =
+      p.input<Stored>(n, [seed = at.seed](std::uint64_t i) { return Of::stored(Of::start(seed, i)); });
+  const auto out = p.output<Stored>(n);
+  const auto scale = Of::scale(at.seed), shift = Of::shift(at.seed);
+  p.launch("chains", {items}, {group}, out, in, Of::stored(scale), Of::stored(shift),
+           static_cast<std::uint32_t>(trips / unroll));
+  using Number = std::remove_const_t<decltype(scale)>;
+  const auto [factor, term] = steps_in_one<Number>(scale, shift, trips);
+  p.expect<Stored>(out, [=, seed = at.seed, factor = factor, term = term](std::uint64_t i) {
+    Number sum = 0;
+    for (std::uint64_t k = 0; k < ilp; ++k)
+      sum = static_cast<Number>(sum + (Of::start(seed, i) + static_cast<Number>(k)) * factor + term);
+    return Of::stored(sum);
+  });
+  p.cost = {
+      .read = n * sizeof(Stored), .written = n * sizeof(Stored), .flops = n * ilp * 2 * trips, .items = n};
+  p.derive("chains_per_group", static_cast<std::int64_t>(group * ilp * width));
+  return p;
+}
+
+// The operands of int and long wrap, so they are unsigned on the device.
+Plan plan(const Case& at, const DeviceInfo& device) {
+  if (at.is("type", "half")) return plan_of_type<Half>(at, device);
+  return for_types<float, double, std::int32_t, std::int64_t>(
+      []<class T>(const Case& c, const DeviceInfo& d) {
+        if constexpr (std::is_integral_v<T>)
+          return plan_of_type<std::make_unsigned_t<T>>(c, d);
+        else
+          return plan_of_type<T>(c, d);
+      })(at, device);
+}
+
+double in_flight(const Case& at) {
+  return static_cast<double>(at.number("work_group") * at.number("ilp") * at.number("width"));
+}
+
+// What one group per compute unit tells of type `type`: the latency of a step, how many steps are in flight
+// by Little's law at the highest rate, and how many had to be for 90 % of it.
+void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type) {
+  std::vector<const Outcome*> alone;
+  for (const auto& o : outcomes) {
+    if (o.at.is("type", type) && o.at.is("operation", "mad") && o.at.number("groups_per_unit") == 1 &&
+        o.at.number("width") == 1)
+      alone.push_back(&o);
+  }
+  if (alone.size() < 8) return;
+  const auto trips = [](const Outcome* o) { return static_cast<double>(o->at.number("trips")); };
+  const auto key = [](const Outcome* o) {
+    return std::tuple(in_flight(o->at), o->at.number("ilp"), o->at.number("trips"));
+  };
+  const Outcome* fewest = *std::ranges::min_element(alone, {}, key);
+  double latency = fewest->time_s / trips(fewest), launch_s = 0;
+  for (const auto* o : alone) {  // twice the steps tell the launch from the work
+    if (in_flight(o->at) != in_flight(fewest->at) || trips(o) <= trips(fewest) || o->time_s <= fewest->time_s)
+      continue;
+    latency = (o->time_s - fewest->time_s) / (trips(o) - trips(fewest));
+    launch_s = std::max(0.0, fewest->time_s - latency * trips(fewest));
+  }
+  const auto rate = [&](const Outcome* o) {  // steps per second and group
+    return in_flight(o->at) * trips(o) / (o->time_s - std::min(launch_s, o->time_s / 2));
+  };
+  double best = 0, needed = std::numeric_limits<double>::max();
+  for (const auto* o : alone) best = std::max(best, rate(o));
+  for (const auto* o : alone) {
+    if (rate(o) >= 0.9 * best) needed = std::min(needed, in_flight(o->at));
+  }
+  const double predicted = best * latency;
+  out.push_back({"latency_" + type, 1e9 * latency, "ns",
+                 fmt::format("a {} step waits {:.3g} ns for the one before", type, 1e9 * latency)});
+  out.push_back({"concurrency_predicted_" + type, predicted, "chains",
+                 fmt::format("by Little's law a compute unit needs {:.4g} {} chains", predicted, type)});
+  out.push_back({"concurrency_measured_" + type, needed, "chains",
+                 fmt::format("{:.4g} {} chains reached 90 % of the best: {:.2f} of the prediction", needed,
+                             type, needed / predicted)});
+}
+
+// The published fractions of peak with one group per unit of an M2090: what 32 items and what the plateau
+// reach.
+struct Published {
+  std::int64_t ilp;
+  double least, plateau;
+};
+constexpr std::array<Published, 5> published = {
+    {{1, 0.05, 0.63}, {2, 0.09, 0.73}, {4, 0.13, 0.89}, {8, 0.15, 0.94}, {16, 0, 0.96}}};
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  const auto units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
+  const auto rate = [&](const Outcome& o) {
+    return 2e-9 * units * in_flight(o.at) *
+           static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) / o.time_s;
+  };
+  std::map<std::string, double> peaks;      // Gop/s by type
+  std::map<std::int64_t, double> plateaus;  // float, one group per unit, by ilp
+  for (const auto& o : outcomes) {
+    double& peak = peaks[o.at.text("type")];
+    peak = std::max(peak, rate(o));
+    if (!o.at.is("type", "float") || o.at.number("groups_per_unit") != 1 || o.at.number("width") != 1)
+      continue;
+    double& plateau = plateaus[o.at.number("ilp")];
+    plateau = std::max(plateau, rate(o));
+  }
+  std::vector<Finding> out;
+  for (const auto& [type, peak] : peaks)
+    out.push_back({"peak_" + type, peak, "Gop/s", fmt::format("the most operations of {}", type)});
+  for (const auto& [ilp, least, plateau] : published) {
+    if (!plateaus.contains(ilp) || plateaus.size() < 2) continue;
+    const double fraction = plateaus[ilp] / peaks["float"];
+    out.push_back(
+        {fmt::format("plateau_ilp_{}", ilp), fraction, "of peak",
+         fmt::format("ilp {} reaches {:.2f} of the float peak with one group per compute unit; published "
+                     "{:.2f} (M2090)",
+                     ilp, fraction, plateau)});
+  }
+  for (const auto& [type, peak] : peaks) add_little(out, outcomes, type);
+  return out;
+}
+
+}  // namespace
+
+Family arithmetic() {
+  const Values types = {"float", "double", "int", "long", "half"};
+  const Values operations = {"mad", "fma", "mul_add"};
+  const Values chains = {1, 2, 3, 4, 8, 16};
+  const Sweep alone = {{"ilp", chains},
+                       {"work_group", {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
+                       {"trips", {16384}}};
+  const Sweep ends = {{"type", {"float", "double", "int", "long"}},
+                      {"ilp", {1, 16}},
+                      {"work_group", {32, 1024}},
+                      {"trips", {16384, 32768}}};
+  const Sweep peak = {{"type", types},           {"operation", operations}, {"ilp", {4, 8, 16}},
+                      {"groups_per_unit", {64}}, {"work_group", {256}},     {"trips", {4096, 8192}}};
+  const Sweep wide = {{"type", {"float", "double"}}, {"ilp", {4, 8}},           {"width", {16}},
+                      {"work_group", {1}},           {"groups_per_unit", {64}}, {"trips", {8192, 16384}}};
+  return {
+      .name = "arithmetic",
+      .question = "How many items, and how many independent operations of each, keep the arithmetic busy?",
+      .axes = {{"operation", "mad, fma: as one; mul_add: a product, then a sum", operations},
+               {"type", "of the operands; int and long wrap", types},
+               {"ilp", "independent chains per item", chains},
+               {"unroll", "steps of each chain per turn of the loop", {8, 4, 16}, false, true},
+               {"width", "elements of a vector: a chain each", {1, 4, 16}, false, true},
+               {"work_group", "items of a work-group", {256, 1, 32, 64, 128, 512, 1024}},
+               {"groups_per_unit", "work-groups per compute unit", {1, 64}},
+               {"trips", "steps of a chain", {4096, 8192, 16384, 32768}}},
+      .presets = {{"smoke",
+                   {{{"type", types}, {"ilp", {3}}, {"work_group", {32}}, {"trips", {16}}},
+                    {{"operation", operations},
+                     {"ilp", {1, 16}},
+                     {"unroll", {4}},
+                     {"work_group", {32}},
+                     {"trips", {8}}},
+                    {{"type", {"float", "long"}}, {"width", {4}}, {"work_group", {1}}, {"trips", {16}}}}},
+                  {"quick",
+                   {{{"ilp", {1, 2, 4, 8}}, {"work_group", {32, 128, 1024}}},
+                    {{"type", {"float", "double", "int", "long"}}, {"ilp", {8}}, {"groups_per_unit", {64}}},
+                    {{"type", {"float", "double"}},
+                     {"ilp", {8}},
+                     {"width", {16}},
+                     {"work_group", {1}},
+                     {"groups_per_unit", {64}},
+                     {"trips", {8192, 16384}}}}},
+                  {"paper", {alone, ends, peak, wide}},
+                  {"full",
+                   {alone,
+                    ends,
+                    peak,
+                    wide,
+                    {{"ilp", {1, 4, 8, 16}},
+                     {"unroll", {4, 16}},
+                     {"groups_per_unit", {64}},
+                     {"work_group", {64, 256, 1024}},
+                     {"trips", {4096, 8192}}}}}},
+      .view = {.rows = {"ilp"}, .columns = {"work_group"}, .quantity = "rate"},
+      .derived = {{"chains_per_group", "independent chains of a work-group"}},
+      .makes_sense =
+          [](const Case& at) {
+            return at.is("operation", "mad") || !(at.is("type", "int") || at.is("type", "long"));
+          },
+      .plan = plan,
+      .findings = findings};
+}
+
+}  // namespace clweave

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// latency: how long does one access to memory, one launch, one atomic take when the next waits for it?
+//
+// Memory is walked through along a cycle in scattered order, one node to 128 bytes, so that neither caches'
+// lines nor prefetchers help; where a larger working set takes markedly longer per hop, a cache ends. The
+// cycle is a full-period congruential sequence, so the end of any walk is known without walking; an odd
+// number of hops never ends where it began.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+constexpr Word node_words = 32;  // 128 bytes
+
+// i -> (factor * i + term) mod 2^k: visits every number below 2^k, as factor % 4 == 1 and term is odd.
+struct Cycle {
+  Word factor, term, mask;
+
+  Cycle(std::uint64_t seed, std::uint64_t nodes)
+      : factor((Random<Word>(seed, 2)(0) & ~Word{7}) | 5),
+        term(Random<Word>(seed, 2)(1) | 1),
+        mask(static_cast<Word>(nodes - 1)) {}
+
+  Word next(Word i) const { return (factor * i + term) & mask; }
+  Word after(Word i, std::uint64_t hops) const {
+    Word f = factor, t = term, all_f = 1, all_t = 0;
+    for (; hops > 0; hops /= 2) {
+      if (hops % 2 == 1) {
+        all_t = all_t * f + t;
+        all_f *= f;
+      }
+      t = t * f + t;
+      f *= f;
+    }
+    return (all_f * i + all_t) & mask;
+  }
+};
+
+std::uint64_t in_range(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
+  const std::int64_t v = at.number(axis);
+  if (v < least || v > most) throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
+  return static_cast<std::uint64_t>(v);
+}
+
+std::uint64_t units_of(const DeviceInfo& device) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
+}
+
+// Pairs of places: where a walk began, which must be a node, and where it ended.
+void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
+  p.checks.push_back(
+      {b, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
+         Tally tally;
+         const std::uint64_t first = offset / sizeof(Word);
+         for (std::uint64_t i = 0; i + 1 < bytes.size() / sizeof(Word); i += 2) {
+           std::array<Word, 2> got{};
+           std::memcpy(got.data(), &bytes[i * sizeof(Word)], sizeof got);
+           const bool node = got[0] % node_words == 0 && got[0] / node_words <= cycle.mask;
+           const Word end = cycle.after(got[0] / node_words, hops) * node_words;
+           tally.elements += 2;
+           for (std::uint64_t k = 0; k < 2; ++k)
+             tally.written +=
+                 std::memcmp(&got.at(k), &poison[(i + k) * sizeof(Word) % poison.size()], sizeof(Word)) != 0;
+           if (node && got[1] == end) continue;
+           if (tally.wrong == 0) {
+             tally.first_wrong = first + i;
+             tally.first_text =
+                 fmt::format("[{}] is a walk from {} to {}, expected {}", first + i, got[0], got[1], end);
+           }
+           tally.wrong += 2;
+         }
+         return tally;
+       }});
+}
+
+Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
+  const std::uint64_t bytes = in_range(at, "working_set", 1024, std::int64_t{1} << 34);
+  const std::uint64_t hops = in_range(at, "hops", 1, 1 << 24);
+  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
+  const std::uint64_t nodes = bytes / (node_words * sizeof(Word));
+  const std::uint64_t groups = at.is("kernel", "chase") ? 1 : 4 * units_of(device);
+  const Cycle cycle(at.seed, nodes);
+  const Random<Word> noise(at.seed, 1);
+  Plan p;
+  p.define("GROUP", 1).define("NODES", 1);
+  const auto next = p.input<Word>(bytes / sizeof(Word), [=](std::uint64_t i) {
+    return i % node_words == 0 ? cycle.next(static_cast<Word>(i / node_words)) * node_words : noise(i);
+  });
+  // The walks begin evenly spread over the cycle.
+  const auto place = p.input<Word>(groups, [=](std::uint64_t g) {
+    return cycle.after(static_cast<Word>(at.seed) & cycle.mask, g * nodes / groups) * node_words;
+  });
+  const auto out = p.output<Word>(2 * groups);
+  p.launch("chase", {groups}, {1}, out, next, place, static_cast<Word>(hops));
+  expect_walks(p, out, cycle, hops);
+  p.cost = {.read = groups * hops * sizeof(Word), .written = 8 * groups, .flops = 0, .items = groups * hops};
+  return p;
+}
+
+Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
+  constexpr std::uint64_t group = 64;
+  const std::uint64_t bytes = in_range(at, "working_set", 1024, 1 << 20),
+                      hops = in_range(at, "hops", 1, 1 << 24);
+  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
+  Plan::need(static_cast<std::int64_t>(bytes) <= device.local_bytes,
+             fmt::format("{} bytes of local memory, not {}", device.local_bytes, bytes));
+  const std::uint64_t nodes = bytes / sizeof(Word);
+  const Cycle cycle(at.seed, nodes);
+  Plan p;
+  p.define("GROUP", group).define("NODES", static_cast<std::int64_t>(nodes));
+  const auto next = p.input<Word>(nodes, [=](std::uint64_t i) { return cycle.next(static_cast<Word>(i)); });
+  const auto out = p.output<Word>(1);
+  p.launch("chase_local", {group}, {group}, out, next, static_cast<Word>(hops));
+  p.expect<Word>(out, [=](std::uint64_t) { return cycle.after(0, hops); });
+  p.cost = {.read = hops * sizeof(Word), .written = sizeof(Word), .flops = 0, .items = hops};
+  return p;
+}
+
+// Back to back, or with the host waiting for each.
+Plan plan_of_launch(const Case& at) {
+  const std::uint64_t launches = in_range(at, "hops", 1, 4096);
+  const Random<Word> value(at.seed, 1);
+  Plan p;
+  p.define("GROUP", 1).define("NODES", 1);
+  const auto out = p.output<Word>(launches);
+  const auto answer = at.is("kernel", "round_trip") ? p.output<Word>(launches) : out;
+  for (Word i = 0; i < launches; ++i) {
+    p.launch("launch", {1}, {1}, out, i, value(i));
+    if (at.is("kernel", "launch")) continue;
+    p.steps.emplace_back(HostWork{answer, i * sizeof(Word), sizeof(Word), [=](std::span<std::byte> bytes) {
+                                    const Word v = value(i) + 1;
+                                    std::memcpy(bytes.data(), &v, sizeof v);
+                                  }});
+  }
+  p.expect<Word>(out, value);
+  if (at.is("kernel", "round_trip")) p.expect<Word>(answer, [=](std::uint64_t i) { return value(i) + 1; });
+  p.cost = {.read = 0, .written = sizeof(Word) * launches, .flops = 0, .items = launches};
+  return p;
+}
+
+Word chain_of_atomics(Word start, std::uint64_t hops) {
+  Word counter = start, old = 1;
+  for (std::uint64_t i = 0; i < hops; ++i) {
+    const Word add = (old & 3) + 1;
+    old = counter;
+    counter += add;
+  }
+  return counter;
+}
+
+Plan plan_of_atomic_chain(const Case& at) {
+  const std::uint64_t hops = in_range(at, "hops", 1, 1 << 20);
+  const bool local = at.is("kernel", "atomic_chain_local");
+  const Word start = Random<Word>(at.seed, 1)(0);
+  Plan p;
+  p.define("GROUP", 1).define("NODES", 1);
+  const auto out = p.output<Word>(1);
+  if (local) {
+    p.launch("atomic_chain_local", {1}, {1}, out, start, static_cast<Word>(hops));
+  } else {
+    p.launch("set", {1}, {1}, out, start);
+    p.launch("atomic_chain", {1}, {1}, out, static_cast<Word>(hops));
+  }
+  p.expect<Word>(out, [=](std::uint64_t) { return chain_of_atomics(start, hops); });
+  p.cost = {.read = 0, .written = sizeof(Word), .flops = 0, .items = hops};
+  return p;
+}
+
+// Many items at once, without waiting for what an atomic returns.
+Plan plan_of_atomics(const Case& at, const DeviceInfo& device) {
+  const std::uint64_t hops = in_range(at, "hops", 1, 1 << 16), group = in_range(at, "work_group", 1, 65536);
+  const bool local = at.text("kernel").ends_with("_local");
+  const std::string sharing = at.text("kernel").substr(7);  // behind atomic_
+  const std::uint64_t items = units_of(device) * 8 * group;
+  const std::uint64_t share = sharing.starts_with("one") && !local ? items
+                              : sharing.starts_with("item")        ? 1
+                                                                   : group;
+  const Word start = Random<Word>(at.seed, 1)(0);
+  const auto added = static_cast<Word>(hops * (hops + 1) / 2);  // by an item
+  Plan p;
+  p.define("GROUP", static_cast<std::int64_t>(group)).define("NODES", 1);
+  const std::uint64_t counters = local ? items : items / share;
+  const auto out = p.output<Word>(counters);
+  if (local) {
+    p.launch("atomic_add_local", {items}, {group}, out, start, static_cast<Word>(share),
+             static_cast<Word>(hops));
+    p.expect<Word>(out, [=](std::uint64_t i) {
+      const std::uint64_t lane = i % group;
+      return start + static_cast<Word>(lane) +
+             (lane < group / share ? static_cast<Word>(share) * added : Word{0});
+    });
+  } else {
+    p.launch("set", {counters}, {}, out, start);
+    p.launch("atomic_add_", {items}, {group}, out, static_cast<Word>(share), static_cast<Word>(hops));
+    p.expect<Word>(out, [=](std::uint64_t) { return start + static_cast<Word>(share) * added; });
+  }
+  p.cost = {.read = 0, .written = sizeof(Word) * counters, .flops = 0, .items = items * hops};
+  return p;
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  const std::string& kernel = at.text("kernel");
+  if (kernel == "chase" || kernel == "chase_groups") return plan_of_chase(at, device);
+  if (kernel == "chase_local") return plan_of_local_chase(at, device);
+  if (kernel == "launch" || kernel == "round_trip") return plan_of_launch(at);
+  if (kernel.starts_with("atomic_chain")) return plan_of_atomic_chain(at);
+  return plan_of_atomics(at, device);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
+  return fmt::format("{} KiB", bytes >> 10);
+}
+
+// The levels that a walk meets. One ends where the next larger working set takes 30 % longer per hop; a
+// single size between two such steps is a transition, no level.
+struct Level {
+  std::int64_t bytes;
+  double latency_ns;
+  int sizes;
+};
+std::vector<Level> levels_of(const std::map<std::int64_t, double>& ns) {
+  std::vector<Level> levels;
+  double before = 0;
+  for (const auto& [bytes, latency] : ns) {
+    if (before == 0 || latency > 1.3 * before) {
+      levels.push_back({bytes, latency, 1});
+    } else {
+      levels.back().bytes = bytes;
+      ++levels.back().sizes;
+    }
+    before = latency;
+  }
+  if (!levels.empty()) levels.back().latency_ns = ns.rbegin()->second;  // memory: where least is cached
+  std::erase_if(levels, [](const Level& level) { return level.sizes < 2; });
+  return levels;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::map<std::int64_t, double> walk;  // ns by bytes
+  std::map<std::string, double> each;   // ns per hop of the others
+  for (const auto& o : outcomes) {
+    const double ns = 1e9 * o.time_s / static_cast<double>(o.at.number("hops"));
+    const std::string& kernel = o.at.text("kernel");
+    const auto keep_least = [ns](auto& map, const auto& key) {
+      const auto [it, first] = map.emplace(key, ns);
+      if (!first) it->second = std::min(it->second, ns);
+    };
+    if (kernel == "chase") {
+      keep_least(walk, o.at.number("working_set"));
+    } else if (kernel != "chase_groups") {
+      keep_least(each, kernel);
+    }
+  }
+  std::vector<Finding> out;
+  const auto levels = walk.size() < 4 ? std::vector<Level>() : levels_of(walk);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool last = i + 1 == levels.size();
+    const std::string name = last ? "memory" : fmt::format("cache_{}", i + 1);
+    if (!last)
+      out.push_back({name + "_bytes", static_cast<double>(levels[i].bytes), "B",
+                     fmt::format("level {} of the caches holds {}", i + 1, bytes_text(levels[i].bytes))});
+    out.push_back({name + "_latency", levels[i].latency_ns, "ns",
+                   fmt::format("a dependent load takes {:.4g} ns in {}", levels[i].latency_ns,
+                               last ? "the last level measured, " + bytes_text(walk.rbegin()->first)
+                                    : fmt::format("level {}", i + 1))});
+  }
+  for (const auto& [kernel, ns] : each) {
+    const bool rate = !kernel.starts_with("atomic_chain") && kernel.starts_with("atomic_");
+    if (rate) continue;  // their rows have G items/s
+    out.push_back({kernel + "_latency", ns, "ns", fmt::format("one step of {} takes {:.4g} ns", kernel, ns)});
+  }
+  return out;
+}
+
+std::vector<Sweep> sweeps(const Values& bytes) {
+  const Values atomics = {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
+                          "atomic_item_local"};
+  return {{{"kernel", {"chase", "chase_groups"}}, {"working_set", bytes}},
+          {{"kernel", {"chase_local"}}, {"working_set", {4096, 16384}}},
+          {{"kernel", {"launch", "round_trip"}}, {"hops", {64}}},
+          {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {4096}}},
+          {{"kernel", atomics}, {"hops", {256}}, {"work_group", {64, 256}}}};
+}
+
+}  // namespace
+
+Family latency() {
+  Values all_bytes;
+  for (std::int64_t bytes = 1024; bytes <= 1 << 30; bytes *= 2) all_bytes.emplace_back(bytes);
+  Values few_bytes;
+  for (std::int64_t bytes = 1024; bytes <= 1 << 28; bytes *= 4) few_bytes.emplace_back(bytes);
+  return {
+      .name = "latency",
+      .question =
+          "How long does one access to memory, one launch, one atomic take when the next waits for it?",
+      .axes =
+          {{"kernel",
+            "chase, chase_groups: one item, or four per compute unit, each of its own group, walk a "
+            "scattered cycle; chase_local: "
+            "the "
+            "same in local memory; launch: kernels back to back; round_trip: the host waits for each; "
+            "atomic_chain, atomic_chain_local: one item; atomic_one, atomic_group, atomic_item: many items "
+            "add to one counter, to one of their group, to one of their own; _local: in local memory, where "
+            "one is the group's",
+            {"chase", "chase_groups", "chase_local", "launch", "round_trip", "atomic_chain",
+             "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
+             "atomic_item_local"}},
+           {"working_set", "bytes that a walk goes through", all_bytes},
+           {"hops", "steps that wait for each other: loads, launches, atomics", {40009, 64, 256, 4096}},
+           {"work_group", "items of a work-group of many items' atomics", {64, 256}}},
+      .presets =
+          {{"smoke",
+            {{{"kernel", {"chase", "chase_groups"}}, {"working_set", {1024, 65536}}, {"hops", {7, 101}}},
+             {{"kernel", {"chase_local"}}, {"working_set", {1024}}, {"hops", {101}}},
+             {{"kernel", {"launch", "round_trip"}}, {"hops", {3}}},
+             {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {37}}},
+             {{"kernel",
+               {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local", "atomic_item_local"}},
+              {"hops", {5}},
+              {"work_group", {64}}}}},
+           {"quick", sweeps(few_bytes)},
+           {"paper", sweeps(all_bytes)},
+           {"full", sweeps(all_bytes)}},
+      .view = {.rows = {"kernel", "working_set"}, .columns = {"hops"}, .quantity = "items"},
+      .makes_sense =
+          [](const Case& at) {
+            const std::string& kernel = at.text("kernel");
+            const bool many = kernel.starts_with("atomic_") && !kernel.starts_with("atomic_chain");
+            return (kernel.starts_with("chase") || at.number("working_set") == 1024) &&
+                   (many || at.number("work_group") == 64);
+          },
+      .plan = plan,
+      .findings = findings};
+}
+
+}  // namespace clweave

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// occupancy: how many bytes must be in flight for memory to be busy, and does it matter who has them there?
+//
+// Volkov's copy (2010): an item loads several words before it stores any, so that few items have as much in
+// flight as many. Groups are kept off the compute units by local memory that nobody uses, or by launching
+// only a few per unit that walk through the data.
+//
+// Counted bytes: a copy reads and writes n words; the kernels of local and private memory, whose values stay
+// on the chip, four words per step.
+#include <fmt/format.h>
+
+#include <bit>
+#include <limits>
+
+#include "family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+
+std::uint64_t in_range(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
+  const std::int64_t v = at.number(axis);
+  if (v < least || v > most) throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
+  return static_cast<std::uint64_t>(v);
+}
+
+std::uint64_t width_of(const Case& at) {
+  const std::string digits = at.text("type").substr(5);  // behind float
+  return digits.empty() ? 1 : static_cast<std::uint64_t>(std::stoi(digits));
+}
+
+std::uint64_t units_of(const DeviceInfo& device) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
+}
+
+Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
+  const std::uint64_t bytes = in_range(at, "n", 1, std::int64_t{1} << 31) * sizeof(Word);
+  const std::uint64_t words = in_range(at, "words", 1, 32), group = in_range(at, "work_group", 1, 65536);
+  const std::uint64_t per_unit = in_range(at, "groups_per_unit", 0, 4096);
+  const std::uint64_t unused = in_range(at, "local_bytes", 0, 1 << 24);
+  const std::uint64_t vector = width_of(at) * sizeof(float);
+  if (bytes % vector != 0)
+    throw Error(Kind::usage, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
+  // At least what the test for an impossible n may touch.
+  const std::uint64_t local = std::max<std::uint64_t>(unused, group * sizeof(Word));
+  Plan::need(static_cast<std::int64_t>(local) <= device.local_bytes,
+             fmt::format("{} bytes of local memory, not {}", device.local_bytes, local));
+  const std::uint64_t n = bytes / vector, tile = group * words;
+  const std::uint64_t tiles = (n + tile - 1) / tile;
+  const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, units_of(device) * per_unit);
+  // Some drivers end a loop after so many trips.
+  Plan::need((tiles + groups - 1) / groups <= 65535,
+             "more than 65535 tiles per group, which some loops do not reach");
+  if (n + tile > UINT32_MAX) throw Error(Kind::usage, "n is too large for 32-bit indices");
+  Plan p;
+  p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", static_cast<std::int64_t>(words));
+  p.define("V", "uint" + (vector == 4 ? "" : std::to_string(vector / 4)));
+  const Random<Word> value(at.seed, 1);
+  const auto in = p.input<Word>(bytes / sizeof(Word), value);
+  const auto out = p.output<Word>(bytes / sizeof(Word));
+  p.launch("copy", {groups * group}, {group}, out, in, static_cast<Word>(n), static_cast<Word>(tiles),
+           LocalBytes{local});
+  p.expect<Word>(out, value);
+  p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = n};
+  p.ceiling = "copy";
+  p.derive("bytes_in_flight", static_cast<std::int64_t>(tile * vector));
+  return p;
+}
+
+Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
+  const std::uint64_t trips = in_range(at, "n", 1, 65535), group = in_range(at, "work_group", 1, 65536);
+  if (!std::has_single_bit(group) || group < 4)
+    throw Error(Kind::usage, "work_group must be a power of two from 4");
+  Plan::need(static_cast<std::int64_t>(2 * group * sizeof(Word)) <= device.local_bytes,
+             "too little local memory");
+  const std::uint64_t items = units_of(device) * 64 * group;
+  Plan p;
+  p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", 1).define("V", "uint");
+  const Random<Word> value(at.seed, 1);
+  const auto in = p.input<Word>(items, value);
+  const auto out = p.output<Word>(items);
+  const bool local = at.is("kernel", "local");
+  p.launch(local ? "local_" : "private_", {items}, {group}, out, in, static_cast<Word>(trips));
+  p.expect<Word>(out, [=](std::uint64_t item) {
+    const std::uint64_t first = item / group * group;
+    Word folded = 0;
+    for (std::uint64_t i = 0; i < trips; ++i) {
+      for (std::uint64_t k = 0; k < 4; ++k) {
+        const std::uint64_t from =
+            local ? first + (item - first + (i * 4 & (group - 1)) + k) % group : (item + k) % items;
+        folded += value(from) ^ static_cast<Word>(i);
+      }
+    }
+    return folded;
+  });
+  const std::uint64_t steps = items * trips * 4;
+  p.cost = {.read = sizeof(Word) * steps, .written = sizeof(Word) * items, .flops = 0, .items = steps};
+  p.derive("bytes_in_flight", static_cast<std::int64_t>(4 * sizeof(Word) * group));
+  return p;
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  return at.is("kernel", "copy") ? plan_of_copy(at, device) : plan_of_steps(at, device);
+}
+
+double in_flight(const Case& at) {
+  return static_cast<double>(at.number("work_group") * at.number("words") *
+                             static_cast<std::int64_t>(width_of(at)) * 4 * at.number("groups_per_unit"));
+}
+
+// Little's law per compute unit, from copies of few groups: what the least bytes in flight reach tells the
+// latency, the best rate times it what should suffice; beside it, what did for 90 %.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::vector<Finding> out;
+  std::map<std::string, double> chip;  // rate of the kernels of local and private memory
+  std::int64_t n = 0;
+  for (const auto& o : outcomes) {
+    if (o.at.is("kernel", "copy")) {
+      n = std::max(n, o.at.number("n"));
+      continue;
+    }
+    double& best = chip[o.at.text("kernel")];
+    best = std::max(best, static_cast<double>(o.at.number("work_group") * o.at.number("n")) / o.time_s);
+  }
+  const auto rate = [&](const Outcome& o) {  // read, per unit
+    return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(units_of(device));
+  };
+  const Outcome* least = nullptr;
+  double best = 0, needed = std::numeric_limits<double>::max();
+  std::vector<const Outcome*> copies;  // of large data: small data may be cached
+  for (const auto& o : outcomes) {
+    if (o.at.is("kernel", "copy") && 2 * o.at.number("n") >= n) copies.push_back(&o);
+  }
+  for (const auto* o : copies) {
+    best = std::max(best, rate(*o));
+    if (o->at.number("groups_per_unit") > 0 && (least == nullptr || in_flight(o->at) < in_flight(least->at)))
+      least = o;
+  }
+  for (const auto* o : copies) {
+    if (o->at.number("groups_per_unit") > 0 && rate(*o) >= 0.9 * best)
+      needed = std::min(needed, in_flight(o->at));
+  }
+  if (least != nullptr && copies.size() >= 4) {
+    const double latency = in_flight(least->at) / rate(*least), predicted = latency * best;
+    out.push_back({"copy_latency", 1e9 * latency, "ns",
+                   fmt::format("{:.0f} bytes in flight per compute unit come in every {:.4g} ns",
+                               in_flight(least->at), 1e9 * latency)});
+    out.push_back(
+        {"bytes_in_flight_predicted", predicted, "B",
+         fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight; published 106 KiB for the "
+                     "whole of an M2090",
+                     predicted / 1024)});
+    if (needed < std::numeric_limits<double>::max())
+      out.push_back({"bytes_in_flight_measured", needed, "B",
+                     fmt::format("{:.4g} KiB reached 90 % of the best copy: {:.2f} of the prediction",
+                                 needed / 1024, needed / predicted)});
+  }
+  if (chip.size() == 2)
+    out.push_back({"private_over_local", chip["private"] / chip["local"], "ratio",
+                   "rate of private over that of local memory; published 6 (GTX 480)"});
+  return out;
+}
+
+}  // namespace
+
+Family occupancy() {
+  const Values types = {"float", "float2", "float4", "float8", "float16"};
+  const Values words = {1, 2, 4, 8, 14};
+  const Values groups = {32, 64, 128, 256, 512, 1024};
+  const Sweep launched = {{"words", words}, {"type", {"float", "float2", "float4"}}, {"work_group", groups}};
+  const Sweep limited = {{"words", words},
+                         {"type", {"float", "float4"}},
+                         {"work_group", {64}},
+                         {"local_bytes", {8192, 16384, 32768}}};
+  const Sweep walked = {{"words", {1, 2, 4, 8}},
+                        {"type", {"float4"}},
+                        {"work_group", {256, 512}},
+                        {"groups_per_unit", {1, 2, 4}},
+                        {"n", {50331648}}};
+  const Sweep chip = {{"kernel", {"local", "private"}}, {"n", {1024, 2048}}};
+  return {
+      .name = "occupancy",
+      .question = "How many bytes must be in flight to keep memory busy, and can few items do it?",
+      .axes = {{"kernel",
+                "copy: all loads of an item before its stores; local, private: four words of that memory per "
+                "step",
+                {"copy", "local", "private"}},
+               {"words", "words that an item of a copy has in flight", words},
+               {"type", "of a word", types},
+               {"work_group", "items of a work-group", {256, 32, 64, 128, 512, 1024}},
+               {"local_bytes",
+                "local memory that each group of a copy occupies and does not use",
+                {0, 8192, 16384, 32768}},
+               {"groups_per_unit",
+                "work-groups per compute unit, which walk through the data; 0: one per tile",
+                {0, 1, 2, 4}},
+               {"n",
+                "32-bit words copied; steps of an item for local and private",
+                {67108864, 50331648, 1024, 2048}}},
+      .presets =
+          {{"smoke",
+            {{{"words", {1, 14}}, {"type", {"float", "float4"}}, {"work_group", {32}}, {"n", {4, 5012}}},
+             {{"words", {2}},
+              {"type", {"float2", "float16"}},
+              {"work_group", {32}},
+              {"local_bytes", {8192}},
+              {"groups_per_unit", {2}},
+              {"n", {4016}}},
+             {{"kernel", {"local", "private"}}, {"work_group", {32}}, {"n", {5}}}}},
+           {"quick",
+            {{{"words", {1, 4, 8}}, {"type", {"float", "float4"}}, {"n", {16777216}}},
+             {{"words", {1, 4}},
+              {"type", {"float4"}},
+              {"work_group", {256, 512}},
+              {"groups_per_unit", {1, 4}},
+              {"n", {16777216}}},
+             chip}},
+           {"paper", {launched, limited, walked, chip}},
+           {"full", {{{"words", words}, {"type", types}, {"work_group", groups}}, limited, walked, chip}}},
+      .view = {.rows = {"words", "type"}, .columns = {"work_group"}, .quantity = "rate"},
+      .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"}},
+      .makes_sense =
+          [](const Case& at) {
+            return at.is("kernel", "copy") ||
+                   (at.number("words") == 1 && at.is("type", "float") && at.number("local_bytes") == 0 &&
+                    at.number("groups_per_unit") == 0);
+          },
+      .plan = plan,
+      .findings = findings};
+}
+
+}  // namespace clweave

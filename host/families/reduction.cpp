@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// reduction: how fast do n values become one, by every step of the classic ladder and by those since?
+//
+// The ladder is Harris' (2007), as Vuduc taught it (2014): each variant is the one before with one idea more.
+// Where the published code relied on a warp running in lock-step, or had a barrier in divergent flow, this
+// one does what was meant.
+//
+// Timed is the whole reduction; what a later launch has of it stands in the column of the steps. Counted
+// bytes: n values read, one written.
+#include <fmt/format.h>
+
+#include <bit>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+#include "family.hpp"
+#include "parallel.hpp"
+
+namespace clweave {
+
+namespace {
+
+enum class Op : std::uint8_t { sum, min, max };
+
+Op op_of(const Case& at) { return at.is("op", "sum") ? Op::sum : at.is("op", "min") ? Op::min : Op::max; }
+
+// One launch's share: of `count` values, output j is what blocks j, j + outputs .. of `block` values become.
+struct Pass {
+  std::uint64_t count, block, outputs;
+  double depth;  // operations behind each other, at most
+};
+
+std::uint64_t parts(std::uint64_t n, std::uint64_t size) { return (n + size - 1) / size; }
+
+// What each pass should leave, computed on every core when first asked for. Floats are summed in double,
+// doubles in long double.
+template <class T>
+class Reference {
+ public:
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double,
+                                  std::conditional_t<std::is_same_v<T, double>, long double, T>>;
+
+  Reference(Op op, std::uint64_t seed, std::vector<Pass> passes)
+      : op_(op), random_(seed, 1), passes_(std::move(passes)) {}
+
+  // Floats to be summed are positive, so that no sum cancels and an error bound is relative to the sum.
+  T element(std::uint64_t i) const {
+    const T x = random_(i);
+    if constexpr (std::is_floating_point_v<T>) return op_ == Op::sum ? std::abs(x) : x;
+    return x;
+  }
+
+  Wide output(std::size_t pass, std::uint64_t j) {
+    std::call_once(computed_, [this] { compute(); });
+    return outputs_[pass][j];
+  }
+
+ private:
+  Wide combined(Wide a, Wide b) const {
+    switch (op_) {
+      case Op::sum: return a + b;
+      case Op::min: return std::min(a, b);
+      default: return std::max(a, b);
+    }
+  }
+
+  template <class Value>
+  void fold(const Pass& pass, const Value& value) {
+    std::vector<Wide> folded(pass.outputs);
+    for_stretches(pass.outputs, 1, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t j = begin; j < end; ++j) {
+        Wide all = value(j * pass.block);
+        std::uint64_t first = j * pass.block + 1;  // of what is left of a block
+        for (std::uint64_t block = j; block * pass.block < pass.count; block += pass.outputs) {
+          const std::uint64_t last = std::min(pass.count, (block + 1) * pass.block);
+          for (std::uint64_t i = std::max(first, block * pass.block); i < last; ++i)
+            all = combined(all, value(i));
+        }
+        folded[j] = all;
+      }
+    });
+    outputs_.push_back(std::move(folded));
+  }
+
+  void compute() {
+    fold(passes_.front(), [this](std::uint64_t i) { return static_cast<Wide>(element(i)); });
+    for (std::size_t pass = 1; pass < passes_.size(); ++pass)
+      fold(passes_[pass], [&before = outputs_[pass - 1]](std::uint64_t i) { return before[i]; });
+  }
+
+  Op op_;
+  Random<T> random_;
+  std::vector<Pass> passes_;
+  std::once_flag computed_;
+  std::vector<std::vector<Wide>> outputs_;  // by pass
+};
+
+// Integers exactly; sums of floating values within what roundings of `depth` additions can make of a sum of
+// positive values, and the same bits in every run.
+template <class T>
+void expect_pass(Plan& p, Buffer b, const std::shared_ptr<Reference<T>>& reference, std::size_t pass,
+                 double depth) {
+  using Wide = typename Reference<T>::Wide;
+  const auto want = [reference, pass](std::uint64_t j) { return reference->output(pass, j); };
+  if constexpr (std::is_integral_v<T>) {
+    p.expect<T>(b, want);
+    return;
+  }
+  const double tolerance = depth * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  p.expect<T>(
+      b, [want](std::uint64_t j) { return static_cast<Wide>(want(j)); }, tolerance);
+  struct Seen {
+    std::mutex mutex;
+    std::map<std::uint64_t, std::vector<std::byte>> bytes;  // by offset
+  };
+  p.checks.back().compare = [compare = p.checks.back().compare, seen = std::make_shared<Seen>()](
+                                std::uint64_t offset, std::span<const std::byte> bytes) {
+    Tally tally = compare(offset, bytes);
+    if (tally.wrong > 0) return tally;
+    const std::scoped_lock lock(seen->mutex);
+    const auto [it, first] = seen->bytes.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));
+    const auto differs = std::ranges::mismatch(it->second, bytes).in1 - it->second.begin();
+    if (std::cmp_less(differs, it->second.size())) {
+      tally.wrong = 1;
+      tally.first_wrong = (offset + static_cast<std::uint64_t>(differs)) / sizeof(T);
+      tally.first_text = fmt::format("[{}] is not what it was in an earlier run", tally.first_wrong);
+    }
+    return tally;
+  };
+}
+
+constexpr std::uint64_t most = 1ULL << 31;  // elements: the kernels count them in 32 bits
+
+// How a variant works.
+struct Form {
+  const char* variant;
+  const char* kernel;
+  std::uint64_t per_item;      // ladder: values that an item loads; 0: tiles
+  std::uint64_t vector_bytes;  // tiles: of a load; 0: one element
+  bool shuffle, one_launch;
+};
+constexpr std::array<Form, 13> forms = {{{"interleaved", "interleaved", 1, 0, false, false},
+                                         {"nondivergent", "nondivergent", 1, 0, false, false},
+                                         {"sequential", "sequential", 1, 0, false, false},
+                                         {"first_add", "first_add", 2, 0, false, false},
+                                         {"last_warp", "last_warp", 2, 0, true, false},
+                                         {"unrolled", "unrolled", 2, 0, true, false},
+                                         {"many", "tiles", 0, 0, false, false},
+                                         {"vector", "tiles", 0, 16, false, false},
+                                         {"subgroup", "tiles", 0, 16, true, false},
+                                         {"single", "single", 0, 16, true, true},
+                                         {"atomic", "atomic", 0, 16, true, true},
+                                         {"run", "tiles", 0, 32, false, false},
+                                         {"run_single", "single", 0, 32, false, true}}};
+
+const Form& form_of(const Case& at) {
+  return *std::ranges::find_if(forms, [&](const Form& form) { return at.is("variant", form.variant); });
+}
+bool is_run(const Form& form) { return form.vector_bytes == 32; }
+
+Values variants() {
+  Values names;
+  for (const auto& form : forms) names.emplace_back(std::string(form.variant));
+  return names;
+}
+
+// Sums of int wrap as those of uint do.
+template <class T>
+using Summed = std::conditional_t<std::is_same_v<T, std::int32_t>, std::uint32_t,
+                                  std::conditional_t<std::is_same_v<T, std::int64_t>, std::uint64_t, T>>;
+
+template <class T>
+std::string identity(Op op) {
+  if (op == Op::sum) return "0";
+  if (std::is_floating_point_v<T>) return op == Op::min ? "INFINITY" : "-INFINITY";
+  if (std::is_unsigned_v<T>) return op == Op::min ? "UINT_MAX" : "0u";
+  return (sizeof(T) == 4 ? "INT_" : "LONG_") + std::string(op == Op::min ? "MAX" : "MIN");
+}
+
+bool has_shuffle(const DeviceInfo& device) {
+  return device.vendor.find("NVIDIA") != std::string::npos || device.subgroups;
+}
+
+template <class T>
+Plan plan_of_type(const Case& at, const DeviceInfo& device) {
+  Plan::need_type<T>(device);
+  const Form& form = form_of(at);
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto group = static_cast<std::uint64_t>(at.number("work_group"));
+  const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
+  const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
+  if (n == 0 || n > most) throw Error(Kind::usage, fmt::format("n must be 1 to {}", most));
+  if (group == 0 || group > 65536 || !std::has_single_bit(group))
+    throw Error(Kind::usage, "work_group must be a power of two");
+  if (unroll == 0 || unroll > 64 || per_unit == 0 || per_unit > 4096)
+    throw Error(Kind::usage, "unroll must be 1 to 64, groups_per_unit 1 to 4096");
+  if (form.per_item == 2 && form.shuffle && group < 64)
+    throw Error(Kind::usage, "the last 64 values are those of a work_group of 64 or more");
+  if (at.is("variant", "subgroup"))
+    Plan::need(has_shuffle(device), "the device has neither sub-groups nor NVIDIA's shuffle");
+  if (at.is("variant", "atomic") || (form.one_launch && sizeof(T) == 8))
+    Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
+
+  const Op op = op_of(at);
+  const std::uint64_t lanes = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
+  const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 2) : unroll;
+  const bool strided = !is_run(form);
+  Plan p;
+  p.define("T", type_name<T>()).define("WORDS", sizeof(T) / 4);
+  p.define("OP", static_cast<std::int64_t>(op)).define("IDENTITY", identity<T>(op));
+  p.define("GROUP", static_cast<std::int64_t>(group)).define("LANES", static_cast<std::int64_t>(lanes));
+  p.define("UNROLL", static_cast<std::int64_t>(vectors)).define("STRIDED", strided ? 1 : 0);
+  p.define("SHUFFLE", form.shuffle && group >= 32 && has_shuffle(device) ? 1 : 0);
+
+  const auto tree = static_cast<double>(std::bit_width(group));
+  std::vector<Pass> passes;
+  std::uint64_t run = 0;  // tiles of a group that takes neighbours
+  if (form.per_item > 0) {
+    const std::uint64_t block = group * form.per_item;
+    for (std::uint64_t count = n; passes.empty() || count > 1; count = passes.back().outputs)
+      passes.push_back({count, block, parts(count, block), tree + 1});
+  } else {
+    const std::uint64_t tile = group * lanes * vectors;
+    const std::uint64_t tiles = parts(n, tile);
+    // Some drivers end a loop after 65535 trips: more groups before that.
+    const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
+    const std::uint64_t wanted = std::min(tiles, std::max(units * per_unit, parts(tiles, 32768)));
+    run = parts(tiles, wanted);
+    const std::uint64_t groups = strided ? wanted : parts(tiles, run);
+    const double items = static_cast<double>(run + 2 * vectors * lanes) + tree;
+    passes.push_back({n, strided ? tile : tile * run, groups, items});
+    if (form.one_launch || groups > 1)
+      passes.push_back(
+          {groups, groups, 1, static_cast<double>(parts(groups, group) + lanes + vectors) + tree});
+  }
+
+  const auto reference = std::make_shared<Reference<T>>(op, at.seed, passes);
+  const auto in = p.input<T>(n, [reference](std::uint64_t i) { return reference->element(i); });
+  const auto size = [&](const Pass& pass) { return Range{pass.outputs * group}; };
+  const auto tiles_of_group = static_cast<std::uint32_t>(run);
+  double depth = 0;
+  if (!form.one_launch) {
+    auto from = in;
+    for (std::size_t k = 0; k < passes.size(); ++k) {
+      const auto to = p.output<T>(passes[k].outputs);
+      const auto count = static_cast<std::uint32_t>(passes[k].count);
+      if (form.per_item > 0) {
+        p.launch(form.kernel, size(passes[k]), {group}, to, from, count);
+      } else {
+        const std::uint64_t later = parts(count, group * lanes * vectors);  // one group takes all
+        p.launch(form.kernel, size(passes[k]), {group}, to, from, count,
+                 k == 0 ? tiles_of_group : static_cast<std::uint32_t>(later));
+      }
+      depth += passes[k].depth;
+      expect_pass<T>(p, to, reference, k, op == Op::sum ? depth : 0);
+      from = to;
+    }
+  } else {
+    const auto out = p.output<T>(1);
+    const auto count = static_cast<std::uint32_t>(n);
+    const auto zero = [](std::uint64_t) { return 0U; };  // and left so by the kernels
+    if (at.is("variant", "atomic")) {
+      const auto total = p.input<std::uint32_t>(2, zero);
+      p.launch(form.kernel, size(passes[0]), {group}, out, in, count, tiles_of_group, total);
+    } else {
+      const auto partials = p.output<T>(passes[0].outputs);
+      const auto finished = p.input<std::uint32_t>(1, zero);
+      p.launch(form.kernel, size(passes[0]), {group}, out, in, count, tiles_of_group, partials, finished);
+      expect_pass<T>(p, partials, reference, 0, op == Op::sum ? passes[0].depth : 0);
+    }
+    depth = passes[0].depth + passes[1].depth;
+    expect_pass<T>(p, out, reference, 1, op == Op::sum ? depth : 0);
+  }
+  p.cost = {.read = n * sizeof(T), .written = sizeof(T), .flops = n - 1, .items = n};
+  p.ceiling = "read";
+  p.derive("groups", static_cast<std::int64_t>(passes[0].outputs));
+  p.derive("launches", static_cast<std::int64_t>(p.steps.size()));
+  return p;
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  return for_types<std::int32_t, std::uint32_t, std::int64_t, float, double>(
+      []<class T>(const Case& c, const DeviceInfo& d) {
+        return op_of(c) == Op::sum ? plan_of_type<Summed<T>>(c, d) : plan_of_type<T>(c, d);
+      })(at, device);
+}
+
+// A tunable that a variant does not heed stays at its default; a run has no neighbours.
+bool makes_sense(const Case& at) {
+  const Form& form = form_of(at);
+  if (is_run(form) != (at.number("work_group") == 1)) return false;
+  if (at.is("variant", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
+    return false;
+  return form.per_item == 0 || (at.number("unroll") == 8 && at.number("groups_per_unit") == 8);
+}
+
+// The published ladders, int: GB/s of a Tesla M2090 at 16 * 2^20 (Vuduc) and a G80 at 2^22 (Harris).
+struct Published {
+  const char* variant;
+  double m2090, g80;
+};
+constexpr std::array<Published, 7> ladder = {{{"interleaved", 8.7, 2.083},
+                                              {"nondivergent", 12, 4.854},
+                                              {"sequential", 17, 9.741},
+                                              {"first_add", 31, 17.377},
+                                              {"last_warp", 51, 31.289},
+                                              {"unrolled", 54, 43.996},
+                                              {"many", 103, 62.671}}};
+
+std::string beside(const std::string& variant) {
+  for (const auto& [name, m2090, g80] : ladder) {
+    if (name == variant)
+      return fmt::format("; published: {} GB/s and {:.1f}x (M2090), {} GB/s and {:.1f}x (G80)", m2090,
+                         m2090 / ladder[0].m2090, g80, g80 / ladder[0].g80);
+  }
+  return {};
+}
+
+// The ladder: every variant's best over the first, at the largest size that the first was measured at.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  const auto in_ladder = [](const Case& at) { return at.is("op", "sum") && at.is("type", "int"); };
+  std::int64_t n = 0;
+  for (const auto& o : outcomes) {
+    if (in_ladder(o.at) && o.at.is("variant", forms[0].variant)) n = std::max(n, o.at.number("n"));
+  }
+  std::map<std::string, double> best;
+  for (const auto& o : outcomes) {
+    if (!in_ladder(o.at) || o.at.number("n") != n) continue;
+    const auto [it, first] = best.emplace(o.at.text("variant"), o.time_s);
+    if (!first) it->second = std::min(it->second, o.time_s);
+  }
+  std::vector<Finding> out;
+  if (n == 0 || best.size() < 2) return out;
+  for (const auto& form : forms) {
+    if (!best.contains(form.variant)) continue;
+    const double time = best[form.variant], speedup = best[forms[0].variant] / time;
+    out.push_back(
+        {fmt::format("speedup_{}", form.variant), speedup, "ratio",
+         fmt::format("{} of {} int: {:.4g} ms, {:.4g} GB/s, {:.2f}x {}{}", form.variant, n, 1e3 * time,
+                     4e-9 * static_cast<double>(n) / time, speedup, forms[0].variant, beside(form.variant))});
+  }
+  return out;
+}
+
+// Small sizes have no work for more groups.
+std::vector<Sweep> sweeps(const Values& small, const Values& large) {
+  const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
+  return {{{"variant", variants()}, {"n", small}, {"work_group", {256, 1}}},
+          {{"variant", variants()}, {"n", large}, {"work_group", {256, 1}}},
+          {{"variant", groups}, {"n", large}, {"groups_per_unit", {2, 32}}}};
+}
+
+}  // namespace
+
+Family reduction() {
+  const Values types = {"int", "uint", "long", "float", "double"};
+  const Values ops = {"sum", "min", "max"};
+  Values ladder_names;
+  for (const auto& step : ladder) ladder_names.emplace_back(std::string(step.variant));
+  std::vector<Sweep> full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
+  full.push_back({{"variant", {"single", "run_single"}},
+                  {"op", ops},
+                  {"type", {"int", "long", "float", "double"}},
+                  {"n", {67108864}},
+                  {"work_group", {256, 1}}});
+  full.push_back({{"variant", {"single"}},
+                  {"n", {67108864}},
+                  {"work_group", {128, 256, 512, 1024}},
+                  {"unroll", {2, 4, 8}},
+                  {"groups_per_unit", {8, 32}}});
+  const Values huge = {268435456, 1073741824};
+  full.push_back(
+      {{"variant", {"vector", "subgroup", "single", "atomic"}}, {"n", huge}, {"groups_per_unit", {8, 32}}});
+  full.push_back({{"variant", {"run_single"}}, {"n", huge}, {"work_group", {1}}});
+  return {
+      .name = "reduction",
+      .question =
+          "How fast do n values become one, second pass included, and what does each classic step of "
+          "tuning bring?",
+      .axes = {{"variant",
+                "interleaved: with divergence; nondivergent: neighbouring items work; sequential: on "
+                "neighbouring addresses; first_add: items add two values as they load; last_warp: the last "
+                "64 values without a loop; unrolled: no loop at all; many: many values per item; vector: in "
+                "vectors, with several accumulators; subgroup: items in lock-step fold without local memory; "
+                "single: one launch, the last group finishes; atomic: one launch, every group adds to one "
+                "word; run, run_single: one item per group with wide vectors, in two launches and in one",
+                variants()},
+               {"op", "what two values become", ops},
+               {"type", "of the values; sums of int wrap as those of uint do, it is the same kernel", types},
+               {"n", "values", {16777216}},
+               {"work_group", "items of a work-group", {256, 1, 64, 128, 512, 1024}, false, true},
+               {"unroll",
+                "vectors of 16 bytes that an item loads at a time, words in variant many",
+                {8, 2, 4, 16},
+                false,
+                true},
+               {"groups_per_unit",
+                "work-groups per compute unit, from variant many on, if there is work for so many",
+                {8, 2, 4, 16, 32},
+                false,
+                true}},
+      .presets =
+          {{"smoke",
+            {{{"variant", variants()}, {"n", {300}}, {"work_group", {64, 1}}},
+             {{"variant", ladder_names}, {"n", {1009}}},
+             {{"variant", {"many", "vector", "subgroup", "single", "atomic", "run", "run_single"}},
+              {"n", {1, 1301}},
+              {"work_group", {64, 1}},
+              {"unroll", {2}}},
+             {{"variant", {"single"}},
+              {"op", ops},
+              {"type", {"int", "long", "float", "double"}},
+              {"n", {1103}},
+              {"work_group", {64}},
+              {"unroll", {2}}},
+             {{"variant", {"interleaved", "run_single"}},
+              {"op", {"sum", "min"}},
+              {"type", {"long", "float"}},
+              {"n", {701}},
+              {"work_group", {64, 1}}},
+             {{"variant", {"vector"}}, {"n", {2003}}, {"work_group", {32}}, {"groups_per_unit", {2}}}}},
+           {"quick", {{{"variant", variants()}, {"n", {4194304}}, {"work_group", {256, 1}}}}},
+           {"paper", sweeps({1048576}, {4194304, 16777216, 33554432})},
+           {"full", full}},
+      .view = {.rows = {"variant"}, .columns = {"n"}, .quantity = "rate"},
+      .derived = {{"groups", "work-groups of the first launch"}, {"launches", "of one reduction"}},
+      .makes_sense = makes_sense,
+      .plan = plan,
+      .findings = findings};
+}
+
+}  // namespace clweave
