@@ -131,16 +131,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   double best = 0, needed = std::numeric_limits<double>::max();
   std::vector<const Outcome*> copies;  // of large data: small data may be cached
   for (const auto& o : outcomes) {
-    if (o.at.is("kernel", "copy") && 2 * o.at.number("n") >= n) copies.push_back(&o);
+    if (o.at.is("kernel", "copy") && o.at.number("groups_per_unit") > 0 && 2 * o.at.number("n") >= n)
+      copies.push_back(&o);
   }
   for (const auto* o : copies) {
     best = std::max(best, rate(*o));
-    if (o->at.number("groups_per_unit") > 0 && (least == nullptr || in_flight(o->at) < in_flight(least->at)))
-      least = o;
+    if (least == nullptr || in_flight(o->at) < in_flight(least->at)) least = o;
   }
   for (const auto* o : copies) {
-    if (o->at.number("groups_per_unit") > 0 && rate(*o) >= 0.9 * best)
-      needed = std::min(needed, in_flight(o->at));
+    if (rate(*o) >= 0.9 * best) needed = std::min(needed, in_flight(o->at));
   }
   if (least != nullptr && copies.size() >= 4) {
     const double latency = in_flight(least->at) / rate(*least), predicted = latency * best;
@@ -154,7 +153,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      predicted / 1024)});
     if (needed < std::numeric_limits<double>::max())
       out.push_back({"bytes_in_flight_measured", needed, "B",
-                     fmt::format("{:.4g} KiB reached 90 % of the best copy: {:.2f} of the prediction",
+                     fmt::format("{:.4g} KiB reached 90 % of the best such copy: {:.2f} of the prediction",
                                  needed / 1024, needed / predicted)});
   }
   if (chip.size() == 2)
