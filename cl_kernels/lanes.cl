@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lanes: PATHS distinct dependent chains, dealt to the work-items GRANULARITY at a time.
+// lanes: PATHS distinct dependent chains, dealt to the work-items `granularity` at a time.
 //
-// PATHS, GRANULARITY, MULTIPLIER, INCREMENT   set by host/families/lanes.cpp; PATHS is 1, 2, 4 .. 64
-#if !defined(PATHS) || !defined(GRANULARITY) || !defined(MULTIPLIER) || !defined(INCREMENT)
-#error "lanes.cl needs PATHS, GRANULARITY, MULTIPLIER and INCREMENT: see host/families/lanes.cpp"
+// PATHS, MULTIPLIER, INCREMENT   set by host/families/lanes.cpp; PATHS is 1, 2, 4 .. 64
+#if !defined(PATHS) || !defined(MULTIPLIER) || !defined(INCREMENT)
+#error "lanes.cl needs PATHS, MULTIPLIER and INCREMENT: see host/families/lanes.cpp"
 #endif
 
 // Every path has its own immediates and its own loop, so that no compiler can turn the switch into a choice
@@ -14,14 +14,16 @@
 #define ARMS4(p) ARM(p); ARM(p + 1u); ARM(p + 2u); ARM(p + 3u)
 #define ARMS16(p) ARMS4(p); ARMS4(p + 4u); ARMS4(p + 8u); ARMS4(p + 12u)
 
-__kernel void lanes(__global uint* restrict out, __global const uint* restrict in, const uint n, const uint trips) {
+__kernel void lanes(__global uint* restrict out, __global const uint* restrict in, const uint n, const uint trips,
+                    const uint granularity) {
   const uint item = (uint)get_global_id(0);
   if (item >= n) return;
   uint x = in[item];
 #if PATHS == 1
+  (void)granularity;
   PATH(0u);
 #else
-  switch (item / GRANULARITY % PATHS) {
+  switch (item / granularity % PATHS) {
     ARM(0u);
     ARM(1u);
 #if PATHS >= 4

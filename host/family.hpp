@@ -66,6 +66,10 @@ struct Derived {
 
 // A cross product: the values of the axes named; an axis not named stays at its default.
 using Sweep = std::map<std::string, Values>;
+inline std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 // One point of a sweep.
 struct Case {

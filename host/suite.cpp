@@ -147,7 +147,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   if (add) {
     std::erase_if(jobs, [](const Job& job) { return job.family->name == "ceiling"; });
     std::vector<Job> first;
-    for (auto& at : cases_of(*ceiling, ceiling->presets.at("quick"), wanted.seed))
+    for (auto& at : cases_of(*ceiling, ceiling->presets.at(wanted.preset), wanted.seed))
       first.push_back({&*ceiling, std::move(at), false, true});
     jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }

@@ -706,12 +706,13 @@ void run_lanes(const Call& call) {
   const Buffer out = call.buffer(0), in = call.buffer(1);
   const auto n = call.scalar<std::uint32_t>(2);
   const auto trips = call.scalar<std::uint32_t>(3);
-  ASSERT_EQ(call.arguments(), 4U);
+  const auto granularity = call.scalar<std::uint32_t>(4);
+  ASSERT_EQ(call.arguments(), 5U);
   ASSERT_EQ(call.launch.kernel, "lanes");
   ASSERT_EQ(call.launch.global.size(), 1U);
   for (std::uint32_t item = 0; item < call.launch.global[0]; ++item) {
     if (item >= n) continue;
-    const auto path = static_cast<std::uint32_t>(item / call.defined("GRANULARITY") % call.defined("PATHS"));
+    const auto path = static_cast<std::uint32_t>(item / granularity % call.defined("PATHS"));
     auto x = call.memory.load<std::uint32_t>(in, item);
     for (std::uint32_t i = 0; i < trips; ++i) {
       x ^= x >> (7 + path % 5);
@@ -887,7 +888,8 @@ TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
     if (!arithmetic && at.family != "lanes") return;
     ++cases;
     Plan lazy = plan;
-    auto& trips = std::get<Scalar>(std::get<Launch>(lazy.steps.at(0)).args.back());
+    auto& args = std::get<Launch>(lazy.steps.at(0)).args;
+    auto& trips = std::get<Scalar>(args.at(arithmetic ? args.size() - 1 : 3));
     ASSERT_EQ(trips.size(), sizeof(std::uint32_t));
     std::uint32_t fewer = 0;
     std::memcpy(&fewer, trips.data(), sizeof(fewer));

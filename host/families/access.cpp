@@ -224,11 +224,6 @@ std::vector<Sweep> all_paths(const Values& types, const Values& strides, const V
            {"n", squares}}};
 }
 
-std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 Family access() {

@@ -129,10 +129,13 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per item
   const std::uint64_t group = width > 1 ? 1 : 256;
-  const std::uint64_t items = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
-  if (at.number("n") < 65536 || items % group != 0 ||
-      at.number("n") % static_cast<std::int64_t>(256 * width) != 0)
+  if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
     throw Error(Kind::usage, "n must be a multiple of 65536");
+  // Whole rounds over the compute units: a last round that is not full would count as slow arithmetic.
+  const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
+  const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
+  const std::uint64_t items = least < round ? least : round_up(least, round);
   const std::uint64_t n = items * width;
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
   constexpr std::uint32_t unroll = 4;
@@ -167,11 +170,16 @@ Family ceiling() {
   const Values memory = {"buffer", "copy", "copy_run", "read", "read_run"};
   const Values arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int"};
-  const std::vector<Sweep> measured = {
-      {{"kernel", memory}, {"n", {67108864, 134217728}}},
+  const std::vector<Sweep> caches = {
       {{"kernel", {"reread", "reread_run"}},
-       {"n", {262144, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728}}},
-      {{"kernel", arithmetic}, {"type", types}, {"trips", {1024, 2048}}}};
+       {"n", {262144, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728}}}};
+  const std::vector<Sweep> quick = {{{"kernel", memory}, {"n", {134217728}}},
+                                    {{"kernel", arithmetic}, {"type", {"float"}}, {"trips", {1024, 2048}}},
+                                    {{"kernel", arithmetic}, {"type", {"double", "int"}}, {"trips", {2048}}}};
+  // Larger arrays are read a little faster still.
+  const std::vector<Sweep> thorough = {{{"kernel", memory}, {"n", {67108864, 134217728}}},
+                                       {{"kernel", {"read", "read_run"}}, {"n", {268435456}}},
+                                       {{"kernel", arithmetic}, {"type", types}, {"trips", {1024, 2048}}}};
   return {
       .name = "ceiling",
       .question = "How fast does this device copy, read and compute at most?",
@@ -184,16 +192,16 @@ Family ceiling() {
                {"type", "of the arithmetic", types},
                {"n",
                 "32-bit words read, for reread the words it reads again and again; arithmetic takes n / 256 "
-                "elements",
+                "elements, rounded up to occupy all compute units",
                 {67108864}},
                {"trips", "multiply-adds of each of eight chains", {1024, 2048}}},
       .presets = {{"smoke",
                    {{{"kernel", memory}, {"n", {32768}}},
                     {{"kernel", {"reread", "reread_run"}}, {"n", {4096}}},
                     {{"kernel", arithmetic}, {"type", types}, {"n", {65536}}, {"trips", {4}}}}},
-                  {"quick", measured},
-                  {"paper", measured},
-                  {"full", measured}},
+                  {"quick", quick + caches},
+                  {"paper", thorough + caches},
+                  {"full", thorough + caches}},
       .view = {.rows = {"kernel", "type", "trips"}, .columns = {"n"}, .quantity = "rate"},
       .makes_sense =
           [](const Case& at) {

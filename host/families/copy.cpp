@@ -225,11 +225,6 @@ std::vector<Sweep> published_exhibits() {
            {"form", {"published"}}}};
 }
 
-std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 // ---- What the search found, beside what was published -----------------------------------------------------
 
 // Of the tables of 2018 (GeForce GTX 690, 2^24 elements): the best of each variant.

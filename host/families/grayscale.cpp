@@ -156,11 +156,6 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   return out;
 }
 
-std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 Family grayscale() {

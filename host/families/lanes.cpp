@@ -31,13 +31,14 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
     throw Error(Kind::usage, "n (at most 4294967295), granularity and work_group must be 1 or more");
 
   Plan p;
-  p.define("PATHS", paths).define("GRANULARITY", std::to_string(granularity) + "u");
-  p.define("MULTIPLIER", std::to_string(multiplier) + "u")
+  p.define("PATHS", paths)
+      .define("MULTIPLIER", std::to_string(multiplier) + "u")
       .define("INCREMENT", std::to_string(increment) + "u");
   const Random<std::uint32_t> start(at.seed, 1);
   const auto in = p.input<std::uint32_t>(n, start);
   const auto out = p.output<std::uint32_t>(n);
-  p.launch("lanes", {round_up(n, group)}, {group}, out, in, static_cast<std::uint32_t>(n), trips);
+  p.launch("lanes", {round_up(n, group)}, {group}, out, in, static_cast<std::uint32_t>(n), trips,
+           granularity);
   p.expect<std::uint32_t>(out, [=](std::uint64_t i) {
     const auto path = static_cast<std::uint32_t>(i / granularity % paths);
     std::uint32_t x = start(i);
