@@ -192,8 +192,8 @@ __kernel void last_warp(__global T* restrict out, __global const T* restrict in,
 }
 
 __kernel void unrolled(__global T* restrict out,
-                                                                          __global const T* restrict in,
-                                                                          const uint n) {
+    __global const T* restrict in,
+    const uint n) {
   __local T scratch[GROUP];
   const uint lane = (uint)get_local_id(0);
   scratch[lane] = first_two(in, n, GROUP);
@@ -267,8 +267,8 @@ INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run)
 }
 
 __kernel void tiles(__global T* restrict out,
-                                                                       __global const T* restrict in, const uint n,
-                                                                       const uint run) {
+    __global const T* restrict in, const uint n,
+    const uint run) {
   __local T scratch[GROUP];
   fold_group(fold_tiles(in, n, run), scratch);
   if (get_local_id(0) == 0) out[get_group_id(0)] = scratch[0];
@@ -300,10 +300,10 @@ __kernel void tiles(__global T* restrict out,
 #if WORDS == 1 || defined(cl_khr_int64_base_atomics)
 // The count is back at 0 for the next launch.
 __kernel void single(__global T* restrict out,
-                                                                        __global const T* restrict in, const uint n,
-                                                                        const uint run,
-                                                                        volatile __global WORD* partials,
-                                                                        volatile __global uint* count) {
+    __global const T* restrict in, const uint n,
+    const uint run,
+    volatile __global WORD* partials,
+    volatile __global uint* count) {
   __local T scratch[GROUP];
   __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
   const uint lane = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
@@ -334,9 +334,9 @@ __kernel void single(__global T* restrict out,
 // makes the count full has the total; no order among several words matters, so no fence is needed.
 #if OP == 0 && WORDS == 1 && defined(cl_khr_int64_base_atomics)
 __kernel void atomic(__global T* restrict out,
-                                                                        __global const T* restrict in, const uint n,
-                                                                        const uint run,
-                                                                        volatile __global ulong* total) {
+    __global const T* restrict in, const uint n,
+    const uint run,
+    volatile __global ulong* total) {
   __local T scratch[GROUP];
   fold_group(fold_tiles(in, n, run), scratch);
   if (get_local_id(0) == 0) {

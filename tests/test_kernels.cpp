@@ -143,7 +143,7 @@ bool is_exhibit(const Job& job) {
 }
 
 // A simulated work-item takes microseconds, and so does a simulated load.
-bool is_too_big_to_simulate(const Job& job) {
+bool is_too_big_to_simulate(const Job& job) try {
   const Plan plan = plan_of(*job.family, job.at, device());
   const auto items = [](const Step& step) {
     const auto* launch = std::get_if<Launch>(&step);
@@ -151,6 +151,14 @@ bool is_too_big_to_simulate(const Job& job) {
   };
   return plan.cost.read + plan.cost.written > (1U << 20) ||
          std::ranges::any_of(plan.steps, [&](const Step& step) { return items(step) > (1U << 14); });
+} catch (const Error&) {
+  return false;  // it will say what the device lacks
+}
+
+// What Oclgrind 21.10 dies of while it looks for uninitialised reads; without that it runs and is right.
+bool kills_the_simulator(const Job& job) {
+  return job.family->name == "reduction" && job.at.text("variant").ends_with("single") &&
+         (job.at.is("type", "float") || job.at.is("type", "double"));
 }
 
 // The smoke preset, without exhibits or them alone.
@@ -158,7 +166,8 @@ std::vector<Job> smoke_jobs(bool exhibits) {
   std::vector<Job> out;
   const auto add = [&](const std::vector<Job>& jobs) {
     std::ranges::copy_if(jobs, std::back_inserter(out), [&](const Job& job) {
-      return is_exhibit(job) == exhibits && !(on("oclgrind") && is_too_big_to_simulate(job));
+      return is_exhibit(job) == exhibits &&
+             !(on("oclgrind") && (is_too_big_to_simulate(job) || kills_the_simulator(job)));
     });
   };
   for (const auto& family : families()) {
