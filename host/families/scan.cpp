@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// scan: how fast is a prefix scan, and what does each idea on the way to a single pass bring?
+//
+// After S. Maleki, A. Yang, M. Burtscher, "Higher-Order and Tuple-Based Massively-Parallel Prefix Sums"
+// (2016), D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016), and T.
+// Smith, R. Levien, J. Owens, "Decoupled Fallback" (2025).
+//
+// Floating inputs of sums are whole numbers of seven bits: every partial sum is exact, so the result does not
+// depend on the order of the additions, and no error hides behind a tolerance.
+//
+// Counted bytes: what the algorithm moves between launches or, in one launch, each element once in and out.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+#include "family.hpp"
+#include "parallel.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr std::int64_t initial_value = 12345;  // of exclusive scans
+
+// ---- Operators -----------------------------------------------------------------------------------------
+
+enum class Op { sum = 1, max, xor_, affine };  // numbered as in scan.cl
+
+Op op_of(const Case& at) {
+  if (at.is("op", "sum")) return Op::sum;
+  if (at.is("op", "max")) return Op::max;
+  return at.is("op", "xor") ? Op::xor_ : Op::affine;
+}
+
+template <class T>
+T combined(Op op, T l, T r) {
+  if (op == Op::max) return std::max(l, r);
+  if constexpr (std::is_integral_v<T>) {
+    using Wraps = std::make_unsigned_t<T>;
+    if (op == Op::xor_) return l ^ r;
+    return static_cast<T>(static_cast<Wraps>(l) + static_cast<Wraps>(r));
+  } else {
+    return l + r;
+  }
+}
+
+template <class T>
+T identity_of(Op op) {
+  return op == Op::max ? std::numeric_limits<T>::lowest() : T(0);
+}
+
+// ---- Inputs --------------------------------------------------------------------------------------------
+
+template <class T>
+struct Input {
+  Random<T> random;
+  Random<std::uint64_t> bits;
+  Op op;
+  std::uint64_t n;
+
+  T operator()(std::uint64_t i) const {
+    if (op == Op::max) {
+      // It climbs: of plain random values the maximum would soon stand still, and hide a lost carry.
+      if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(static_cast<double>(i + bits(i) % 64) / static_cast<double>(n) - 0.5);
+      } else {
+        using Wraps = std::make_unsigned_t<T>;
+        const Wraps step = static_cast<Wraps>(std::numeric_limits<Wraps>::max() / (n + 64) / 2);
+        const auto height =
+            static_cast<Wraps>(static_cast<Wraps>(i) * step + bits(i) % (64 * std::uint64_t{step}));
+        return static_cast<T>(height + static_cast<Wraps>(std::numeric_limits<T>::lowest()) + 1);
+      }
+    }
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(static_cast<int>(bits(i) % 128) * 2 - 127);
+    return random(i);
+  }
+};
+
+// ---- The reference -------------------------------------------------------------------------------------
+
+// Any element of the scan, from a table of the states at every `block` elements. The table is made by the
+// first check, on all threads.
+template <class T>
+class Reference {
+ public:
+  Reference(const Input<T>& input, bool exclusive, std::uint64_t n)
+      : input_(input), exclusive_(exclusive), n_(n) {}
+
+  // Gives one scanned element after the other.
+  class Walk {
+   public:
+    Walk(std::shared_ptr<const Reference> of, std::uint64_t first) : of_(std::move(of)), i_(first) {
+      state_ = of_->before_[first / block];
+      for (i_ = first / block * block; i_ < first;) (void)(*this)();
+    }
+    T operator()() { return of_->step(state_, i_++); }
+
+   private:
+    std::shared_ptr<const Reference> of_;
+    std::array<T, 2> state_;
+    std::uint64_t i_;
+  };
+
+  void tabulate() const {
+    std::call_once(once_, [this] {
+      before_.resize(n_ / block + 1);
+      for_stretches(before_.size(), 1, [this](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t b = begin; b < end; ++b) {
+          before_[b] = neutral();
+          for (std::uint64_t i = b * block; i < std::min(n_, (b + 1) * block); ++i) (void)step(before_[b], i);
+        }
+      });
+      State carry = neutral();
+      if (exclusive_) carry[0] = static_cast<T>(initial_value);
+      for (auto& state : before_) {
+        const State own = state;
+        state = carry;
+        carry = joined(carry, own);
+      }
+    });
+  }
+
+ private:
+  using State = std::array<T, 2>;  // the second number is for affine maps
+  static constexpr std::uint64_t block = 4096;
+
+  State neutral() const {
+    if (input_.op == Op::affine) return {1, 0};
+    return {identity_of<T>(input_.op), 0};
+  }
+  State joined(const State& l, const State& r) const {
+    if constexpr (std::is_same_v<T, std::uint32_t>) {
+      if (input_.op == Op::affine) return {r[0] * l[0], r[0] * l[1] + r[1]};
+    }
+    return {combined(input_.op, l[0], r[0]), 0};
+  }
+  // Scans value i; of an affine map, the values 2k and 2k + 1 are its factor and its shift.
+  T step(State& state, std::uint64_t i) const {
+    if (input_.op == Op::affine) {
+      if (i % 2 == 0) state = joined(state, {input_(i), input_(i + 1)});
+      return state[i % 2];
+    }
+    const T before = state[0];
+    state[0] = combined(input_.op, before, input_(i));
+    return exclusive_ ? before : state[0];
+  }
+
+  Input<T> input_;
+  bool exclusive_;
+  std::uint64_t n_;
+  mutable std::once_flag once_;
+  mutable std::vector<State> before_;
+};
+
+// ---- Plans ---------------------------------------------------------------------------------------------
+
+bool chains(const std::string& kernel) {
+  return kernel == "chained" || kernel == "lookback" || kernel == "lookback_fallback";
+}
+
+// Without a promise that OpenCL does not give: that a group which has started goes on while others wait.
+bool starts_and_goes_on(const DeviceInfo& device) {
+  return device.name.find("llvmpipe") == std::string::npos &&
+         device.vendor.find("Apple") == std::string::npos && device.vendor.find("ARM") == std::string::npos &&
+         device.vendor.find("Qualcomm") == std::string::npos;
+}
+
+// What all plans know of their case.
+struct Setting {
+  std::string kernel;
+  Op op;
+  bool exclusive;
+  std::uint64_t n;      // elements
+  std::uint64_t bytes;  // of an element
+  std::uint64_t group, items, tiles;
+  unsigned state_bits;
+
+  std::uint64_t tile() const { return group * items; }
+};
+
+Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value_bytes) {
+  const auto natural = [&](const char* axis, std::int64_t least, std::int64_t most) {
+    const std::int64_t value = at.number(axis);
+    if (value < least || value > most)
+      throw Error(Kind::usage,
+                  std::string(axis) + " must be " + std::to_string(least) + " to " + std::to_string(most));
+    return static_cast<std::uint64_t>(value);
+  };
+  Setting s;
+  s.kernel = at.text("kernel");
+  s.op = op_of(at);
+  s.exclusive = at.is("form", "exclusive");
+  s.n = natural("n", 1, std::int64_t{1} << 34);
+  s.bytes = value_bytes * (s.op == Op::affine ? 2 : 1);
+  s.group = natural("group", 1, 4096);
+  s.items = natural("items", 1, 64);
+  s.tiles = (s.n + s.tile() - 1) / s.tile();
+  s.state_bits = device.int64_atomics && at.is("state", "widest") ? 64 : 32;
+  const std::uint64_t most_tiles = s.state_bits == 64 ? INT32_MAX : 1 << 18;
+  Plan::need(s.tiles <= most_tiles,
+             std::to_string(s.tiles) + " tiles: the state counts to " + std::to_string(most_tiles));
+  return s;
+}
+
+// What lies in memory that a launch must not trust.
+Buffer garbage(Plan& p, const Case& at, std::uint64_t bytes) {
+  return p.input<std::uint32_t>((bytes + 3) / 4, Random<std::uint32_t>(at.seed, 3));
+}
+
+// Tile states as earlier launches of another scan leave them: all filled in, all of another launch. The
+// number of the launch is about to start from zero again, so that every run meets that, too.
+template <class Word>
+Buffer stale_states(Plan& p, const Case& at, const Setting& s) {
+  constexpr unsigned bits = 8 * sizeof(Word);
+  constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18,
+                     control_words = 16;
+  constexpr std::uint64_t epoch = (std::uint64_t{1} << epoch_bits) - 2;
+  const Random<std::uint64_t> random(at.seed, 4);
+  return p.input<Word>(control_words + s.tiles * s.bytes * 8 / (bits / 2), [random](std::uint64_t i) {
+    if (i == 0) return static_cast<Word>(epoch << ticket_bits);
+    const std::uint64_t other = epoch - 1 - random(i) % 8;
+    return static_cast<Word>(random(i) >> (64 - bits) << (bits / 2) | other << 2 | (1 + random(i) / 8 % 2));
+  });
+}
+
+void plan_hillis_steele(Plan& p, const Case& at, const Setting& s, Buffer out, Buffer in) {
+  std::uint64_t passes = 1;
+  while ((std::uint64_t{1} << passes) < s.n) ++passes;
+  const Buffer other = passes > 1 ? garbage(p, at, s.n * s.bytes) : out;
+  Buffer from = in;
+  for (std::uint64_t pass = 0; pass < passes; ++pass) {
+    const Buffer to = (passes - pass) % 2 == 1 ? out : other;
+    p.launch("hillis_steele", {round_up(s.n, s.group)}, {s.group}, to, from, s.n, std::uint64_t{1} << pass,
+             std::uint32_t{pass == 0});
+    from = to;
+  }
+  p.cost.read = p.cost.written = passes * s.n * s.bytes;
+}
+
+void plan_three_phase(Plan& p, const Case& at, const Setting& s, Buffer out, Buffer in) {
+  const Buffer sums = garbage(p, at, s.tiles * s.bytes);
+  p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, out, sums, in, s.n);
+  p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
+  p.launch("add_carries", {s.tiles * s.group}, {s.group}, out, sums, s.n);
+  p.cost.read = p.cost.written = 2 * s.n * s.bytes;
+}
+
+// In batches, the second reading of the input finds it in a cache.
+void plan_reduce_then_scan(Plan& p, const Case& at, const Setting& s, Buffer out, Buffer in) {
+  const Buffer sums = garbage(p, at, s.tiles * s.bytes);
+  const std::int64_t kib = at.number("batch_kib");
+  if (kib < 1 || kib > (std::int64_t{1} << 30)) throw Error(Kind::usage, "batch_kib must be 1 to 1073741824");
+  const std::uint64_t batch =
+      s.kernel != "batched"
+          ? s.tiles
+          : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kib) * 1024 / (s.tile() * s.bytes));
+  Plan::need((s.tiles + batch - 1) / batch <= 4096, "more than 4096 batches");
+  for (std::uint64_t first = 0; first < s.tiles; first += batch) {
+    const std::uint64_t tiles = std::min(batch, s.tiles - first);
+    p.launch("reduce_tiles", {tiles * s.group}, {s.group}, sums, in, s.n, first);
+    p.launch("scan_sums", {s.group}, {s.group}, sums, first, first + tiles);
+    p.launch("scan_tiles_onto", {tiles * s.group}, {s.group}, out, sums, in, s.n, first);
+  }
+  p.cost.read = 2 * s.n * s.bytes;
+}
+
+void plan_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, Buffer out, Buffer in) {
+  const bool waits = s.kernel != "lookback_fallback";
+  Plan::need(!waits || starts_and_goes_on(device),
+             "a group that has started may never go on while others wait for it");
+  if (at.number("polls") < 1 || at.number("polls") > 60000)
+    throw Error(Kind::usage, "polls must be 1 to 60000");
+  if (at.number("drop") < 0 || at.number("drop") > 1000000)
+    throw Error(Kind::usage, "drop must be 0 to 1000000");
+  // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
+  const std::int64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 22;
+  p.define("STATE_BITS", s.state_bits)
+      .define("POLLS", waits ? enough : at.number("polls"))
+      .define("DROP", at.number("drop"));
+  const Buffer states =
+      s.state_bits == 64 ? stale_states<std::uint64_t>(p, at, s) : stale_states<std::uint32_t>(p, at, s);
+  p.launch(s.kernel, {s.tiles * s.group}, {s.group}, out, states, in, s.n,
+           static_cast<std::uint32_t>(s.tiles));
+}
+
+template <class T>
+struct Wraps {
+  using Type = T;
+};
+template <>
+struct Wraps<std::int32_t> {
+  using Type = std::uint32_t;
+};
+template <>
+struct Wraps<std::int64_t> {
+  using Type = std::uint64_t;
+};
+
+const char* least_of(const std::string& type) {
+  if (type == "int") return "INT_MIN";
+  if (type == "long") return "LONG_MIN";
+  return type == "float" || type == "double" ? "-INFINITY" : "0";
+}
+
+template <class T>
+Plan plan(const Case& at, const DeviceInfo& device) {
+  Plan::need_type<T>(device);
+  const Setting s = setting_of(at, device, sizeof(T));
+  const std::uint64_t local = s.bytes * (s.tile() + s.tile() / 32 + 2 * s.group + 1) + 16;
+  Plan::need(
+      local <= static_cast<std::uint64_t>(device.local_bytes),
+      std::to_string(local) + " bytes of local memory, the device has " + std::to_string(device.local_bytes));
+
+  Plan p;
+  const std::string rung = s.kernel == "batched" ? "reduce_then_scan" : s.kernel;
+  p.define("KERNEL_" + rung, 1).define("T", type_name<T>()).define("U", type_name<typename Wraps<T>::Type>());
+  p.define("OP", static_cast<int>(s.op)).define("LEAST", least_of(type_name<T>()));
+  p.define("EXCLUSIVE", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
+  p.define("GROUP", static_cast<std::int64_t>(s.group)).define("ITEMS", static_cast<std::int64_t>(s.items));
+
+  const std::uint64_t values = s.n * s.bytes / sizeof(T);
+  const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, values};
+  const Buffer in = p.input<T>(values, value);
+  const Buffer out = p.output<T>(values);
+  p.cost = {.read = s.n * s.bytes, .written = s.n * s.bytes, .flops = 0, .items = s.n};
+  if (s.kernel == "hillis_steele") {
+    plan_hillis_steele(p, at, s, out, in);
+  } else if (s.kernel == "three_phase") {
+    plan_three_phase(p, at, s, out, in);
+  } else if (rung == "reduce_then_scan") {
+    plan_reduce_then_scan(p, at, s, out, in);
+  } else {
+    plan_chain(p, at, device, s, out, in);
+  }
+  const auto reference = std::make_shared<const Reference<T>>(value, s.exclusive, values);
+  p.expect_from<T>(out, [reference](std::uint64_t first) {
+    reference->tabulate();
+    return typename Reference<T>::Walk(reference, first);
+  });
+  p.ceiling = "copy";
+  return p;
+}
+
+bool makes_sense(const Case& at) {
+  const std::string& kernel = at.text("kernel");
+  const bool floating = at.is("type", "float") || at.is("type", "double");
+  if (at.is("op", "xor") && floating) return false;
+  if (at.is("op", "affine") && (!at.is("type", "uint") || !at.is("form", "inclusive"))) return false;
+  if (!at.is("state", "widest") && !chains(kernel)) return false;
+  if (at.number("drop") != 0 && kernel != "lookback_fallback") return false;
+  return true;
+}
+
+}  // namespace
+
+Family scan() {
+  const Values kernels = {"hillis_steele", "three_phase", "reduce_then_scan", "batched",
+                          "chained",       "lookback",    "lookback_fallback"};
+  const Values types = {"uint", "int", "ulong", "long", "float", "double"};
+  const Values ops = {"sum", "max", "xor", "affine"};
+  const Values forms = {"inclusive", "exclusive"};
+  const Values single_pass = {"chained", "lookback", "lookback_fallback"};
+  return {
+      .name = "scan",
+      .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
+      .axes =
+          {{"kernel",
+            "hillis_steele: log n passes; three_phase: scan tiles, scan their sums, add; reduce_then_scan: "
+            "reduce tiles, scan sums, scan tiles; batched: the same in parts that fit a cache; chained: one "
+            "pass, each tile waits for the one before; lookback: it publishes its own sum first and walks "
+            "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for",
+            kernels},
+           {"type", "type of the values", types},
+           {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
+           {"form", "inclusive; exclusive: element i is left out, an initial value comes first", forms},
+           {"n", "elements", {1 << 22}},
+           {"group", "items of a work-group", {256}, false, true},
+           {"items", "elements of a work-item", {8}, false, true},
+           {"batch_kib", "kibibytes of a batch of batched", {8192}, false, true},
+           {"polls", "how often lookback_fallback asks for a state before it computes it", {64}, false, true},
+           {"state",
+            "words of a tile state: the widest the device has atomics for, or halves of them",
+            {"widest", "halves"}},
+           {"drop", "lookback_fallback loses one publication in so many: fault injection; 0: none", {0}}},
+      .presets = {{"smoke",
+                   {{{"kernel", kernels},
+                     {"n", {1, 255, 257, 4099}},
+                     {"group", {64}},
+                     {"items", {4}},
+                     {"batch_kib", {2}}},
+                    {{"kernel", {"hillis_steele", "three_phase"}},
+                     {"type", {"float"}},
+                     {"op", {"max"}},
+                     {"form", {"exclusive"}},
+                     {"n", {1, 1009}},
+                     {"group", {32}},
+                     {"items", {2}}},
+                    {{"kernel", {"reduce_then_scan"}},
+                     {"type", {"ulong"}},
+                     {"op", {"xor"}},
+                     {"form", {"exclusive"}},
+                     {"n", {1009}},
+                     {"group", {32}},
+                     {"items", {2}}},
+                    {{"kernel", {"chained"}},
+                     {"type", {"long"}},
+                     {"form", {"exclusive"}},
+                     {"n", {1009}},
+                     {"group", {32}},
+                     {"items", {2}},
+                     {"state", {"halves"}}},
+                    {{"kernel", {"three_phase", "lookback"}},
+                     {"op", {"affine"}},
+                     {"n", {1009}},
+                     {"group", {32}},
+                     {"items", {2}}},
+                    {{"kernel", {"lookback_fallback"}},
+                     {"type", {"double"}},
+                     {"form", {"exclusive"}},
+                     {"n", {1009}},
+                     {"group", {32}},
+                     {"items", {2}},
+                     {"drop", {2}}},
+                    {{"kernel", {"lookback_fallback"}},
+                     {"op", {"affine"}},
+                     {"n", {1009}},
+                     {"group", {32}},
+                     {"items", {2}},
+                     {"state", {"halves"}},
+                     {"drop", {3}}}}},
+                  {"quick", {{{"kernel", kernels}, {"n", {65536, 1 << 22}}}}},
+                  {"paper", {}},
+                  {"full",
+                   {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}},
+                    {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1 << 24}}},
+                    {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
+      .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
+      .makes_sense = makes_sense,
+      .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
+          []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};
+}
+
+}  // namespace clweave
