@@ -11,6 +11,9 @@
 // STATE_BITS        width of a word of tile state: 64, or 32 where 64-bit atomics are missing
 // POLLS             how often a state that is not there yet is asked for before something else is tried
 // DROP              fault injection: one publication in DROP is lost; 0: none
+// VALUE_BYTES       4 or 8
+// ROWS, WINDOW, AHEAD, CHUNK   see the kernels that need them
+// PTX               1: shuffles, votes and relaxed loads of NVIDIA's PTX; 0: OpenCL C 1.2 alone
 #if !defined(T) || !defined(U) || !defined(OP) || !defined(GROUP) || !defined(ITEMS)
 #error "scan.cl needs T, U, OP, GROUP, ITEMS and more: see host/families/scan.cpp"
 #endif
@@ -23,11 +26,15 @@
 
 // ---- Elements ------------------------------------------------------------------------------------------
 
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
 #if OP == MAX
-typedef T Value;
+#define VALUE T
 #else
-typedef U Value;  // signed sums wrap, too
+#define VALUE U  // signed sums wrap, too
 #endif
+typedef VALUE Value;
 
 #if OP == AFFINE
 typedef uint2 Element;
@@ -128,6 +135,16 @@ inline Element scan_group(__local Element* sums, const Element mine, Element* to
   return lane > 0 ? from[lane - 1] : identity();
 }
 
+// The sum of a tile of `items` elements per item, in order.
+inline Element fold_tile(__local Element* sums, __global const Element* restrict in, const ulong n, const ulong tile,
+                         const uint items) {
+  const ulong first = (tile * GROUP + get_local_id(0)) * items;
+  Element mine = identity(), total;
+  for (ulong i = first; i < min(first + items, n); ++i) mine = combine(mine, in[i]);
+  (void)scan_group(sums, mine, &total);
+  return total;
+}
+
 #define TILE_MEMORY                          \
   __local Element staged[PADDED(TILE)];      \
   __local Element sums[2 * GROUP]
@@ -159,15 +176,16 @@ __kernel void scan_tiles(__global Element* restrict out, __global Element* restr
   Element x[ITEMS], total;
   load_tile(staged, in, n, get_group_id(0), x);
   const Element before = scan_group(sums, fold(x), &total);
-  store_tile(staged, out, n, get_group_id(0), x, before, EXCLUSIVE);
+  const Element start = get_group_id(0) == 0 ? initial() : identity();
+  store_tile(staged, out, n, get_group_id(0), x, combine(start, before), EXCLUSIVE);
   if (get_local_id(0) == 0) tile_sums[get_group_id(0)] = total;
 }
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void add_carries(__global Element* restrict out, __global const Element* restrict tile_sums, const ulong n) {
-  const Element carry = get_group_id(0) > 0 ? tile_sums[get_group_id(0) - 1] : initial();
+  const Element carry = tile_sums[get_group_id(0)];
   for (uint k = 0; k < ITEMS; ++k) {
-    const ulong i = get_group_id(0) * TILE + k * GROUP + get_local_id(0);
+    const ulong i = (get_group_id(0) + 1) * TILE + k * GROUP + get_local_id(0);  // the first tile needs none
     if (i < n) out[i] = combine(carry, out[i]);
   }
 }
@@ -235,8 +253,18 @@ typedef ulong Word;  // 32 bits of the value, 30 of the launch, 2 of the flag
 #define PART(pieces, w) ((Word)(pieces)[w] << 32)
 #define EPOCH_BITS 30
 #define TICKET_BITS 32
+#if PTX
+inline Word load_relaxed(volatile __global Word* p) {
+  Word word;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
+  return word;
+}
+#define STATE_LOAD(p) load_relaxed(p)
+#define STATE_STORE(p, word) asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(p), "l"(word) : "memory")
+#else
 #define STATE_LOAD(p) atom_add(p, (Word)0)
 #define STATE_STORE(p, word) (void)atom_xchg(p, word)
+#endif
 #define STATE_OFFER(p, old, word) (void)atom_cmpxchg(p, old, word)
 #define STATE_ADD(p, increment) atom_add(p, increment)
 #else
@@ -311,14 +339,16 @@ typedef struct {
   uint tile, epoch;
 } Claim;
 
+inline void draw(volatile __global Word* states, const uint tickets, __local uint* said) {
+  const Word drawn = STATE_ADD(states, (Word)1);
+  const uint ticket = (uint)(drawn & (((Word)1 << TICKET_BITS) - 1));
+  if (ticket == tickets - 1) (void)STATE_ADD(states, ((Word)1 << TICKET_BITS) - (Word)tickets);
+  said[0] = ticket;
+  said[1] = (uint)(drawn >> TICKET_BITS & (((Word)1 << EPOCH_BITS) - 1));
+}
+
 inline Claim claim(volatile __global Word* states, const uint tickets, __local uint* said) {
-  if (get_local_id(0) == 0) {
-    const Word drawn = STATE_ADD(states, (Word)1);
-    const uint ticket = (uint)(drawn & (((Word)1 << TICKET_BITS) - 1));
-    if (ticket == tickets - 1) (void)STATE_ADD(states, ((Word)1 << TICKET_BITS) - (Word)tickets);
-    said[0] = ticket;
-    said[1] = (uint)(drawn >> TICKET_BITS & (((Word)1 << EPOCH_BITS) - 1));
-  }
+  if (get_local_id(0) == 0) draw(states, tickets, said);
   barrier(CLK_LOCAL_MEM_FENCE);
   const Claim mine = {said[0], said[1]};
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -426,9 +456,7 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
     const int at = blocked[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (at < 0) break;
-    Element other[ITEMS], sum;
-    load_tile(staged, in, n, (ulong)at, other);
-    scan_group(sums, fold(other), &sum);
+    const Element sum = fold_tile(sums, in, n, (ulong)at, ITEMS);
     if (lane == 0) {
       offer(states, (uint)at, mine.epoch, sum);
       carry = combine(sum, carry);
@@ -444,4 +472,475 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
 }
 #endif
 
+// ---- Wide look-back ----------------------------------------------------------------------------------------
+
+// A stretch of states, as a reader sees it: the sum of `length` tiles, and what comes next.
+typedef struct {
+  Element sum;
+  uint length, flag;
+} Seen;
+
+// The stretch nearer to the reader decides how far the two are one.
+inline Seen joined(const Seen near, const Seen far) {
+  Seen both = near;
+  if (near.flag == AGGREGATE) {
+    both.sum = combine(far.sum, near.sum);
+    both.length = near.length + far.length;
+    both.flag = far.flag;
+  }
+  return both;
+}
+
+// What precedes the tile. WINDOW items of the group ask for a state each; what stays invalid the group
+// computes itself. All items must call it, and all get the result.
+inline Element look_back_wide(volatile __global Word* states, const Claim mine, __local Seen* window,
+                              __local Element* sums, __global const Element* restrict in, const ulong n,
+                              const uint items) {
+  const uint lane = (uint)get_local_id(0);
+  Element after = identity();
+  int position = (int)mine.tile - 1;
+  uint polled = 0;
+  for (;;) {  // ends: POLLS turns at most before one steps over a tile
+    if (lane < WINDOW) {
+      const int at = position - (int)lane;
+      Seen one;
+      one.sum = at == FRONT ? initial() : identity();
+      one.length = 1;
+      one.flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &one.sum);
+      if (one.flag == INVALID) one.length = 0;
+      window[lane] = one;
+    }
+    for (uint distance = 1; distance < WINDOW; distance *= 2) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (lane % (2 * distance) == 0 && lane + distance < WINDOW)
+        window[lane] = joined(window[lane], window[lane + distance]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const Seen seen = window[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (seen.length > 0) after = combine(seen.sum, after);
+    if (seen.flag == INCLUSIVE) return after;
+    position -= (int)seen.length;
+    polled = seen.length > 0 ? 0 : polled + 1;
+    if (polled < POLLS) continue;
+    const Element sum = fold_tile(sums, in, n, (ulong)position, items);
+    if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
+    after = combine(sum, after);
+    --position;
+    polled = 0;
+  }
+}
+
+#ifdef KERNEL_lookback_wide
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void lookback_wide(__global Element* restrict out, volatile __global Word* states,
+                            __global const Element* restrict in, const ulong n, const uint tiles) {
+  TILE_MEMORY;
+  __local uint said[2];
+  __local Seen window[WINDOW];
+  const Claim mine = claim(states, tiles, said);
+  Element x[ITEMS], total;
+  load_tile(staged, in, n, mine.tile, x);
+  const Element before = scan_group(sums, fold(x), &total);
+  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Element carry = look_back_wide(states, mine, window, sums, in, n, ITEMS);
+  if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+  store_tile(staged, out, n, mine.tile, x, combine(carry, before), EXCLUSIVE);
+}
+#endif
+
 #endif  // STATE_BITS
+
+// ---- Tiles in registers --------------------------------------------------------------------------------------
+//
+// A bundle of 32 items holds ROWS rows of 32 vectors of 16 bytes, one vector of each row per item: loads and
+// stores are as wide as can be, and no element passes through local memory. The sum of each vector does, or
+// goes through shuffles where PTX is there.
+
+#ifdef ROWS
+
+#define BUNDLE 32
+#define VEC (16 / VALUE_BYTES)
+#if VALUE_BYTES == 4
+typedef JOIN(VALUE, 4) Vector;
+#else
+typedef JOIN(VALUE, 2) Vector;
+#endif
+#define REGISTER_ITEMS (ROWS * VEC)
+#define REGISTER_TILE (GROUP * REGISTER_ITEMS)
+
+typedef union {
+  Vector row[ROWS];
+  Value at[ROWS][VEC];
+} Rows;
+
+inline uint vector_of_row(const uint row) {
+  const uint lane = (uint)get_local_id(0);
+  return (lane / BUNDLE * ROWS + row) * BUNDLE + lane % BUNDLE;
+}
+
+inline void load_rows(Rows* x, __global const Value* restrict in, const ulong n, const ulong tile) {
+  const ulong first = tile * REGISTER_TILE;
+  if (first + REGISTER_TILE <= n) {
+    __global const Vector* vectors = (__global const Vector*)(in + first);
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) x->row[r] = vectors[vector_of_row(r)];
+    return;
+  }
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+#pragma unroll
+    for (uint v = 0; v < VEC; ++v) {
+      const ulong i = first + vector_of_row(r) * VEC + v;
+      x->at[r][v] = i < n ? in[i] : identity();
+    }
+  }
+}
+
+// Scans every row onto what precedes it in the tile, and the tile onto `carry`.
+inline void store_rows(const Rows* x, const Value* before, const Value carry, __global Value* restrict out,
+                       const ulong n, const ulong tile) {
+  const ulong first = tile * REGISTER_TILE;
+  const bool whole = first + REGISTER_TILE <= n;
+  __global Vector* vectors = (__global Vector*)(out + first);
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    Rows y;
+    Value sum = combine(carry, before[r]);
+#pragma unroll
+    for (uint v = 0; v < VEC; ++v) {
+      const Value next = combine(sum, x->at[r][v]);
+      y.at[0][v] = EXCLUSIVE ? sum : next;
+      sum = next;
+    }
+    if (whole) {
+      vectors[vector_of_row(r)] = y.row[0];
+      continue;
+    }
+#pragma unroll
+    for (uint v = 0; v < VEC; ++v) {
+      const ulong i = first + vector_of_row(r) * VEC + v;
+      if (i < n) out[i] = y.at[0][v];
+    }
+  }
+}
+
+inline void sum_rows(const Rows* x, Value* sums) {
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    sums[r] = x->at[r][0];
+#pragma unroll
+    for (uint v = 1; v < VEC; ++v) sums[r] = combine(sums[r], x->at[r][v]);
+  }
+}
+
+#if PTX
+
+#define SHUFFLE(how, x, lane, clamp)                                                             \
+  asm volatile("shfl.sync." how ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(x) : "r"(x), "r"(lane))
+
+typedef union {
+  Value value;
+  uint pieces[VALUE_BYTES / 4];
+} Shuffled;
+
+inline Value from_below(const Value x, const uint distance) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
+  return s.value;
+}
+
+inline Value from_lane(const Value x, const uint lane) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
+  return s.value;
+}
+
+inline Value sum_of_bundle(Value x) {
+#pragma unroll
+  for (uint d = 1; d < BUNDLE; d *= 2) {
+    Shuffled s;
+    s.value = x;
+    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.pieces[p], d, "31");
+    x = combine(x, s.value);
+  }
+  return x;
+}
+
+inline uint ballot(const bool yes) {
+  uint votes;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+               : "=r"(votes) : "r"((uint)yes));
+  return votes;
+}
+
+// From the sums of this item's vectors to what precedes each of them in the bundle.
+inline void scan_rows(const Value* sums, Value* before, const Value start) {
+  const uint lane = (uint)get_local_id(0) % BUNDLE;
+  Value scanned[ROWS];
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) scanned[r] = sums[r];
+#pragma unroll
+  for (uint d = 1; d < BUNDLE; d *= 2) {
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {  // rows do not depend on each other: their shuffles overlap
+      const Value below = from_below(scanned[r], d);
+      if (lane >= d) scanned[r] = combine(below, scanned[r]);
+    }
+  }
+  Value carry = start;
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    const Value below = from_below(scanned[r], 1);
+    before[r] = lane > 0 ? combine(carry, below) : carry;
+    carry = combine(carry, from_lane(scanned[r], BUNDLE - 1));
+  }
+}
+
+// What the bundles before this one hold, and the total. `bundle_sums` is complete.
+inline Value scan_bundles(const __local Value* bundle_sums, Value* total) {
+  const uint lane = (uint)get_local_id(0) % BUNDLE;
+  Value scanned = lane < GROUP / BUNDLE ? bundle_sums[lane] : identity();
+#pragma unroll
+  for (uint d = 1; d < GROUP / BUNDLE; d *= 2) {
+    const Value below = from_below(scanned, d);
+    if (lane >= d) scanned = combine(below, scanned);
+  }
+  *total = from_lane(scanned, GROUP / BUNDLE - 1);
+  const uint bundle = (uint)get_local_id(0) / BUNDLE;
+  const Value before = from_lane(scanned, bundle > 0 ? bundle - 1 : 0);
+  return bundle > 0 ? before : identity();
+}
+
+// The first bundle looks at 32 states at a time. All its items must call it, and all get the result.
+inline Value look_back_bundle(volatile __global Word* states, const Claim mine) {
+  const int lane = (int)get_local_id(0);
+  Value after = identity();
+  int position = (int)mine.tile - 1;
+  for (uint polled = 0; polled < POLLS; ++polled) {
+    const int at = position - lane;
+    Value value = at == FRONT ? initial() : identity();
+    const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
+    const uint inclusive = ballot(flag == INCLUSIVE);
+    const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
+    if ((ballot(flag == INVALID) & needed) != 0) continue;
+    after = combine(sum_of_bundle((needed >> lane & 1) != 0 ? value : identity()), after);
+    if (inclusive != 0) break;
+    position -= BUNDLE;
+  }
+  return after;
+}
+
+#else
+
+// From the sums of this item's vectors to what precedes each of them in the tile; returns the tile's total.
+inline Value scan_rows(__local Value* vectors, __local Value* sums, const Value* row_sums, Value* before) {
+  const uint lane = (uint)get_local_id(0);
+  for (uint r = 0; r < ROWS; ++r) vectors[PADDED(vector_of_row(r))] = row_sums[r];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  Value mine = identity(), total;
+  for (uint r = 0; r < ROWS; ++r) mine = combine(mine, vectors[PADDED(lane * ROWS + r)]);
+  Value carry = scan_group(sums, mine, &total);
+  for (uint r = 0; r < ROWS; ++r) {
+    const uint at = PADDED(lane * ROWS + r);
+    const Value own = vectors[at];
+    vectors[at] = carry;
+    carry = combine(carry, own);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint r = 0; r < ROWS; ++r) before[r] = vectors[PADDED(vector_of_row(r))];
+  return total;
+}
+
+#endif  // PTX
+
+#ifdef KERNEL_register_tile
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
+                            __global const Value* restrict in, const ulong n, const uint tiles) {
+  __local uint said[2];
+  const uint lane = (uint)get_local_id(0);
+  const Claim mine = claim(states, tiles, said);
+  Rows x;
+  load_rows(&x, in, n, mine.tile);
+  Value sums[ROWS], before[ROWS], total;
+  sum_rows(&x, sums);
+#if PTX
+  __local Value bundle_sums[BUNDLE];
+  __local Value carried[1];
+  scan_rows(sums, before, identity());
+  if (lane % BUNDLE == BUNDLE - 1) bundle_sums[lane / BUNDLE] = combine(before[ROWS - 1], sums[ROWS - 1]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const Value bundles = scan_bundles(bundle_sums, &total);
+  if (lane < BUNDLE) {
+    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    const Value after = look_back_bundle(states, mine);
+    if (lane == 0) {
+      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(after, total));
+      carried[0] = after;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const Value carry = combine(carried[0], bundles);
+#else
+  __local Value vectors[PADDED(GROUP * ROWS)];
+  __local Value group_sums[2 * GROUP];
+  __local Seen window[WINDOW];
+  total = scan_rows(vectors, group_sums, sums, before);
+  if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Value carry = look_back_wide(states, mine, window, group_sums, in, n, REGISTER_ITEMS);
+  if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+#endif
+  store_rows(&x, before, carry, out, n, mine.tile);
+}
+#endif
+
+#ifdef KERNEL_pipelined
+// The sum is known and published before the scan begins, and the first bundle looks back while the others
+// scan. AHEAD: a group goes on from tile to tile, and asks for the next one's elements before it waits.
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
+                        __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
+  __local uint said[2];
+#if PTX
+  __local Value bundle_sums[BUNDLE];
+  __local Value carried[1];
+#else
+  __local Value vectors[PADDED(GROUP * ROWS)];
+  __local Value group_sums[2 * GROUP];
+  __local Seen window[WINDOW];
+#endif
+  const uint lane = (uint)get_local_id(0);
+  Claim mine = claim(states, tickets, said);
+  if (mine.tile >= tiles) return;
+  Rows x;
+  load_rows(&x, in, n, mine.tile);
+  for (;;) {  // ends with the tiles
+    Value sums[ROWS], before[ROWS], total;
+    Claim next = {tiles, 0};
+#if AHEAD
+    if (lane == 0) draw(states, tickets, said);
+#endif
+    sum_rows(&x, sums);
+#if PTX
+    Value own = sums[0];
+#pragma unroll
+    for (uint r = 1; r < ROWS; ++r) own = combine(own, sums[r]);
+    own = sum_of_bundle(own);
+    if (lane % BUNDLE == 0) bundle_sums[lane / BUNDLE] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const Value bundles = scan_bundles(bundle_sums, &total);
+    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+#else
+    total = scan_rows(vectors, group_sums, sums, before);
+    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+#endif
+#if AHEAD
+    next.tile = said[0];
+    next.epoch = said[1];
+    Rows y;
+    if (next.tile < tiles) load_rows(&y, in, n, next.tile);
+#endif
+#if PTX
+    if (lane < BUNDLE) {
+      const Value after = look_back_bundle(states, mine);
+      if (lane == 0) {
+        publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(after, total));
+        carried[0] = after;
+      }
+    } else {
+      scan_rows(sums, before, bundles);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < BUNDLE) scan_rows(sums, before, bundles);
+    const Value carry = carried[0];
+#else
+    const Value carry = look_back_wide(states, mine, window, group_sums, in, n, REGISTER_ITEMS);
+    if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+#endif
+    store_rows(&x, before, carry, out, n, mine.tile);
+    if (next.tile >= tiles) break;
+#if AHEAD
+    x = y;
+    mine = next;
+#endif
+  }
+}
+#endif
+
+#endif  // ROWS
+
+// ---- For processors ----------------------------------------------------------------------------------------
+
+#ifdef KERNEL_cpu
+// A group is one item, a tile CHUNK elements that stay in its core's cache between the two passes: one adds
+// them up, the other scans vectors of 16.
+typedef JOIN(VALUE, 16) Wide;
+
+inline Wide combine_wide(const Wide l, const Wide r) {
+#if OP == SUM
+  return l + r;
+#elif OP == MAX
+  return max(l, r);
+#else
+  return l ^ r;
+#endif
+}
+
+inline Value fold_chunk(__global const Value* restrict in, const ulong first, const ulong last) {
+  Wide wide = (Wide)(identity());
+  ulong i = first;
+  for (; i + 16 <= last; i += 16) wide = combine_wide(wide, vload16(0, in + i));
+  union {
+    Wide wide;
+    Value at[16];
+  } sums;
+  sums.wide = wide;
+  Value all = identity();
+  for (uint k = 0; k < 16; ++k) all = combine(all, sums.at[k]);
+  for (; i < last; ++i) all = combine(all, in[i]);
+  return all;
+}
+
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void cpu(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
+                  const ulong n, const uint tiles) {
+  __local uint said[2];
+  const Claim mine = claim(states, tiles, said);
+  const ulong first = (ulong)mine.tile * CHUNK, last = min(first + CHUNK, n);
+  const Value total = fold_chunk(in, first, last);
+  if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  Value carry = identity();
+  int position = (int)mine.tile - 1;
+  for (;;) {  // ends: every turn but the last steps over a tile
+    walk_back(states, mine.epoch, POLLS, &position, &carry);
+    if (position == DONE) break;
+    const ulong other = (ulong)position * CHUNK;
+    const Value sum = fold_chunk(in, other, other + CHUNK);
+    offer(states, (uint)position, mine.epoch, sum);
+    carry = combine(sum, carry);
+    --position;
+  }
+  publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+
+  const Value none = identity();
+  ulong i = first;
+  for (; i + 16 <= last; i += 16) {
+    Wide x = vload16(0, in + i);
+    x = combine_wide((Wide)(none, x.s0123, x.s456789ab, x.scde), x);
+    x = combine_wide((Wide)(none, none, x.s0123, x.s4567, x.s89ab, x.scd), x);
+    x = combine_wide((Wide)(none, none, none, none, x.s01234567, x.s89ab), x);
+    x = combine_wide((Wide)(none, none, none, none, none, none, none, none, x.s01234567), x);
+    x = combine_wide((Wide)(carry), x);
+    vstore16(EXCLUSIVE ? (Wide)(carry, x.s0123, x.s456789ab, x.scde) : x, 0, out + i);
+    carry = x.sf;
+  }
+  for (; i < last; ++i) {
+    const Value next = combine(carry, in[i]);
+    out[i] = EXCLUSIVE ? carry : next;
+    carry = next;
+  }
+}
+#endif

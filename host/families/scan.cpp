@@ -22,6 +22,8 @@ namespace clweave {
 namespace {
 
 constexpr std::int64_t initial_value = 12345;  // of exclusive scans
+constexpr std::uint64_t bundle = 32;           // items that share shuffles
+constexpr std::uint64_t vector_bytes = 16;
 
 // ---- Operators -----------------------------------------------------------------------------------------
 
@@ -156,8 +158,10 @@ class Reference {
 
 // ---- Plans ---------------------------------------------------------------------------------------------
 
+bool takes_rows(const std::string& kernel) { return kernel == "register_tile" || kernel == "pipelined"; }
+
 bool chains(const std::string& kernel) {
-  return kernel == "chained" || kernel == "lookback" || kernel == "lookback_fallback";
+  return kernel == "chained" || kernel.starts_with("lookback") || takes_rows(kernel) || kernel == "cpu";
 }
 
 // Without a promise that OpenCL does not give: that a group which has started goes on while others wait.
@@ -171,13 +175,12 @@ bool starts_and_goes_on(const DeviceInfo& device) {
 struct Setting {
   std::string kernel;
   Op op;
-  bool exclusive;
+  bool exclusive, ptx;
   std::uint64_t n;      // elements
   std::uint64_t bytes;  // of an element
-  std::uint64_t group, items, tiles;
+  std::uint64_t group, rows, window;
+  std::uint64_t tile, tiles;  // elements of a tile
   unsigned state_bits;
-
-  std::uint64_t tile() const { return group * items; }
 };
 
 Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value_bytes) {
@@ -192,11 +195,17 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.kernel = at.text("kernel");
   s.op = op_of(at);
   s.exclusive = at.is("form", "exclusive");
+  s.ptx = at.is("lanes", "ptx");
   s.n = natural("n", 1, std::int64_t{1} << 34);
   s.bytes = value_bytes * (s.op == Op::affine ? 2 : 1);
-  s.group = natural("group", 1, 4096);
-  s.items = natural("items", 1, 64);
-  s.tiles = (s.n + s.tile() - 1) / s.tile();
+  s.group = s.kernel == "cpu" ? 1 : natural("group", 1, 4096);
+  s.window = std::min(natural("window", 1, 4096), s.group);
+  const std::uint64_t items = natural("items", 1, 64), chunk = natural("chunk_kib", 1, 1 << 20) * 1024;
+  s.rows = natural("rows", 1, 64);
+  s.tile = s.kernel == "cpu"      ? chunk / s.bytes
+           : takes_rows(s.kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
+                                  : s.group * items;
+  s.tiles = (s.n + s.tile - 1) / s.tile;
   s.state_bits = device.int64_atomics && at.is("state", "widest") ? 64 : 32;
   const std::uint64_t most_tiles = s.state_bits == 64 ? INT32_MAX : 1 << 18;
   Plan::need(s.tiles <= most_tiles,
@@ -243,7 +252,7 @@ void plan_three_phase(Plan& p, const Case& at, const Setting& s, Buffer out, Buf
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
   p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, out, sums, in, s.n);
   p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
-  p.launch("add_carries", {s.tiles * s.group}, {s.group}, out, sums, s.n);
+  if (s.tiles > 1) p.launch("add_carries", {(s.tiles - 1) * s.group}, {s.group}, out, sums, s.n);
   p.cost.read = p.cost.written = 2 * s.n * s.bytes;
 }
 
@@ -255,7 +264,7 @@ void plan_reduce_then_scan(Plan& p, const Case& at, const Setting& s, Buffer out
   const std::uint64_t batch =
       s.kernel != "batched"
           ? s.tiles
-          : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kib) * 1024 / (s.tile() * s.bytes));
+          : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kib) * 1024 / (s.tile * s.bytes));
   Plan::need((s.tiles + batch - 1) / batch <= 4096, "more than 4096 batches");
   for (std::uint64_t first = 0; first < s.tiles; first += batch) {
     const std::uint64_t tiles = std::min(batch, s.tiles - first);
@@ -267,7 +276,7 @@ void plan_reduce_then_scan(Plan& p, const Case& at, const Setting& s, Buffer out
 }
 
 void plan_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, Buffer out, Buffer in) {
-  const bool waits = s.kernel != "lookback_fallback";
+  const bool waits = s.kernel == "chained" || s.kernel == "lookback" || s.ptx;
   Plan::need(!waits || starts_and_goes_on(device),
              "a group that has started may never go on while others wait for it");
   if (at.number("polls") < 1 || at.number("polls") > 60000)
@@ -276,13 +285,37 @@ void plan_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting
     throw Error(Kind::usage, "drop must be 0 to 1000000");
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::int64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 22;
-  p.define("STATE_BITS", s.state_bits)
-      .define("POLLS", waits ? enough : at.number("polls"))
-      .define("DROP", at.number("drop"));
+  p.define("STATE_BITS", s.state_bits).define("POLLS", waits ? enough : at.number("polls"));
+  p.define("DROP", at.number("drop")).define("PTX", s.ptx ? 1 : 0);
+  p.define("WINDOW", static_cast<std::int64_t>(s.window));
   const Buffer states =
       s.state_bits == 64 ? stale_states<std::uint64_t>(p, at, s) : stale_states<std::uint32_t>(p, at, s);
-  p.launch(s.kernel, {s.tiles * s.group}, {s.group}, out, states, in, s.n,
-           static_cast<std::uint32_t>(s.tiles));
+  const auto tiles = static_cast<std::uint32_t>(s.tiles);
+  if (s.kernel == "cpu") p.define("CHUNK", static_cast<std::int64_t>(s.tile));
+  if (takes_rows(s.kernel)) p.define("ROWS", static_cast<std::int64_t>(s.rows));
+  if (s.kernel != "pipelined") {
+    p.launch(s.kernel, {s.tiles * s.group}, {s.group}, out, states, in, s.n, tiles);
+    return;
+  }
+  const std::int64_t per_unit = at.number("groups_per_unit");
+  if (per_unit < 0 || per_unit > 1024) throw Error(Kind::usage, "groups_per_unit must be 0 to 1024");
+  const auto resident =
+      static_cast<std::uint64_t>(per_unit * std::max<std::int64_t>(device.compute_units, 1));
+  const bool ahead = resident > 0;
+  const std::uint64_t groups = ahead ? std::min(resident, s.tiles) : s.tiles;
+  p.define("AHEAD", ahead ? 1 : 0);
+  // Who goes on draws one ticket too many.
+  p.launch(s.kernel, {groups * s.group}, {s.group}, out, states, in, s.n, tiles,
+           static_cast<std::uint32_t>(ahead ? s.tiles + groups : s.tiles));
+}
+
+// What the kernel declares, so that a device with less is refused and not asked.
+std::uint64_t local_bytes_of(const Setting& s) {
+  if (s.kernel == "cpu" || s.ptx) return 1024;
+  const std::uint64_t held = takes_rows(s.kernel) ? s.group * s.rows : s.tile;
+  const std::uint64_t window =
+      s.kernel == "lookback_wide" || takes_rows(s.kernel) ? s.window * (s.bytes + 8) : 0;
+  return s.bytes * (held + held / bundle + 2 * s.group + 2) + window + 16;
 }
 
 template <class T>
@@ -308,17 +341,23 @@ template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const Setting s = setting_of(at, device, sizeof(T));
-  const std::uint64_t local = s.bytes * (s.tile() + s.tile() / 32 + 2 * s.group + 1) + 16;
+  const std::uint64_t local = local_bytes_of(s);
   Plan::need(
       local <= static_cast<std::uint64_t>(device.local_bytes),
       std::to_string(local) + " bytes of local memory, the device has " + std::to_string(device.local_bytes));
+
+  Plan::need(!s.ptx || device.has_extension("cl_nv_pragma_unroll"), "lanes=ptx needs NVIDIA's compiler");
+  Plan::need(!s.ptx || s.state_bits == 64, "lanes=ptx needs 64-bit atomics");
+  if (takes_rows(s.kernel) && (s.group % bundle != 0 || s.group > bundle * bundle))
+    throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
 
   Plan p;
   const std::string rung = s.kernel == "batched" ? "reduce_then_scan" : s.kernel;
   p.define("KERNEL_" + rung, 1).define("T", type_name<T>()).define("U", type_name<typename Wraps<T>::Type>());
   p.define("OP", static_cast<int>(s.op)).define("LEAST", least_of(type_name<T>()));
   p.define("EXCLUSIVE", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
-  p.define("GROUP", static_cast<std::int64_t>(s.group)).define("ITEMS", static_cast<std::int64_t>(s.items));
+  p.define("GROUP", static_cast<std::int64_t>(s.group)).define("ITEMS", at.number("items"));
+  p.define("VALUE_BYTES", sizeof(T));
 
   const std::uint64_t values = s.n * s.bytes / sizeof(T);
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, values};
@@ -348,20 +387,27 @@ bool makes_sense(const Case& at) {
   const bool floating = at.is("type", "float") || at.is("type", "double");
   if (at.is("op", "xor") && floating) return false;
   if (at.is("op", "affine") && (!at.is("type", "uint") || !at.is("form", "inclusive"))) return false;
+  if (at.is("op", "affine") && (takes_rows(kernel) || kernel == "cpu")) return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
-  if (at.number("drop") != 0 && kernel != "lookback_fallback") return false;
+  if (!at.is("lanes", "portable") && !takes_rows(kernel)) return false;
+  if (at.is("state", "halves") && at.is("lanes", "ptx")) return false;
+  const bool waits = kernel == "chained" || kernel == "lookback" || at.is("lanes", "ptx");
+  if (at.number("drop") != 0 && (!chains(kernel) || waits)) return false;
   return true;
 }
 
 }  // namespace
 
 Family scan() {
-  const Values kernels = {"hillis_steele", "three_phase", "reduce_then_scan", "batched",
-                          "chained",       "lookback",    "lookback_fallback"};
+  const Values kernels = {
+      "hillis_steele",     "three_phase",   "reduce_then_scan", "batched",   "chained", "lookback",
+      "lookback_fallback", "lookback_wide", "register_tile",    "pipelined", "cpu"};
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};
   const Values forms = {"inclusive", "exclusive"};
-  const Values single_pass = {"chained", "lookback", "lookback_fallback"};
+  const Values tile_kernels = {"hillis_steele", "three_phase", "reduce_then_scan",  "batched",
+                               "chained",       "lookback",    "lookback_fallback", "lookback_wide"};
+  const Values row_kernels = {"register_tile", "pipelined"};
   return {
       .name = "scan",
       .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
@@ -370,7 +416,9 @@ Family scan() {
             "hillis_steele: log n passes; three_phase: scan tiles, scan their sums, add; reduce_then_scan: "
             "reduce tiles, scan sums, scan tiles; batched: the same in parts that fit a cache; chained: one "
             "pass, each tile waits for the one before; lookback: it publishes its own sum first and walks "
-            "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for",
+            "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for; "
+            "lookback_wide: many look back at once; register_tile: vectors in registers; pipelined: its sum "
+            "is out before it scans, the next tile's loads before it waits; cpu: one item, wide vectors",
             kernels},
            {"type", "type of the values", types},
            {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
@@ -378,18 +426,34 @@ Family scan() {
            {"n", "elements", {1 << 22}},
            {"group", "items of a work-group", {256}, false, true},
            {"items", "elements of a work-item", {8}, false, true},
+           {"rows", "vectors of 16 bytes of a work-item of register_tile and pipelined", {4}, false, true},
+           {"window", "tile states looked at at once", {32}, false, true},
+           {"groups_per_unit",
+            "work-groups of pipelined per compute unit; 0: one per tile",
+            {0},
+            false,
+            true},
+           {"lanes",
+            "how register_tile and pipelined scan: portable: through local memory; ptx: NVIDIA's shuffles",
+            {"portable", "ptx"}},
+           {"chunk_kib", "kibibytes of a tile of cpu", {64}, false, true},
            {"batch_kib", "kibibytes of a batch of batched", {8192}, false, true},
-           {"polls", "how often lookback_fallback asks for a state before it computes it", {64}, false, true},
+           {"polls", "how often a state is asked for before it is computed", {64}, false, true},
            {"state",
             "words of a tile state: the widest the device has atomics for, or halves of them",
             {"widest", "halves"}},
-           {"drop", "lookback_fallback loses one publication in so many: fault injection; 0: none", {0}}},
+           {"drop",
+            "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
+            {0}}},
       .presets = {{"smoke",
-                   {{{"kernel", kernels},
+                   {{{"kernel", tile_kernels},
                      {"n", {1, 255, 257, 4099}},
                      {"group", {64}},
                      {"items", {4}},
-                     {"batch_kib", {2}}},
+                     {"batch_kib", {2}},
+                     {"window", {8}}},
+                    {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}},
+                    {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
                     {{"kernel", {"hillis_steele", "three_phase"}},
                      {"type", {"float"}},
                      {"op", {"max"}},
@@ -411,19 +475,28 @@ Family scan() {
                      {"group", {32}},
                      {"items", {2}},
                      {"state", {"halves"}}},
-                    {{"kernel", {"three_phase", "lookback"}},
+                    {{"kernel", {"three_phase", "lookback", "lookback_wide"}},
                      {"op", {"affine"}},
                      {"n", {1009}},
                      {"group", {32}},
                      {"items", {2}}},
-                    {{"kernel", {"lookback_fallback"}},
+                    {{"kernel", {"pipelined"}},
                      {"type", {"double"}},
                      {"form", {"exclusive"}},
-                     {"n", {1009}},
+                     {"n", {4099}},
                      {"group", {32}},
-                     {"items", {2}},
+                     {"rows", {2}},
+                     {"groups_per_unit", {1}},
                      {"drop", {2}}},
-                    {{"kernel", {"lookback_fallback"}},
+                    {{"kernel", {"cpu"}},
+                     {"type", {"int"}},
+                     {"op", {"max"}},
+                     {"form", {"exclusive"}},
+                     {"n", {4099}},
+                     {"chunk_kib", {1}},
+                     {"state", {"halves"}},
+                     {"drop", {2}}},
+                    {{"kernel", {"lookback_fallback", "lookback_wide"}},
                      {"op", {"affine"}},
                      {"n", {1009}},
                      {"group", {32}},
