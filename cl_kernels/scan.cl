@@ -636,6 +636,9 @@ inline void sum_rows(const Rows* x, Value* sums) {
 
 #if PTX
 
+#define HELD_VECTORS 1  // none
+#define SUMS BUNDLE
+
 #define SHUFFLE(how, x, lane, clamp)                                                             \
   asm volatile("shfl.sync." how ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(x) : "r"(x), "r"(lane))
 
@@ -714,6 +717,21 @@ inline Value scan_bundles(const __local Value* bundle_sums, Value* total) {
   return bundle > 0 ? before : identity();
 }
 
+// From a tile's vectors to what precedes each of them in it; returns the tile's sum.
+inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
+  Value row_sums[ROWS], total;
+  (void)vectors;
+  sum_rows(x, row_sums);
+  scan_rows(row_sums, before, identity());
+  const uint lane = (uint)get_local_id(0);
+  if (lane % BUNDLE == BUNDLE - 1) sums[lane / BUNDLE] = combine(before[ROWS - 1], row_sums[ROWS - 1]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const Value bundles = scan_bundles(sums, &total);
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) before[r] = combine(bundles, before[r]);
+  return total;
+}
+
 // The first bundle looks at 32 states at a time. All its items must call it, and all get the result.
 inline Value look_back_bundle(volatile __global Word* states, const Claim mine) {
   const int lane = (int)get_local_id(0);
@@ -735,9 +753,14 @@ inline Value look_back_bundle(volatile __global Word* states, const Claim mine) 
 
 #else
 
-// From the sums of this item's vectors to what precedes each of them in the tile; returns the tile's total.
-inline Value scan_rows(__local Value* vectors, __local Value* sums, const Value* row_sums, Value* before) {
+#define HELD_VECTORS PADDED(GROUP * ROWS)
+#define SUMS (2 * GROUP)
+
+// From a tile's vectors to what precedes each of them in it; returns the tile's sum.
+inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
   const uint lane = (uint)get_local_id(0);
+  Value row_sums[ROWS];
+  sum_rows(x, row_sums);
   for (uint r = 0; r < ROWS; ++r) vectors[PADDED(vector_of_row(r))] = row_sums[r];
   barrier(CLK_LOCAL_MEM_FENCE);
   Value mine = identity(), total;
@@ -756,43 +779,53 @@ inline Value scan_rows(__local Value* vectors, __local Value* sums, const Value*
 
 #endif  // PTX
 
+#define ROW_MEMORY                      \
+  __local Value vectors[HELD_VECTORS];  \
+  __local Value sums[SUMS];             \
+  __local uint said[2]
+
+// What precedes the tile, for all items, and publishes what the tile ends with.
+#if PTX
+inline Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
+                               __local Value* carried) {
+  const uint lane = (uint)get_local_id(0);
+  if (lane < BUNDLE) {
+    const Value carry = look_back_bundle(states, mine);
+    if (lane == 0) {
+      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+      carried[0] = carry;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return carried[0];
+}
+#define LOOK_BACK(mine, total) look_back_for_all(states, mine, total, carried)
+#define WINDOW_MEMORY __local Value carried[1]
+#else
+inline Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
+                               __local Seen* window, __local Value* sums, __global const Value* restrict in,
+                               const ulong n) {
+  const Value carry = look_back_wide(states, mine, window, sums, in, n, REGISTER_ITEMS);
+  if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+  return carry;
+}
+#define LOOK_BACK(mine, total) look_back_for_all(states, mine, total, window, sums, in, n)
+#define WINDOW_MEMORY __local Seen window[WINDOW]
+#endif
+
 #ifdef KERNEL_register_tile
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
-  __local uint said[2];
-  const uint lane = (uint)get_local_id(0);
+  ROW_MEMORY;
+  WINDOW_MEMORY;
   const Claim mine = claim(states, tiles, said);
   Rows x;
   load_rows(&x, in, n, mine.tile);
-  Value sums[ROWS], before[ROWS], total;
-  sum_rows(&x, sums);
-#if PTX
-  __local Value bundle_sums[BUNDLE];
-  __local Value carried[1];
-  scan_rows(sums, before, identity());
-  if (lane % BUNDLE == BUNDLE - 1) bundle_sums[lane / BUNDLE] = combine(before[ROWS - 1], sums[ROWS - 1]);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const Value bundles = scan_bundles(bundle_sums, &total);
-  if (lane < BUNDLE) {
-    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-    const Value after = look_back_bundle(states, mine);
-    if (lane == 0) {
-      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(after, total));
-      carried[0] = after;
-    }
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const Value carry = combine(carried[0], bundles);
-#else
-  __local Value vectors[PADDED(GROUP * ROWS)];
-  __local Value group_sums[2 * GROUP];
-  __local Seen window[WINDOW];
-  total = scan_rows(vectors, group_sums, sums, before);
-  if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-  const Value carry = look_back_wide(states, mine, window, group_sums, in, n, REGISTER_ITEMS);
-  if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-#endif
+  Value before[ROWS];
+  const Value total = scan_vectors(&x, before, vectors, sums);
+  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Value carry = LOOK_BACK(mine, total);
   store_rows(&x, before, carry, out, n, mine.tile);
 }
 #endif
@@ -803,69 +836,118 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
                         __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
-  __local uint said[2];
-#if PTX
-  __local Value bundle_sums[BUNDLE];
-  __local Value carried[1];
-#else
-  __local Value vectors[PADDED(GROUP * ROWS)];
-  __local Value group_sums[2 * GROUP];
-  __local Seen window[WINDOW];
-#endif
+  ROW_MEMORY;
+  WINDOW_MEMORY;
   const uint lane = (uint)get_local_id(0);
   Claim mine = claim(states, tickets, said);
   if (mine.tile >= tiles) return;
   Rows x;
   load_rows(&x, in, n, mine.tile);
   for (;;) {  // ends with the tiles
-    Value sums[ROWS], before[ROWS], total;
-    Claim next = {tiles, 0};
+    Value before[ROWS], total;
 #if AHEAD
     if (lane == 0) draw(states, tickets, said);
 #endif
-    sum_rows(&x, sums);
 #if PTX
-    Value own = sums[0];
+    Value row_sums[ROWS];
+    sum_rows(&x, row_sums);
+    Value own = row_sums[0];
 #pragma unroll
-    for (uint r = 1; r < ROWS; ++r) own = combine(own, sums[r]);
+    for (uint r = 1; r < ROWS; ++r) own = combine(own, row_sums[r]);
     own = sum_of_bundle(own);
-    if (lane % BUNDLE == 0) bundle_sums[lane / BUNDLE] = own;
+    if (lane % BUNDLE == 0) sums[lane / BUNDLE] = own;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const Value bundles = scan_bundles(bundle_sums, &total);
-    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    const Value bundles = scan_bundles(sums, &total);
 #else
-    total = scan_rows(vectors, group_sums, sums, before);
-    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    total = scan_vectors(&x, before, vectors, sums);
 #endif
+    if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 #if AHEAD
-    next.tile = said[0];
-    next.epoch = said[1];
+    const Claim next = {said[0], said[1]};
     Rows y;
     if (next.tile < tiles) load_rows(&y, in, n, next.tile);
 #endif
 #if PTX
-    if (lane < BUNDLE) {
-      const Value after = look_back_bundle(states, mine);
-      if (lane == 0) {
-        publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(after, total));
-        carried[0] = after;
-      }
-    } else {
-      scan_rows(sums, before, bundles);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < BUNDLE) scan_rows(sums, before, bundles);
-    const Value carry = carried[0];
-#else
-    const Value carry = look_back_wide(states, mine, window, group_sums, in, n, REGISTER_ITEMS);
-    if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+    if (lane >= BUNDLE) scan_rows(row_sums, before, bundles);
+#endif
+    const Value carry = LOOK_BACK(mine, total);
+#if PTX
+    if (lane < BUNDLE) scan_rows(row_sums, before, bundles);
 #endif
     store_rows(&x, before, carry, out, n, mine.tile);
-    if (next.tile >= tiles) break;
 #if AHEAD
+    if (next.tile >= tiles) break;
     x = y;
     mine = next;
+#else
+    break;
 #endif
+  }
+}
+#endif
+
+#ifdef KERNEL_sam
+// Groups go on from tile to tile. What precedes a tile is what preceded the group's last one, and the sums of
+// that and of the tiles in between: no group waits for another's prefix, only for sums, and each sum is out
+// before its group waits for anything. States are a ring of `slots`, a power of two; their stamps count the
+// rounds of all launches. A group draws its next ticket before it publishes a sum, so that nobody gets ahead
+// far enough to overwrite a state that is still to be read.
+inline uint stamp_of(const uint tile, const uint epoch, const uint slots, const uint rounds) {
+  return (epoch * rounds + tile / slots) & (uint)(TAG_MASK >> 2);
+}
+
+// The sum of the tiles [first, last), for all items of the group.
+inline Value sum_between(volatile __global Word* states, const uint first, const uint last, const uint epoch,
+                         const uint slots, const uint rounds, __local Value* sums) {
+  Value mine = identity(), total;
+  for (uint tile = first + (uint)get_local_id(0); tile < last; tile += GROUP) {
+    Value sum = identity();
+    for (uint polled = 0; polled < POLLS; ++polled) {
+      if (poll(states, tile % slots, stamp_of(tile, epoch, slots, rounds), &sum) != INVALID) break;
+    }
+    mine = combine(mine, sum);
+  }
+#if PTX
+  mine = sum_of_bundle(mine);
+  if (get_local_id(0) % BUNDLE == 0) sums[get_local_id(0) / BUNDLE] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  (void)scan_bundles(sums, &total);
+#else
+  (void)scan_group(sums, mine, &total);
+#endif
+  return total;
+}
+
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
+                  const ulong n, const uint tiles, const uint tickets, const uint slots, const uint rounds) {
+  ROW_MEMORY;
+  __local Value between[SUMS];
+  const uint lane = (uint)get_local_id(0);
+  Claim mine = claim(states, tickets, said);
+  if (mine.tile >= tiles) return;
+  Rows x;
+  load_rows(&x, in, n, mine.tile);
+  Value carry = initial();
+  uint carried = 0;  // tiles that the carry holds
+  if (lane == 0) draw(states, tickets, said);
+  for (;;) {  // ends with the tiles
+    Value before[ROWS];
+    const Value total = scan_vectors(&x, before, vectors, sums);
+    const Claim next = {said[0], said[1]};
+    if (lane == 0)
+      publish(states, mine.tile % slots, stamp_of(mine.tile, mine.epoch, slots, rounds), AGGREGATE, total);
+    Rows y;
+    if (next.tile < tiles) load_rows(&y, in, n, next.tile);
+    const Value since = sum_between(states, carried, mine.tile, mine.epoch, slots, rounds, between);
+    if (lane == 0 && next.tile < tiles) draw(states, tickets, said);
+    carry = combine(carry, since);
+    store_rows(&x, before, carry, out, n, mine.tile);
+    if (next.tile >= tiles) break;
+    carry = combine(carry, total);
+    carried = mine.tile + 1;
+    x = y;
+    mine = next;
   }
 }
 #endif

@@ -10,6 +10,7 @@
 //
 // Counted bytes: what the algorithm moves between launches or, in one launch, each element once in and out.
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -158,7 +159,9 @@ class Reference {
 
 // ---- Plans ---------------------------------------------------------------------------------------------
 
-bool takes_rows(const std::string& kernel) { return kernel == "register_tile" || kernel == "pipelined"; }
+bool takes_rows(const std::string& kernel) {
+  return kernel == "register_tile" || kernel == "pipelined" || kernel == "sam";
+}
 
 bool chains(const std::string& kernel) {
   return kernel == "chained" || kernel.starts_with("lookback") || takes_rows(kernel) || kernel == "cpu";
@@ -218,18 +221,18 @@ Buffer garbage(Plan& p, const Case& at, std::uint64_t bytes) {
   return p.input<std::uint32_t>((bytes + 3) / 4, Random<std::uint32_t>(at.seed, 3));
 }
 
-// Tile states as earlier launches of another scan leave them: all filled in, all of another launch. The
-// number of the launch is about to start from zero again, so that every run meets that, too.
+// Tile states as earlier launches of another scan leave them: all filled in, all stamped by another launch.
+// The number of the launch is about to start from zero again, so that every run meets that, too.
 template <class Word>
-Buffer stale_states(Plan& p, const Case& at, const Setting& s) {
+Buffer stale_states(Plan& p, const Case& at, std::uint64_t words, std::uint64_t rounds) {
   constexpr unsigned bits = 8 * sizeof(Word);
-  constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18,
-                     control_words = 16;
-  constexpr std::uint64_t epoch = (std::uint64_t{1} << epoch_bits) - 2;
+  constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18;
+  constexpr std::uint64_t epochs = std::uint64_t{1} << epoch_bits;
+  const std::uint64_t stamp = (epochs - 2) * rounds;  // of the first launch
   const Random<std::uint64_t> random(at.seed, 4);
-  return p.input<Word>(control_words + s.tiles * s.bytes * 8 / (bits / 2), [random](std::uint64_t i) {
-    if (i == 0) return static_cast<Word>(epoch << ticket_bits);
-    const std::uint64_t other = epoch - 1 - random(i) % 8;
+  return p.input<Word>(words, [=](std::uint64_t i) {
+    if (i == 0) return static_cast<Word>((epochs - 2) << ticket_bits);
+    const std::uint64_t other = (stamp - 1 - random(i) % 8) % epochs;
     return static_cast<Word>(random(i) >> (64 - bits) << (bits / 2) | other << 2 | (1 + random(i) / 8 % 2));
   });
 }
@@ -275,8 +278,16 @@ void plan_reduce_then_scan(Plan& p, const Case& at, const Setting& s, Buffer out
   p.cost.read = 2 * s.n * s.bytes;
 }
 
+// Work-groups that go on from tile to tile.
+std::uint64_t resident_groups(const Case& at, const DeviceInfo& device) {
+  std::int64_t per_unit = at.number("groups_per_unit");
+  if (per_unit < 0 || per_unit > 1024) throw Error(Kind::usage, "groups_per_unit must be 0 to 1024");
+  if (at.is("kernel", "sam") && per_unit == 0) per_unit = 2;
+  return static_cast<std::uint64_t>(per_unit * std::max<std::int64_t>(device.compute_units, 1));
+}
+
 void plan_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, Buffer out, Buffer in) {
-  const bool waits = s.kernel == "chained" || s.kernel == "lookback" || s.ptx;
+  const bool waits = s.kernel == "chained" || s.kernel == "lookback" || s.kernel == "sam" || s.ptx;
   Plan::need(!waits || starts_and_goes_on(device),
              "a group that has started may never go on while others wait for it");
   if (at.number("polls") < 1 || at.number("polls") > 60000)
@@ -284,35 +295,45 @@ void plan_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting
   if (at.number("drop") < 0 || at.number("drop") > 1000000)
     throw Error(Kind::usage, "drop must be 0 to 1000000");
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
-  const std::int64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 22;
+  const std::int64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", s.state_bits).define("POLLS", waits ? enough : at.number("polls"));
   p.define("DROP", at.number("drop")).define("PTX", s.ptx ? 1 : 0);
   p.define("WINDOW", static_cast<std::int64_t>(s.window));
-  const Buffer states =
-      s.state_bits == 64 ? stale_states<std::uint64_t>(p, at, s) : stale_states<std::uint32_t>(p, at, s);
-  const auto tiles = static_cast<std::uint32_t>(s.tiles);
   if (s.kernel == "cpu") p.define("CHUNK", static_cast<std::int64_t>(s.tile));
   if (takes_rows(s.kernel)) p.define("ROWS", static_cast<std::int64_t>(s.rows));
-  if (s.kernel != "pipelined") {
-    p.launch(s.kernel, {s.tiles * s.group}, {s.group}, out, states, in, s.n, tiles);
-    return;
-  }
-  const std::int64_t per_unit = at.number("groups_per_unit");
-  if (per_unit < 0 || per_unit > 1024) throw Error(Kind::usage, "groups_per_unit must be 0 to 1024");
-  const auto resident =
-      static_cast<std::uint64_t>(per_unit * std::max<std::int64_t>(device.compute_units, 1));
+
+  const bool persists = s.kernel == "sam" || s.kernel == "pipelined";
+  const std::uint64_t resident = persists ? resident_groups(at, device) : 0;
   const bool ahead = resident > 0;
   const std::uint64_t groups = ahead ? std::min(resident, s.tiles) : s.tiles;
-  p.define("AHEAD", ahead ? 1 : 0);
-  // Who goes on draws one ticket too many.
-  p.launch(s.kernel, {groups * s.group}, {s.group}, out, states, in, s.n, tiles,
-           static_cast<std::uint32_t>(ahead ? s.tiles + groups : s.tiles));
+  if (persists) p.define("AHEAD", ahead ? 1 : 0);
+  // A group holds three tickets at most, and what another may still read lies no further back than six times
+  // as many.
+  std::uint64_t slots = s.tiles;
+  if (s.kernel == "sam") slots = std::bit_ceil(32 * groups);
+  const std::uint64_t rounds = s.tiles / slots + 1;
+  const std::uint64_t words =
+      16 + slots * s.bytes * 8 / (s.state_bits / 2);  // tickets have a line of their own
+  const Buffer states = s.state_bits == 64 ? stale_states<std::uint64_t>(p, at, words, rounds)
+                                           : stale_states<std::uint32_t>(p, at, words, rounds);
+  const auto tiles = static_cast<std::uint32_t>(s.tiles);
+  // Who goes on from tile to tile draws one ticket too many.
+  const auto tickets = static_cast<std::uint32_t>(ahead ? s.tiles + groups : s.tiles);
+  const Range global = {groups * s.group}, local = {s.group};
+  if (s.kernel == "sam") {
+    p.launch("sam", global, local, out, states, in, s.n, tiles, tickets, static_cast<std::uint32_t>(slots),
+             static_cast<std::uint32_t>(rounds));
+  } else if (persists) {
+    p.launch(s.kernel, global, local, out, states, in, s.n, tiles, tickets);
+  } else {
+    p.launch(s.kernel, global, local, out, states, in, s.n, tiles);
+  }
 }
 
 // What the kernel declares, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
   if (s.kernel == "cpu" || s.ptx) return 1024;
-  const std::uint64_t held = takes_rows(s.kernel) ? s.group * s.rows : s.tile;
+  const std::uint64_t held = takes_rows(s.kernel) ? s.group * (s.rows + (s.kernel == "sam" ? 2 : 0)) : s.tile;
   const std::uint64_t window =
       s.kernel == "lookback_wide" || takes_rows(s.kernel) ? s.window * (s.bytes + 8) : 0;
   return s.bytes * (held + held / bundle + 2 * s.group + 2) + window + 16;
@@ -391,7 +412,7 @@ bool makes_sense(const Case& at) {
   if (!at.is("state", "widest") && !chains(kernel)) return false;
   if (!at.is("lanes", "portable") && !takes_rows(kernel)) return false;
   if (at.is("state", "halves") && at.is("lanes", "ptx")) return false;
-  const bool waits = kernel == "chained" || kernel == "lookback" || at.is("lanes", "ptx");
+  const bool waits = kernel == "chained" || kernel == "lookback" || kernel == "sam" || at.is("lanes", "ptx");
   if (at.number("drop") != 0 && (!chains(kernel) || waits)) return false;
   return true;
 }
@@ -401,7 +422,7 @@ bool makes_sense(const Case& at) {
 Family scan() {
   const Values kernels = {
       "hillis_steele",     "three_phase",   "reduce_then_scan", "batched",   "chained", "lookback",
-      "lookback_fallback", "lookback_wide", "register_tile",    "pipelined", "cpu"};
+      "lookback_fallback", "lookback_wide", "register_tile",    "pipelined", "sam",     "cpu"};
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};
   const Values forms = {"inclusive", "exclusive"};
@@ -418,7 +439,9 @@ Family scan() {
             "pass, each tile waits for the one before; lookback: it publishes its own sum first and walks "
             "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for; "
             "lookback_wide: many look back at once; register_tile: vectors in registers; pipelined: its sum "
-            "is out before it scans, the next tile's loads before it waits; cpu: one item, wide vectors",
+            "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
+            "tile "
+            "and add what lies between; cpu: one item, wide vectors",
             kernels},
            {"type", "type of the values", types},
            {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
@@ -429,7 +452,7 @@ Family scan() {
            {"rows", "vectors of 16 bytes of a work-item of register_tile and pipelined", {4}, false, true},
            {"window", "tile states looked at at once", {32}, false, true},
            {"groups_per_unit",
-            "work-groups of pipelined per compute unit; 0: one per tile",
+            "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
             {0},
             false,
             true},
@@ -445,70 +468,78 @@ Family scan() {
            {"drop",
             "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
             {0}}},
-      .presets = {{"smoke",
-                   {{{"kernel", tile_kernels},
-                     {"n", {1, 255, 257, 4099}},
-                     {"group", {64}},
-                     {"items", {4}},
-                     {"batch_kib", {2}},
-                     {"window", {8}}},
-                    {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}},
-                    {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
-                    {{"kernel", {"hillis_steele", "three_phase"}},
-                     {"type", {"float"}},
-                     {"op", {"max"}},
-                     {"form", {"exclusive"}},
-                     {"n", {1, 1009}},
-                     {"group", {32}},
-                     {"items", {2}}},
-                    {{"kernel", {"reduce_then_scan"}},
-                     {"type", {"ulong"}},
-                     {"op", {"xor"}},
-                     {"form", {"exclusive"}},
-                     {"n", {1009}},
-                     {"group", {32}},
-                     {"items", {2}}},
-                    {{"kernel", {"chained"}},
-                     {"type", {"long"}},
-                     {"form", {"exclusive"}},
-                     {"n", {1009}},
-                     {"group", {32}},
-                     {"items", {2}},
-                     {"state", {"halves"}}},
-                    {{"kernel", {"three_phase", "lookback", "lookback_wide"}},
-                     {"op", {"affine"}},
-                     {"n", {1009}},
-                     {"group", {32}},
-                     {"items", {2}}},
-                    {{"kernel", {"pipelined"}},
-                     {"type", {"double"}},
-                     {"form", {"exclusive"}},
-                     {"n", {4099}},
-                     {"group", {32}},
-                     {"rows", {2}},
-                     {"groups_per_unit", {1}},
-                     {"drop", {2}}},
-                    {{"kernel", {"cpu"}},
-                     {"type", {"int"}},
-                     {"op", {"max"}},
-                     {"form", {"exclusive"}},
-                     {"n", {4099}},
-                     {"chunk_kib", {1}},
-                     {"state", {"halves"}},
-                     {"drop", {2}}},
-                    {{"kernel", {"lookback_fallback", "lookback_wide"}},
-                     {"op", {"affine"}},
-                     {"n", {1009}},
-                     {"group", {32}},
-                     {"items", {2}},
-                     {"state", {"halves"}},
-                     {"drop", {3}}}}},
-                  {"quick", {{{"kernel", kernels}, {"n", {65536, 1 << 22}}}}},
-                  {"paper", {}},
-                  {"full",
-                   {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}},
-                    {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1 << 24}}},
-                    {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
+      .presets =
+          {{"smoke",
+            {{{"kernel", tile_kernels},
+              {"n", {1, 255, 257, 4099}},
+              {"group", {64}},
+              {"items", {4}},
+              {"batch_kib", {2}},
+              {"window", {8}}},
+             {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}},
+             {{"kernel", {"sam"}}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}, {"groups_per_unit", {1}}},
+             {{"kernel", {"sam"}},
+              {"n", {33001}},
+              {"group", {32}},
+              {"rows", {1}},
+              {"groups_per_unit", {1}},
+              {"state", {"halves"}}},
+             {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
+             {{"kernel", {"hillis_steele", "three_phase"}},
+              {"type", {"float"}},
+              {"op", {"max"}},
+              {"form", {"exclusive"}},
+              {"n", {1, 1009}},
+              {"group", {32}},
+              {"items", {2}}},
+             {{"kernel", {"reduce_then_scan"}},
+              {"type", {"ulong"}},
+              {"op", {"xor"}},
+              {"form", {"exclusive"}},
+              {"n", {1009}},
+              {"group", {32}},
+              {"items", {2}}},
+             {{"kernel", {"chained"}},
+              {"type", {"long"}},
+              {"form", {"exclusive"}},
+              {"n", {1009}},
+              {"group", {32}},
+              {"items", {2}},
+              {"state", {"halves"}}},
+             {{"kernel", {"three_phase", "lookback", "lookback_wide"}},
+              {"op", {"affine"}},
+              {"n", {1009}},
+              {"group", {32}},
+              {"items", {2}}},
+             {{"kernel", {"pipelined"}},
+              {"type", {"double"}},
+              {"form", {"exclusive"}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"rows", {2}},
+              {"groups_per_unit", {1}},
+              {"drop", {2}}},
+             {{"kernel", {"cpu"}},
+              {"type", {"int"}},
+              {"op", {"max"}},
+              {"form", {"exclusive"}},
+              {"n", {4099}},
+              {"chunk_kib", {1}},
+              {"state", {"halves"}},
+              {"drop", {2}}},
+             {{"kernel", {"lookback_fallback", "lookback_wide"}},
+              {"op", {"affine"}},
+              {"n", {1009}},
+              {"group", {32}},
+              {"items", {2}},
+              {"state", {"halves"}},
+              {"drop", {3}}}}},
+           {"quick", {{{"kernel", kernels}, {"n", {65536, 1 << 22}}}}},
+           {"paper", {}},
+           {"full",
+            {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}},
+             {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1 << 24}}},
+             {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
