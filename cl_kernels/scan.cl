@@ -302,24 +302,36 @@ inline void publish(volatile __global Word* states, const uint tile, const uint 
   for (uint w = 0; w < WORDS; ++w) STATE_STORE(state + w, PART(parts.pieces, w) | TAG(epoch, flag));
 }
 
-// The tile's flag, or INVALID while its words do not agree on this launch and one flag.
-inline uint poll(volatile __global Word* states, const uint tile, const uint epoch, Element* value) {
-  volatile __global Word* state = state_of(states, tile);
+typedef struct {
+  Word at[WORDS];
+} State;
+
+inline State load_state(volatile __global Word* states, const uint tile) {
+  State state;
+  for (uint w = 0; w < WORDS; ++w) state.at[w] = STATE_LOAD(state_of(states, tile) + w);
+  return state;
+}
+
+// A state's flag, or INVALID while its words do not agree on this launch and one flag.
+inline uint read_state(const State state, const uint epoch, Element* value) {
+  const Word tag = state.at[0] & TAG_MASK;
+  bool agrees = tag >> 2 == (Word)epoch;
   Parts parts;
-  for (uint p = 0; p < PIECES; ++p) parts.pieces[p] = 0;
-  Word tag = 0;
   for (uint w = 0; w < WORDS; ++w) {
-    const Word word = STATE_LOAD(state + w);
-    if (w == 0) tag = word & TAG_MASK;
-    if ((word & TAG_MASK) != tag || tag >> 2 != (Word)epoch) return INVALID;
+    agrees = agrees && (state.at[w] & TAG_MASK) == tag;
 #if STATE_BITS == 64
-    parts.pieces[w] = (uint)(word >> 32);
+    parts.pieces[w] = (uint)(state.at[w] >> 32);
 #else
-    parts.pieces[w / 2] |= word >> 16 << w % 2 * 16;
+    parts.pieces[w / 2] = w % 2 == 0 ? state.at[w] >> 16 : parts.pieces[w / 2] | state.at[w] >> 16 << 16;
 #endif
   }
+  if (!agrees) return INVALID;
   *value = parts.value;
   return (uint)(tag & 3);
+}
+
+inline uint poll(volatile __global Word* states, const uint tile, const uint epoch, Element* value) {
+  return read_state(load_state(states, tile), epoch, value);
 }
 
 // Publishes another group's aggregate, unless that group was faster.
@@ -732,21 +744,27 @@ inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, 
   return total;
 }
 
-// The first bundle looks at 32 states at a time. All its items must call it, and all get the result.
+// The first bundle looks at WINDOW states at a time. All its items must call it, and all get the result.
 inline Value look_back_bundle(volatile __global Word* states, const Claim mine) {
   const int lane = (int)get_local_id(0);
   Value after = identity();
   int position = (int)mine.tile - 1;
   for (uint polled = 0; polled < POLLS; ++polled) {
-    const int at = position - lane;
-    Value value = at == FRONT ? initial() : identity();
-    const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
-    const uint inclusive = ballot(flag == INCLUSIVE);
-    const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
-    if ((ballot(flag == INVALID) & needed) != 0) continue;
-    after = combine(sum_of_bundle((needed >> lane & 1) != 0 ? value : identity()), after);
-    if (inclusive != 0) break;
-    position -= BUNDLE;
+    State seen[WINDOW / BUNDLE];
+#pragma unroll
+    for (int w = 0; w < WINDOW / BUNDLE; ++w)  // all are on their way before the first is needed
+      seen[w] = load_state(states, (uint)max(position - w * BUNDLE - lane, 0));
+    for (int w = 0; w < WINDOW / BUNDLE; ++w) {
+      const int at = position - lane;
+      Value value = at == FRONT ? initial() : identity();
+      const uint flag = at < 0 ? INCLUSIVE : read_state(seen[w], mine.epoch, &value);
+      const uint inclusive = ballot(flag == INCLUSIVE);
+      const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
+      if ((ballot(flag == INVALID) & needed) != 0) break;
+      after = combine(sum_of_bundle((needed >> lane & 1) != 0 ? value : identity()), after);
+      if (inclusive != 0) return after;
+      position -= BUNDLE;
+    }
   }
   return after;
 }

@@ -202,7 +202,8 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.n = natural("n", 1, std::int64_t{1} << 34);
   s.bytes = value_bytes * (s.op == Op::affine ? 2 : 1);
   s.group = s.kernel == "cpu" ? 1 : natural("group", 1, 4096);
-  s.window = std::min(natural("window", 1, 4096), s.group);
+  s.window = natural("window", 1, 4096);
+  if (!s.ptx) s.window = std::min(s.window, s.group);
   const std::uint64_t items = natural("items", 1, 64), chunk = natural("chunk_kib", 1, 1 << 20) * 1024;
   s.rows = natural("rows", 1, 64);
   s.tile = s.kernel == "cpu"      ? chunk / s.bytes
@@ -371,6 +372,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need(!s.ptx || s.state_bits == 64, "lanes=ptx needs 64-bit atomics");
   if (takes_rows(s.kernel) && (s.group % bundle != 0 || s.group > bundle * bundle))
     throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
+  if (s.ptx && (s.window % bundle != 0 || s.window > 8 * bundle))
+    throw Error(Kind::usage, "with lanes=ptx, window must be a multiple of 32, up to 256");
 
   Plan p;
   const std::string rung = s.kernel == "batched" ? "reduce_then_scan" : s.kernel;
