@@ -12,6 +12,8 @@
 // POLLS             how often a state that is not there yet is asked for before something else is tried
 // DROP              fault injection: one publication in DROP is lost; 0: none
 // VALUE_BYTES       4 or 8
+// PARTS             values of an element: of a tuple, or all that pascal keeps; 1: a value is an element
+// ORDER, TUPLE      for sam and pascal alone
 // ROWS, WINDOW, AHEAD, CHUNK   see the kernels that need them
 // PTX               1: shuffles, votes and relaxed loads of NVIDIA's PTX; 0: OpenCL C 1.2 alone
 #if !defined(T) || !defined(U) || !defined(OP) || !defined(GROUP) || !defined(ITEMS)
@@ -36,62 +38,106 @@
 #endif
 typedef VALUE Value;
 
+inline Value combine_values(const Value l, const Value r) {
+#if OP == MAX
+  return max(l, r);
+#elif OP == XOR
+  return l ^ r;
+#else
+  return l + r;
+#endif
+}
+
+inline Value neutral(void) {
+#if OP == MAX
+  return LEAST;
+#else
+  return 0;
+#endif
+}
+
+// An element is what is scanned, and what is known of a stretch of elements: a value, an affine map, a tuple.
 #if OP == AFFINE
 typedef uint2 Element;
+#elif PARTS > 1
+typedef struct {
+  Value at[PARTS];
+} Element;
 #else
 typedef Value Element;
 #endif
 
 // First `l`, then `r`. Affine maps do not commute: an implementation that swaps neighbours shows.
 inline Element combine(const Element l, const Element r) {
-#if OP == SUM
-  return l + r;
-#elif OP == MAX
-  return max(l, r);
-#elif OP == XOR
-  return l ^ r;
-#else
+#if OP == AFFINE
   return (uint2)(r.x * l.x, r.x * l.y + r.y);
+#elif PARTS > 1
+  Element both;
+  for (uint p = 0; p < PARTS; ++p) both.at[p] = combine_values(l.at[p], r.at[p]);
+  return both;
+#else
+  return combine_values(l, r);
 #endif
 }
 
-inline Element identity(void) {
-#if OP == MAX
-  return LEAST;
-#elif OP == AFFINE
-  return (uint2)(1, 0);
+inline Element element_of(const Value value) {
+#if OP == AFFINE
+  return (uint2)(1, value);
+#elif PARTS > 1
+  Element all;
+  for (uint p = 0; p < PARTS; ++p) all.at[p] = value;
+  return all;
 #else
-  return 0;
+  return value;
 #endif
 }
+
+inline Element identity(void) { return element_of(neutral()); }
 
 // What comes before the first element.
-inline Element initial(void) {
-#if EXCLUSIVE && OP != AFFINE
-  return (Element)INITIAL;
-#else
-  return identity();
-#endif
-}
+inline Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : neutral()); }
 
 // ---- Tiles: GROUP items of ITEMS consecutive elements ----------------------------------------------------
+
+#ifdef KERNEL_pascal
+typedef Value Item;  // elements are what is known of many
+#define NO_ITEM neutral()
+#else
+typedef Element Item;
+#define NO_ITEM identity()
+#endif
 
 // Local memory has 32 banks of four bytes; without the gaps, items that walk consecutive elements meet in few.
 #define PADDED(i) ((i) + (i) / 32)
 
 // Neighbouring items read neighbouring addresses; consecutive elements then come out of local memory.
-inline void load_tile(__local Element* staged, __global const Element* restrict in, const ulong n, const ulong tile,
-                      Element* x) {
+inline void load_tile(__local Item* staged, __global const Item* restrict in, const ulong n, const ulong tile,
+                      Item* x) {
   const uint lane = (uint)get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);  // whoever read `staged` before is done
   for (uint k = 0; k < ITEMS; ++k) {
     const uint at = k * GROUP + lane;
     const ulong i = tile * TILE + at;
-    staged[PADDED(at)] = i < n ? in[i] : identity();
+    staged[PADDED(at)] = i < n ? in[i] : NO_ITEM;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint k = 0; k < ITEMS; ++k) x[k] = staged[PADDED(lane * ITEMS + k)];
 }
+
+// The way back.
+inline void store_tile(__local Item* staged, __global Item* restrict out, const ulong n, const ulong tile,
+                       const Item* x) {
+  const uint lane = (uint)get_local_id(0);
+  for (uint k = 0; k < ITEMS; ++k) staged[PADDED(lane * ITEMS + k)] = x[k];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = 0; k < ITEMS; ++k) {
+    const uint at = k * GROUP + lane;
+    const ulong i = tile * TILE + at;
+    if (i < n) out[i] = staged[PADDED(at)];
+  }
+}
+
+#ifndef KERNEL_pascal
 
 inline Element fold(const Element* x) {
   Element all = x[0];
@@ -99,20 +145,12 @@ inline Element fold(const Element* x) {
   return all;
 }
 
-// Scans x onto `before`, all that precedes x[0], and stores it as load_tile loaded it.
-inline void store_tile(__local Element* staged, __global Element* restrict out, const ulong n, const ulong tile,
-                       const Element* x, Element before, const int exclusive) {
-  const uint lane = (uint)get_local_id(0);
+// Scans x onto `before`, all that precedes x[0].
+inline void scan_items(Element* x, Element before, const int exclusive) {
   for (uint k = 0; k < ITEMS; ++k) {
     const Element after = combine(before, x[k]);
-    staged[PADDED(lane * ITEMS + k)] = exclusive ? before : after;
+    x[k] = exclusive ? before : after;
     before = after;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint k = 0; k < ITEMS; ++k) {
-    const uint at = k * GROUP + lane;
-    const ulong i = tile * TILE + at;
-    if (i < n) out[i] = staged[PADDED(at)];
   }
 }
 
@@ -145,6 +183,8 @@ inline Element fold_tile(__local Element* sums, __global const Element* restrict
   return total;
 }
 
+#endif  // KERNEL_pascal
+
 #define TILE_MEMORY                          \
   __local Element staged[PADDED(TILE)];      \
   __local Element sums[2 * GROUP]
@@ -167,6 +207,22 @@ __kernel void hillis_steele(__global Element* restrict out, __global const Eleme
 }
 #endif
 
+#ifdef REORDER
+// Tuples apart: first the first values of all, then the second ..
+__kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
+  const ulong i = get_global_id(0), length = n / TUPLE;
+  if (i < n) out[i] = in[i % length * TUPLE + i / length];
+}
+
+// And back, without what the scan of all brought from the values before.
+__kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
+  const ulong i = get_global_id(0), length = n / TUPLE;
+  if (i >= n) return;
+  const ulong slot = i % TUPLE, at = slot * length + i / TUPLE;
+  out[i] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
+}
+#endif
+
 #ifdef KERNEL_three_phase
 // Scans each tile by itself.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -177,7 +233,8 @@ __kernel void scan_tiles(__global Element* restrict out, __global Element* restr
   load_tile(staged, in, n, get_group_id(0), x);
   const Element before = scan_group(sums, fold(x), &total);
   const Element start = get_group_id(0) == 0 ? initial() : identity();
-  store_tile(staged, out, n, get_group_id(0), x, combine(start, before), EXCLUSIVE);
+  scan_items(x, combine(start, before), EXCLUSIVE);
+  store_tile(staged, out, n, get_group_id(0), x);
   if (get_local_id(0) == 0) tile_sums[get_group_id(0)] = total;
 }
 
@@ -211,7 +268,8 @@ __kernel void scan_tiles_onto(__global Element* restrict out, __global const Ele
   load_tile(staged, in, n, tile, x);
   const Element before = scan_group(sums, fold(x), &total);
   const Element carry = tile > 0 ? tile_sums[tile - 1] : initial();
-  store_tile(staged, out, n, tile, x, combine(carry, before), EXCLUSIVE);
+  scan_items(x, combine(carry, before), EXCLUSIVE);
+  store_tile(staged, out, n, tile, x);
 }
 #endif
 
@@ -226,7 +284,8 @@ __kernel void scan_sums(__global Element* tile_sums, const ulong first, const ul
     Element x[ITEMS], total;
     load_tile(staged, own, last - first, chunk, x);
     const Element before = scan_group(sums, fold(x), &total);
-    store_tile(staged, own, last - first, chunk, x, combine(carry, before), 0);
+    scan_items(x, combine(carry, before), 0);
+    store_tile(staged, own, last - first, chunk, x);
     carry = combine(carry, total);
   }
 }
@@ -253,18 +312,8 @@ typedef ulong Word;  // 32 bits of the value, 30 of the launch, 2 of the flag
 #define PART(pieces, w) ((Word)(pieces)[w] << 32)
 #define EPOCH_BITS 30
 #define TICKET_BITS 32
-#if PTX
-inline Word load_relaxed(volatile __global Word* p) {
-  Word word;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
-  return word;
-}
-#define STATE_LOAD(p) load_relaxed(p)
-#define STATE_STORE(p, word) asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(p), "l"(word) : "memory")
-#else
 #define STATE_LOAD(p) atom_add(p, (Word)0)
 #define STATE_STORE(p, word) (void)atom_xchg(p, word)
-#endif
 #define STATE_OFFER(p, old, word) (void)atom_cmpxchg(p, old, word)
 #define STATE_ADD(p, increment) atom_add(p, increment)
 #else
@@ -415,7 +464,8 @@ __kernel void chained(__global Element* restrict out, volatile __global Word* st
     carried[0] = carry;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  store_tile(staged, out, n, mine.tile, x, combine(carried[0], before), EXCLUSIVE);
+  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
 }
 #endif
 
@@ -438,7 +488,8 @@ __kernel void lookback(__global Element* restrict out, volatile __global Word* s
     carried[0] = carry;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  store_tile(staged, out, n, mine.tile, x, combine(carried[0], before), EXCLUSIVE);
+  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
 }
 #endif
 
@@ -480,9 +531,12 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
     carried[0] = carry;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  store_tile(staged, out, n, mine.tile, x, combine(carried[0], before), EXCLUSIVE);
+  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
 }
 #endif
+
+#ifndef KERNEL_pascal
 
 // ---- Wide look-back ----------------------------------------------------------------------------------------
 
@@ -557,9 +611,177 @@ __kernel void lookback_wide(__global Element* restrict out, volatile __global Wo
   if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
   const Element carry = look_back_wide(states, mine, window, sums, in, n, ITEMS);
   if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-  store_tile(staged, out, n, mine.tile, x, combine(carry, before), EXCLUSIVE);
+  scan_items(x, combine(carry, before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
 }
 #endif
+
+#else
+
+// ---- Higher orders and tuples at once ----------------------------------------------------------------------
+//
+// What is known of a stretch of m positions is, for each of TUPLE slots, the last value of the scans of orders
+// 1 to ORDER from zero. A state S in front of the stretch b changes its ends to
+//   b[k] + sum over j <= k of C(m + k - j - 1, k - j) S[j],
+// so one exchange serves all orders, and slots do not meet at all. The binomial coefficients come as a table:
+// for 0 .. GROUP times the positions of an item, then for 0 .. WINDOW times those of a tile.
+
+typedef struct {
+  Value at[ORDER];
+} Weights;  // C(m + e - 1, e) for e = 0 .. ORDER - 1
+
+inline Weights weights_of(__global const Value* restrict table, const uint row) {
+  Weights w;
+  for (uint e = 0; e < ORDER; ++e) w.at[e] = table[row * ORDER + e];
+  return w;
+}
+
+// Of a stretch as long as the two together.
+inline Weights spanned(const Weights a, const Weights b) {
+  Weights both;
+  for (uint e = 0; e < ORDER; ++e) {
+    both.at[e] = 0;
+    for (uint i = 0; i <= e; ++i) both.at[e] += a.at[i] * b.at[e - i];
+  }
+  return both;
+}
+
+// What `r`, of the positions that `w` stands for, ends with after `l`.
+inline Element joined(const Element l, const Element r, const Weights w) {
+#if ORDER == 1
+  (void)w;
+  return combine(l, r);
+#else
+  Element both = r;
+  for (uint slot = 0; slot < PARTS; slot += ORDER) {
+    for (uint k = 0; k < ORDER; ++k) {
+      for (uint j = 0; j <= k; ++j) both.at[slot + k] += w.at[k - j] * l.at[slot + j];
+    }
+  }
+  return both;
+#endif
+}
+
+// Scans one value into its slot; returns its place in the scan of the highest order.
+inline Value advance(Element* state, const uint slot, Value x) {
+  for (uint k = 0; k < ORDER; ++k) {
+    x = combine_values(state->at[slot * ORDER + k], x);
+    state->at[slot * ORDER + k] = x;
+  }
+  return x;
+}
+
+inline Element fold(const Value* x) {
+  Element state = identity();
+  for (uint k = 0; k < ITEMS; ++k) (void)advance(&state, k % TUPLE, x[k]);
+  return state;
+}
+
+// Elements in local memory, the same part of all of them adjacent: neighbours meet in no bank.
+inline void put(__local Value* held, const uint stride, const uint at, const Element element) {
+  for (uint p = 0; p < PARTS; ++p) held[p * stride + at] = element.at[p];
+}
+inline Element get(__local const Value* held, const uint stride, const uint at) {
+  Element element;
+  for (uint p = 0; p < PARTS; ++p) element.at[p] = held[p * stride + at];
+  return element;
+}
+
+// What the items before this one end with, and what all do.
+inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
+  const uint lane = (uint)get_local_id(0);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  put(held, GROUP, lane, mine);
+  for (uint distance = 1; distance < GROUP; distance *= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane >= distance) mine = joined(get(held, GROUP, lane - distance), mine, weights_of(table, distance));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    put(held, GROUP, lane, mine);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  *total = get(held, GROUP, GROUP - 1);
+  return lane > 0 ? get(held, GROUP, lane - 1) : identity();
+}
+
+// What precedes the tile, for all items. WINDOW of them ask for a state each, carry it over the tiles between,
+// and what is left is a sum; what stays invalid the group computes itself.
+inline Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
+                         __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
+  const uint lane = (uint)get_local_id(0);
+  __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
+  Element after = identity();
+  Weights span = weights_of(tiles_table, 0);
+  int position = (int)mine.tile - 1;
+  uint polled = 0;
+  for (;;) {  // ends: POLLS turns at most before one steps over a tile
+    if (lane < 2) ends[lane] = WINDOW + lane;  // the first invalid state; one behind the first inclusive
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int at = position - (int)lane;
+    Element value = at == FRONT ? initial() : identity();
+    if (lane < WINDOW) {
+      const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
+      if (flag == INVALID) (void)atomic_min(&ends[0], lane);
+      if (flag == INCLUSIVE) (void)atomic_min(&ends[1], lane + 1);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const bool found = ends[1] <= ends[0];
+    const uint taken = min(ends[0], ends[1]);
+    if (lane < WINDOW)
+      put(held, WINDOW, lane, lane < taken ? joined(value, identity(), weights_of(tiles_table, lane)) : identity());
+    for (uint distance = WINDOW / 2; distance > 0; distance /= 2) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (lane < distance)
+        put(held, WINDOW, lane, combine(get(held, WINDOW, lane + distance), get(held, WINDOW, lane)));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const Element seen = get(held, WINDOW, 0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    after = joined(seen, after, span);
+    if (found) return after;
+    span = spanned(span, weights_of(tiles_table, taken));
+    position -= (int)taken;
+    polled = taken > 0 ? 0 : polled + 1;
+    if (polled < POLLS) continue;
+    Value other[ITEMS];
+    for (uint k = 0; k < ITEMS; ++k) {
+      const ulong i = (ulong)position * TILE + lane * ITEMS + k;
+      other[k] = i < n ? in[i] : neutral();
+    }
+    Element sum;
+    (void)scan_group(held, fold(other), table, &sum);
+    if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
+    after = joined(sum, after, span);
+    span = spanned(span, weights_of(tiles_table, 1));
+    --position;
+    polled = 0;
+  }
+}
+
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
+                     __global const Value* restrict table, const ulong n, const uint tiles) {
+  __local Value staged[PADDED(TILE)];
+  __local Value held[GROUP * PARTS];
+  __local uint said[2], ends[2];
+  const uint lane = (uint)get_local_id(0);
+  const Claim mine = claim(states, tiles, said);
+  Value x[ITEMS];
+  Element total;
+  load_tile(staged, in, n, mine.tile, x);
+  const Element before = scan_group(held, fold(x), table, &total);
+  if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Element carry = look_back(states, mine, held, ends, table, in, n);
+  if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, weights_of(table, GROUP)));
+  Element state = joined(carry, before, weights_of(table, lane));
+  for (uint k = 0; k < ITEMS; ++k) {
+    const Value last = state.at[k % TUPLE * ORDER + ORDER - 1];
+    const Value next = advance(&state, k % TUPLE, x[k]);
+    x[k] = EXCLUSIVE ? last : next;
+  }
+  store_tile(staged, out, n, mine.tile, x);
+}
+
+#endif  // KERNEL_pascal
 
 #endif  // STATE_BITS
 
@@ -610,29 +832,33 @@ inline void load_rows(Rows* x, __global const Value* restrict in, const ulong n,
 }
 
 // Scans every row onto what precedes it in the tile, and the tile onto `carry`.
-inline void store_rows(const Rows* x, const Value* before, const Value carry, __global Value* restrict out,
-                       const ulong n, const ulong tile) {
-  const ulong first = tile * REGISTER_TILE;
-  const bool whole = first + REGISTER_TILE <= n;
-  __global Vector* vectors = (__global Vector*)(out + first);
+inline void apply_rows(Rows* x, const Value* before, const Value carry) {
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
-    Rows y;
     Value sum = combine(carry, before[r]);
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       const Value next = combine(sum, x->at[r][v]);
-      y.at[0][v] = EXCLUSIVE ? sum : next;
+      x->at[r][v] = EXCLUSIVE ? sum : next;
       sum = next;
     }
-    if (whole) {
-      vectors[vector_of_row(r)] = y.row[0];
-      continue;
-    }
+  }
+}
+
+inline void store_rows(const Rows* x, __global Value* restrict out, const ulong n, const ulong tile) {
+  const ulong first = tile * REGISTER_TILE;
+  if (first + REGISTER_TILE <= n) {
+    __global Vector* vectors = (__global Vector*)(out + first);
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) vectors[vector_of_row(r)] = x->row[r];
+    return;
+  }
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       const ulong i = first + vector_of_row(r) * VEC + v;
-      if (i < n) out[i] = y.at[0][v];
+      if (i < n) out[i] = x->at[r][v];
     }
   }
 }
@@ -843,8 +1069,8 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
   Value before[ROWS];
   const Value total = scan_vectors(&x, before, vectors, sums);
   if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-  const Value carry = LOOK_BACK(mine, total);
-  store_rows(&x, before, carry, out, n, mine.tile);
+  apply_rows(&x, before, LOOK_BACK(mine, total));
+  store_rows(&x, out, n, mine.tile);
 }
 #endif
 
@@ -892,7 +1118,8 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #if PTX
     if (lane < BUNDLE) scan_rows(row_sums, before, bundles);
 #endif
-    store_rows(&x, before, carry, out, n, mine.tile);
+    apply_rows(&x, before, carry);
+    store_rows(&x, out, n, mine.tile);
 #if AHEAD
     if (next.tile >= tiles) break;
     x = y;
@@ -946,23 +1173,32 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
   if (mine.tile >= tiles) return;
   Rows x;
   load_rows(&x, in, n, mine.tile);
-  Value carry = initial();
-  uint carried = 0;  // tiles that the carry holds
+  Value carry[ORDER];
+  for (uint k = 0; k < ORDER; ++k) carry[k] = initial();
+  uint carried = 0;  // tiles that the carries hold
   if (lane == 0) draw(states, tickets, said);
   for (;;) {  // ends with the tiles
-    Value before[ROWS];
-    const Value total = scan_vectors(&x, before, vectors, sums);
-    const Claim next = {said[0], said[1]};
-    if (lane == 0)
-      publish(states, mine.tile % slots, stamp_of(mine.tile, mine.epoch, slots, rounds), AGGREGATE, total);
+    Claim next = {tiles, 0};
     Rows y;
-    if (next.tile < tiles) load_rows(&y, in, n, next.tile);
-    const Value since = sum_between(states, carried, mine.tile, mine.epoch, slots, rounds, between);
+#pragma unroll
+    for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
+      volatile __global Word* ring = states + (size_t)k * slots * WORDS;
+      const uint stamp = stamp_of(mine.tile, mine.epoch, slots, rounds);
+      Value before[ROWS];
+      const Value total = scan_vectors(&x, before, vectors, sums);
+      if (k == 0) {
+        next.tile = said[0];
+        next.epoch = said[1];
+      }
+      if (lane == 0) publish(ring, mine.tile % slots, stamp, AGGREGATE, total);
+      if (k == 0 && next.tile < tiles) load_rows(&y, in, n, next.tile);
+      carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, slots, rounds, between));
+      apply_rows(&x, before, carry[k]);
+      carry[k] = combine(carry[k], total);
+    }
     if (lane == 0 && next.tile < tiles) draw(states, tickets, said);
-    carry = combine(carry, since);
-    store_rows(&x, before, carry, out, n, mine.tile);
+    store_rows(&x, out, n, mine.tile);
     if (next.tile >= tiles) break;
-    carry = combine(carry, total);
     carried = mine.tile + 1;
     x = y;
     mine = next;
