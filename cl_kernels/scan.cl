@@ -510,7 +510,7 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
 
   Element carry = identity();
   int position = (int)mine.tile - 1;
-  for (;;) {  // ends: every turn but the last steps over a tile
+  for (uint turn = 0; turn <= mine.tile; ++turn) {  // every turn but the last steps over a tile
     if (lane == 0) {
       walk_back(states, mine.epoch, POLLS, &position, &carry);
       blocked[0] = position;
@@ -566,7 +566,7 @@ inline Element look_back_wide(volatile __global Word* states, const Claim mine, 
   Element after = identity();
   int position = (int)mine.tile - 1;
   uint polled = 0;
-  for (;;) {  // ends: POLLS turns at most before one steps over a tile
+  while (position != DONE) {  // POLLS turns at most before one steps over a tile
     if (lane < WINDOW) {
       const int at = position - (int)lane;
       Seen one;
@@ -585,16 +585,17 @@ inline Element look_back_wide(volatile __global Word* states, const Claim mine, 
     const Seen seen = window[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (seen.length > 0) after = combine(seen.sum, after);
-    if (seen.flag == INCLUSIVE) return after;
-    position -= (int)seen.length;
+    position = seen.flag == INCLUSIVE ? DONE : position - (int)seen.length;
     polled = seen.length > 0 ? 0 : polled + 1;
-    if (polled < POLLS) continue;
-    const Element sum = fold_tile(sums, in, n, (ulong)position, items);
-    if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
-    after = combine(sum, after);
-    --position;
-    polled = 0;
+    if (polled == POLLS) {
+      const Element sum = fold_tile(sums, in, n, (ulong)position, items);
+      if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
+      after = combine(sum, after);
+      --position;
+      polled = 0;
+    }
   }
+  return after;
 }
 
 #ifdef KERNEL_lookback_wide
@@ -713,7 +714,7 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
   Weights span = weights_of(tiles_table, 0);
   int position = (int)mine.tile - 1;
   uint polled = 0;
-  for (;;) {  // ends: POLLS turns at most before one steps over a tile
+  while (position != DONE) {  // POLLS turns at most before one steps over a tile
     if (lane < 2) ends[lane] = WINDOW + lane;  // the first invalid state; one behind the first inclusive
     barrier(CLK_LOCAL_MEM_FENCE);
     const int at = position - (int)lane;
@@ -737,9 +738,8 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
     const Element seen = get(held, WINDOW, 0);
     barrier(CLK_LOCAL_MEM_FENCE);
     after = joined(seen, after, span);
-    if (found) return after;
-    span = spanned(span, weights_of(tiles_table, taken));
-    position -= (int)taken;
+    span = spanned(span, weights_of(tiles_table, min(taken, (uint)WINDOW)));
+    position = found ? DONE : position - (int)taken;
     polled = taken > 0 ? 0 : polled + 1;
     if (polled < POLLS) continue;
     Value other[ITEMS];
@@ -755,6 +755,7 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
     --position;
     polled = 0;
   }
+  return after;
 }
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -1087,7 +1088,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
   if (mine.tile >= tiles) return;
   Rows x;
   load_rows(&x, in, n, mine.tile);
-  for (;;) {  // ends with the tiles
+  while (mine.tile < tiles) {
     Value before[ROWS], total;
 #if AHEAD
     if (lane == 0) draw(states, tickets, said);
@@ -1109,7 +1110,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #if AHEAD
     const Claim next = {said[0], said[1]};
     Rows y;
-    if (next.tile < tiles) load_rows(&y, in, n, next.tile);
+    load_rows(&y, in, n, next.tile);  // behind the last tile there is nothing to load
 #endif
 #if PTX
     if (lane >= BUNDLE) scan_rows(row_sums, before, bundles);
@@ -1121,11 +1122,10 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
     apply_rows(&x, before, carry);
     store_rows(&x, out, n, mine.tile);
 #if AHEAD
-    if (next.tile >= tiles) break;
     x = y;
     mine = next;
 #else
-    break;
+    mine.tile = tiles;
 #endif
   }
 }
@@ -1134,7 +1134,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #ifdef KERNEL_sam
 // Groups go on from tile to tile. What precedes a tile is what preceded the group's last one, and the sums of
 // that and of the tiles in between: no group waits for another's prefix, only for sums, and each sum is out
-// before its group waits for anything. States are a ring of `slots`, a power of two; their stamps count the
+// before its group waits for anything. Prefixes are published for groups that start late. States are a ring of `slots`, a power of two; their stamps count the
 // rounds of all launches. A group draws its next ticket before it publishes a sum, so that nobody gets ahead
 // far enough to overwrite a state that is still to be read.
 inline uint stamp_of(const uint tile, const uint epoch, const uint slots, const uint rounds) {
@@ -1163,6 +1163,22 @@ inline Value sum_between(volatile __global Word* states, const uint first, const
   return total;
 }
 
+// What precedes a group's first tile, found by one item.
+inline Value look_back_once(volatile __global Word* sums, volatile __global Word* prefixes, const Claim mine,
+                            const uint slots, const uint rounds) {
+  Value after = identity();
+  for (uint tile = mine.tile; tile-- > 0;) {
+    const uint stamp = stamp_of(tile, mine.epoch, slots, rounds);
+    Value value = identity();
+    if (poll(prefixes, tile % slots, stamp, &value) != INVALID) return combine(value, after);
+    for (uint polled = 0; polled < POLLS; ++polled) {
+      if (poll(sums, tile % slots, stamp, &value) != INVALID) break;
+    }
+    after = combine(value, after);
+  }
+  return combine(initial(), after);
+}
+
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                   const ulong n, const uint tiles, const uint tickets, const uint slots, const uint rounds) {
@@ -1174,31 +1190,37 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
   Rows x;
   load_rows(&x, in, n, mine.tile);
   Value carry[ORDER];
-  for (uint k = 0; k < ORDER; ++k) carry[k] = initial();
   uint carried = 0;  // tiles that the carries hold
   if (lane == 0) draw(states, tickets, said);
-  for (;;) {  // ends with the tiles
+  while (mine.tile < tiles) {
     Claim next = {tiles, 0};
     Rows y;
+    const uint slot = mine.tile % slots, stamp = stamp_of(mine.tile, mine.epoch, slots, rounds);
 #pragma unroll
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
-      volatile __global Word* ring = states + (size_t)k * slots * WORDS;
-      const uint stamp = stamp_of(mine.tile, mine.epoch, slots, rounds);
+      volatile __global Word* ring = states + (size_t)(2 * k) * slots * WORDS;
+      volatile __global Word* prefixes = ring + (size_t)slots * WORDS;
       Value before[ROWS];
       const Value total = scan_vectors(&x, before, vectors, sums);
       if (k == 0) {
         next.tile = said[0];
         next.epoch = said[1];
       }
-      if (lane == 0) publish(ring, mine.tile % slots, stamp, AGGREGATE, total);
-      if (k == 0 && next.tile < tiles) load_rows(&y, in, n, next.tile);
-      carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, slots, rounds, between));
+      if (lane == 0) publish(ring, slot, stamp, AGGREGATE, total);
+      if (k == 0) load_rows(&y, in, n, next.tile);  // behind the last tile there is nothing to load
+      if (carried > 0) {
+        carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, slots, rounds, between));
+      } else {
+        if (lane == 0) between[0] = look_back_once(ring, prefixes, mine, slots, rounds);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        carry[k] = between[0];
+      }
       apply_rows(&x, before, carry[k]);
       carry[k] = combine(carry[k], total);
+      if (lane == 0) publish(prefixes, slot, stamp, INCLUSIVE, carry[k]);
     }
     if (lane == 0 && next.tile < tiles) draw(states, tickets, said);
     store_rows(&x, out, n, mine.tile);
-    if (next.tile >= tiles) break;
     carried = mine.tile + 1;
     x = y;
     mine = next;
@@ -1250,14 +1272,14 @@ __kernel void cpu(__global Value* restrict out, volatile __global Word* states, 
   if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
   Value carry = identity();
   int position = (int)mine.tile - 1;
-  for (;;) {  // ends: every turn but the last steps over a tile
-    walk_back(states, mine.epoch, POLLS, &position, &carry);
-    if (position == DONE) break;
+  walk_back(states, mine.epoch, POLLS, &position, &carry);
+  while (position != DONE) {
     const ulong other = (ulong)position * CHUNK;
     const Value sum = fold_chunk(in, other, other + CHUNK);
     offer(states, (uint)position, mine.epoch, sum);
     carry = combine(sum, carry);
     --position;
+    walk_back(states, mine.epoch, POLLS, &position, &carry);
   }
   publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
 
