@@ -2,7 +2,7 @@
 // scan: prefix scans out[i] = in[0] op .. op in[i] (exclusive: INITIAL op in[0] op .. op in[i - 1]).
 //
 // All set by host/families/scan.cpp:
-// KERNEL_<name>     the rung of the ladder to compile; the others need not fit the device
+// KERNEL_<NAME>     the rung of the ladder to compile; the others need not fit the device
 // T, U              element type, and the unsigned type of its width: integers wrap. U is T for floating types
 // OP                1 sum, 2 max, 3 xor, 4 composition of affine maps x -> a x + b, each a pair of uint
 // LEAST             identity of max
@@ -13,7 +13,8 @@
 // DROP              fault injection: one publication in DROP is lost; 0: none
 // VALUE_BYTES       4 or 8
 // PARTS             values of an element: of a tuple, or all that pascal keeps; 1: a value is an element
-// ORDER, TUPLE      for sam and pascal alone
+// ORDER, TUPLE      of the scan
+// REORDER, ENCODE   asked for
 // ROWS, WINDOW, AHEAD, CHUNK   see the kernels that need them
 // PTX               1: shuffles, votes and relaxed loads of NVIDIA's PTX; 0: OpenCL C 1.2 alone
 #if !defined(T) || !defined(U) || !defined(OP) || !defined(GROUP) || !defined(ITEMS)
@@ -99,7 +100,7 @@ inline Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : ne
 
 // ---- Tiles: GROUP items of ITEMS consecutive elements ----------------------------------------------------
 
-#ifdef KERNEL_pascal
+#ifdef KERNEL_PASCAL
 typedef Value Item;  // elements are what is known of many
 #define NO_ITEM neutral()
 #else
@@ -137,7 +138,7 @@ inline void store_tile(__local Item* staged, __global Item* restrict out, const 
   }
 }
 
-#ifndef KERNEL_pascal
+#ifndef KERNEL_PASCAL
 
 inline Element fold(const Element* x) {
   Element all = x[0];
@@ -183,7 +184,7 @@ inline Element fold_tile(__local Element* sums, __global const Element* restrict
   return total;
 }
 
-#endif  // KERNEL_pascal
+#endif  // KERNEL_PASCAL
 
 #define TILE_MEMORY                          \
   __local Element staged[PADDED(TILE)];      \
@@ -191,7 +192,7 @@ inline Element fold_tile(__local Element* sums, __global const Element* restrict
 
 // ---- Several launches: no group waits for another ---------------------------------------------------------
 
-#ifdef KERNEL_hillis_steele
+#ifdef KERNEL_HILLIS_STEELE
 // One of log2(n) passes over everything.
 __kernel void hillis_steele(__global Element* restrict out, __global const Element* restrict in, const ulong n,
                             const ulong distance, const uint first) {
@@ -204,6 +205,20 @@ __kernel void hillis_steele(__global Element* restrict out, __global const Eleme
     return;
   }
   out[i] = i >= distance ? combine(in[i - distance], in[i]) : in[i];
+}
+#endif
+
+#ifdef ENCODE
+// Delta coding: differences of differences, to the ORDER, with what lies a tuple before.
+__kernel void encode(__global U* restrict out, __global const U* restrict in, const ulong n) {
+  const ulong i = get_global_id(0);
+  if (i >= n) return;
+  U x[ORDER + 1];
+  for (uint k = 0; k <= ORDER; ++k) x[k] = i >= k * TUPLE ? in[i - k * TUPLE] : 0;
+  for (uint left = ORDER; left > 0; --left) {
+    for (uint k = 0; k < left; ++k) x[k] -= x[k + 1];
+  }
+  out[i] = x[0];
 }
 #endif
 
@@ -223,7 +238,7 @@ __kernel void spread_tuples(__global Value* restrict out, __global const Value* 
 }
 #endif
 
-#ifdef KERNEL_three_phase
+#ifdef KERNEL_THREE_PHASE
 // Scans each tile by itself.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void scan_tiles(__global Element* restrict out, __global Element* restrict tile_sums,
@@ -248,7 +263,7 @@ __kernel void add_carries(__global Element* restrict out, __global const Element
 }
 #endif
 
-#ifdef KERNEL_reduce_then_scan
+#ifdef KERNEL_REDUCE_THEN_SCAN
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void reduce_tiles(__global Element* restrict tile_sums, __global const Element* restrict in, const ulong n,
                            const ulong first) {
@@ -273,7 +288,7 @@ __kernel void scan_tiles_onto(__global Element* restrict out, __global const Ele
 }
 #endif
 
-#if defined(KERNEL_three_phase) || defined(KERNEL_reduce_then_scan)
+#if defined(KERNEL_THREE_PHASE) || defined(KERNEL_REDUCE_THEN_SCAN)
 // One group scans the sums of the tiles [first, last) onto the sum before them, in place.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void scan_sums(__global Element* tile_sums, const ulong first, const ulong last) {
@@ -445,7 +460,7 @@ inline void walk_back(volatile __global Word* states, const uint epoch, const ui
   __local uint said[2];        \
   __local Element carried[1]
 
-#ifdef KERNEL_chained
+#ifdef KERNEL_CHAINED
 // Every tile waits for the inclusive prefix of the one before it.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void chained(__global Element* restrict out, volatile __global Word* states,
@@ -469,7 +484,7 @@ __kernel void chained(__global Element* restrict out, volatile __global Word* st
 }
 #endif
 
-#ifdef KERNEL_lookback
+#ifdef KERNEL_LOOKBACK
 // The aggregate is published before the wait, so that later tiles need not wait for this one's prefix.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void lookback(__global Element* restrict out, volatile __global Word* states,
@@ -493,7 +508,7 @@ __kernel void lookback(__global Element* restrict out, volatile __global Word* s
 }
 #endif
 
-#ifdef KERNEL_lookback_fallback
+#ifdef KERNEL_LOOKBACK_FALLBACK
 // Where a state stays invalid, the group computes that tile's aggregate itself: nothing is waited for that
 // another group must do, so no promise of progress is needed.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -536,7 +551,7 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
 }
 #endif
 
-#ifndef KERNEL_pascal
+#ifndef KERNEL_PASCAL
 
 // ---- Wide look-back ----------------------------------------------------------------------------------------
 
@@ -598,7 +613,7 @@ inline Element look_back_wide(volatile __global Word* states, const Claim mine, 
   return after;
 }
 
-#ifdef KERNEL_lookback_wide
+#ifdef KERNEL_LOOKBACK_WIDE
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void lookback_wide(__global Element* restrict out, volatile __global Word* states,
                             __global const Element* restrict in, const ulong n, const uint tiles) {
@@ -633,7 +648,13 @@ typedef struct {
 
 inline Weights weights_of(__global const Value* restrict table, const uint row) {
   Weights w;
+#if ORDER == 1
+  w.at[0] = 1;
+  (void)table;
+  (void)row;
+#else
   for (uint e = 0; e < ORDER; ++e) w.at[e] = table[row * ORDER + e];
+#endif
   return w;
 }
 
@@ -782,7 +803,7 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   store_tile(staged, out, n, mine.tile, x);
 }
 
-#endif  // KERNEL_pascal
+#endif  // KERNEL_PASCAL
 
 #endif  // STATE_BITS
 
@@ -1058,7 +1079,7 @@ inline Value look_back_for_all(volatile __global Word* states, const Claim mine,
 #define WINDOW_MEMORY __local Seen window[WINDOW]
 #endif
 
-#ifdef KERNEL_register_tile
+#ifdef KERNEL_REGISTER_TILE
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
@@ -1075,7 +1096,7 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
 }
 #endif
 
-#ifdef KERNEL_pipelined
+#ifdef KERNEL_PIPELINED
 // The sum is known and published before the scan begins, and the first bundle looks back while the others
 // scan. AHEAD: a group goes on from tile to tile, and asks for the next one's elements before it waits.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -1131,7 +1152,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 }
 #endif
 
-#ifdef KERNEL_sam
+#ifdef KERNEL_SAM
 // Groups go on from tile to tile. What precedes a tile is what preceded the group's last one, and the sums of
 // that and of the tiles in between: no group waits for another's prefix, only for sums, and each sum is out
 // before its group waits for anything. Prefixes are published for groups that start late. States are a ring of `slots`, a power of two; their stamps count the
@@ -1232,7 +1253,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 
 // ---- For processors ----------------------------------------------------------------------------------------
 
-#ifdef KERNEL_cpu
+#ifdef KERNEL_CPU
 // A group is one item, a tile CHUNK elements that stay in its core's cache between the two passes: one adds
 // them up, the other scans vectors of 16.
 typedef JOIN(VALUE, 16) Wide;

@@ -11,6 +11,8 @@
 // Counted bytes: what the algorithm moves between launches or, in one launch, each element once in and out.
 #include <algorithm>
 #include <bit>
+#include <cctype>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -79,6 +81,20 @@ struct Input {
     if constexpr (std::is_floating_point_v<T>)
       return static_cast<T>(static_cast<int>(bits(i) % 128) * 2 - 127);
     return random(i);
+  }
+};
+
+// What delta coding is for: TUPLE channels, each of two tones and a little noise, in 16 bits.
+template <class T>
+struct Signal {
+  Random<std::uint64_t> bits;
+  std::uint64_t channels;
+
+  T operator()(std::uint64_t i) const {
+    const auto time = static_cast<double>(i / channels), channel = static_cast<double>(i % channels);
+    const double tones =
+        20000 * std::sin(time * (0.01 + 0.002 * channel)) + 9000 * std::sin(time * 0.0731 + channel);
+    return static_cast<T>(static_cast<std::int64_t>(tones) + static_cast<std::int64_t>(bits(i) % 64));
   }
 };
 
@@ -228,7 +244,7 @@ std::uint64_t natural(const Case& at, const char* axis, std::int64_t least, std:
 struct Setting {
   std::string kernel;
   Op op;
-  bool exclusive, ptx, reorder, halves;
+  bool exclusive, ptx, reorder, halves, round_trip;
   std::uint64_t order, tuple, drop, polls, batch_bytes, groups_per_unit;
   std::uint64_t scans;               // one after the other
   std::uint64_t values, n;           // values; elements, which are tuples, maps, or values
@@ -246,8 +262,9 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.op = op_of(at);
   s.exclusive = at.is("form", "exclusive");
   s.ptx = at.is("lanes", "ptx");
+  s.round_trip = at.is("task", "round_trip");
   s.halves = !device.int64_atomics || at.is("state", "halves");
-  s.order = natural(at, "order", 1, 8);
+  s.order = natural(at, "scan_order", 1, 8);
   s.tuple = natural(at, "tuple", 1, 32);
   s.drop = natural(at, "drop", 0, 1000000);
   s.polls = natural(at, "polls", 1, 60000);
@@ -268,7 +285,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.group = cpu ? 1 : natural(at, "group", 1, 4096);
   s.window = natural(at, "window", 1, 4096);
   if (!s.ptx) s.window = std::min(s.window, s.group);
-  s.items = natural(at, "items", 1, 64);
+  s.items = natural(at, "per_item", 1, 64);
   s.items = pascal    ? round_up(s.items, s.tuple)
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
                       : s.items;
@@ -413,7 +430,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const Buffer states = s.halves ? stale_states<std::uint32_t>(p, at, words, rounds)
                                  : stale_states<std::uint64_t>(p, at, words, rounds);
   const std::optional<Buffer> table =
-      s.kernel == "pascal" ? std::optional(weight_table<T>(p, s)) : std::nullopt;
+      s.kernel == "pascal" && s.order > 1 ? std::optional(weight_table<T>(p, s)) : std::nullopt;
   const auto tiles = static_cast<std::uint32_t>(s.tiles);
   // Who goes on from tile to tile draws one ticket too many.
   const auto tickets = static_cast<std::uint32_t>(persists ? s.tiles + groups : s.tiles);
@@ -422,8 +439,9 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
     if (sam) {
       p.launch("sam", global, local, to, states, from, s.n, tiles, tickets, static_cast<std::uint32_t>(slots),
                static_cast<std::uint32_t>(rounds));
-    } else if (table) {
-      p.launch("pascal", global, local, to, states, from, *table, s.n, tiles);
+    } else if (s.kernel == "pascal") {
+      p.launch("pascal", global, local, to, states, from, table.value_or(from), s.n,
+               tiles);  // order 1 reads none
     } else if (s.kernel == "pipelined") {
       p.launch("pipelined", global, local, to, states, from, s.n, tiles, tickets);
     } else {
@@ -432,23 +450,31 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   };
 }
 
-// The scans of an order one after the other, between the two halves of a reordering, each out of place.
+// The encoder, then the scans of an order one after the other, between the two halves of a reordering: each
+// out of place.
 void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buffer out, Buffer in) {
-  const std::uint64_t ends = s.reorder ? 1 : 0, steps = s.scans + 2 * ends;
-  const std::optional<Buffer> other = steps > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
+  std::vector<Scan> steps(s.scans, scan);
+  const auto simple = [&](const char* kernel) {
+    return [&p, n = s.values, kernel](Buffer to, Buffer from) {
+      p.launch(kernel, {round_up(n, 256)}, {256}, to, from, n);
+    };
+  };
+  if (s.reorder) {
+    steps.insert(steps.begin(), simple("gather_tuples"));
+    steps.push_back(simple("spread_tuples"));
+  }
+  if (s.round_trip) steps.insert(steps.begin(), simple("encode"));
+  const std::optional<Buffer> other =
+      steps.size() > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
   Buffer from = in;
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    const Buffer to = (steps - step) % 2 == 1 ? out : *other;
-    if (s.reorder && (step == 0 || step == steps - 1)) {
-      p.launch(step == 0 ? "gather_tuples" : "spread_tuples", {round_up(s.values, 256)}, {256}, to, from,
-               s.values);
-    } else {
-      scan(to, from);
-    }
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const Buffer to = (steps.size() - step) % 2 == 1 ? out : *other;
+    steps[step](to, from);
     from = to;
   }
-  p.cost.read = s.scans * p.cost.read + 2 * ends * s.values * s.bytes;
-  p.cost.written = s.scans * p.cost.written + 2 * ends * s.values * s.bytes;
+  const std::uint64_t simple_bytes = (steps.size() - s.scans) * s.n * s.bytes;
+  p.cost.read = s.scans * p.cost.read + simple_bytes;
+  p.cost.written = s.scans * p.cost.written + simple_bytes;
 }
 
 template <class T>
@@ -477,16 +503,19 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   refuse_what_cannot_be(s, device);
 
   Plan p;
-  const std::string rung = s.kernel == "batched" ? "reduce_then_scan" : s.kernel;
+  std::string rung = s.kernel == "batched" ? "reduce_then_scan" : s.kernel;
+  std::ranges::transform(rung, rung.begin(), [](unsigned char c) { return std::toupper(c); });
   p.define("KERNEL_" + rung, 1).define("T", type_name<T>()).define("U", type_name<typename Wraps<T>::Type>());
   p.define("OP", static_cast<int>(s.op)).define("LEAST", least_of(type_name<T>()));
   p.define("EXCLUSIVE", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", sizeof(T));
   p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
   if (s.reorder) p.define("REORDER", 1);
+  if (s.round_trip) p.define("ENCODE", 1);
 
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
-  const Buffer in = p.input<T>(s.values, value);
+  const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
+  const Buffer in = s.round_trip ? p.input<T>(s.values, signal) : p.input<T>(s.values, value);
   const Buffer out = p.output<T>(s.values);
   p.cost = {.read = s.n * s.bytes, .written = s.n * s.bytes, .flops = 0, .items = s.values};
   const Scan scan = s.kernel == "hillis_steele" ? hillis_steele(p, at, s)
@@ -494,13 +523,17 @@ Plan plan(const Case& at, const DeviceInfo& device) {
                     : chains(s.kernel)          ? chain<T>(p, at, device, s)
                                                 : reduce_then_scan(p, at, s);
   plan_steps(p, at, s, scan, out, in);
+  p.ceiling = "copy";
+  if (s.round_trip) {
+    p.expect<T>(out, signal);
+    return p;
+  }
   const auto reference = std::make_shared<const Reference<T>>(value, s.exclusive, s.values, s.order,
                                                               s.op == Op::affine ? 2 : s.tuple);
   p.expect_from<T>(out, [reference](std::uint64_t first) {
     reference->tabulate();
     return typename Reference<T>::Walk(reference, first);
   });
-  p.ceiling = "copy";
   return p;
 }
 
@@ -513,15 +546,20 @@ bool makes_sense(const Case& at) {
   if (affine && (!at.is("type", "uint") || !at.is("form", "inclusive") || tuples || alone || pascal))
     return false;
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
-  if (at.number("order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
+  if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
     return false;
-  if (pascal && !tuples && at.number("order") == 1) return false;
+  if (at.is("task", "round_trip") && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
+    return false;
+  if (pascal && !tuples && at.number("scan_order") == 1) return false;
   if (at.is("tuple_by", "reorder")) {
-    if (!tuples || pascal || at.number("order") > 1 || !at.is("op", "sum") || !at.is("form", "inclusive"))
+    if (!tuples || pascal || at.number("scan_order") > 1 || !at.is("op", "sum") ||
+        !at.is("form", "inclusive"))
       return false;
   } else if (tuples && alone) {
     return false;
   }
+  // A single batch is reduce_then_scan.
+  if (kernel == "batched" && at.number("n") <= at.number("batch_kib") * 256) return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
   if (ptx && (!takes_rows(kernel) || at.is("state", "halves"))) return false;
   return at.number("drop") == 0 || (chains(kernel) && !waits(kernel, ptx));
@@ -567,7 +605,10 @@ Family scan() {
            {"type", "type of the values", types},
            {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
            {"form", "inclusive; exclusive: element i is left out, an initial value comes first", forms},
-           {"order",
+           {"task",
+            "scan; round_trip: a signal is delta-coded first, and the scan gives it back",
+            {"scan", "round_trip"}},
+           {"scan_order",
             "how often: sam keeps its values in registers, pascal exchanges once, others scan again",
             {1}},
            {"tuple", "values of a tuple, each scanned by itself; pascal takes them as they lie", {1}},
@@ -576,7 +617,7 @@ Family scan() {
             {"struct", "reorder"}},
            {"n", "values, or affine maps", {1 << 22}},
            {"group", "items of a work-group", {256}, false, true},
-           {"items", "elements of a work-item", {8}, false, true},
+           {"per_item", "elements of a work-item", {8}, false, true},
            {"rows", "vectors of 16 bytes of a work-item of register_tile and pipelined", {4}, false, true},
            {"window", "tile states looked at at once", {32}, false, true},
            {"groups_per_unit",
@@ -601,7 +642,7 @@ Family scan() {
             {{{"kernel", tile_kernels},
               {"n", {1, 255, 257, 4099}},
               {"group", {64}},
-              {"items", {4}},
+              {"per_item", {4}},
               {"batch_kib", {2}},
               {"window", {8}}},
              {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}},
@@ -613,27 +654,27 @@ Family scan() {
               {"groups_per_unit", {1}},
               {"state", {"halves"}}},
              {{"kernel", {"lookback_fallback"}},
-              {"order", {3}},
+              {"scan_order", {3}},
               {"n", {1009}},
               {"group", {32}},
-              {"items", {4}}},
+              {"per_item", {4}}},
              {{"kernel", {"sam"}},
-              {"order", {3}},
+              {"scan_order", {3}},
               {"n", {1, 8209}},
               {"group", {64}},
               {"groups_per_unit", {1}}},
              {{"kernel", {"pascal"}},
-              {"order", {8}},
+              {"scan_order", {8}},
               {"n", {1, 1023, 1025, 8209}},
               {"group", {32}},
               {"window", {8}}},
              {{"kernel", {"pascal"}},
               {"type", {"long"}},
-              {"order", {2}},
+              {"scan_order", {2}},
               {"tuple", {5}},
               {"n", {4099}},
               {"group", {32}},
-              {"items", {4}},
+              {"per_item", {4}},
               {"window", {4}},
               {"state", {"halves"}},
               {"drop", {2}}},
@@ -655,6 +696,14 @@ Family scan() {
               {"tuple_by", {"reorder"}},
               {"n", {4099}},
               {"group", {32}}},
+             {{"kernel", {"lookback_fallback", "pascal"}},
+              {"type", {"int"}},
+              {"task", {"round_trip"}},
+              {"scan_order", {3}},
+              {"tuple", {2}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"window", {4}}},
              {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
              {{"kernel", {"hillis_steele", "three_phase"}},
               {"type", {"float"}},
@@ -662,26 +711,26 @@ Family scan() {
               {"form", {"exclusive"}},
               {"n", {1, 1009}},
               {"group", {32}},
-              {"items", {2}}},
+              {"per_item", {2}}},
              {{"kernel", {"reduce_then_scan"}},
               {"type", {"ulong"}},
               {"op", {"xor"}},
               {"form", {"exclusive"}},
               {"n", {1009}},
               {"group", {32}},
-              {"items", {2}}},
+              {"per_item", {2}}},
              {{"kernel", {"chained"}},
               {"type", {"long"}},
               {"form", {"exclusive"}},
               {"n", {1009}},
               {"group", {32}},
-              {"items", {2}},
+              {"per_item", {2}},
               {"state", {"halves"}}},
              {{"kernel", {"three_phase", "lookback", "lookback_wide"}},
               {"op", {"affine"}},
               {"n", {1009}},
               {"group", {32}},
-              {"items", {2}}},
+              {"per_item", {2}}},
              {{"kernel", {"pipelined"}},
               {"type", {"double"}},
               {"form", {"exclusive"}},
@@ -702,7 +751,7 @@ Family scan() {
               {"op", {"affine"}},
               {"n", {1009}},
               {"group", {32}},
-              {"items", {2}},
+              {"per_item", {2}},
               {"state", {"halves"}},
               {"drop", {3}}}}},
            {"quick", {{{"kernel", kernels}, {"n", {65536, 1 << 22}}}}},
