@@ -245,14 +245,24 @@ struct Plan {
   // Every element i of `b` must equal value(i); `tolerance` is relative to |expected|, 0 = same value.
   template <class T, class F>
   void expect(Buffer b, F value, double tolerance = 0) {
+    expect_from<T>(
+        b, [value](std::uint64_t first) { return [value, i = first]() mutable { return value(i++); }; },
+        tolerance);
+  }
+
+  // The same where an element follows from those before it: start(i) returns a function whose calls give
+  // elements i, i + 1, ..
+  template <class T, class F>
+  void expect_from(Buffer b, F start, double tolerance = 0) {
     checks.push_back(
-        {b, [value, tolerance](std::uint64_t offset, std::span<const std::byte> bytes) {
+        {b, [start, tolerance](std::uint64_t offset, std::span<const std::byte> bytes) {
            Tally tally;
            const std::uint64_t first = offset / sizeof(T);
+           auto next = start(first);
            for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
              T got;
              std::memcpy(&got, &bytes[i * sizeof(T)], sizeof(T));
-             const T want = value(first + i);
+             const T want = next();
              const bool right = tolerance == 0
                                     ? got == want
                                     : std::abs(static_cast<double>(got) - static_cast<double>(want)) <=
