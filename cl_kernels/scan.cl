@@ -116,12 +116,14 @@ inline void load_tile(__local Item* staged, __global const Item* restrict in, co
                       Item* x) {
   const uint lane = (uint)get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);  // whoever read `staged` before is done
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
     const uint at = k * GROUP + lane;
     const ulong i = tile * TILE + at;
     staged[PADDED(at)] = i < n ? in[i] : NO_ITEM;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) x[k] = staged[PADDED(lane * ITEMS + k)];
 }
 
@@ -129,8 +131,10 @@ inline void load_tile(__local Item* staged, __global const Item* restrict in, co
 inline void store_tile(__local Item* staged, __global Item* restrict out, const ulong n, const ulong tile,
                        const Item* x) {
   const uint lane = (uint)get_local_id(0);
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) staged[PADDED(lane * ITEMS + k)] = x[k];
   barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
     const uint at = k * GROUP + lane;
     const ulong i = tile * TILE + at;
@@ -551,6 +555,54 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
 }
 #endif
 
+// ---- Bundles of 32 items that run in lock-step ---------------------------------------------------------------
+
+#define BUNDLE 32
+
+#if PTX
+
+#define SHUFFLE(how, x, lane, clamp)                                                             \
+  asm volatile("shfl.sync." how ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(x) : "r"(x), "r"(lane))
+
+typedef union {
+  Value value;
+  uint pieces[VALUE_BYTES / 4];
+} Shuffled;
+
+inline Value from_below(const Value x, const uint distance) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
+  return s.value;
+}
+
+inline Value from_lane(const Value x, const uint lane) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
+  return s.value;
+}
+
+inline Value sum_of_bundle(Value x) {
+#pragma unroll
+  for (uint d = 1; d < BUNDLE; d *= 2) {
+    Shuffled s;
+    s.value = x;
+    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.pieces[p], d, "31");
+    x = combine_values(x, s.value);
+  }
+  return x;
+}
+
+inline uint ballot(const bool yes) {
+  uint votes;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+               : "=r"(votes) : "r"((uint)yes));
+  return votes;
+}
+
+#endif  // PTX
+
 #ifndef KERNEL_PASCAL
 
 // ---- Wide look-back ----------------------------------------------------------------------------------------
@@ -653,6 +705,7 @@ inline Weights weights_of(__global const Value* restrict table, const uint row) 
   (void)table;
   (void)row;
 #else
+#pragma unroll
   for (uint e = 0; e < ORDER; ++e) w.at[e] = table[row * ORDER + e];
 #endif
   return w;
@@ -661,8 +714,10 @@ inline Weights weights_of(__global const Value* restrict table, const uint row) 
 // Of a stretch as long as the two together.
 inline Weights spanned(const Weights a, const Weights b) {
   Weights both;
+#pragma unroll
   for (uint e = 0; e < ORDER; ++e) {
     both.at[e] = 0;
+#pragma unroll
     for (uint i = 0; i <= e; ++i) both.at[e] += a.at[i] * b.at[e - i];
   }
   return both;
@@ -675,8 +730,11 @@ inline Element joined(const Element l, const Element r, const Weights w) {
   return combine(l, r);
 #else
   Element both = r;
+#pragma unroll
   for (uint slot = 0; slot < PARTS; slot += ORDER) {
+#pragma unroll
     for (uint k = 0; k < ORDER; ++k) {
+#pragma unroll
       for (uint j = 0; j <= k; ++j) both.at[slot + k] += w.at[k - j] * l.at[slot + j];
     }
   }
@@ -686,6 +744,7 @@ inline Element joined(const Element l, const Element r, const Weights w) {
 
 // Scans one value into its slot; returns its place in the scan of the highest order.
 inline Value advance(Element* state, const uint slot, Value x) {
+#pragma unroll
   for (uint k = 0; k < ORDER; ++k) {
     x = combine_values(state->at[slot * ORDER + k], x);
     state->at[slot * ORDER + k] = x;
@@ -695,19 +754,89 @@ inline Value advance(Element* state, const uint slot, Value x) {
 
 inline Element fold(const Value* x) {
   Element state = identity();
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) (void)advance(&state, k % TUPLE, x[k]);
   return state;
 }
 
 // Elements in local memory, the same part of all of them adjacent: neighbours meet in no bank.
 inline void put(__local Value* held, const uint stride, const uint at, const Element element) {
+#pragma unroll
   for (uint p = 0; p < PARTS; ++p) held[p * stride + at] = element.at[p];
 }
 inline Element get(__local const Value* held, const uint stride, const uint at) {
   Element element;
+#pragma unroll
   for (uint p = 0; p < PARTS; ++p) element.at[p] = held[p * stride + at];
   return element;
 }
+
+#if PTX
+
+inline Element element_from_below(const Element x, const uint distance) {
+  Element below;
+#pragma unroll
+  for (uint p = 0; p < PARTS; ++p) below.at[p] = from_below(x.at[p], distance);
+  return below;
+}
+
+// What the items before this one end with, and what all do.
+inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
+  const uint lane = (uint)get_local_id(0) % BUNDLE, bundle = (uint)get_local_id(0) / BUNDLE;
+#pragma unroll
+  for (uint distance = 1; distance < BUNDLE; distance *= 2) {
+    const Element below = element_from_below(mine, distance);
+    if (lane >= distance) mine = joined(below, mine, weights_of(table, distance));
+  }
+  const Element below = element_from_below(mine, 1);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane == BUNDLE - 1) put(held, GROUP / BUNDLE, bundle, mine);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const Weights across = weights_of(table, BUNDLE);
+  Element before = identity();
+  *total = identity();
+  for (uint b = 0; b < GROUP / BUNDLE; ++b) {
+    if (b == bundle) before = *total;
+    *total = joined(*total, get(held, GROUP / BUNDLE, b), across);
+  }
+  return lane > 0 ? joined(before, below, weights_of(table, lane)) : before;
+}
+
+// What precedes the tile, for all items, by the first bundle: each item carries one state over the tiles
+// between, and what is left is a sum.
+inline Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
+                         __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
+  const uint lane = (uint)get_local_id(0);
+  __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
+  (void)ends;
+  (void)in;
+  (void)n;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane < BUNDLE) {
+    Element after = identity();
+    Weights span = weights_of(tiles_table, 0);
+    int position = (int)mine.tile - 1;
+    for (uint polled = 0; polled < POLLS && position != DONE; ++polled) {
+      const int at = position - (int)lane;
+      Element value = at == FRONT ? initial() : identity();
+      const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
+      const uint inclusive = ballot(flag == INCLUSIVE);
+      const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
+      if ((ballot(flag == INVALID) & needed) != 0) continue;
+      Element seen = (needed >> lane & 1) != 0 ? joined(value, identity(), weights_of(tiles_table, lane)) : identity();
+#pragma unroll
+      for (uint p = 0; p < PARTS; ++p) seen.at[p] = sum_of_bundle(seen.at[p]);
+      after = joined(seen, after, span);
+      span = spanned(span, weights_of(tiles_table, BUNDLE));
+      position = inclusive != 0 ? DONE : position - BUNDLE;
+    }
+    if (lane == 0) put(held, 1, 0, after);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return get(held, 1, 0);
+}
+
+#else
 
 // What the items before this one end with, and what all do.
 inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
@@ -764,6 +893,7 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
     polled = taken > 0 ? 0 : polled + 1;
     if (polled < POLLS) continue;
     Value other[ITEMS];
+#pragma unroll
     for (uint k = 0; k < ITEMS; ++k) {
       const ulong i = (ulong)position * TILE + lane * ITEMS + k;
       other[k] = i < n ? in[i] : neutral();
@@ -778,6 +908,8 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
   }
   return after;
 }
+
+#endif  // PTX
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
@@ -795,6 +927,7 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   const Element carry = look_back(states, mine, held, ends, table, in, n);
   if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, weights_of(table, GROUP)));
   Element state = joined(carry, before, weights_of(table, lane));
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
     const Value last = state.at[k % TUPLE * ORDER + ORDER - 1];
     const Value next = advance(&state, k % TUPLE, x[k]);
@@ -815,7 +948,6 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
 
 #ifdef ROWS
 
-#define BUNDLE 32
 #define VEC (16 / VALUE_BYTES)
 #if VALUE_BYTES == 4
 typedef JOIN(VALUE, 4) Vector;
@@ -898,46 +1030,6 @@ inline void sum_rows(const Rows* x, Value* sums) {
 
 #define HELD_VECTORS 1  // none
 #define SUMS BUNDLE
-
-#define SHUFFLE(how, x, lane, clamp)                                                             \
-  asm volatile("shfl.sync." how ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(x) : "r"(x), "r"(lane))
-
-typedef union {
-  Value value;
-  uint pieces[VALUE_BYTES / 4];
-} Shuffled;
-
-inline Value from_below(const Value x, const uint distance) {
-  Shuffled s;
-  s.value = x;
-  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
-  return s.value;
-}
-
-inline Value from_lane(const Value x, const uint lane) {
-  Shuffled s;
-  s.value = x;
-  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
-  return s.value;
-}
-
-inline Value sum_of_bundle(Value x) {
-#pragma unroll
-  for (uint d = 1; d < BUNDLE; d *= 2) {
-    Shuffled s;
-    s.value = x;
-    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.pieces[p], d, "31");
-    x = combine(x, s.value);
-  }
-  return x;
-}
-
-inline uint ballot(const bool yes) {
-  uint votes;
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-               : "=r"(votes) : "r"((uint)yes));
-  return votes;
-}
 
 // From the sums of this item's vectors to what precedes each of them in the bundle.
 inline void scan_rows(const Value* sums, Value* before, const Value start) {
