@@ -229,15 +229,15 @@ __kernel void encode(__global U* restrict out, __global const U* restrict in, co
 #ifdef REORDER
 // Tuples apart: first the first values of all, then the second ..
 __kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
-  const ulong i = get_global_id(0), length = n / TUPLE;
-  if (i < n) out[i] = in[i % length * TUPLE + i / length];
+  const ulong i = get_global_id(0), length = n / TUPLE, slot = i / length;
+  if (i < n) out[i] = in[(i - slot * length) * TUPLE + slot];
 }
 
 // And back, without what the scan of all brought from the values before.
 __kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
   const ulong i = get_global_id(0), length = n / TUPLE;
   if (i >= n) return;
-  const ulong slot = i % TUPLE, at = slot * length + i / TUPLE;
+  const ulong tuple = i / TUPLE, slot = i - tuple * TUPLE, at = slot * length + tuple;
   out[i] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
 }
 #endif
@@ -1247,21 +1247,21 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #ifdef KERNEL_SAM
 // Groups go on from tile to tile. What precedes a tile is what preceded the group's last one, and the sums of
 // that and of the tiles in between: no group waits for another's prefix, only for sums, and each sum is out
-// before its group waits for anything. Prefixes are published for groups that start late. States are a ring of `slots`, a power of two; their stamps count the
+// before its group waits for anything. Prefixes are published for groups that start late. States are a ring; their stamps count the
 // rounds of all launches. A group draws its next ticket before it publishes a sum, so that nobody gets ahead
 // far enough to overwrite a state that is still to be read.
-inline uint stamp_of(const uint tile, const uint epoch, const uint slots, const uint rounds) {
-  return (epoch * rounds + tile / slots) & (uint)(TAG_MASK >> 2);
+inline uint stamp_of(const uint tile, const uint epoch, const uint log2_slots, const uint rounds) {
+  return (epoch * rounds + (tile >> log2_slots)) & (uint)(TAG_MASK >> 2);
 }
 
 // The sum of the tiles [first, last), for all items of the group.
 inline Value sum_between(volatile __global Word* states, const uint first, const uint last, const uint epoch,
-                         const uint slots, const uint rounds, __local Value* sums) {
+                         const uint log2_slots, const uint rounds, __local Value* sums) {
   Value mine = identity(), total;
   for (uint tile = first + (uint)get_local_id(0); tile < last; tile += GROUP) {
     Value sum = identity();
     for (uint polled = 0; polled < POLLS; ++polled) {
-      if (poll(states, tile % slots, stamp_of(tile, epoch, slots, rounds), &sum) != INVALID) break;
+      if (poll(states, tile & ((1u << log2_slots) - 1), stamp_of(tile, epoch, log2_slots, rounds), &sum) != INVALID) break;
     }
     mine = combine(mine, sum);
   }
@@ -1278,14 +1278,14 @@ inline Value sum_between(volatile __global Word* states, const uint first, const
 
 // What precedes a group's first tile, found by one item.
 inline Value look_back_once(volatile __global Word* sums, volatile __global Word* prefixes, const Claim mine,
-                            const uint slots, const uint rounds) {
+                            const uint log2_slots, const uint rounds) {
   Value after = identity();
   for (uint tile = mine.tile; tile-- > 0;) {
-    const uint stamp = stamp_of(tile, mine.epoch, slots, rounds);
+    const uint stamp = stamp_of(tile, mine.epoch, log2_slots, rounds);
     Value value = identity();
-    if (poll(prefixes, tile % slots, stamp, &value) != INVALID) return combine(value, after);
+    if (poll(prefixes, tile & ((1u << log2_slots) - 1), stamp, &value) != INVALID) return combine(value, after);
     for (uint polled = 0; polled < POLLS; ++polled) {
-      if (poll(sums, tile % slots, stamp, &value) != INVALID) break;
+      if (poll(sums, tile & ((1u << log2_slots) - 1), stamp, &value) != INVALID) break;
     }
     after = combine(value, after);
   }
@@ -1294,7 +1294,7 @@ inline Value look_back_once(volatile __global Word* sums, volatile __global Word
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
-                  const ulong n, const uint tiles, const uint tickets, const uint slots, const uint rounds) {
+                  const ulong n, const uint tiles, const uint tickets, const uint log2_slots, const uint rounds) {
   ROW_MEMORY;
   __local Value between[SUMS];
   const uint lane = (uint)get_local_id(0);
@@ -1308,11 +1308,11 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
   while (mine.tile < tiles) {
     Claim next = {tiles, 0};
     Rows y;
-    const uint slot = mine.tile % slots, stamp = stamp_of(mine.tile, mine.epoch, slots, rounds);
+    const uint slot = mine.tile & ((1u << log2_slots) - 1), stamp = stamp_of(mine.tile, mine.epoch, log2_slots, rounds);
 #pragma unroll
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
-      volatile __global Word* ring = states + (size_t)(2 * k) * slots * WORDS;
-      volatile __global Word* prefixes = ring + (size_t)slots * WORDS;
+      volatile __global Word* ring = states + ((size_t)(2 * k) << log2_slots) * WORDS;
+      volatile __global Word* prefixes = ring + ((size_t)1 << log2_slots) * WORDS;
       Value before[ROWS];
       const Value total = scan_vectors(&x, before, vectors, sums);
       if (k == 0) {
@@ -1322,9 +1322,9 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
       if (lane == 0) publish(ring, slot, stamp, AGGREGATE, total);
       if (k == 0) load_rows(&y, in, n, next.tile);  // behind the last tile there is nothing to load
       if (carried > 0) {
-        carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, slots, rounds, between));
+        carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, log2_slots, rounds, between));
       } else {
-        if (lane == 0) between[0] = look_back_once(ring, prefixes, mine, slots, rounds);
+        if (lane == 0) between[0] = look_back_once(ring, prefixes, mine, log2_slots, rounds);
         barrier(CLK_LOCAL_MEM_FENCE);
         carry[k] = between[0];
       }

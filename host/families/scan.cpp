@@ -437,8 +437,8 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   return [=, &p](Buffer to, Buffer from) {
     const Range global = {groups * s.group}, local = {s.group};
     if (sam) {
-      p.launch("sam", global, local, to, states, from, s.n, tiles, tickets, static_cast<std::uint32_t>(slots),
-               static_cast<std::uint32_t>(rounds));
+      p.launch("sam", global, local, to, states, from, s.n, tiles, tickets,
+               static_cast<std::uint32_t>(std::countr_zero(slots)), static_cast<std::uint32_t>(rounds));
     } else if (s.kernel == "pascal") {
       p.launch("pascal", global, local, to, states, from, table.value_or(from), s.n,
                tiles);  // order 1 reads none
