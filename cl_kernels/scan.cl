@@ -227,18 +227,17 @@ __kernel void encode(__global U* restrict out, __global const U* restrict in, co
 #endif
 
 #ifdef REORDER
-// Tuples apart: first the first values of all, then the second ..
-__kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
-  const ulong i = get_global_id(0), length = n / TUPLE, slot = i / length;
-  if (i < n) out[i] = in[(i - slot * length) * TUPLE + slot];
+// Tuples apart: first the first values of all, then the second .. Dimension 1 is the slot.
+__kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
+  const ulong i = get_global_id(0), slot = get_global_id(1);
+  if (i < length) out[slot * length + i] = in[i * TUPLE + slot];
 }
 
 // And back, without what the scan of all brought from the values before.
-__kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
-  const ulong i = get_global_id(0), length = n / TUPLE;
-  if (i >= n) return;
-  const ulong tuple = i / TUPLE, slot = i - tuple * TUPLE, at = slot * length + tuple;
-  out[i] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
+__kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
+  const ulong i = get_global_id(0), slot = get_global_id(1), at = slot * length + i;
+  if (i >= length) return;
+  out[i * TUPLE + slot] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
 }
 #endif
 

@@ -454,16 +454,21 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
 // out of place.
 void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buffer out, Buffer in) {
   std::vector<Scan> steps(s.scans, scan);
-  const auto simple = [&](const char* kernel) {
-    return [&p, n = s.values, kernel](Buffer to, Buffer from) {
-      p.launch(kernel, {round_up(n, 256)}, {256}, to, from, n);
+  const std::uint64_t length = s.values / s.tuple;
+  const auto reorder = [&](const char* kernel) {
+    return [=, &p, tuple = s.tuple](Buffer to, Buffer from) {
+      p.launch(kernel, {round_up(length, 64), tuple}, {64, 1}, to, from, length);
     };
   };
   if (s.reorder) {
-    steps.insert(steps.begin(), simple("gather_tuples"));
-    steps.push_back(simple("spread_tuples"));
+    steps.insert(steps.begin(), reorder("gather_tuples"));
+    steps.push_back(reorder("spread_tuples"));
   }
-  if (s.round_trip) steps.insert(steps.begin(), simple("encode"));
+  if (s.round_trip) {
+    steps.insert(steps.begin(), [&p, n = s.values](Buffer to, Buffer from) {
+      p.launch("encode", {round_up(n, 256)}, {256}, to, from, n);
+    });
+  }
   const std::optional<Buffer> other =
       steps.size() > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
   Buffer from = in;
