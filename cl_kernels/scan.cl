@@ -116,12 +116,14 @@ inline void load_tile(__local Item* staged, __global const Item* restrict in, co
                       Item* x) {
   const uint lane = (uint)get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);  // whoever read `staged` before is done
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
     const uint at = k * GROUP + lane;
     const ulong i = tile * TILE + at;
     staged[PADDED(at)] = i < n ? in[i] : NO_ITEM;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) x[k] = staged[PADDED(lane * ITEMS + k)];
 }
 
@@ -129,8 +131,10 @@ inline void load_tile(__local Item* staged, __global const Item* restrict in, co
 inline void store_tile(__local Item* staged, __global Item* restrict out, const ulong n, const ulong tile,
                        const Item* x) {
   const uint lane = (uint)get_local_id(0);
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) staged[PADDED(lane * ITEMS + k)] = x[k];
   barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
     const uint at = k * GROUP + lane;
     const ulong i = tile * TILE + at;
@@ -223,18 +227,17 @@ __kernel void encode(__global U* restrict out, __global const U* restrict in, co
 #endif
 
 #ifdef REORDER
-// Tuples apart: first the first values of all, then the second ..
-__kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
-  const ulong i = get_global_id(0), length = n / TUPLE;
-  if (i < n) out[i] = in[i % length * TUPLE + i / length];
+// Tuples apart: first the first values of all, then the second .. Dimension 1 is the slot.
+__kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
+  const ulong i = get_global_id(0), slot = get_global_id(1);
+  if (i < length) out[slot * length + i] = in[i * TUPLE + slot];
 }
 
 // And back, without what the scan of all brought from the values before.
-__kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong n) {
-  const ulong i = get_global_id(0), length = n / TUPLE;
-  if (i >= n) return;
-  const ulong slot = i % TUPLE, at = slot * length + i / TUPLE;
-  out[i] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
+__kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
+  const ulong i = get_global_id(0), slot = get_global_id(1), at = slot * length + i;
+  if (i >= length) return;
+  out[i * TUPLE + slot] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
 }
 #endif
 
@@ -551,6 +554,54 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
 }
 #endif
 
+// ---- Bundles of 32 items that run in lock-step ---------------------------------------------------------------
+
+#define BUNDLE 32
+
+#if PTX
+
+#define SHUFFLE(how, x, lane, clamp)                                                             \
+  asm volatile("shfl.sync." how ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(x) : "r"(x), "r"(lane))
+
+typedef union {
+  Value value;
+  uint pieces[VALUE_BYTES / 4];
+} Shuffled;
+
+inline Value from_below(const Value x, const uint distance) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
+  return s.value;
+}
+
+inline Value from_lane(const Value x, const uint lane) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
+  return s.value;
+}
+
+inline Value sum_of_bundle(Value x) {
+#pragma unroll
+  for (uint d = 1; d < BUNDLE; d *= 2) {
+    Shuffled s;
+    s.value = x;
+    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.pieces[p], d, "31");
+    x = combine_values(x, s.value);
+  }
+  return x;
+}
+
+inline uint ballot(const bool yes) {
+  uint votes;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+               : "=r"(votes) : "r"((uint)yes));
+  return votes;
+}
+
+#endif  // PTX
+
 #ifndef KERNEL_PASCAL
 
 // ---- Wide look-back ----------------------------------------------------------------------------------------
@@ -653,6 +704,7 @@ inline Weights weights_of(__global const Value* restrict table, const uint row) 
   (void)table;
   (void)row;
 #else
+#pragma unroll
   for (uint e = 0; e < ORDER; ++e) w.at[e] = table[row * ORDER + e];
 #endif
   return w;
@@ -661,8 +713,10 @@ inline Weights weights_of(__global const Value* restrict table, const uint row) 
 // Of a stretch as long as the two together.
 inline Weights spanned(const Weights a, const Weights b) {
   Weights both;
+#pragma unroll
   for (uint e = 0; e < ORDER; ++e) {
     both.at[e] = 0;
+#pragma unroll
     for (uint i = 0; i <= e; ++i) both.at[e] += a.at[i] * b.at[e - i];
   }
   return both;
@@ -675,8 +729,11 @@ inline Element joined(const Element l, const Element r, const Weights w) {
   return combine(l, r);
 #else
   Element both = r;
+#pragma unroll
   for (uint slot = 0; slot < PARTS; slot += ORDER) {
+#pragma unroll
     for (uint k = 0; k < ORDER; ++k) {
+#pragma unroll
       for (uint j = 0; j <= k; ++j) both.at[slot + k] += w.at[k - j] * l.at[slot + j];
     }
   }
@@ -686,6 +743,7 @@ inline Element joined(const Element l, const Element r, const Weights w) {
 
 // Scans one value into its slot; returns its place in the scan of the highest order.
 inline Value advance(Element* state, const uint slot, Value x) {
+#pragma unroll
   for (uint k = 0; k < ORDER; ++k) {
     x = combine_values(state->at[slot * ORDER + k], x);
     state->at[slot * ORDER + k] = x;
@@ -695,19 +753,89 @@ inline Value advance(Element* state, const uint slot, Value x) {
 
 inline Element fold(const Value* x) {
   Element state = identity();
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) (void)advance(&state, k % TUPLE, x[k]);
   return state;
 }
 
 // Elements in local memory, the same part of all of them adjacent: neighbours meet in no bank.
 inline void put(__local Value* held, const uint stride, const uint at, const Element element) {
+#pragma unroll
   for (uint p = 0; p < PARTS; ++p) held[p * stride + at] = element.at[p];
 }
 inline Element get(__local const Value* held, const uint stride, const uint at) {
   Element element;
+#pragma unroll
   for (uint p = 0; p < PARTS; ++p) element.at[p] = held[p * stride + at];
   return element;
 }
+
+#if PTX
+
+inline Element element_from_below(const Element x, const uint distance) {
+  Element below;
+#pragma unroll
+  for (uint p = 0; p < PARTS; ++p) below.at[p] = from_below(x.at[p], distance);
+  return below;
+}
+
+// What the items before this one end with, and what all do.
+inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
+  const uint lane = (uint)get_local_id(0) % BUNDLE, bundle = (uint)get_local_id(0) / BUNDLE;
+#pragma unroll
+  for (uint distance = 1; distance < BUNDLE; distance *= 2) {
+    const Element below = element_from_below(mine, distance);
+    if (lane >= distance) mine = joined(below, mine, weights_of(table, distance));
+  }
+  const Element below = element_from_below(mine, 1);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane == BUNDLE - 1) put(held, GROUP / BUNDLE, bundle, mine);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const Weights across = weights_of(table, BUNDLE);
+  Element before = identity();
+  *total = identity();
+  for (uint b = 0; b < GROUP / BUNDLE; ++b) {
+    if (b == bundle) before = *total;
+    *total = joined(*total, get(held, GROUP / BUNDLE, b), across);
+  }
+  return lane > 0 ? joined(before, below, weights_of(table, lane)) : before;
+}
+
+// What precedes the tile, for all items, by the first bundle: each item carries one state over the tiles
+// between, and what is left is a sum.
+inline Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
+                         __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
+  const uint lane = (uint)get_local_id(0);
+  __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
+  (void)ends;
+  (void)in;
+  (void)n;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane < BUNDLE) {
+    Element after = identity();
+    Weights span = weights_of(tiles_table, 0);
+    int position = (int)mine.tile - 1;
+    for (uint polled = 0; polled < POLLS && position != DONE; ++polled) {
+      const int at = position - (int)lane;
+      Element value = at == FRONT ? initial() : identity();
+      const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
+      const uint inclusive = ballot(flag == INCLUSIVE);
+      const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
+      if ((ballot(flag == INVALID) & needed) != 0) continue;
+      Element seen = (needed >> lane & 1) != 0 ? joined(value, identity(), weights_of(tiles_table, lane)) : identity();
+#pragma unroll
+      for (uint p = 0; p < PARTS; ++p) seen.at[p] = sum_of_bundle(seen.at[p]);
+      after = joined(seen, after, span);
+      span = spanned(span, weights_of(tiles_table, BUNDLE));
+      position = inclusive != 0 ? DONE : position - BUNDLE;
+    }
+    if (lane == 0) put(held, 1, 0, after);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return get(held, 1, 0);
+}
+
+#else
 
 // What the items before this one end with, and what all do.
 inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
@@ -764,6 +892,7 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
     polled = taken > 0 ? 0 : polled + 1;
     if (polled < POLLS) continue;
     Value other[ITEMS];
+#pragma unroll
     for (uint k = 0; k < ITEMS; ++k) {
       const ulong i = (ulong)position * TILE + lane * ITEMS + k;
       other[k] = i < n ? in[i] : neutral();
@@ -778,6 +907,8 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
   }
   return after;
 }
+
+#endif  // PTX
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
@@ -795,6 +926,7 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   const Element carry = look_back(states, mine, held, ends, table, in, n);
   if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, weights_of(table, GROUP)));
   Element state = joined(carry, before, weights_of(table, lane));
+#pragma unroll
   for (uint k = 0; k < ITEMS; ++k) {
     const Value last = state.at[k % TUPLE * ORDER + ORDER - 1];
     const Value next = advance(&state, k % TUPLE, x[k]);
@@ -815,7 +947,6 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
 
 #ifdef ROWS
 
-#define BUNDLE 32
 #define VEC (16 / VALUE_BYTES)
 #if VALUE_BYTES == 4
 typedef JOIN(VALUE, 4) Vector;
@@ -898,46 +1029,6 @@ inline void sum_rows(const Rows* x, Value* sums) {
 
 #define HELD_VECTORS 1  // none
 #define SUMS BUNDLE
-
-#define SHUFFLE(how, x, lane, clamp)                                                             \
-  asm volatile("shfl.sync." how ".b32 %0, %1, %2, " clamp ", 0xffffffff;" : "=r"(x) : "r"(x), "r"(lane))
-
-typedef union {
-  Value value;
-  uint pieces[VALUE_BYTES / 4];
-} Shuffled;
-
-inline Value from_below(const Value x, const uint distance) {
-  Shuffled s;
-  s.value = x;
-  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
-  return s.value;
-}
-
-inline Value from_lane(const Value x, const uint lane) {
-  Shuffled s;
-  s.value = x;
-  for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
-  return s.value;
-}
-
-inline Value sum_of_bundle(Value x) {
-#pragma unroll
-  for (uint d = 1; d < BUNDLE; d *= 2) {
-    Shuffled s;
-    s.value = x;
-    for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("bfly", s.pieces[p], d, "31");
-    x = combine(x, s.value);
-  }
-  return x;
-}
-
-inline uint ballot(const bool yes) {
-  uint votes;
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-               : "=r"(votes) : "r"((uint)yes));
-  return votes;
-}
 
 // From the sums of this item's vectors to what precedes each of them in the bundle.
 inline void scan_rows(const Value* sums, Value* before, const Value start) {
@@ -1155,21 +1246,21 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #ifdef KERNEL_SAM
 // Groups go on from tile to tile. What precedes a tile is what preceded the group's last one, and the sums of
 // that and of the tiles in between: no group waits for another's prefix, only for sums, and each sum is out
-// before its group waits for anything. Prefixes are published for groups that start late. States are a ring of `slots`, a power of two; their stamps count the
+// before its group waits for anything. Prefixes are published for groups that start late. States are a ring; their stamps count the
 // rounds of all launches. A group draws its next ticket before it publishes a sum, so that nobody gets ahead
 // far enough to overwrite a state that is still to be read.
-inline uint stamp_of(const uint tile, const uint epoch, const uint slots, const uint rounds) {
-  return (epoch * rounds + tile / slots) & (uint)(TAG_MASK >> 2);
+inline uint stamp_of(const uint tile, const uint epoch, const uint log2_slots, const uint rounds) {
+  return (epoch * rounds + (tile >> log2_slots)) & (uint)(TAG_MASK >> 2);
 }
 
 // The sum of the tiles [first, last), for all items of the group.
 inline Value sum_between(volatile __global Word* states, const uint first, const uint last, const uint epoch,
-                         const uint slots, const uint rounds, __local Value* sums) {
+                         const uint log2_slots, const uint rounds, __local Value* sums) {
   Value mine = identity(), total;
   for (uint tile = first + (uint)get_local_id(0); tile < last; tile += GROUP) {
     Value sum = identity();
     for (uint polled = 0; polled < POLLS; ++polled) {
-      if (poll(states, tile % slots, stamp_of(tile, epoch, slots, rounds), &sum) != INVALID) break;
+      if (poll(states, tile & ((1u << log2_slots) - 1), stamp_of(tile, epoch, log2_slots, rounds), &sum) != INVALID) break;
     }
     mine = combine(mine, sum);
   }
@@ -1186,14 +1277,14 @@ inline Value sum_between(volatile __global Word* states, const uint first, const
 
 // What precedes a group's first tile, found by one item.
 inline Value look_back_once(volatile __global Word* sums, volatile __global Word* prefixes, const Claim mine,
-                            const uint slots, const uint rounds) {
+                            const uint log2_slots, const uint rounds) {
   Value after = identity();
   for (uint tile = mine.tile; tile-- > 0;) {
-    const uint stamp = stamp_of(tile, mine.epoch, slots, rounds);
+    const uint stamp = stamp_of(tile, mine.epoch, log2_slots, rounds);
     Value value = identity();
-    if (poll(prefixes, tile % slots, stamp, &value) != INVALID) return combine(value, after);
+    if (poll(prefixes, tile & ((1u << log2_slots) - 1), stamp, &value) != INVALID) return combine(value, after);
     for (uint polled = 0; polled < POLLS; ++polled) {
-      if (poll(sums, tile % slots, stamp, &value) != INVALID) break;
+      if (poll(sums, tile & ((1u << log2_slots) - 1), stamp, &value) != INVALID) break;
     }
     after = combine(value, after);
   }
@@ -1202,7 +1293,7 @@ inline Value look_back_once(volatile __global Word* sums, volatile __global Word
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
-                  const ulong n, const uint tiles, const uint tickets, const uint slots, const uint rounds) {
+                  const ulong n, const uint tiles, const uint tickets, const uint log2_slots, const uint rounds) {
   ROW_MEMORY;
   __local Value between[SUMS];
   const uint lane = (uint)get_local_id(0);
@@ -1216,11 +1307,11 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
   while (mine.tile < tiles) {
     Claim next = {tiles, 0};
     Rows y;
-    const uint slot = mine.tile % slots, stamp = stamp_of(mine.tile, mine.epoch, slots, rounds);
+    const uint slot = mine.tile & ((1u << log2_slots) - 1), stamp = stamp_of(mine.tile, mine.epoch, log2_slots, rounds);
 #pragma unroll
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
-      volatile __global Word* ring = states + (size_t)(2 * k) * slots * WORDS;
-      volatile __global Word* prefixes = ring + (size_t)slots * WORDS;
+      volatile __global Word* ring = states + ((size_t)(2 * k) << log2_slots) * WORDS;
+      volatile __global Word* prefixes = ring + ((size_t)1 << log2_slots) * WORDS;
       Value before[ROWS];
       const Value total = scan_vectors(&x, before, vectors, sums);
       if (k == 0) {
@@ -1230,9 +1321,9 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
       if (lane == 0) publish(ring, slot, stamp, AGGREGATE, total);
       if (k == 0) load_rows(&y, in, n, next.tile);  // behind the last tile there is nothing to load
       if (carried > 0) {
-        carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, slots, rounds, between));
+        carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, log2_slots, rounds, between));
       } else {
-        if (lane == 0) between[0] = look_back_once(ring, prefixes, mine, slots, rounds);
+        if (lane == 0) between[0] = look_back_once(ring, prefixes, mine, log2_slots, rounds);
         barrier(CLK_LOCAL_MEM_FENCE);
         carry[k] = between[0];
       }

@@ -280,7 +280,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.known_bytes = value_bytes * (s.op == Op::affine ? 2 : s.parts);
 
   const std::uint64_t n = natural(at, "n", 1, std::int64_t{1} << 34);
-  s.values = s.op == Op::affine ? 2 * n : round_up(n, s.tuple);
+  s.values = s.op == Op::affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
   s.group = cpu ? 1 : natural(at, "group", 1, 4096);
   s.window = natural(at, "window", 1, 4096);
@@ -299,7 +299,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
 
 // What the kernel declares, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
-  if (s.kernel == "cpu" || s.ptx) return 1024;
+  if (s.kernel == "cpu" || (s.ptx && s.kernel != "pascal")) return 1024;
   const bool rows = takes_rows(s.kernel);
   const std::uint64_t tile = rows ? s.group * (s.rows + (s.kernel == "sam" ? 2 : 0)) : s.tile;
   const std::uint64_t window = s.kernel == "lookback_wide" || rows ? s.window * (s.known_bytes + 8) : 0;
@@ -319,12 +319,12 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
   const std::uint64_t most_tiles = s.halves ? 1 << 17 : INT32_MAX / 2;
   Plan::need(s.tiles <= most_tiles,
              std::to_string(s.tiles) + " tiles, the tickets count to " + std::to_string(most_tiles));
-  if (takes_rows(s.kernel) && (s.group % bundle != 0 || s.group > bundle * bundle))
+  if ((takes_rows(s.kernel) || s.ptx) && (s.group % bundle != 0 || s.group > bundle * bundle))
     throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
   if (s.ptx && (s.window % bundle != 0 || s.window > 8 * bundle))
     throw Error(Kind::usage, "with lanes=ptx, window must be a multiple of 32, up to 256");
-  if (s.kernel == "pascal" && !std::has_single_bit(s.window))
-    throw Error(Kind::usage, "pascal needs a window of a power of two");
+  if (s.kernel == "pascal" && (!std::has_single_bit(s.window) || (s.ptx && s.window != bundle)))
+    throw Error(Kind::usage, "pascal needs a window of a power of two, with lanes=ptx of 32");
 }
 
 // What lies in memory that a launch must not trust.
@@ -437,8 +437,8 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   return [=, &p](Buffer to, Buffer from) {
     const Range global = {groups * s.group}, local = {s.group};
     if (sam) {
-      p.launch("sam", global, local, to, states, from, s.n, tiles, tickets, static_cast<std::uint32_t>(slots),
-               static_cast<std::uint32_t>(rounds));
+      p.launch("sam", global, local, to, states, from, s.n, tiles, tickets,
+               static_cast<std::uint32_t>(std::countr_zero(slots)), static_cast<std::uint32_t>(rounds));
     } else if (s.kernel == "pascal") {
       p.launch("pascal", global, local, to, states, from, table.value_or(from), s.n,
                tiles);  // order 1 reads none
@@ -454,16 +454,21 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
 // out of place.
 void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buffer out, Buffer in) {
   std::vector<Scan> steps(s.scans, scan);
-  const auto simple = [&](const char* kernel) {
-    return [&p, n = s.values, kernel](Buffer to, Buffer from) {
-      p.launch(kernel, {round_up(n, 256)}, {256}, to, from, n);
+  const std::uint64_t length = s.values / s.tuple;
+  const auto reorder = [&](const char* kernel) {
+    return [=, &p, tuple = s.tuple](Buffer to, Buffer from) {
+      p.launch(kernel, {round_up(length, 64), tuple}, {64, 1}, to, from, length);
     };
   };
   if (s.reorder) {
-    steps.insert(steps.begin(), simple("gather_tuples"));
-    steps.push_back(simple("spread_tuples"));
+    steps.insert(steps.begin(), reorder("gather_tuples"));
+    steps.push_back(reorder("spread_tuples"));
   }
-  if (s.round_trip) steps.insert(steps.begin(), simple("encode"));
+  if (s.round_trip) {
+    steps.insert(steps.begin(), [&p, n = s.values](Buffer to, Buffer from) {
+      p.launch("encode", {round_up(n, 256)}, {256}, to, from, n);
+    });
+  }
   const std::optional<Buffer> other =
       steps.size() > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
   Buffer from = in;
@@ -561,7 +566,7 @@ bool makes_sense(const Case& at) {
   // A single batch is reduce_then_scan.
   if (kernel == "batched" && at.number("n") <= at.number("batch_kib") * 256) return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
-  if (ptx && (!takes_rows(kernel) || at.is("state", "halves"))) return false;
+  if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state", "halves"))) return false;
   return at.number("drop") == 0 || (chains(kernel) && !waits(kernel, ptx));
 }
 
@@ -587,6 +592,12 @@ Family scan() {
   const Values tile_kernels = {"hillis_steele", "three_phase", "reduce_then_scan",  "batched",
                                "chained",       "lookback",    "lookback_fallback", "lookback_wide"};
   const Values row_kernels = {"register_tile", "pipelined"};
+  // The sizes of the published plots; `full` has the largest.
+  const Values plotted = {"three_phase", "lookback_wide", "register_tile", "sam", "cpu"};
+  const Values widths = {"uint", "ulong"};
+  const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
+                        1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
+  const Values large = {1 << 26, 1 << 28};
   return {
       .name = "scan",
       .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
@@ -626,7 +637,8 @@ Family scan() {
             false,
             true},
            {"lanes",
-            "how register_tile and pipelined scan: portable: through local memory; ptx: NVIDIA's shuffles",
+            "how register_tile, pipelined, sam and pascal scan: portable: through local memory; ptx: "
+            "NVIDIA's shuffles",
             {"portable", "ptx"}},
            {"chunk_kib", "kibibytes of a tile of cpu", {64}, false, true},
            {"batch_kib", "kibibytes of a batch of batched", {8192}, false, true},
@@ -645,67 +657,9 @@ Family scan() {
               {"per_item", {4}},
               {"batch_kib", {2}},
               {"window", {8}}},
-             {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}},
-             {{"kernel", {"sam"}}, {"n", {1, 1023, 1025, 8209}}, {"group", {64}}, {"groups_per_unit", {1}}},
-             {{"kernel", {"sam"}},
-              {"n", {33001}},
-              {"group", {32}},
-              {"rows", {1}},
-              {"groups_per_unit", {1}},
-              {"state", {"halves"}}},
-             {{"kernel", {"lookback_fallback"}},
-              {"scan_order", {3}},
-              {"n", {1009}},
-              {"group", {32}},
-              {"per_item", {4}}},
-             {{"kernel", {"sam"}},
-              {"scan_order", {3}},
-              {"n", {1, 8209}},
-              {"group", {64}},
-              {"groups_per_unit", {1}}},
-             {{"kernel", {"pascal"}},
-              {"scan_order", {8}},
-              {"n", {1, 1023, 1025, 8209}},
-              {"group", {32}},
-              {"window", {8}}},
-             {{"kernel", {"pascal"}},
-              {"type", {"long"}},
-              {"scan_order", {2}},
-              {"tuple", {5}},
-              {"n", {4099}},
-              {"group", {32}},
-              {"per_item", {4}},
-              {"window", {4}},
-              {"state", {"halves"}},
-              {"drop", {2}}},
-             {{"kernel", {"pascal"}},
-              {"op", {"max"}},
-              {"form", {"exclusive"}},
-              {"tuple", {3}},
-              {"n", {4099}},
-              {"group", {32}},
-              {"window", {4}}},
-             {{"kernel", {"lookback_wide"}},
-              {"op", {"xor"}},
-              {"tuple", {3}},
-              {"n", {4099}},
-              {"group", {32}},
-              {"window", {4}}},
-             {{"kernel", {"register_tile"}},
-              {"tuple", {3}},
-              {"tuple_by", {"reorder"}},
-              {"n", {4099}},
-              {"group", {32}}},
-             {{"kernel", {"lookback_fallback", "pascal"}},
-              {"type", {"int"}},
-              {"task", {"round_trip"}},
-              {"scan_order", {3}},
-              {"tuple", {2}},
-              {"n", {4099}},
-              {"group", {32}},
-              {"window", {4}}},
+             {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 4099}}, {"group", {64}}},
              {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
-             {{"kernel", {"hillis_steele", "three_phase"}},
+             {{"kernel", {"three_phase"}},
               {"type", {"float"}},
               {"op", {"max"}},
               {"form", {"exclusive"}},
@@ -726,11 +680,24 @@ Family scan() {
               {"group", {32}},
               {"per_item", {2}},
               {"state", {"halves"}}},
-             {{"kernel", {"three_phase", "lookback", "lookback_wide"}},
+             {{"kernel", {"lookback_fallback", "lookback_wide"}},
               {"op", {"affine"}},
               {"n", {1009}},
               {"group", {32}},
-              {"per_item", {2}}},
+              {"per_item", {2}},
+              {"state", {"halves"}},
+              {"drop", {3}}},
+             {{"kernel", {"lookback_wide"}},
+              {"op", {"xor"}},
+              {"tuple", {3}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"window", {4}}},
+             {{"kernel", {"register_tile"}},
+              {"tuple", {3}},
+              {"tuple_by", {"reorder"}},
+              {"n", {4099}},
+              {"group", {32}}},
              {{"kernel", {"pipelined"}},
               {"type", {"double"}},
               {"form", {"exclusive"}},
@@ -739,6 +706,45 @@ Family scan() {
               {"rows", {2}},
               {"groups_per_unit", {1}},
               {"drop", {2}}},
+             {{"kernel", {"sam"}},
+              {"scan_order", {3}},
+              {"n", {1, 33001}},
+              {"group", {32}},
+              {"rows", {1}},
+              {"groups_per_unit", {1}},
+              {"state", {"halves"}}},
+             {{"kernel", {"pascal"}},
+              {"scan_order", {8}},
+              {"n", {1, 1025, 4099}},
+              {"group", {32}},
+              {"per_item", {4}},
+              {"window", {8}}},
+             {{"kernel", {"pascal"}},
+              {"type", {"long"}},
+              {"scan_order", {2}},
+              {"tuple", {5}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"per_item", {4}},
+              {"window", {4}},
+              {"state", {"halves"}},
+              {"drop", {2}}},
+             {{"kernel", {"pascal"}},
+              {"op", {"max"}},
+              {"form", {"exclusive"}},
+              {"tuple", {3}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"window", {4}}},
+             {{"kernel", {"lookback_fallback", "pascal"}},
+              {"type", {"int"}},
+              {"task", {"round_trip"}},
+              {"scan_order", {2}},
+              {"tuple", {2}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"per_item", {4}},
+              {"window", {4}}},
              {{"kernel", {"cpu"}},
               {"type", {"int"}},
               {"op", {"max"}},
@@ -746,19 +752,82 @@ Family scan() {
               {"n", {4099}},
               {"chunk_kib", {1}},
               {"state", {"halves"}},
-              {"drop", {2}}},
-             {{"kernel", {"lookback_fallback", "lookback_wide"}},
-              {"op", {"affine"}},
-              {"n", {1009}},
-              {"group", {32}},
-              {"per_item", {2}},
-              {"state", {"halves"}},
-              {"drop", {3}}}}},
-           {"quick", {{{"kernel", kernels}, {"n", {65536, 1 << 22}}}}},
-           {"paper", {}},
+              {"drop", {2}}}}},
+           {"quick",
+            {{{"kernel", kernels}, {"n", {1 << 22}}, {"per_item", {16}}, {"rows", {8}}},
+             {{"kernel", {"register_tile", "pascal", "cpu"}},
+              {"scan_order", {2, 8}},
+              {"n", {1 << 22}},
+              {"per_item", {32}},
+              {"rows", {8}}},
+             {{"kernel", {"lookback_wide", "pascal"}},
+              {"tuple", {2, 8}},
+              {"n", {1 << 22}},
+              {"per_item", {32}}},
+             {{"kernel", {"pascal", "cpu"}},
+              {"type", {"int"}},
+              {"task", {"round_trip"}},
+              {"scan_order", {2}},
+              {"n", {1 << 22}},
+              {"per_item", {32}}}}},
+           {"paper",
+            {{{"kernel", plotted}, {"type", widths}, {"n", sizes}, {"per_item", {16}}, {"rows", {8}}},
+             {{"kernel", {"register_tile", "sam", "pascal"}},
+              {"type", widths},
+              {"scan_order", {2, 5, 8}},
+              {"n", sizes},
+              {"group", {128}},
+              {"per_item", {32}},
+              {"rows", {8}}},
+             {{"kernel", {"lookback_wide", "pascal"}},
+              {"type", widths},
+              {"tuple", {2, 5, 8}},
+              {"n", sizes},
+              {"group", {128}},
+              {"per_item", {16}}},
+             {{"kernel", {"register_tile"}},
+              {"type", widths},
+              {"tuple", {2, 5, 8, 32}},
+              {"tuple_by", {"reorder"}},
+              {"n", sizes},
+              {"rows", {8}}},
+             {{"kernel", {"lookback_wide", "pascal"}},
+              {"type", {"uint"}},
+              {"tuple", {32}},
+              {"n", sizes},
+              {"group", {64}},
+              {"per_item", {32}}}}},
            {"full",
-            {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}},
-             {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1 << 24}}},
+            {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}, {"per_item", {16}}, {"rows", {8}}},
+             {{"kernel", {"register_tile", "pipelined", "sam"}},
+              {"lanes", {"ptx"}},
+              {"n", {1 << 20, 1 << 24, 1 << 28}},
+              {"rows", {8, 12}}},
+             {{"kernel", plotted}, {"type", widths}, {"n", large}, {"per_item", {16}}, {"rows", {8}}},
+             {{"kernel", {"register_tile", "sam", "pascal"}},
+              {"type", widths},
+              {"scan_order", {2, 5, 8}},
+              {"n", large},
+              {"group", {128}},
+              {"per_item", {32}},
+              {"rows", {8}}},
+             {{"kernel", {"lookback_wide", "pascal"}},
+              {"type", widths},
+              {"tuple", {2, 5, 8}},
+              {"n", large},
+              {"group", {128}},
+              {"per_item", {16}}},
+             {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
+             {{"kernel", {"pascal"}},
+              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+              {"tuple", {1, 2, 3, 4}},
+              {"n", {1000003}}},
+             {{"kernel", {"lookback_fallback", "pascal"}},
+              {"type", {"int"}},
+              {"task", {"round_trip"}},
+              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+              {"tuple", {1, 2, 3}},
+              {"n", {1 << 22}}},
              {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
       .makes_sense = makes_sense,
