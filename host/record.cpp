@@ -48,7 +48,7 @@ const std::vector<Column>& columns() {
        &Record::verified},
       {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
       {"tuned", "", "yes: in the configuration that `clweave tune` found, beside a row in the default one",
-       &Record::tuned},
+       &Record::tuned, true},
       {"timer", "",
        "event: device time stamps; host: host clock around a batch. Never compare one with the other",
        &Record::timer},
@@ -71,7 +71,7 @@ const std::vector<Column>& columns() {
       {"steps_s", "",
        "Median time in seconds of each step by the device's time stamps, joined by `;`, where a case has "
        "several",
-       &Record::steps_s},
+       &Record::steps_s, true},
       {"min_s", "s", "Shortest sample", &Record::min_s},
       {"p25_s", "s", "First quartile of the samples", &Record::p25_s},
       {"p75_s", "s", "Third quartile", &Record::p75_s},
@@ -172,7 +172,7 @@ std::vector<Record> records_of(const CsvTable& table, const std::string& name) {
     meaning.push_back(it != columns().end() ? &*it : nullptr);
   }
   for (const auto& column : columns()) {
-    if (std::ranges::find(table.header, column.name) == table.header.end())
+    if (!column.later && std::ranges::find(table.header, column.name) == table.header.end())
       throw Error(Kind::io, name + ":1: no column '" + column.name + "': not a CSV of clweave run");
   }
   std::vector<Record> records;

@@ -100,6 +100,7 @@ struct Column {
   std::string unit;  // empty: text or a plain count
   std::string meaning;
   std::variant<std::string Record::*, Number Record::*, Count Record::*> member;
+  bool later = false;  // came after the first files of this schema: they are read without it
 };
 
 // The fixed columns, in file order; the axes' columns follow them.

@@ -44,7 +44,9 @@ const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
 
 // The roofs over a kernel: those that its row names, else the highest of their kind.
 Placed placed(const Record& record, const std::vector<Roof>& roofs) {
-  Placed out{.row = &record, .name = name_of(record)};
+  Placed out;
+  out.row = &record;
+  out.name = name_of(record);
   const Roof* memory = roof_of(roofs, record.ceiling);
   if (memory == nullptr || !memory->memory) memory = highest(roofs, true);
   const Roof* arithmetic = roof_of(roofs, "arithmetic_" + axis_of(record, "type"));

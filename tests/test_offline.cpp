@@ -520,7 +520,7 @@ TEST_P(Compiler, takes_every_kernel) {
     const auto usages = usages_in(output);
     EXPECT_TRUE(!GetParam().starts_with("gfx") || !usages.empty()) << "no remarks on resources\n" << output;
     for (const auto& [kernel, registers, spilled] : usages) {
-      if (must_fit(programs[i])) EXPECT_EQ(spilled, 0) << kernel << " spills";
+      EXPECT_TRUE(spilled == 0 || !must_fit(programs[i])) << kernel << " spills " << spilled;
       if (spilled > 0) spills[kernel] = std::max(spills[kernel], spilled);
       if (registers > 0) vgprs[kernel] = std::max(vgprs[kernel], registers);
     }
