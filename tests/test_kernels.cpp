@@ -426,9 +426,10 @@ TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
 }
 
 TEST_F(Mutants, AWriteToAnInputIsSeenBehindItsEnd) {
-  const Mutant mutant("lanes.cl", "__global const uint* restrict in, const uint n, const uint trips) {",
-                      "__global uint* restrict in, const uint n, const uint trips) {\n"
-                      "  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
+  const std::string rest =
+      "uint* restrict in, const uint n, const uint trips,\n                    const uint granularity) {";
+  const Mutant mutant("lanes.cl", "__global const " + rest,
+                      "__global " + rest + "\n  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
   const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
   EXPECT_EQ(record.status, "wrong_result");
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
