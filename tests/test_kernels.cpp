@@ -155,10 +155,14 @@ bool is_too_big_to_simulate(const Job& job) try {
   return false;  // it will say what the device lacks
 }
 
-// What Oclgrind 21.10 dies of while it looks for uninitialised reads; without that it runs and is right.
-bool kills_the_simulator(const Job& job) {
-  return job.family->name == "reduction" && job.at.text("variant").ends_with("single") &&
-         (job.at.is("type", "float") || job.at.is("type", "double"));
+// What Oclgrind 21.10 dies of, or complains of at length, while it looks for uninitialised reads; without
+// that it runs and is right. Of `pascal` its compiler leaves a call that it does not know.
+bool is_beyond_the_simulator(const Job& job) {
+  const Case& at = job.at;
+  if (job.family->name == "reduction")
+    return at.text("variant").ends_with("single") && (at.is("type", "float") || at.is("type", "double"));
+  return job.family->name == "scan" &&
+         (at.is("kernel", "cpu") || at.is("kernel", "pascal") || at.is("tuple_by", "reorder"));
 }
 
 // The smoke preset, without exhibits or them alone.
@@ -167,7 +171,7 @@ std::vector<Job> smoke_jobs(bool exhibits) {
   const auto add = [&](const std::vector<Job>& jobs) {
     std::ranges::copy_if(jobs, std::back_inserter(out), [&](const Job& job) {
       return is_exhibit(job) == exhibits &&
-             !(on("oclgrind") && (is_too_big_to_simulate(job) || kills_the_simulator(job)));
+             !(on("oclgrind") && (is_too_big_to_simulate(job) || is_beyond_the_simulator(job)));
     });
   };
   for (const auto& family : families()) {
@@ -346,7 +350,8 @@ class Mutants : public Kernels {
 
   void SetUp() override {
     Kernels::SetUp();
-    if (on("oclgrind")) GTEST_SKIP() << "opening the simulator again takes seconds and shows nothing new";
+    if (on("oclgrind") || on("intel"))
+      GTEST_SKIP() << "takes minutes there, and the checks are the host's: the others show what they catch";
   }
 };
 
@@ -379,6 +384,7 @@ TEST_F(Mutants, AKernelThatWritesNothingIsAWrongResult) {
 
 // For every check that there is: a kernel that returns at once must not pass it.
 TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
+  if (!on("pocl")) GTEST_SKIP() << "builds every kernel a second time; one implementation will do";
   const KernelFolder folder;
   const std::regex head("(__kernel void [A-Za-z0-9_]+\\([^{]*\\) \\{)");
   for (const auto& family : families()) {
