@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_resume: a run that is killed anywhere and resumed ends with the rows of one that was not.
 //
-// CLWEAVE_KILLS is the number of runs to kill, 20 if unset.
+// CLWEAVE_KILLS is the number of runs to kill, 10 if unset.
 #include <random>
 
 #include "faults/trial.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 int kills() {
   const char* text = std::getenv("CLWEAVE_KILLS");
-  return text != nullptr ? std::stoi(text) : 20;
+  return text != nullptr ? std::stoi(text) : 10;
 }
 
 // Ten rows of cases in two repetitions, and the findings of each.

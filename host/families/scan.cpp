@@ -564,7 +564,9 @@ bool makes_sense(const Case& at) {
     return false;
   }
   // A single batch is reduce_then_scan.
-  if (kernel == "batched" && at.number("n") <= at.number("batch_kib") * 256) return false;
+  if (kernel == "batched" &&
+      static_cast<double>(at.number("n")) <= 256.0 * static_cast<double>(at.number("batch_kib")))
+    return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
   if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state", "halves"))) return false;
   return at.number("drop") == 0 || (chains(kernel) && !waits(kernel, ptx));
