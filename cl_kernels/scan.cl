@@ -39,7 +39,7 @@
 #endif
 typedef VALUE Value;
 
-inline Value combine_values(const Value l, const Value r) {
+Value combine_values(const Value l, const Value r) {
 #if OP == MAX
   return max(l, r);
 #elif OP == XOR
@@ -49,7 +49,7 @@ inline Value combine_values(const Value l, const Value r) {
 #endif
 }
 
-inline Value neutral(void) {
+Value neutral(void) {
 #if OP == MAX
   return LEAST;
 #else
@@ -69,7 +69,7 @@ typedef Value Element;
 #endif
 
 // First `l`, then `r`. Affine maps do not commute: an implementation that swaps neighbours shows.
-inline Element combine(const Element l, const Element r) {
+Element combine(const Element l, const Element r) {
 #if OP == AFFINE
   return (uint2)(r.x * l.x, r.x * l.y + r.y);
 #elif PARTS > 1
@@ -81,7 +81,7 @@ inline Element combine(const Element l, const Element r) {
 #endif
 }
 
-inline Element element_of(const Value value) {
+Element element_of(const Value value) {
 #if OP == AFFINE
   return (uint2)(1, value);
 #elif PARTS > 1
@@ -93,10 +93,10 @@ inline Element element_of(const Value value) {
 #endif
 }
 
-inline Element identity(void) { return element_of(neutral()); }
+Element identity(void) { return element_of(neutral()); }
 
 // What comes before the first element.
-inline Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : neutral()); }
+Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : neutral()); }
 
 // ---- Tiles: GROUP items of ITEMS consecutive elements ----------------------------------------------------
 
@@ -112,7 +112,7 @@ typedef Element Item;
 #define PADDED(i) ((i) + (i) / 32)
 
 // Neighbouring items read neighbouring addresses; consecutive elements then come out of local memory.
-inline void load_tile(__local Item* staged, __global const Item* restrict in, const ulong n, const ulong tile,
+void load_tile(__local Item* staged, __global const Item* restrict in, const ulong n, const ulong tile,
                       Item* x) {
   const uint lane = (uint)get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);  // whoever read `staged` before is done
@@ -128,7 +128,7 @@ inline void load_tile(__local Item* staged, __global const Item* restrict in, co
 }
 
 // The way back.
-inline void store_tile(__local Item* staged, __global Item* restrict out, const ulong n, const ulong tile,
+void store_tile(__local Item* staged, __global Item* restrict out, const ulong n, const ulong tile,
                        const Item* x) {
   const uint lane = (uint)get_local_id(0);
 #pragma unroll
@@ -144,14 +144,14 @@ inline void store_tile(__local Item* staged, __global Item* restrict out, const 
 
 #ifndef KERNEL_PASCAL
 
-inline Element fold(const Element* x) {
+Element fold(const Element* x) {
   Element all = x[0];
   for (uint k = 1; k < ITEMS; ++k) all = combine(all, x[k]);
   return all;
 }
 
 // Scans x onto `before`, all that precedes x[0].
-inline void scan_items(Element* x, Element before, const int exclusive) {
+void scan_items(Element* x, Element before, const int exclusive) {
   for (uint k = 0; k < ITEMS; ++k) {
     const Element after = combine(before, x[k]);
     x[k] = exclusive ? before : after;
@@ -160,7 +160,7 @@ inline void scan_items(Element* x, Element before, const int exclusive) {
 }
 
 // All that items before this one hold in `mine`, and the total of all (Hillis and Steele, in local memory).
-inline Element scan_group(__local Element* sums, const Element mine, Element* total) {
+Element scan_group(__local Element* sums, const Element mine, Element* total) {
   const uint lane = (uint)get_local_id(0);
   __local Element* from = sums;
   __local Element* to = sums + GROUP;
@@ -179,7 +179,7 @@ inline Element scan_group(__local Element* sums, const Element mine, Element* to
 }
 
 // The sum of a tile of `items` elements per item, in order.
-inline Element fold_tile(__local Element* sums, __global const Element* restrict in, const ulong n, const ulong tile,
+Element fold_tile(__local Element* sums, __global const Element* restrict in, const ulong n, const ulong tile,
                          const uint items) {
   const ulong first = (tile * GROUP + get_local_id(0)) * items;
   Element mine = identity(), total;
@@ -354,11 +354,11 @@ typedef union {
   uint pieces[PIECES];
 } Parts;
 
-inline volatile __global Word* state_of(volatile __global Word* states, const uint tile) {
+volatile __global Word* state_of(volatile __global Word* states, const uint tile) {
   return states + CONTROL_WORDS + (size_t)tile * WORDS;
 }
 
-inline void publish(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
+void publish(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
                     const Element value) {
 #if DROP > 0
   if (((tile * 2654435761u + epoch * 40503u + flag) >> 7) % DROP == 0) return;
@@ -373,14 +373,14 @@ typedef struct {
   Word at[WORDS];
 } State;
 
-inline State load_state(volatile __global Word* states, const uint tile) {
+State load_state(volatile __global Word* states, const uint tile) {
   State state;
   for (uint w = 0; w < WORDS; ++w) state.at[w] = STATE_LOAD(state_of(states, tile) + w);
   return state;
 }
 
 // A state's flag, or INVALID while its words do not agree on this launch and one flag.
-inline uint read_state(const State state, const uint epoch, Element* value) {
+uint read_state(const State state, const uint epoch, Element* value) {
   const Word tag = state.at[0] & TAG_MASK;
   bool agrees = tag >> 2 == (Word)epoch;
   Parts parts;
@@ -397,12 +397,12 @@ inline uint read_state(const State state, const uint epoch, Element* value) {
   return (uint)(tag & 3);
 }
 
-inline uint poll(volatile __global Word* states, const uint tile, const uint epoch, Element* value) {
+uint poll(volatile __global Word* states, const uint tile, const uint epoch, Element* value) {
   return read_state(load_state(states, tile), epoch, value);
 }
 
 // Publishes another group's aggregate, unless that group was faster.
-inline void offer(volatile __global Word* states, const uint tile, const uint epoch, const Element value) {
+void offer(volatile __global Word* states, const uint tile, const uint epoch, const Element value) {
   Parts parts;
   parts.value = value;
   volatile __global Word* state = state_of(states, tile);
@@ -418,7 +418,7 @@ typedef struct {
   uint tile, epoch;
 } Claim;
 
-inline void draw(volatile __global Word* states, const uint tickets, __local uint* said) {
+void draw(volatile __global Word* states, const uint tickets, __local uint* said) {
   const Word drawn = STATE_ADD(states, (Word)1);
   const uint ticket = (uint)(drawn & (((Word)1 << TICKET_BITS) - 1));
   if (ticket == tickets - 1) (void)STATE_ADD(states, ((Word)1 << TICKET_BITS) - (Word)tickets);
@@ -426,7 +426,7 @@ inline void draw(volatile __global Word* states, const uint tickets, __local uin
   said[1] = (uint)(drawn >> TICKET_BITS & (((Word)1 << EPOCH_BITS) - 1));
 }
 
-inline Claim claim(volatile __global Word* states, const uint tickets, __local uint* said) {
+Claim claim(volatile __global Word* states, const uint tickets, __local uint* said) {
   if (get_local_id(0) == 0) draw(states, tickets, said);
   barrier(CLK_LOCAL_MEM_FENCE);
   const Claim mine = {said[0], said[1]};
@@ -438,7 +438,7 @@ inline Claim claim(volatile __global Word* states, const uint tickets, __local u
 // front of a state that stays invalid for `polls` polls, or at DONE.
 #define DONE (-2)
 #define FRONT (-1)
-inline void walk_back(volatile __global Word* states, const uint epoch, const uint polls, int* position,
+void walk_back(volatile __global Word* states, const uint epoch, const uint polls, int* position,
                       Element* after) {
   uint polled = 0;
   while (*position >= 0 && polled < polls) {
@@ -568,21 +568,21 @@ typedef union {
   uint pieces[VALUE_BYTES / 4];
 } Shuffled;
 
-inline Value from_below(const Value x, const uint distance) {
+Value from_below(const Value x, const uint distance) {
   Shuffled s;
   s.value = x;
   for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("up", s.pieces[p], distance, "0");
   return s.value;
 }
 
-inline Value from_lane(const Value x, const uint lane) {
+Value from_lane(const Value x, const uint lane) {
   Shuffled s;
   s.value = x;
   for (uint p = 0; p < VALUE_BYTES / 4; ++p) SHUFFLE("idx", s.pieces[p], lane, "31");
   return s.value;
 }
 
-inline Value sum_of_bundle(Value x) {
+Value sum_of_bundle(Value x) {
 #pragma unroll
   for (uint d = 1; d < BUNDLE; d *= 2) {
     Shuffled s;
@@ -593,7 +593,7 @@ inline Value sum_of_bundle(Value x) {
   return x;
 }
 
-inline uint ballot(const bool yes) {
+uint ballot(const bool yes) {
   uint votes;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
                : "=r"(votes) : "r"((uint)yes));
@@ -613,7 +613,7 @@ typedef struct {
 } Seen;
 
 // The stretch nearer to the reader decides how far the two are one.
-inline Seen joined(const Seen near, const Seen far) {
+Seen joined(const Seen near, const Seen far) {
   Seen both = near;
   if (near.flag == AGGREGATE) {
     both.sum = combine(far.sum, near.sum);
@@ -625,7 +625,7 @@ inline Seen joined(const Seen near, const Seen far) {
 
 // What precedes the tile. WINDOW items of the group ask for a state each; what stays invalid the group
 // computes itself. All items must call it, and all get the result.
-inline Element look_back_wide(volatile __global Word* states, const Claim mine, __local Seen* window,
+Element look_back_wide(volatile __global Word* states, const Claim mine, __local Seen* window,
                               __local Element* sums, __global const Element* restrict in, const ulong n,
                               const uint items) {
   const uint lane = (uint)get_local_id(0);
@@ -697,7 +697,7 @@ typedef struct {
   Value at[ORDER];
 } Weights;  // C(m + e - 1, e) for e = 0 .. ORDER - 1
 
-inline Weights weights_of(__global const Value* restrict table, const uint row) {
+Weights weights_of(__global const Value* restrict table, const uint row) {
   Weights w;
 #if ORDER == 1
   w.at[0] = 1;
@@ -711,7 +711,7 @@ inline Weights weights_of(__global const Value* restrict table, const uint row) 
 }
 
 // Of a stretch as long as the two together.
-inline Weights spanned(const Weights a, const Weights b) {
+Weights spanned(const Weights a, const Weights b) {
   Weights both;
 #pragma unroll
   for (uint e = 0; e < ORDER; ++e) {
@@ -723,7 +723,7 @@ inline Weights spanned(const Weights a, const Weights b) {
 }
 
 // What `r`, of the positions that `w` stands for, ends with after `l`.
-inline Element joined(const Element l, const Element r, const Weights w) {
+Element joined(const Element l, const Element r, const Weights w) {
 #if ORDER == 1
   (void)w;
   return combine(l, r);
@@ -742,7 +742,7 @@ inline Element joined(const Element l, const Element r, const Weights w) {
 }
 
 // Scans one value into its slot; returns its place in the scan of the highest order.
-inline Value advance(Element* state, const uint slot, Value x) {
+Value advance(Element* state, const uint slot, Value x) {
 #pragma unroll
   for (uint k = 0; k < ORDER; ++k) {
     x = combine_values(state->at[slot * ORDER + k], x);
@@ -751,7 +751,7 @@ inline Value advance(Element* state, const uint slot, Value x) {
   return x;
 }
 
-inline Element fold(const Value* x) {
+Element fold(const Value* x) {
   Element state = identity();
 #pragma unroll
   for (uint k = 0; k < ITEMS; ++k) (void)advance(&state, k % TUPLE, x[k]);
@@ -759,11 +759,11 @@ inline Element fold(const Value* x) {
 }
 
 // Elements in local memory, the same part of all of them adjacent: neighbours meet in no bank.
-inline void put(__local Value* held, const uint stride, const uint at, const Element element) {
+void put(__local Value* held, const uint stride, const uint at, const Element element) {
 #pragma unroll
   for (uint p = 0; p < PARTS; ++p) held[p * stride + at] = element.at[p];
 }
-inline Element get(__local const Value* held, const uint stride, const uint at) {
+Element get(__local const Value* held, const uint stride, const uint at) {
   Element element;
 #pragma unroll
   for (uint p = 0; p < PARTS; ++p) element.at[p] = held[p * stride + at];
@@ -772,7 +772,7 @@ inline Element get(__local const Value* held, const uint stride, const uint at) 
 
 #if PTX
 
-inline Element element_from_below(const Element x, const uint distance) {
+Element element_from_below(const Element x, const uint distance) {
   Element below;
 #pragma unroll
   for (uint p = 0; p < PARTS; ++p) below.at[p] = from_below(x.at[p], distance);
@@ -780,7 +780,7 @@ inline Element element_from_below(const Element x, const uint distance) {
 }
 
 // What the items before this one end with, and what all do.
-inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
+Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
   const uint lane = (uint)get_local_id(0) % BUNDLE, bundle = (uint)get_local_id(0) / BUNDLE;
 #pragma unroll
   for (uint distance = 1; distance < BUNDLE; distance *= 2) {
@@ -803,7 +803,7 @@ inline Element scan_group(__local Value* held, Element mine, __global const Valu
 
 // What precedes the tile, for all items, by the first bundle: each item carries one state over the tiles
 // between, and what is left is a sum.
-inline Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
+Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
                          __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
   const uint lane = (uint)get_local_id(0);
   __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
@@ -838,7 +838,7 @@ inline Element look_back(volatile __global Word* states, const Claim mine, __loc
 #else
 
 // What the items before this one end with, and what all do.
-inline Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
+Element scan_group(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
   const uint lane = (uint)get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);
   put(held, GROUP, lane, mine);
@@ -855,7 +855,7 @@ inline Element scan_group(__local Value* held, Element mine, __global const Valu
 
 // What precedes the tile, for all items. WINDOW of them ask for a state each, carry it over the tiles between,
 // and what is left is a sum; what stays invalid the group computes itself.
-inline Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
+Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
                          __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
   const uint lane = (uint)get_local_id(0);
   __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
@@ -961,12 +961,12 @@ typedef union {
   Value at[ROWS][VEC];
 } Rows;
 
-inline uint vector_of_row(const uint row) {
+uint vector_of_row(const uint row) {
   const uint lane = (uint)get_local_id(0);
   return (lane / BUNDLE * ROWS + row) * BUNDLE + lane % BUNDLE;
 }
 
-inline void load_rows(Rows* x, __global const Value* restrict in, const ulong n, const ulong tile) {
+void load_rows(Rows* x, __global const Value* restrict in, const ulong n, const ulong tile) {
   const ulong first = tile * REGISTER_TILE;
   if (first + REGISTER_TILE <= n) {
     __global const Vector* vectors = (__global const Vector*)(in + first);
@@ -985,7 +985,7 @@ inline void load_rows(Rows* x, __global const Value* restrict in, const ulong n,
 }
 
 // Scans every row onto what precedes it in the tile, and the tile onto `carry`.
-inline void apply_rows(Rows* x, const Value* before, const Value carry) {
+void apply_rows(Rows* x, const Value* before, const Value carry) {
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
     Value sum = combine(carry, before[r]);
@@ -998,7 +998,7 @@ inline void apply_rows(Rows* x, const Value* before, const Value carry) {
   }
 }
 
-inline void store_rows(const Rows* x, __global Value* restrict out, const ulong n, const ulong tile) {
+void store_rows(const Rows* x, __global Value* restrict out, const ulong n, const ulong tile) {
   const ulong first = tile * REGISTER_TILE;
   if (first + REGISTER_TILE <= n) {
     __global Vector* vectors = (__global Vector*)(out + first);
@@ -1016,7 +1016,7 @@ inline void store_rows(const Rows* x, __global Value* restrict out, const ulong 
   }
 }
 
-inline void sum_rows(const Rows* x, Value* sums) {
+void sum_rows(const Rows* x, Value* sums) {
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
     sums[r] = x->at[r][0];
@@ -1031,7 +1031,7 @@ inline void sum_rows(const Rows* x, Value* sums) {
 #define SUMS BUNDLE
 
 // From the sums of this item's vectors to what precedes each of them in the bundle.
-inline void scan_rows(const Value* sums, Value* before, const Value start) {
+void scan_rows(const Value* sums, Value* before, const Value start) {
   const uint lane = (uint)get_local_id(0) % BUNDLE;
   Value scanned[ROWS];
 #pragma unroll
@@ -1054,7 +1054,7 @@ inline void scan_rows(const Value* sums, Value* before, const Value start) {
 }
 
 // What the bundles before this one hold, and the total. `bundle_sums` is complete.
-inline Value scan_bundles(const __local Value* bundle_sums, Value* total) {
+Value scan_bundles(const __local Value* bundle_sums, Value* total) {
   const uint lane = (uint)get_local_id(0) % BUNDLE;
   Value scanned = lane < GROUP / BUNDLE ? bundle_sums[lane] : identity();
 #pragma unroll
@@ -1069,7 +1069,7 @@ inline Value scan_bundles(const __local Value* bundle_sums, Value* total) {
 }
 
 // From a tile's vectors to what precedes each of them in it; returns the tile's sum.
-inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
+Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
   Value row_sums[ROWS], total;
   (void)vectors;
   sum_rows(x, row_sums);
@@ -1084,7 +1084,7 @@ inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, 
 }
 
 // The first bundle looks at WINDOW states at a time. All its items must call it, and all get the result.
-inline Value look_back_bundle(volatile __global Word* states, const Claim mine) {
+Value look_back_bundle(volatile __global Word* states, const Claim mine) {
   const int lane = (int)get_local_id(0);
   Value after = identity();
   int position = (int)mine.tile - 1;
@@ -1114,7 +1114,7 @@ inline Value look_back_bundle(volatile __global Word* states, const Claim mine) 
 #define SUMS (2 * GROUP)
 
 // From a tile's vectors to what precedes each of them in it; returns the tile's sum.
-inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
+Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
   const uint lane = (uint)get_local_id(0);
   Value row_sums[ROWS];
   sum_rows(x, row_sums);
@@ -1143,7 +1143,7 @@ inline Value scan_vectors(const Rows* x, Value* before, __local Value* vectors, 
 
 // What precedes the tile, for all items, and publishes what the tile ends with.
 #if PTX
-inline Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
+Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
                                __local Value* carried) {
   const uint lane = (uint)get_local_id(0);
   if (lane < BUNDLE) {
@@ -1159,7 +1159,7 @@ inline Value look_back_for_all(volatile __global Word* states, const Claim mine,
 #define LOOK_BACK(mine, total) look_back_for_all(states, mine, total, carried)
 #define WINDOW_MEMORY __local Value carried[1]
 #else
-inline Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
+Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
                                __local Seen* window, __local Value* sums, __global const Value* restrict in,
                                const ulong n) {
   const Value carry = look_back_wide(states, mine, window, sums, in, n, REGISTER_ITEMS);
@@ -1249,12 +1249,12 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 // before its group waits for anything. Prefixes are published for groups that start late. States are a ring; their stamps count the
 // rounds of all launches. A group draws its next ticket before it publishes a sum, so that nobody gets ahead
 // far enough to overwrite a state that is still to be read.
-inline uint stamp_of(const uint tile, const uint epoch, const uint log2_slots, const uint rounds) {
+uint stamp_of(const uint tile, const uint epoch, const uint log2_slots, const uint rounds) {
   return (epoch * rounds + (tile >> log2_slots)) & (uint)(TAG_MASK >> 2);
 }
 
 // The sum of the tiles [first, last), for all items of the group.
-inline Value sum_between(volatile __global Word* states, const uint first, const uint last, const uint epoch,
+Value sum_between(volatile __global Word* states, const uint first, const uint last, const uint epoch,
                          const uint log2_slots, const uint rounds, __local Value* sums) {
   Value mine = identity(), total;
   for (uint tile = first + (uint)get_local_id(0); tile < last; tile += GROUP) {
@@ -1276,7 +1276,7 @@ inline Value sum_between(volatile __global Word* states, const uint first, const
 }
 
 // What precedes a group's first tile, found by one item.
-inline Value look_back_once(volatile __global Word* sums, volatile __global Word* prefixes, const Claim mine,
+Value look_back_once(volatile __global Word* sums, volatile __global Word* prefixes, const Claim mine,
                             const uint log2_slots, const uint rounds) {
   Value after = identity();
   for (uint tile = mine.tile; tile-- > 0;) {
@@ -1349,7 +1349,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 // them up, the other scans vectors of 16.
 typedef JOIN(VALUE, 16) Wide;
 
-inline Wide combine_wide(const Wide l, const Wide r) {
+Wide combine_wide(const Wide l, const Wide r) {
 #if OP == SUM
   return l + r;
 #elif OP == MAX
@@ -1359,7 +1359,7 @@ inline Wide combine_wide(const Wide l, const Wide r) {
 #endif
 }
 
-inline Value fold_chunk(__global const Value* restrict in, const ulong first, const ulong last) {
+Value fold_chunk(__global const Value* restrict in, const ulong first, const ulong last) {
   Wide wide = (Wide)(identity());
   ulong i = first;
   for (; i + 16 <= last; i += 16) wide = combine_wide(wide, vload16(0, in + i));
