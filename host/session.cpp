@@ -63,7 +63,7 @@ const Session::Built& Session::build(const Source& source) {
 
 namespace {
 
-// The most that a `spin` may ask of one item: llvmpipe ends every loop after 65535 trips.
+// The most that a `spin` may ask of one item, below every device's most_turns().
 constexpr cl_uint max_trips = 16384;
 // A simulator needs seconds for what a device does in microseconds, so the search starts small.
 constexpr std::size_t min_items = 64, many_items = 4096, max_items = 1 << 22;

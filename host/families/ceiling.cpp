@@ -132,7 +132,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
     throw Error(Kind::usage, "n must be a multiple of 65536");
   // Whole rounds over the compute units: a last round that is not full would count as slow arithmetic.
-  const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  const std::uint64_t units = device.units();
   const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
   const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
   const std::uint64_t items = least < round ? least : round_up(least, round);

@@ -225,21 +225,6 @@ bool waits(const std::string& kernel, bool ptx) {
   return kernel == "chained" || kernel == "lookback" || kernel == "sam" || ptx;
 }
 
-// A promise that OpenCL does not give: that a group which has started goes on while others wait.
-bool starts_and_goes_on(const DeviceInfo& device) {
-  return device.name.find("llvmpipe") == std::string::npos &&
-         device.vendor.find("Apple") == std::string::npos && device.vendor.find("ARM") == std::string::npos &&
-         device.vendor.find("Qualcomm") == std::string::npos;
-}
-
-std::uint64_t natural(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
-  const std::int64_t value = at.number(axis);
-  if (value < least || value > most)
-    throw Error(Kind::usage,
-                std::string(axis) + " must be " + std::to_string(least) + " to " + std::to_string(most));
-  return static_cast<std::uint64_t>(value);
-}
-
 // What all plans know of their case.
 struct Setting {
   std::string kernel;
@@ -264,12 +249,12 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.ptx = at.is("lanes", "ptx");
   s.round_trip = at.is("task", "round_trip");
   s.halves = !device.int64_atomics || at.is("state", "halves");
-  s.order = natural(at, "scan_order", 1, 8);
-  s.tuple = natural(at, "tuple", 1, 32);
-  s.drop = natural(at, "drop", 0, 1000000);
-  s.polls = natural(at, "polls", 1, 60000);
-  s.batch_bytes = natural(at, "batch_kib", 1, 1 << 30) * 1024;
-  s.groups_per_unit = natural(at, "groups_per_unit", 0, 1024);
+  s.order = at.count("scan_order", 1, 8);
+  s.tuple = at.count("tuple", 1, 32);
+  s.drop = at.count("drop", 0, 1000000);
+  s.polls = at.count("polls", 1, 60000);
+  s.batch_bytes = at.count("batch_kib", 1, 1 << 30) * 1024;
+  s.groups_per_unit = at.count("groups_per_unit", 0, 1024);
   const bool pascal = s.kernel == "pascal", cpu = s.kernel == "cpu";
   s.reorder = s.tuple > 1 && !pascal && at.is("tuple_by", "reorder");
   s.scans = pascal || s.kernel == "sam" ? 1 : s.order;
@@ -279,21 +264,21 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.bytes = value_bytes * together;
   s.known_bytes = value_bytes * (s.op == Op::affine ? 2 : s.parts);
 
-  const std::uint64_t n = natural(at, "n", 1, std::int64_t{1} << 34);
+  const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
   s.values = s.op == Op::affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
-  s.group = cpu ? 1 : natural(at, "group", 1, 4096);
-  s.window = natural(at, "window", 1, 4096);
+  s.group = cpu ? 1 : at.count("group", 1, 4096);
+  s.window = at.count("window", 1, 4096);
   if (!s.ptx) s.window = std::min(s.window, s.group);
-  s.items = natural(at, "per_item", 1, 64);
+  s.items = at.count("per_item", 1, 64);
   s.items = pascal    ? round_up(s.items, s.tuple)
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
                       : s.items;
-  s.rows = natural(at, "rows", 1, 64);
-  s.tile = cpu                    ? natural(at, "chunk_kib", 1, 1 << 20) * 1024 / s.bytes
+  s.rows = at.count("rows", 1, 64);
+  s.tile = cpu                    ? at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes
            : takes_rows(s.kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
                                   : s.group * s.items;
-  s.tiles = (s.n + s.tile - 1) / s.tile;
+  s.tiles = ceil_div(s.n, s.tile);
   return s;
 }
 
@@ -314,7 +299,7 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
       std::to_string(local) + " bytes of local memory, the device has " + std::to_string(device.local_bytes));
   Plan::need(!s.ptx || device.has_extension("cl_nv_pragma_unroll"), "lanes=ptx needs NVIDIA's compiler");
   Plan::need(!s.ptx || !s.halves, "lanes=ptx needs 64-bit atomics");
-  Plan::need(!waits(s.kernel, s.ptx) || starts_and_goes_on(device),
+  Plan::need(!waits(s.kernel, s.ptx) || device.groups_make_progress(),
              "a group that has started may never go on while others wait for it");
   const std::uint64_t most_tiles = s.halves ? 1 << 17 : INT32_MAX / 2;
   Plan::need(s.tiles <= most_tiles,
@@ -382,7 +367,7 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
   const std::uint64_t batch =
       s.kernel != "batched" ? s.tiles : std::max<std::uint64_t>(1, s.batch_bytes / (s.tile * s.bytes));
-  Plan::need((s.tiles + batch - 1) / batch <= 4096, "more than 4096 batches");
+  Plan::need(ceil_div(s.tiles, batch) <= 4096, "more than 4096 batches");
   p.cost.read = 2 * s.n * s.bytes;
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t first = 0; first < s.tiles; first += batch) {
@@ -416,8 +401,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows);
 
   const bool sam = s.kernel == "sam", persists = sam || (s.kernel == "pipelined" && s.groups_per_unit > 0);
-  const std::uint64_t units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-  const std::uint64_t resident = units * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
+  const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
   const std::uint64_t groups = persists ? std::min(resident, s.tiles) : s.tiles;
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
   // A group holds three tickets at most, and what another may still read lies no further back than six times
