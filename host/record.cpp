@@ -109,6 +109,11 @@ const std::vector<Column>& columns() {
   return table;
 }
 
+std::string Record::axis(const std::string& name) const {
+  const auto it = std::ranges::find(axes, name, &std::pair<std::string, std::string>::first);
+  return it != axes.end() ? it->second : "";
+}
+
 Number rate_of(const Record& record) {
   return record.ceiling.starts_with("arithmetic") ? record.gflop_per_s : record.gb_per_s;
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace clweave {
 
@@ -146,10 +145,6 @@ Stamps stamps_of(const cl::Event& event) {
           CL_SUCCESS &&
       clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS;
   return {known && start != sentinel && end != sentinel, start, end};
-}
-
-double host_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace clweave

@@ -74,6 +74,4 @@ struct Stamps {
 };
 Stamps stamps_of(const cl::Event&);
 
-double host_now();  // seconds of a monotonic clock
-
 }  // namespace clweave

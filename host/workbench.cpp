@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -30,10 +29,6 @@ void catch_interrupts() {
 }
 
 int interrupts() { return caught; }
-
-double steady_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Measuring rule_of(const Options& options) {
   Measuring rule;
