@@ -152,7 +152,7 @@ class Execution {
   }
 
   Tally tally_of(const Check& check) {
-    const std::uint64_t bytes = plan_.buffers[check.buffer.index].bytes;
+    const std::uint64_t bytes = plan_.buffers[check.buffer.index].used();
     std::vector<std::byte> host(std::min(bytes, stretch_bytes));
     Tally total;
     std::mutex merging;
@@ -170,14 +170,17 @@ class Execution {
   }
 
   void check_guard(std::size_t b) {
-    const std::uint64_t bytes = plan_.buffers[b].bytes;
-    const std::uint64_t end = round_up(bytes, poison.size()) + guard_bytes;
-    std::vector<unsigned char> guard(end - bytes);
-    session_.queue().enqueueReadBuffer(buffers_[b], CL_TRUE, bytes, guard.size(), guard.data());
-    for (std::size_t i = 0; i < guard.size(); ++i) {
-      if (guard[i] != poison[(bytes + i) % poison.size()])
-        throw Error(Kind::wrong_result,
-                    fmt::format("wrote behind the end of buffer {}: byte {} of {}", b, bytes + i, bytes));
+    const std::uint64_t used = plan_.buffers[b].used();
+    const std::uint64_t end = round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes;
+    std::vector<unsigned char> guard;
+    for (std::uint64_t at = used; at < end; at += guard.size()) {
+      guard.resize(std::min(stretch_bytes, end - at));
+      session_.queue().enqueueReadBuffer(buffers_[b], CL_TRUE, at, guard.size(), guard.data());
+      for (std::size_t i = 0; i < guard.size(); ++i) {
+        if (guard[i] != poison[(at + i) % poison.size()])
+          throw Error(Kind::wrong_result,
+                      fmt::format("wrote behind the end of buffer {}: byte {} of {}", b, at + i, used));
+      }
     }
   }
 
