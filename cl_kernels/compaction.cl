@@ -10,8 +10,9 @@
 // RANKS             how the keys before one are counted in its tile: 1 sums, 2 packed sums, 3 votes
 // BEFORE            where a tile learns how many are kept before it: 1 look-back, 2 sections, 3 an earlier launch
 //                   counted, 4 whoever comes first writes first
-// STAGED            keys of local memory that a tile's kept ones are collected in; 0: they go out one by one
-// AHEAD             1: a group goes on from tile to tile, and asks for the next one's keys before it waits
+// STAGED            1: a tile's kept keys are collected in local memory; 0: they go out one by one
+// AHEAD             1: a group goes on from tile to tile, and asks for the next one's keys before it waits; with
+//                   STAGED alone
 // MASKS             1: the earlier launch left a bit per key
 // WRITE, CHUNK      see the kernels that need them
 #if STRUCT
@@ -266,78 +267,56 @@ void load_kept_rows(Rows* x, __global const uint* restrict masks, __global const
 
 #ifdef KERNEL_COMPACT
 
-#if STAGED > 0
+#if STAGED
 
 #if INDEX
-#define STAGE_MEMORY             \
-  __local Key staged[STAGED];    \
-  __local ushort places[STAGED]
-#define STAGE staged, places
+#define STAGE_MEMORY                    \
+  __local Vector staged[GROUP * ROWS];  \
+  __local ushort places[REGISTER_TILE]
+#define STAGE (__local Key*)staged, places
 #else
-#define STAGE_MEMORY __local Key staged[STAGED]
-#define STAGE staged, 0
+#define STAGE_MEMORY __local Vector staged[GROUP * ROWS]
+#define STAGE (__local Key*)staged, 0
 #endif
 
-// Those kept keys that are number `base` or up to STAGED later.
-void stage_rows(const Rows* x, const uint* before, const uint base, __local Key* staged, __local ushort* places) {
+void stage_rows(const Rows* x, const uint* before, __local Key* staged, __local ushort* places) {
   (void)places;
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
-    uint rank = before[r] - base;
+    uint rank = before[r];
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
       if (!keeps(x->at[r][v])) continue;
-      if (rank < STAGED) {
-        staged[rank] = x->at[r][v];
+      staged[rank] = x->at[r][v];
 #if INDEX
-        places[rank] = (ushort)(vector_of_row(r) * VEC + v);
+      places[rank] = (ushort)(vector_of_row(r) * VEC + v);
 #endif
-      }
       ++rank;
     }
   }
 }
 
-// A tile that drops nothing and lands on a vector's address needs no stage.
-bool lands_whole(const uint kept, const ulong carry) {
-  return kept == REGISTER_TILE && carry % VEC == 0 && !INDEX;
-}
-
-// The first of them are staged, unless the tile drops nothing.
-void write_staged(const Rows* x, const uint* before, const uint kept, const ulong carry, const ulong tile,
-                  __local Key* staged, __local ushort* places, __global Key* restrict out,
-                  __global uint* restrict index) {
-  const uint item = (uint)get_local_id(0);
-  (void)index;
-  (void)places;
+// Neighbouring items write neighbouring keys; or vectors, where they land on a vector's address.
+void write_staged(const uint kept, const ulong carry, const ulong tile, const __local Key* staged,
+                  const __local ushort* places, __global Key* restrict out, __global uint* restrict index) {
   (void)tile;
-  if (lands_whole(kept, carry)) {
-    __global Vector* vectors = (__global Vector*)(out + carry);
-#pragma unroll
-    for (uint r = 0; r < ROWS; ++r) vectors[vector_of_row(r)] = x->row[r];
-    return;
+  (void)places;
+  (void)index;
+  uint first = 0;
+  if (VEC > 1 && carry % VEC == 0) {
+    __global Vector* to = (__global Vector*)(out + carry);
+    for (uint i = (uint)get_local_id(0); i < kept / VEC; i += GROUP) to[i] = ((const __local Vector*)staged)[i];
+    first = kept / VEC * VEC;
   }
-  if (kept == REGISTER_TILE) stage_rows(x, before, 0, staged, places);
-  for (uint base = 0; base < kept; base += STAGED) {
-    if (base > 0) {
-      barrier(CLK_LOCAL_MEM_FENCE);
-      stage_rows(x, before, base, staged, places);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint here = min(kept - base, (uint)STAGED);
-    for (uint i = item; i < here; i += GROUP) {
-      out[carry + base + i] = staged[i];
+  for (uint i = first + (uint)get_local_id(0); i < kept; i += GROUP) out[carry + i] = staged[i];
 #if INDEX
-      index[carry + base + i] = (uint)(tile * REGISTER_TILE) + places[i];
+  for (uint i = (uint)get_local_id(0); i < kept; i += GROUP) index[carry + i] = (uint)(tile * REGISTER_TILE) + places[i];
 #endif
-    }
-  }
 }
 
 #else
 
 #define STAGE_MEMORY
-#define STAGE 0, 0
 
 // Every item writes what it kept.
 void write_rows(const Rows* x, const uint* before, const ulong carry, const ulong tile, __global Key* restrict out,
@@ -495,29 +474,20 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
 #elif BEFORE == BY_SECTIONS
     if (item == 0 && mine.tile % SECTION != SECTION - 1) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 #endif
+#if PTX
+    rank_in_bundle(&x, counts, before, bundles);
+#endif
+#if STAGED
+    stage_rows(&x, before, STAGE);
+#endif
 #if AHEAD
     const Claim next = {said[0], said[1]};
-    Rows y;
-    load_rows(&y, in, n, next.tile, dropped());  // behind the last tile there is nothing to load
-#endif
-#if PTX
-    const bool looks_back = BEFORE == LOOKS_BACK && item < BUNDLE;  // the others need not wait for the first bundle
-    if (!looks_back) rank_in_bundle(&x, counts, before, bundles);
-#if STAGED > 0
-    if (!looks_back && total < REGISTER_TILE) stage_rows(&x, before, 0, STAGE);
-#endif
-#elif STAGED > 0
-    if (total < REGISTER_TILE) stage_rows(&x, before, 0, STAGE);
+    load_rows(&x, in, n, next.tile, dropped());  // behind the last tile there is nothing to load
 #endif
     const ulong carry = LOOK_BACK(mine, total, REGISTER_ITEMS);
-#if PTX
-    if (looks_back) rank_in_bundle(&x, counts, before, bundles);
-#if STAGED > 0
-    if (looks_back && total < REGISTER_TILE) stage_rows(&x, before, 0, STAGE);
-#endif
-#endif
-#if STAGED > 0
-    write_staged(&x, before, total, carry, mine.tile, STAGE, out, index);
+#if STAGED
+    barrier(CLK_LOCAL_MEM_FENCE);
+    write_staged(total, carry, mine.tile, STAGE, out, index);
 #else
     write_rows(&x, before, carry, mine.tile, out, index);
 #endif
@@ -525,7 +495,6 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
     if (item == 0 && mine.tile == tiles - 1) put_count(count, carry + total, n);
 #endif
 #if AHEAD
-    x = y;
     mine = next;
     barrier(CLK_LOCAL_MEM_FENCE);  // what was staged is out
 #else
@@ -591,13 +560,11 @@ __kernel void scatter(__global Key* restrict out, __global uint* restrict index,
 #endif
 #define SEQUENCE_CHUNK (UNIT * VEC)
 
-// Of `chunks`, those of a unit: the first ones have one more.
+// The chunks of a unit: `each` and, of the first `extra` units, one more.
 typedef struct {
   ulong first, last;
 } Sequence;
-Sequence sequence_of(const uint unit, const ulong chunks) {
-  const uint units = (uint)(get_global_size(0) / UNIT);
-  const ulong each = chunks / units, extra = chunks % units;
+Sequence sequence_of(const uint unit, const ulong each, const ulong extra) {
   Sequence s;
   s.first = unit * each + min((ulong)unit, extra);
   s.last = s.first + each + (unit < extra ? 1 : 0);
@@ -635,10 +602,10 @@ uint rank_in_unit(const Rows* x, __local uint* sums, uint* total) {
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void count_sequences(__global uint* restrict unit_sums, __global const Key* restrict in, const ulong n,
-                              const ulong chunks) {
+                              const ulong each, const ulong extra) {
   UNIT_MEMORY;
   const uint unit = (uint)(get_global_id(0) / UNIT);
-  const Sequence own = sequence_of(unit, chunks);
+  const Sequence own = sequence_of(unit, each, extra);
   uint mine = 0, total, count;
   for (ulong c = own.first; c < own.last; ++c) {
     Rows x;
@@ -659,7 +626,7 @@ __kernel void count_sequences(__global uint* restrict unit_sums, __global const 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void move_sequences(__global Key* restrict out, __global uint* restrict index, __global uint* restrict count,
                              __global const uint* restrict unit_sums, __global const Key* restrict in, const ulong n,
-                             const ulong chunks) {
+                             const ulong each, const ulong extra) {
   UNIT_MEMORY;
 #if WRITE != 1
   __local Key held[GROUP / UNIT * 2 * SEQUENCE_CHUNK];  // a ring of two chunks for each unit
@@ -671,7 +638,7 @@ __kernel void move_sequences(__global Key* restrict out, __global uint* restrict
 #endif
   (void)index;
   const uint unit = (uint)(get_global_id(0) / UNIT), lane = (uint)get_local_id(0) % UNIT;
-  const Sequence own = sequence_of(unit, chunks);
+  const Sequence own = sequence_of(unit, each, extra);
   ulong to = unit > 0 ? unit_sums[unit - 1] : 0;
   const ulong end = unit_sums[unit];
   if (lane == 0 && unit == get_global_size(0) / UNIT - 1) put_count(count, end, n);

@@ -352,7 +352,7 @@ struct Setting {
   const Form* form;
   bool ptx, index, halves, sequences, three_pass, cpu;
   std::uint64_t n, key_bytes, width, group, rows, items, window, polls, per_unit;
-  std::uint64_t tile, tiles, staged;
+  std::uint64_t tile, tiles;
 };
 
 Setting setting_of(const Case& at, const DeviceInfo& device) {
@@ -376,8 +376,6 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   s.per_unit = at.count("groups_per_unit", 1, 1024);
   s.tile = s.cpu ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes : s.group * s.rows * s.width;
   s.tiles = ceil_div(s.n, s.tile);
-  const std::uint64_t stage_bytes = at.count("stage_kib", 1, 1 << 10) * 1024;
-  if (s.form->staged) s.staged = std::min(s.tile, stage_bytes / (s.key_bytes + (s.index ? 2 : 0)));
   return s;
 }
 
@@ -395,7 +393,7 @@ std::uint64_t local_bytes_of(const Setting& s) {
   const std::uint64_t vectors = s.ptx ? 1 : s.group * s.rows * 33 / 32;
   const std::uint64_t ranks = 4 * (vectors + 2 * s.group + (waits(s) ? 2 * s.group : 0)) + 12 * s.window + 64;
   return std::max(s.form->before == Before::counted ? scan_sums : 0,
-                  ranks + s.staged * (s.key_bytes + (s.index ? 2 : 0)));
+                  ranks + (s.form->staged ? s.tile * (s.key_bytes + (s.index ? 2 : 0)) : 0));
 }
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
@@ -449,9 +447,10 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
   const Range all = {groups * s.group}, group = {s.group};
   p.define("KERNEL_SEQUENCES", 1).define("KERNEL_SCAN_SUMS", 1);
   p.define("WRITE", at.is("write", "by_ratio") ? 0 : at.is("write", "scattered") ? 1 : 2);
-  p.launch("count_sequences", all, group, sums, m.in, s.n, chunks);
+  p.launch("count_sequences", all, group, sums, m.in, s.n, chunks / units, chunks % units);
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, units);
-  p.launch("move_sequences", all, group, m.out, m.index, m.count, sums, m.in, s.n, chunks);
+  p.launch("move_sequences", all, group, m.out, m.index, m.count, sums, m.in, s.n, chunks / units,
+           chunks % units);
   moved += s.n * s.key_bytes + 4 * 4 * units;
   return 4 * units;
 }
@@ -484,7 +483,9 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
   const std::string ranks = *s.form->ranks != '\0' ? s.form->ranks : at.text("ranks");
   p.define("KERNEL_COMPACT", 1).define("BEFORE", static_cast<int>(*s.form->before));
   p.define("RANKS", ranks == "sums" ? 1 : ranks == "packed" ? 2 : 3);
-  p.define("STAGED", s.staged).define("AHEAD", s.form->ahead ? 1 : 0).define("MASKS", s.form->masks ? 1 : 0);
+  p.define("STAGED", s.form->staged ? 1 : 0)
+      .define("AHEAD", s.form->ahead ? 1 : 0)
+      .define("MASKS", s.form->masks ? 1 : 0);
   const auto count = static_cast<std::uint32_t>(s.tiles);
   const Range all = {s.tiles * s.group}, group = {s.group};
   if (s.form->before == Before::counted) {
@@ -714,7 +715,6 @@ Family compaction() {
            {"per_item", "counts of a work-item that scans them", {8}, false, true},
            {"window", "tile states looked at at once", {32}, false, true},
            {"groups_per_unit", "work-groups per compute unit, of pipelined and billeter", {4}, false, true},
-           {"stage_kib", "kibibytes of local memory to collect kept keys in", {32}, false, true},
            {"ranks",
             "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
             "a "
@@ -761,7 +761,6 @@ Family compaction() {
               {"width", {2}},
               {"group", {64}},
               {"rows", {4}},
-              {"stage_kib", {1}},
               {"ranks", {"votes"}},
               {"state", {"halves"}}},
              {{"kernel", {"ranked", "billeter"}},
@@ -785,7 +784,6 @@ Family compaction() {
               {"rows", {4}},
               {"per_item", {2}},
               {"groups_per_unit", {1}},
-              {"stage_kib", {1}},
               {"chunk_kib", {2}}}}},
            {"quick",
             {{{"kernel", kernels()}},
@@ -832,8 +830,7 @@ Family compaction() {
               {"kept", ratios},
               {"output", {"key", "key_index"}},
               {"n", {1000003}},
-              {"width", {1}},
-              {"stage_kib", {16}}}}}},
+              {"width", {1}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"kept"}, .quantity = "rate"},
       .derived = {{"metadata_bytes", "counts, flags, masks or tile states of the design"},
                   {"moved_bytes", "what the design reads and writes in all"},
