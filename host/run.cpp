@@ -46,8 +46,9 @@ class Execution {
     for (const auto& spec : plan.buffers) {
       buffers_.emplace_back(session.context(), CL_MEM_READ_WRITE,
                             round_up(spec.bytes, poison.size()) + guard_bytes);
-      poison_buffer(buffers_.size() - 1);
-      if (spec.fill) upload(buffers_.size() - 1);
+      if (!spec.fill) continue;
+      poison_guard(buffers_.size() - 1);
+      upload(buffers_.size() - 1);
     }
     for (const auto& step : plan.steps) {
       const auto* launch = std::get_if<Launch>(&step);
@@ -125,18 +126,22 @@ class Execution {
                                           nd_range(launch.local), nullptr, event);
   }
 
-  void poison_buffer(std::size_t b) {
+  void poison_buffer(std::size_t b) { poison_from(b, 0); }
+  // Of an input, whose last few bytes behind a multiple of the pattern are uploaded after this.
+  void poison_guard(std::size_t b) { poison_from(b, plan_.buffers[b].bytes / poison.size() * poison.size()); }
+
+  void poison_from(std::size_t b, std::uint64_t begin) {
     struct Pattern {
       std::array<unsigned char, poison.size()> bytes;
     };
-    const std::uint64_t end = round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes;
+    const std::uint64_t bytes = round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes - begin;
     if (session_.info().platform != "Oclgrind") {
-      session_.queue().enqueueFillBuffer(buffers_[b], Pattern{poison}, 0, end);
+      session_.queue().enqueueFillBuffer(buffers_[b], Pattern{poison}, begin, bytes);
       return;
     }
     // What Oclgrind 21.10 has filled it takes for uninitialised, even after a kernel has stored there.
-    const std::vector<Pattern> patterns(end / poison.size(), Pattern{poison});
-    session_.queue().enqueueWriteBuffer(buffers_[b], CL_TRUE, 0, end, patterns.data());
+    const std::vector<Pattern> patterns(bytes / poison.size(), Pattern{poison});
+    session_.queue().enqueueWriteBuffer(buffers_[b], CL_TRUE, begin, bytes, patterns.data());
   }
 
   void upload(std::size_t b) {
