@@ -135,7 +135,7 @@ std::vector<Case> cases_of(const Family& family, const std::vector<Sweep>& sweep
 
 Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   Plan plan = family.plan(at, device);
-  if (plan.source.empty()) plan.source = family.name;
+  if (plan.sources.empty()) plan.sources = {family.name};
   std::uint64_t total = 0;
   for (const auto& buffer : plan.buffers) {
     total += buffer.bytes;

@@ -188,7 +188,7 @@ inline std::string type_name<std::uint8_t>() {
 }
 
 struct Plan {
-  std::string source;  // stem of the .cl file; empty: the family's own
+  std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
   std::map<std::string, std::string> defines;
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order

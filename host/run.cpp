@@ -332,7 +332,7 @@ Row run_case(Session& session, const Family& family, const Case& at, Measuring r
       record.reason = "exhibit: " + plan.exhibit + "; ";
     }
     record.axes.insert(record.axes.end(), plan.derived.begin(), plan.derived.end());
-    const Source source = source_of(plan.source, plan.defines, session.kernel_dir());
+    const Source source = source_of(plan.sources, plan.defines, session.kernel_dir());
     record.build_options = source.options;
     record.fingerprint = source.fingerprint;
     session.stage("build");

@@ -82,7 +82,7 @@ TimerProbe Session::spin(std::size_t items, cl_uint trips, double work) {
 
 void Session::open_harness() {
   stage("certify timer");
-  const Source source = source_of("harness", {}, kernel_dir_);
+  const Source source = source_of({"harness"}, {}, kernel_dir_);
   spin_ = cl::Kernel(build(source).program, "spin");
   spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, max_items * sizeof(cl_uint));
   spin_.setArg(0, spin_out_);

@@ -398,7 +398,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
   if (s.kernel == "cpu") p.define("CHUNK", s.tile);
-  if (takes_rows(s.kernel)) p.define("ROWS", s.rows);
+  if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / sizeof(T));
 
   const bool sam = s.kernel == "sam", persists = sam || (s.kernel == "pipelined" && s.groups_per_unit > 0);
   const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
@@ -500,7 +500,17 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", sizeof(T));
   p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
   if (s.reorder) p.define("REORDER", 1);
-  if (s.round_trip) p.define("ENCODE", 1);
+  if (!chains(s.kernel)) p.define("PTX", 0);
+  if (s.kernel == "pascal") {
+    p.define("ITEM", "Value");
+    p.sources = {"elements", "group_scan", "tile_states", "pascal"};
+  } else {
+    p.sources = {"elements", "group_scan"};
+    if (takes_rows(s.kernel)) p.sources.emplace_back("rows");
+    if (chains(s.kernel)) p.sources.insert(p.sources.end(), {"tile_states", "look_back"});
+    p.sources.emplace_back("scan");
+  }
+  if (s.round_trip) p.sources.emplace_back("delta");
 
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
