@@ -15,8 +15,6 @@ namespace clweave {
 
 namespace {
 
-constexpr std::uint64_t stretch_bytes = 64 << 20;  // host memory for transfers, whatever the buffer's size
-
 const char* status_name(Kind kind) {
   switch (kind) {
     case Kind::unsupported: return "unsupported";
@@ -146,31 +144,26 @@ class Execution {
 
   void upload(std::size_t b) {
     const auto& spec = plan_.buffers[b];
-    std::vector<std::byte> host(std::min(spec.bytes, stretch_bytes));
-    for (std::uint64_t at = 0; at < spec.bytes; at += stretch_bytes) {
-      const std::span<std::byte> stretch(host.data(), std::min(stretch_bytes, spec.bytes - at));
-      for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
-        spec.fill(at + begin, stretch.subspan(begin, end - begin));
-      });
-      session_.queue().enqueueWriteBuffer(buffers_[b], CL_TRUE, at, stretch.size(), stretch.data());
-    }
+    session_.staging().upload(
+        buffers_[b], spec.bytes, [&](std::uint64_t offset, std::span<std::byte> stretch) {
+          for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+            spec.fill(offset + begin, stretch.subspan(begin, end - begin));
+          });
+        });
   }
 
   Tally tally_of(const Check& check) {
-    const std::uint64_t bytes = plan_.buffers[check.buffer.index].bytes;
-    std::vector<std::byte> host(std::min(bytes, stretch_bytes));
     Tally total;
     std::mutex merging;
-    for (std::uint64_t at = 0; at < bytes; at += stretch_bytes) {
-      const std::span<std::byte> stretch(host.data(), std::min(stretch_bytes, bytes - at));
-      session_.queue().enqueueReadBuffer(buffers_[check.buffer.index], CL_TRUE, at, stretch.size(),
-                                         stretch.data());
-      for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
-        const Tally part = check.compare(at + begin, stretch.subspan(begin, end - begin));
-        const std::scoped_lock lock(merging);
-        total.merge(part);
-      });
-    }
+    session_.staging().download(
+        buffers_[check.buffer.index], plan_.buffers[check.buffer.index].bytes,
+        [&](std::uint64_t offset, std::span<const std::byte> stretch) {
+          for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+            const Tally part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
+            const std::scoped_lock lock(merging);
+            total.merge(part);
+          });
+        });
     return total;
   }
 
