@@ -420,7 +420,11 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
     Claim next = {tiles, 0};
     Rows y;
     const uint slot = mine.tile & ((1u << log2_slots) - 1), stamp = stamp_of(mine.tile, mine.epoch, log2_slots, rounds);
+#if PTX
 #pragma unroll
+#else
+#pragma unroll 1  // of so many barriers, PoCL makes programs that take minutes to compile
+#endif
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
       volatile __global Word* ring = states + ((size_t)(2 * k) << log2_slots) * WORDS;
       volatile __global Word* prefixes = ring + ((size_t)1 << log2_slots) * WORDS;

@@ -17,6 +17,7 @@ Session::Session(DeviceInfo info, std::string kernel_dir, std::function<void(con
     device_ = devices.at(info_.device_index);
     context_ = cl::Context(device_);
     queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    staging_.emplace(context_, queue_, info_.type == "gpu");
   } catch (const cl::Error& error) {
     throw cl_failure(error, "cannot open " + info_.name);
   } catch (const std::out_of_range&) {

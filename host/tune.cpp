@@ -177,6 +177,7 @@ Measuring with_effort(Measuring rule, double effort) {
   rule.stop.max_seconds *= effort;
   rule.stop.precision = std::min(0.1, rule.stop.precision / effort);
   rule.stop.min_samples = std::min<std::size_t>(rule.stop.min_samples, 5);
+  rule.check_again = false;  // the best are measured in full before one is kept
   rule.warm_up_s *= effort;
   return rule;
 }

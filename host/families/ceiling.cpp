@@ -31,6 +31,7 @@ Plan plan_of_memory(const Case& at) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
+  if (kernel == "copy_stream_run") p.define("STREAMING", 1);
   using Word = std::uint32_t;
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);
@@ -167,7 +168,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 }  // namespace
 
 Family ceiling() {
-  const Values memory = {"buffer", "copy", "copy_run", "read", "read_run"};
+  const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run"};
   const Values arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int"};
   const std::vector<Sweep> caches = {
@@ -185,10 +186,11 @@ Family ceiling() {
       .question = "How fast does this device copy, read and compute at most?",
       .axes = {{"kernel",
                 "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
-                "copy_run, read_run: a long run per item; reread, reread_run: a working set read many times; "
+                "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past the caches; "
+                "reread, reread_run: a working set read many times; "
                 "arithmetic: multiply-adds, of vectors in arithmetic_run",
-                {"copy", "copy_run", "buffer", "read", "read_run", "reread", "reread_run", "arithmetic",
-                 "arithmetic_run"}},
+                {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread", "reread_run",
+                 "arithmetic", "arithmetic_run"}},
                {"type", "of the arithmetic", types},
                {"n",
                 "32-bit words read, for reread the words it reads again and again; arithmetic takes n / 256 "

@@ -208,7 +208,7 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 // The levels that a walk meets. One ends where the next larger working set takes 30 % longer per hop; a
-// single size between two such steps is a transition, no level.
+// single size between two such steps is a transition, no level, but for the last, which is memory.
 struct Level {
   std::int64_t bytes;
   double latency_ns;
@@ -226,8 +226,12 @@ std::vector<Level> levels_of(const std::map<std::int64_t, double>& ns) {
     }
     before = latency;
   }
-  if (!levels.empty()) levels.back().latency_ns = ns.rbegin()->second;  // memory: where least is cached
+  if (levels.empty()) return levels;
+  Level memory = levels.back();
+  memory.latency_ns = ns.rbegin()->second;  // where least is cached
+  levels.pop_back();
   std::erase_if(levels, [](const Level& level) { return level.sizes < 2; });
+  levels.push_back(memory);
   return levels;
 }
 

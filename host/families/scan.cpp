@@ -8,7 +8,8 @@
 // Floating inputs of sums are whole numbers of seven bits: every partial sum is exact, so the result does not
 // depend on the order of the additions, and no error hides behind a tolerance.
 //
-// Counted bytes: what the algorithm moves between launches or, in one launch, each element once in and out.
+// Counted bytes: each element once in and once out, whatever the design. What it really asks of memory is in
+// the column traffic_bytes.
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -313,6 +314,11 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
     throw Error(Kind::usage, "pascal needs a window of a power of two, with lanes=ptx of 32");
 }
 
+// How often the scans read or write each element, tile states and sums aside.
+void traffic(Plan& p, const Setting& s, std::uint64_t accesses) {
+  p.derive("traffic_bytes", static_cast<std::int64_t>(s.scans * accesses * s.n * s.bytes));
+}
+
 // Adds the launches of one scan.
 using Scan = std::function<void(Buffer to, Buffer from)>;
 
@@ -321,7 +327,7 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
   while ((std::uint64_t{1} << passes) < s.n) ++passes;
   const std::optional<Buffer> other =
       passes > 1 ? std::optional(garbage(p, at.seed, s.n * s.bytes)) : std::nullopt;
-  p.cost.read = p.cost.written = passes * s.n * s.bytes;
+  traffic(p, s, 2 * passes);
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
@@ -334,7 +340,7 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
 
 Scan three_phase(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at.seed, s.tiles * s.bytes);
-  p.cost.read = p.cost.written = 2 * s.n * s.bytes;
+  traffic(p, s, 4);
   return [=, &p](Buffer to, Buffer from) {
     p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, to, sums, from, s.n);
     p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
@@ -348,7 +354,7 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   const std::uint64_t batch =
       s.kernel != "batched" ? s.tiles : std::max<std::uint64_t>(1, s.batch_bytes / (s.tile * s.bytes));
   Plan::need(ceil_div(s.tiles, batch) <= 4096, "more than 4096 batches");
-  p.cost.read = 2 * s.n * s.bytes;
+  traffic(p, s, 3);
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t first = 0; first < s.tiles; first += batch) {
       const std::uint64_t tiles = std::min(batch, s.tiles - first);
@@ -373,6 +379,7 @@ Buffer weight_table(Plan& p, const Setting& s) {
 
 template <class T>
 Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) {
+  traffic(p, s, 2);
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
@@ -572,7 +579,34 @@ Family scan() {
   const Values widths = {"uint", "ulong"};
   const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
                         1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
-  const Values large = {1 << 26, 1 << 28};
+  const auto plots = [&](const Values& n) -> std::vector<Sweep> {
+    return {{{"kernel", plotted}, {"type", widths}, {"n", n}, {"per_item", {16}}, {"rows", {8}}},
+            {{"kernel", {"register_tile", "sam", "pascal"}},
+             {"type", widths},
+             {"scan_order", {2, 5, 8}},
+             {"n", n},
+             {"group", {128}},
+             {"per_item", {32}},
+             {"rows", {8}}},
+            {{"kernel", {"lookback_wide", "pascal"}},
+             {"type", widths},
+             {"tuple", {2, 5, 8}},
+             {"n", n},
+             {"group", {128}},
+             {"per_item", {16}}},
+            {{"kernel", {"register_tile"}},
+             {"type", widths},
+             {"tuple", {2, 5, 8, 32}},
+             {"tuple_by", {"reorder"}},
+             {"n", n},
+             {"rows", {8}}},
+            {{"kernel", {"lookback_wide", "pascal"}},
+             {"type", {"uint"}},
+             {"tuple", {32}},
+             {"n", n},
+             {"group", {64}},
+             {"per_item", {32}}}};
+  };
   return {
       .name = "scan",
       .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
@@ -745,66 +779,32 @@ Family scan() {
               {"scan_order", {2}},
               {"n", {1 << 22}},
               {"per_item", {32}}}}},
-           {"paper",
-            {{{"kernel", plotted}, {"type", widths}, {"n", sizes}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "sam", "pascal"}},
-              {"type", widths},
-              {"scan_order", {2, 5, 8}},
-              {"n", sizes},
-              {"group", {128}},
-              {"per_item", {32}},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8}},
-              {"n", sizes},
-              {"group", {128}},
-              {"per_item", {16}}},
-             {{"kernel", {"register_tile"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8, 32}},
-              {"tuple_by", {"reorder"}},
-              {"n", sizes},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", {"uint"}},
-              {"tuple", {32}},
-              {"n", sizes},
-              {"group", {64}},
-              {"per_item", {32}}}}},
+           {"paper", plots(sizes)},
            {"full",
-            {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "pipelined", "sam"}},
-              {"lanes", {"ptx"}},
-              {"n", {1 << 20, 1 << 24, 1 << 28}},
-              {"rows", {8, 12}}},
-             {{"kernel", plotted}, {"type", widths}, {"n", large}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "sam", "pascal"}},
-              {"type", widths},
-              {"scan_order", {2, 5, 8}},
-              {"n", large},
-              {"group", {128}},
-              {"per_item", {32}},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8}},
-              {"n", large},
-              {"group", {128}},
-              {"per_item", {16}}},
-             {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
-             {{"kernel", {"pascal"}},
-              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
-              {"tuple", {1, 2, 3, 4}},
-              {"n", {1000003}}},
-             {{"kernel", {"lookback_fallback", "pascal"}},
-              {"type", {"int"}},
-              {"task", {"round_trip"}},
-              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
-              {"tuple", {1, 2, 3}},
-              {"n", {1 << 22}}},
-             {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
+            plots({1 << 26, 1 << 28}) +
+                std::vector<Sweep>{
+                    {{"kernel", kernels},
+                     {"n", {1 << 20, 1 << 24, 1 << 28}},
+                     {"per_item", {16}},
+                     {"rows", {8}}},
+                    {{"kernel", {"register_tile", "pipelined", "sam"}},
+                     {"lanes", {"ptx"}},
+                     {"n", {1 << 20, 1 << 24, 1 << 28}},
+                     {"rows", {8, 12}}},
+                    {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
+                    {{"kernel", {"pascal"}},
+                     {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+                     {"tuple", {1, 2, 3, 4}},
+                     {"n", {1000003}}},
+                    {{"kernel", {"lookback_fallback", "pascal"}},
+                     {"type", {"int"}},
+                     {"task", {"round_trip"}},
+                     {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+                     {"tuple", {1, 2, 3}},
+                     {"n", {1 << 22}}},
+                    {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
+      .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"}},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};
