@@ -398,6 +398,12 @@ std::uint64_t local_bytes_of(const Setting& s) {
 }
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
+  if (!s.cpu && s.group % bundle != 0) throw Error(Kind::usage, "group must be a multiple of 32");
+  if (s.tile > 65536 && !s.cpu)
+    throw Error(Kind::usage, "group * rows * width must be 65536 at most: places in a tile have 16 bits");
+  if (s.ptx && (s.window % bundle != 0 || s.window > 8 * bundle))
+    throw Error(Kind::usage, "with lanes=ptx, window must be a multiple of 32, up to 256");
+  if (s.width == 3) throw Error(Kind::usage, "width must be 1, 2 or 4");
   const std::uint64_t local = local_bytes_of(s);
   Plan::need(local <= static_cast<std::uint64_t>(device.local_bytes),
              fmt::format("{} bytes of local memory, the device has {}", local, device.local_bytes));
@@ -407,12 +413,6 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
              "a group that has started may never go on while others wait for it");
   const std::uint64_t most_tiles = s.halves ? 1 << 17 : INT32_MAX / 2;
   Plan::need(s.tiles <= most_tiles, fmt::format("{} tiles, the tickets count to {}", s.tiles, most_tiles));
-  if (!s.cpu && s.group % bundle != 0) throw Error(Kind::usage, "group must be a multiple of 32");
-  if (s.tile > 65536 && !s.cpu)
-    throw Error(Kind::usage, "group * rows * width must be 65536 at most: places in a tile have 16 bits");
-  if (s.ptx && (s.window % bundle != 0 || s.window > 8 * bundle))
-    throw Error(Kind::usage, "with lanes=ptx, window must be a multiple of 32, up to 256");
-  if (s.width == 3) throw Error(Kind::usage, "width must be 1, 2 or 4");
 }
 
 // The buffers of a plan.
