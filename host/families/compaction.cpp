@@ -619,15 +619,20 @@ struct Best {
   void heed(double t) { time_s = std::min(time_s, t); }
 };
 
-// At each kept ratio of the largest work measured: every design over the best, and what wide loads, few
+// At each kept ratio, of the size with the most cases: every design over the best, and what wide loads, few
 // counts and collecting in local memory bring.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  const auto counts = [](const Case& at) {
+    return at.is("pattern", "random") && at.is("type", "uint") && at.is("predicate", "non_zero") &&
+           at.is("output", "key");
+  };
+  std::map<std::int64_t, std::size_t> measured;
+  for (const auto& o : outcomes) measured[o.at.number("n")] += counts(o.at) ? 1 : 0;
   std::int64_t n = 0;
-  for (const auto& o : outcomes) n = std::max(n, o.at.number("n"));
+  for (const auto& [size, cases] : measured) n = cases >= measured[n] ? size : n;
   std::map<double, std::map<std::string, std::map<std::int64_t, Best>>> by_kept;  // then kernel, width
   for (const auto& o : outcomes) {
-    if (o.at.number("n") == n && o.at.is("pattern", "random") && o.at.is("type", "uint") &&
-        o.at.is("predicate", "non_zero") && o.at.is("output", "key"))
+    if (o.at.number("n") == n && counts(o.at))
       by_kept[fraction_of(o.at)][o.at.text("kernel")][o.at.number("width")].heed(o.time_s);
   }
   std::vector<Finding> out;
@@ -798,6 +803,11 @@ Family compaction() {
               {"n", {1 << 24}},
               {"width", {1}},
               {"lanes", {"portable", "ptx"}}},
+             {{"kernel", {"billeter"}},
+              {"kept", ratios},
+              {"n", {1 << 24}},
+              {"groups_per_unit", {8, 16}},
+              {"lanes", {"ptx"}}},
              {{"kernel", of_series}, {"n", sizes}, {"lanes", {"ptx"}}},
              {{"kernel", of_series}, {"pattern", patterns}, {"n", {1 << 24}}, {"lanes", {"ptx"}}}}},
            {"full",
