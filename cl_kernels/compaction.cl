@@ -441,6 +441,7 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
   WINDOW_MEMORY;
   STAGE_MEMORY;
   const uint item = (uint)get_local_id(0);
+  (void)item;
   (void)vectors;
   (void)masks;
 #if CHAINED
@@ -738,6 +739,7 @@ __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __g
   __local uint places[CHUNK];
 #else
   __local uint places[1];
+  (void)index;
 #endif
   const Claim mine = claim(states, tiles, said);
   const ulong first = (ulong)mine.tile * CHUNK;
