@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -202,7 +203,8 @@ struct Plan {
   std::string exhibit;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
   std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
 
-  Plan& define(const std::string& name, std::int64_t v) {
+  template <std::integral N>
+  Plan& define(const std::string& name, N v) {
     defines[name] = std::to_string(v);
     return *this;
   }

@@ -34,6 +34,15 @@ constexpr unsigned key_bits = 29;  // so many keys, at most, are all different i
 constexpr std::uint64_t most = std::uint64_t{1} << key_bits;
 constexpr std::uint64_t run_length = 1000;  // of pattern runs: no multiple of any tile
 
+constexpr std::uint64_t inverse_of(std::uint64_t odd) {  // modulo 2^64
+  std::uint64_t x = odd;
+  for (int i = 0; i < 6; ++i) x *= 2 - odd * x;
+  return x;
+}
+constexpr std::array<std::uint64_t, 3> factors = {0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15};
+constexpr std::array<std::uint64_t, 3> inverses = {inverse_of(factors[2]), inverse_of(factors[1]),
+                                                   inverse_of(factors[0])};
+
 // A random permutation of [0, n): of the next power of two, applied until it lands below n. Its steps are
 // invertible modulo that power.
 class Permutation {
@@ -56,13 +65,6 @@ class Permutation {
   }
 
  private:
-  static constexpr std::array<std::uint64_t, 3> factors = {0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
-                                                           0x9E3779B97F4A7C15};
-  static constexpr std::uint64_t inverse_of(std::uint64_t odd) {
-    std::uint64_t x = odd;
-    for (int i = 0; i < 6; ++i) x *= 2 - odd * x;
-    return x;
-  }
   std::uint64_t folded(std::uint64_t x) const { return x ^ x >> (bits_ + 1) / 2; }  // its own inverse
 
   std::uint64_t forward(std::uint64_t x) const {
@@ -71,8 +73,7 @@ class Permutation {
     return x;
   }
   std::uint64_t backward(std::uint64_t x) const {
-    for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor)
-      x = folded(x) * inverse_of(*factor) & mask_;
+    for (const auto inverse : inverses) x = folded(x) * inverse & mask_;
     return (x - key_) & mask_;
   }
 
@@ -269,7 +270,8 @@ class Multiset {
       const bool twice =
           place && (seen_[*place / 64].fetch_or(std::uint64_t{1} << *place % 64) >> *place % 64 & 1) != 0;
       ++tally.elements;
-      tally.written += std::memcmp(got.data(), &poison[i * key_bytes % poison.size()], key_bytes) != 0;
+      tally.written +=
+          std::memcmp(got.data(), &poison[i * key_bytes % poison.size()], key_bytes) != 0 ? 1 : 0;
       if (place && !twice) continue;
       if (tally.wrong++ == 0) {
         tally.first_wrong = first + i;
@@ -300,10 +302,10 @@ enum class Before { look_back = 1, sections, counted, unordered };  // numbered 
 
 // How a design works.
 struct Form {
-  const char* name;
-  std::optional<Before> before;  // of those that go by tiles
-  const char* ranks;             // empty: as the axis says
-  bool staged, ahead, masks;
+  const char* name = "";
+  std::optional<Before> before = {};  // of those that go by tiles
+  const char* ranks = "";             // empty: as the axis says
+  bool staged = false, ahead = false, masks = false;
 };
 constexpr std::array<Form, 11> forms = {{{"three_pass", {}, "sums", false, false, false},
                                          {"billeter", {}, "sums", false, false, false},
@@ -352,7 +354,7 @@ Pattern pattern_of(const Case& at) {
 struct Setting {
   const Form* form;
   bool ptx, index, halves, sequences, three_pass, cpu;
-  std::uint64_t n, key_bytes, width, group, rows, items, window, polls, per_unit;
+  std::uint64_t n, key_bytes, width, group, rows, items, window, polls, per_unit, drop;
   std::uint64_t tile, tiles;
 };
 
@@ -375,6 +377,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   if (!s.ptx) s.window = std::min(s.window, s.group);
   s.polls = at.count("polls", 1, 60000);
   s.per_unit = at.count("groups_per_unit", 1, 1024);
+  s.drop = at.count("drop", 0, 1000000);
   s.tile = s.cpu ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes : s.group * s.rows * s.width;
   s.tiles = ceil_div(s.n, s.tile);
   return s;
@@ -432,7 +435,7 @@ std::uint64_t three_pass(Plan& p, const Case& at, const Setting& s, const Memory
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, scan_tiles);
   p.launch("scan_tiles_onto", scans, group, ranks, sums, flags, s.n, std::uint64_t{0});
   p.launch("scatter", tiles, group, m.out, m.index, m.count, ranks, m.in, s.n);
-  moved += s.n * s.key_bytes + 5 * 4 * s.n + 4 * 4 * scan_tiles;
+  moved += s.n * s.key_bytes + 20 * s.n + 16 * scan_tiles;
   return 4 * (2 * s.n + scan_tiles);
 }
 
@@ -452,7 +455,7 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, units);
   p.launch("move_sequences", all, group, m.out, m.index, m.count, sums, m.in, s.n, chunks / units,
            chunks % units);
-  moved += s.n * s.key_bytes + 4 * 4 * units;
+  moved += s.n * s.key_bytes + 16 * units;
   return 4 * units;
 }
 
@@ -464,7 +467,7 @@ Buffer stale_states(Plan& p, const Case& at, const Setting& s) {
 void define_states(Plan& p, const Setting& s, const DeviceInfo& device, bool waiting) {
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
-  p.define("STATE_BITS", s.halves ? 32 : 64).define("DROP", 0).define("WINDOW", s.window);
+  p.define("STATE_BITS", s.halves ? 32 : 64).define("DROP", s.drop).define("WINDOW", s.window);
   p.define("POLLS", waiting ? enough : s.polls);
 }
 
@@ -475,7 +478,7 @@ std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setti
   const Buffer states = stale_states(p, at, s);
   p.launch("cpu", {s.tiles}, {1}, m.out, m.index, m.count, states, m.in, s.n,
            static_cast<std::uint32_t>(s.tiles));
-  moved += 3 * 8 * s.tiles;
+  moved += 24 * s.tiles;
   return 8 * s.tiles;
 }
 
@@ -497,7 +500,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
     p.launch("count_tiles", all, group, sums, masks, m.in, s.n);
     p.launch("scan_sums", group, group, sums, std::uint64_t{0}, s.tiles);
     p.launch("compact", all, group, m.out, m.index, m.count, sums, masks, m.in, s.n, count, count);
-    moved += s.n * s.key_bytes + 4 * 4 * s.tiles + 2 * 4 * mask_words;  // with masks, the second n at most
+    moved += s.n * s.key_bytes + 16 * s.tiles + 8 * mask_words;  // with masks, the second n at most
     return 4 * (s.tiles + mask_words);
   }
   if (s.form->before == Before::unordered) {
@@ -513,7 +516,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
   const auto tickets = static_cast<std::uint32_t>(s.form->ahead ? s.tiles + groups : s.tiles);
   p.launch("compact", {groups * s.group}, group, m.out, m.index, m.count, states, m.in, m.in, s.n, count,
            tickets);
-  moved += 3 * 8 * s.tiles;
+  moved += 24 * s.tiles;
   return 8 * s.tiles;
 }
 
@@ -608,6 +611,8 @@ bool makes_sense(const Case& at) {
   if (*form.ranks != '\0' && !at.is("ranks", "packed")) return false;
   if (at.is("kernel", "ranked") && at.is("ranks", "sums")) return false;  // is single_pass
   if (!sequences && !at.is("write", "by_ratio")) return false;
+  if (at.number("drop") != 0 && !cpu && (form.before != Before::look_back || at.is("lanes", "ptx")))
+    return false;
   if (at.is("output", "key_index") && form.before == Before::unordered) return false;  // the keys tell
   return at.is("state", "widest") || cpu || chained || form.before == Before::unordered;
 }
@@ -668,7 +673,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     for (const auto& [kernel, by_width] : by_kernel) {
       if (by_width.contains(1) && by_width.contains(4)) {
         const double gain = by_width.at(1).time_s / by_width.at(4).time_s;
-        out.push_back({at + "_vectors_" + kernel, gain, "ratio",
+        out.push_back({fmt::format("{}_vectors_{}", at, kernel), gain, "ratio",
                        fmt::format("{}{} loads four keys at once: {:.2f}x", where, kernel, gain)});
       }
     }
@@ -737,7 +742,10 @@ Family compaction() {
            {"polls", "how often a state is asked for before it is computed", {64}, false, true},
            {"state",
             "words of a tile state: the widest the device has atomics for, or halves of them",
-            {"widest", "halves"}}},
+            {"widest", "halves"}},
+           {"drop",
+            "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
+            {0}}},
       .presets =
           {{"smoke",
             {{{"kernel", tile_kernels}, {"n", {1, 4099}}, {"group", {64}}, {"rows", {2}}, {"per_item", {2}}},
@@ -768,7 +776,8 @@ Family compaction() {
               {"group", {64}},
               {"rows", {4}},
               {"ranks", {"votes"}},
-              {"state", {"halves"}}},
+              {"state", {"halves"}},
+              {"drop", {2}}},
              {{"kernel", {"ranked", "billeter"}},
               {"type", {"float"}},
               {"pattern", {"runs"}},
@@ -780,6 +789,13 @@ Family compaction() {
               {"rows", {2}},
               {"per_item", {2}},
               {"groups_per_unit", {1}}},
+             {{"kernel", {"single_pass", "pipelined", "cpu"}},
+              {"n", {9001}},
+              {"group", {32}},
+              {"rows", {2}},
+              {"groups_per_unit", {1}},
+              {"chunk_kib", {1}},
+              {"drop", {2}}},
              {{"kernel", {"orange_owls", "pipelined", "unordered", "cpu"}},
               {"type", {"struct16"}},
               {"pattern", {"sorted"}},

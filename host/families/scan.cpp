@@ -33,7 +33,7 @@ constexpr std::uint64_t vector_bytes = 16;
 
 // ---- Operators -----------------------------------------------------------------------------------------
 
-enum class Op { sum = 1, max, xor_, affine };  // numbered as in scan.cl
+enum class Op { sum = 1, max, xor_, affine };  // numbered as in elements.cl
 
 Op op_of(const Case& at) {
   if (at.is("op", "sum")) return Op::sum;
