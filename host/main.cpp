@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "claims.hpp"
+#include "fingerprint.hpp"
 #include "listing.hpp"
 #include "options.hpp"
 #include "record.hpp"
@@ -64,6 +66,8 @@ int main(int argc, char** argv) {
       case Command::run: return supervise(*options, arguments);
       case Command::tune: return tune(*options, arguments);
       case Command::roofline: return roofline(options->files, options->csv_output);
+      case Command::claims: return claims(*options);
+      case Command::fingerprint: return fingerprint(*options);
       case Command::worker: return serve();
     }
   } catch (const Error& error) {
