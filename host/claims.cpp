@@ -118,25 +118,36 @@ std::vector<std::string> axes_wanted(const Rows& rows, Rows::Want::How how) {
   return out;
 }
 
-// What both sides have to agree in, best first: the types preferred, and of each the largest sizes.
-std::vector<Cells> places_of(const Rows& wanted, const Picked& rows) {
-  const auto preferred = axes_wanted(wanted, Rows::Want::How::first);
-  const auto sized = axes_wanted(wanted, Rows::Want::How::largest);
+// How many of them are what `clweave run --claims` would measure.
+double asked_for(const Rows& wanted, const Picked& rows) {
+  return static_cast<double>(std::ranges::count_if(rows, [&](const Timed* timed) {
+    return std::ranges::all_of(wanted.axes, [&](const auto& axis) {
+      return axis.second.how != Rows::Want::How::tried ||
+             is_among(cell_of(*timed, axis.first), axis.second.values);
+    });
+  }));
+}
+
+// What both sides have to agree in, best first: the types preferred, of each the sizes of which most rows are
+// there, and of those the largest.
+std::vector<Cells> places_of(const Rule& rule, const Picked& of, const Picked& to) {
+  const auto preferred = axes_wanted(rule.of, Rows::Want::How::first);
+  const auto sized = axes_wanted(rule.of, Rows::Want::How::largest);
   std::vector<std::string> axes = preferred;
   axes.insert(axes.end(), sized.begin(), sized.end());
-  std::vector<Cells> places = different_cells(rows, axes);
+  std::vector<Cells> places = different_cells(of, axes);
   const auto rank = [&](const Cells& cells) {
     std::vector<double> out;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto& [axis, cell] = cells[i];
-      const Values& values = wanted.axes.at(axis).values;
-      const Value value = value_of(cell);
-      if (i < preferred.size()) {
-        const auto it = std::ranges::find(values, cell, [](const Value& v) { return text_of(v); });
-        out.push_back(static_cast<double>(it - values.begin()));
-      } else if (const auto* n = std::get_if<std::int64_t>(&value)) {
-        out.push_back(-static_cast<double>(*n));
-      }
+    for (std::size_t i = 0; i < preferred.size(); ++i) {
+      const Values& values = rule.of.axes.at(cells[i].first).values;
+      const auto it = std::ranges::find(values, cells[i].second, [](const Value& v) { return text_of(v); });
+      out.push_back(static_cast<double>(it - values.begin()));
+    }
+    out.push_back(-asked_for(rule.of, with_cells(of, cells)) - asked_for(rule.to, with_cells(to, cells)));
+    for (std::size_t i = preferred.size(); i < cells.size(); ++i) {
+      const Value value = value_of(cells[i].second);
+      const auto* n = std::get_if<std::int64_t>(&value);
+      out.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
     }
     return out;
   };
@@ -228,6 +239,12 @@ struct Sides {
   Picked of, to;
 };
 
+// Of how few places a shape can be told: three, or those that the rule names when they are fewer.
+std::size_t enough(const Rule& rule) {
+  const auto want = rule.of.axes.find(rule.along.front());
+  return want == rule.of.axes.end() ? 3 : std::min<std::size_t>(3, want->second.values.size());
+}
+
 Series series_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   Series out = series(sides.of, rule.of, rule.along, rule.quantity, clock, used);
   if (rule.to.empty()) return out;
@@ -309,7 +326,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
     }
     case Rule::Kind::trend: {
       const Series all = points();
-      if (all.size() < 2) return {};
+      if (all.size() < enough(rule)) return {};
       return all.back().second / all.front().second;
     }
     case Rule::Kind::interior: {
@@ -358,9 +375,11 @@ double worst_step(const Series& points, bool rising) {
   return worst;
 }
 
+// Relative to the first: 1, 1.38, 2.04.
 std::string series_text(const Series& points) {
   std::vector<std::string> values;
-  for (const auto& [place, value] : points) values.push_back(fmt::format("{:.3g}", value));
+  for (const auto& [place, value] : points)
+    values.push_back(fmt::format("{:.3g}", value / points.front().second));
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
@@ -479,7 +498,7 @@ std::string missing(const Claim& claim, const DeviceRows& device, const std::vec
     for (const auto* record : untimed_of(*rows, device, families))
       return fmt::format("{}: {}", record->status, record->reason);
   }
-  return "rows are missing";
+  return no_rows;
 }
 
 std::string exhibit_text(const Claim& claim, const DeviceRows& device, const std::vector<Family>& families) {
@@ -527,7 +546,7 @@ Ruling ruling_of(const Claim& claim, const DeviceRows& device, const std::vector
   const Rule& rule = *claim.rule;
   const Picked of = rows_of(rule.of, device, families);
   const Picked to = rule.to.empty() ? Picked() : rows_of(rule.to, device, families);
-  for (const auto& place : places_of(rule.of, of)) {
+  for (const auto& place : places_of(rule, of, to)) {
     auto decided = judged_at(rule, {with_cells(of, place), with_cells(to, place)}, device, families);
     if (!decided) continue;
     out.verdict = decided->verdict;
@@ -629,7 +648,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
                             const Selection& wanted, const DeviceInfo& device) {
   std::vector<Family> asked = families;
   for (auto& family : asked) {
-    if (family.name != "ceiling") family.presets[wanted.preset].clear();
+    if (family.name != "ceiling" || !wanted.ceilings) family.presets[wanted.preset].clear();
   }
   for (const auto& claim : claims) {
     auto selections = claim.selections();

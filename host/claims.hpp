@@ -54,7 +54,7 @@ struct Rule {
   std::vector<std::string> along;
   std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
   std::string each;               // axis of `to`: the claim must hold against each of its values
-  Value at = std::string();                     // interior: where the best is said to be; empty text: anywhere between
+  Value at = std::string();       // interior: where the best is said to be; empty text: anywhere between
   double fraction = 0.9;
   Is is = Is::above;
   double bound = 1;
@@ -111,8 +111,10 @@ Verdict verdict_of(const Figure&, const Rule&);
 
 Ruling ruling_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
 
+inline constexpr const char* no_rows = "rows are missing";  // the note of a claim that only waits for a run
+
 struct DeviceRulings {
-  std::string device;
+  std::string device, name;  // name: with platform and driver
   std::vector<Ruling> rulings;
 };
 

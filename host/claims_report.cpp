@@ -76,7 +76,7 @@ std::string evidence_text(const Claim& claim) {
 Table table_of(const std::vector<DeviceRulings>& devices, bool colour) {
   std::vector<Table::Column> heads = {{"claim"}};
   if (devices.size() == 1) {
-    heads.insert(heads.end(), {{"verdict"}, {"here"}, {"asked"}});
+    heads.insert(heads.end(), {{"verdict"}, {"here"}, {"at"}, {"asked"}});
   } else {
     for (std::size_t d = 0; d < devices.size(); ++d)
       heads.push_back({std::string(1, static_cast<char>('A' + d % 26))});
@@ -90,6 +90,7 @@ Table table_of(const std::vector<DeviceRulings>& devices, bool colour) {
     if (devices.size() == 1) {
       cells.push_back(painted(first.verdict, colour));
       cells.push_back(figure_text(first));
+      cells.push_back(first.number ? first.note : "");
       cells.push_back(claim.rule ? asked_text(*claim.rule) : "");
     } else {
       for (const auto& device : devices) {
@@ -135,21 +136,31 @@ std::string faults_text(const std::vector<DeviceRulings>& devices, bool colour) 
       if (!device.rulings[c].exhibit.empty())
         out += fmt::format("    {}: {}\n", device.device, device.rulings[c].exhibit);
     }
-    out += fmt::format("    repeat it: {}\n",
-                       claim.check.empty()
-                           ? fmt::format("clweave run --claim {} --where form=published", claim.id)
-                           : claim.check);
+    out +=
+        fmt::format("    repeat it: {}\n",
+                    claim.check.empty()
+                        ? fmt::format("clweave run --no-ceiling --claim {} --where form=published", claim.id)
+                        : claim.check);
   }
   return out.empty() ? out : paint("published evidence that is void", Style::bold, colour) + "\n" + out;
 }
 
+// What fails for a reason of its own, then what only waits for a run.
 std::string untested_text(const DeviceRulings& device, bool colour) {
   std::string out;
+  std::vector<std::string> unmeasured;
   for (const auto& ruling : device.rulings) {
     if (ruling.verdict != Verdict::not_testable) continue;
-    out += fmt::format("  {}  {}\n", paint(ruling.claim->id, Style::dim, colour), ruling.note);
-    if (!ruling.command.empty()) out += fmt::format("    {}\n", ruling.command);
+    if (ruling.note == no_rows) {
+      unmeasured.push_back(ruling.claim->id);
+    } else {
+      out += fmt::format("  {}  {}\n", paint(ruling.claim->id, Style::dim, colour), ruling.note);
+    }
   }
+  if (!unmeasured.empty())
+    out += fmt::format("  {}  {}\n    clweave run --device \"{}\" --claim {}\n",
+                       paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim, colour), no_rows,
+                       device.device, fmt::join(unmeasured, ","));
   if (out.empty()) return out;
   return fmt::format("{}\n{}", paint("not testable on " + device.device, Style::bold, colour), out);
 }
@@ -183,7 +194,7 @@ std::string claims_text(const std::vector<DeviceRulings>& devices, const Screen&
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::string letter =
         devices.size() == 1 ? "" : fmt::format("{}  ", static_cast<char>('A' + d % 26));
-    out += fmt::format("{}{}\n{}{}\n", letter, paint(devices[d].device, Style::bold, colour),
+    out += fmt::format("{}{}\n{}{}\n", letter, paint(devices[d].name, Style::bold, colour),
                        letter.empty() ? "" : "   ", tally_text(devices[d]));
   }
   out += "\n" + table_of(devices, colour).text(colour, screen.live ? 72 : 0) + "\n" + remark;
@@ -200,7 +211,7 @@ std::string claims_markdown(const std::vector<DeviceRulings>& devices) {
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::string letter =
         devices.size() == 1 ? "" : fmt::format("{}: ", static_cast<char>('A' + d % 26));
-    out += fmt::format("* {}{}. {}\n", letter, devices[d].device, tally_text(devices[d]));
+    out += fmt::format("* {}{}. {}\n", letter, devices[d].name, tally_text(devices[d]));
   }
   out += "\n" + table_of(devices, false).markdown() + "\n" + remark;
   return out;
@@ -217,7 +228,7 @@ std::string claims_csv(const std::vector<DeviceRulings>& devices) {
         return r.number ? fmt::format("{}", *r.number.*member) : std::string();
       };
       out += csv_line(std::vector<std::string>{
-          device.device, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
+          device.name, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
           number(&Figure::high), claim.rule ? claim.rule->unit : "",
           claim.rule ? asked_text(*claim.rule) : "", r.note, r.cases.empty() ? "" : std::to_string(r.runs),
           published_text(claim), claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit,
@@ -253,7 +264,7 @@ std::string claims_json(const std::vector<DeviceRulings>& devices) {
       if (!r.command.empty()) entry["command"] = r.command;
       rulings.push_back(std::move(entry));
     }
-    out.push_back({{"device", device.device}, {"claims", std::move(rulings)}});
+    out.push_back({{"device", device.name}, {"claims", std::move(rulings)}});
   }
   return out.dump(2) + "\n";
 }
@@ -264,7 +275,7 @@ int claims(const Options& options) {
   const auto records = records_of_files(options.files);
   std::vector<DeviceRulings> devices;
   for (const auto& rows : device_rows(records)) {
-    auto& device = devices.emplace_back(DeviceRulings{rows.name(), {}});
+    auto& device = devices.emplace_back(DeviceRulings{rows.device, rows.name(), {}});
     for (const auto& claim : all) device.rulings.push_back(ruling_of(claim, rows, families));
   }
   if (devices.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <set>
 
 #include "random.hpp"
 #include "stats.hpp"
@@ -65,6 +66,7 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
   std::vector<DeviceRows> out;
   std::map<std::string, std::size_t> known;
   std::vector<std::map<std::string, std::size_t>> cases;
+  std::vector<std::set<std::string>> by_stamps;  // families that were timed by the device
   const auto key = [](const Record& r) {
     return r.platform + "\n" + r.device + "\n" + r.device_id + "\n" + r.driver;
   };
@@ -72,10 +74,11 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
     if (r.api != "opencl") continue;
     const auto [it, first] = known.emplace(key(r), out.size());
     if (first) {
-      out.push_back({r.device, r.platform, r.driver, r.device_type, "", {}, {}, 0, {}});
+      out.push_back({r.device, r.platform, r.driver, r.device_type, {}, {}, 0, {}});
       cases.emplace_back();
+      by_stamps.emplace_back();
     }
-    if (r.timer == "event") out[it->second].timer = "event";
+    if (r.timer == "event") by_stamps[it->second].insert(r.family);
   }
   for (const auto& r : records) {
     if (r.api != "opencl") continue;
@@ -86,8 +89,7 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
       device.untimed.push_back(&r);
       continue;
     }
-    if (device.timer.empty()) device.timer = r.timer;
-    if (r.timer != device.timer || r.cache == "cold") continue;
+    if ((r.timer != "event" && by_stamps[d].contains(r.family)) || r.cache == "cold") continue;
     const auto [it, first] = cases[d].emplace(r.case_id, device.timed.size());
     if (first) {
       Timed timed{&r, {}, {}, device.timed.size()};
@@ -97,7 +99,9 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
       device.compute_units = std::max(device.compute_units, units_of(timed));
       device.timed.push_back(std::move(timed));
     }
-    device.timed[it->second].runs.push_back(repetition_of(r));
+    Timed& timed = device.timed[it->second];
+    timed.runs.push_back(repetition_of(r));
+    if (!timed.record->of_ceiling && r.of_ceiling) timed.record = &r;  // not every run measures ceilings
   }
   for (auto& device : out) {
     auto& measured = device.clocks.emplace_back();

@@ -16,7 +16,7 @@ namespace clweave {
 
 // A case that was measured on a device, with all its repetitions.
 struct Timed {
-  const Record* record = nullptr;           // the first of them
+  const Record* record = nullptr;           // one of them, with of_ceiling if any has it
   std::map<std::string, std::string> axes;  // without empty cells
   struct Repetition {
     double median_s, low_s, high_s;
@@ -35,13 +35,15 @@ struct Figure {
 
 struct DeviceRows {
   std::string device, platform, driver, type;  // type: cpu, gpu, ..
-  std::string timer;                           // of its rows: event or host
   std::vector<Timed> timed;                    // `ok`, warm, no exhibits
   std::vector<const Record*> untimed;          // failures and exhibits
   std::int64_t compute_units = 0;              // as far as rows tell; 0: they do not
   std::vector<std::vector<double>> clocks;     // the first is as measured
 
-  std::string name() const { return device + ", " + platform; }
+  // Without what a platform says of its own build.
+  std::string name() const {
+    return device + ", " + platform.substr(0, platform.find(", ")) + ", driver " + driver;
+  }
 };
 
 // One per device and driver, in the order met; rows of a device that has time stamps and was timed by the

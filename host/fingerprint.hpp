@@ -21,7 +21,7 @@ struct Trait {
 };
 
 struct Card {
-  std::string device, driver;
+  std::string device, name;   // name: with platform and driver
   std::vector<Trait> traits;  // the same ones in the same order on every card
 };
 
