@@ -97,7 +97,9 @@ Picked with_cells(const Picked& all, const Cells& cells) {
 
 std::string text_of_cells(const Cells& cells) {
   std::vector<std::string> parts;
-  for (const auto& [axis, cell] : cells) parts.push_back(axis + "=" + cell);
+  for (const auto& [axis, cell] : cells) {
+    if (axis != timer_axis || cell != "event") parts.push_back(axis + "=" + cell);
+  }
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -128,13 +130,14 @@ double asked_for(const Rows& wanted, const Picked& rows) {
   }));
 }
 
-// What both sides have to agree in, best first: the types preferred, of each the sizes of which most rows are
-// there, and of those the largest.
+// What both sides have to agree in, best first: the types preferred, of each the sizes and the clock of which
+// most rows are there, and of those the largest.
 std::vector<Cells> places_of(const Rule& rule, const Picked& of, const Picked& to) {
   const auto preferred = axes_wanted(rule.of, Rows::Want::How::first);
   const auto sized = axes_wanted(rule.of, Rows::Want::How::largest);
   std::vector<std::string> axes = preferred;
   axes.insert(axes.end(), sized.begin(), sized.end());
+  axes.emplace_back(timer_axis);
   std::vector<Cells> places = different_cells(of, axes);
   const auto rank = [&](const Cells& cells) {
     std::vector<double> out;

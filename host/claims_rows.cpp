@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numbers>
-#include <set>
 
 #include "random.hpp"
 #include "stats.hpp"
@@ -66,7 +65,6 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
   std::vector<DeviceRows> out;
   std::map<std::string, std::size_t> known;
   std::vector<std::map<std::string, std::size_t>> cases;
-  std::vector<std::set<std::string>> by_stamps;  // families that were timed by the device
   const auto key = [](const Record& r) {
     return r.platform + "\n" + r.device + "\n" + r.device_id + "\n" + r.driver;
   };
@@ -76,9 +74,7 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
     if (first) {
       out.push_back({r.device, r.platform, r.driver, r.device_type, {}, {}, 0, {}});
       cases.emplace_back();
-      by_stamps.emplace_back();
     }
-    if (r.timer == "event") by_stamps[it->second].insert(r.family);
   }
   for (const auto& r : records) {
     if (r.api != "opencl") continue;
@@ -89,10 +85,10 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
       device.untimed.push_back(&r);
       continue;
     }
-    if ((r.timer != "event" && by_stamps[d].contains(r.family)) || r.cache == "cold") continue;
-    const auto [it, first] = cases[d].emplace(r.case_id, device.timed.size());
+    if (r.cache == "cold") continue;
+    const auto [it, first] = cases[d].emplace(r.case_id + "\n" + r.timer, device.timed.size());
     if (first) {
-      Timed timed{&r, {}, {}, device.timed.size()};
+      Timed timed{&r, {{timer_axis, r.timer}}, {}, device.timed.size()};
       for (const auto& [axis, value] : r.axes) {
         if (!value.empty()) timed.axes.emplace(axis, value);
       }

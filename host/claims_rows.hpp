@@ -14,7 +14,10 @@
 
 namespace clweave {
 
-// A case that was measured on a device, with all its repetitions.
+// Among the axes of a Timed, for rows of different clocks must not be compared: event or host.
+inline constexpr const char* timer_axis = "timer";
+
+// A case that was measured on a device by one clock, with all its repetitions.
 struct Timed {
   const Record* record = nullptr;           // one of them, with of_ceiling if any has it
   std::map<std::string, std::string> axes;  // without empty cells

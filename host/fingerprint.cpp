@@ -81,6 +81,11 @@ class Writer {
     for (const auto& timed : rows_.timed) {
       if (timed.record->family == family && (!counts || counts(timed))) out.push_back(&timed);
     }
+    // Of one clock, the one of most rows.
+    const auto by_device =
+        std::ranges::count_if(out, [](const Timed* t) { return cell(*t, timer_axis) == "event"; });
+    const std::string timer = 2 * by_device >= std::ssize(out) ? "event" : "host";
+    std::erase_if(out, [&](const Timed* timed) { return cell(*timed, timer_axis) != timer; });
     return out;
   }
 

@@ -233,6 +233,14 @@ TEST(Claims, OtherMeasurementsAreLeftOut) {
   auto records = two(2, 1);
   records.push_back(row({"twill"}, 0.1));
   records.back().timer = "host";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  auto by_host = two(3, 1);
+  for (auto& r : by_host) r.timer = "host";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), by_host).value(), 3);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host");
+  by_host.pop_back();
+  by_host.push_back(row({"twill"}, 1));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).verdict(), Verdict::not_testable) << "one of each clock";
   records.push_back(row({"twill"}, 0.1));
   records.back().cache = "cold";
   records.push_back(row({"twill"}, 0.1));
