@@ -148,7 +148,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   run->get_option("--case")->needs("--replay");
   tune->add_option("--strategy", out.strategy,
                    "exhaustive: every configuration; coarse: every other, then uphill; random: until the "
-                   "budget ends; halving: an eighth briefly, the better ones longer [exhaustive]")
+                   "budget ends; halving: a sixteenth briefly, the better ones longer [exhaustive]")
       ->type_name("HOW");
   std::string budget;
   tune->add_option("--budget", budget, "End the search after so long or so many measurements: 60s, 200cases")

@@ -8,7 +8,8 @@
 // Floating inputs of sums are whole numbers of seven bits: every partial sum is exact, so the result does not
 // depend on the order of the additions, and no error hides behind a tolerance.
 //
-// Counted bytes: what the algorithm moves between launches or, in one launch, each element once in and out.
+// Counted bytes: each element once in and once out, whatever the design. What it really asks of memory is in
+// the column traffic_bytes.
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -225,21 +226,6 @@ bool waits(const std::string& kernel, bool ptx) {
   return kernel == "chained" || kernel == "lookback" || kernel == "sam" || ptx;
 }
 
-// A promise that OpenCL does not give: that a group which has started goes on while others wait.
-bool starts_and_goes_on(const DeviceInfo& device) {
-  return device.name.find("llvmpipe") == std::string::npos &&
-         device.vendor.find("Apple") == std::string::npos && device.vendor.find("ARM") == std::string::npos &&
-         device.vendor.find("Qualcomm") == std::string::npos;
-}
-
-std::uint64_t natural(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
-  const std::int64_t value = at.number(axis);
-  if (value < least || value > most)
-    throw Error(Kind::usage,
-                std::string(axis) + " must be " + std::to_string(least) + " to " + std::to_string(most));
-  return static_cast<std::uint64_t>(value);
-}
-
 // What all plans know of their case.
 struct Setting {
   std::string kernel;
@@ -264,12 +250,12 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.ptx = at.is("lanes", "ptx");
   s.round_trip = at.is("task", "round_trip");
   s.halves = !device.int64_atomics || at.is("state", "halves");
-  s.order = natural(at, "scan_order", 1, 8);
-  s.tuple = natural(at, "tuple", 1, 32);
-  s.drop = natural(at, "drop", 0, 1000000);
-  s.polls = natural(at, "polls", 1, 60000);
-  s.batch_bytes = natural(at, "batch_kib", 1, 1 << 30) * 1024;
-  s.groups_per_unit = natural(at, "groups_per_unit", 0, 1024);
+  s.order = at.count("scan_order", 1, 8);
+  s.tuple = at.count("tuple", 1, 32);
+  s.drop = at.count("drop", 0, 1000000);
+  s.polls = at.count("polls", 1, 60000);
+  s.batch_bytes = at.count("batch_kib", 1, 1 << 30) * 1024;
+  s.groups_per_unit = at.count("groups_per_unit", 0, 1024);
   const bool pascal = s.kernel == "pascal", cpu = s.kernel == "cpu";
   s.reorder = s.tuple > 1 && !pascal && at.is("tuple_by", "reorder");
   s.scans = pascal || s.kernel == "sam" ? 1 : s.order;
@@ -279,21 +265,21 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.bytes = value_bytes * together;
   s.known_bytes = value_bytes * (s.op == Op::affine ? 2 : s.parts);
 
-  const std::uint64_t n = natural(at, "n", 1, std::int64_t{1} << 34);
+  const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
   s.values = s.op == Op::affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
-  s.group = cpu ? 1 : natural(at, "group", 1, 4096);
-  s.window = natural(at, "window", 1, 4096);
+  s.group = cpu ? 1 : at.count("group", 1, 4096);
+  s.window = at.count("window", 1, 4096);
   if (!s.ptx) s.window = std::min(s.window, s.group);
-  s.items = natural(at, "per_item", 1, 64);
+  s.items = at.count("per_item", 1, 64);
   s.items = pascal    ? round_up(s.items, s.tuple)
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
                       : s.items;
-  s.rows = natural(at, "rows", 1, 64);
-  s.tile = cpu                    ? natural(at, "chunk_kib", 1, 1 << 20) * 1024 / s.bytes
+  s.rows = at.count("rows", 1, 64);
+  s.tile = cpu                    ? at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes
            : takes_rows(s.kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
                                   : s.group * s.items;
-  s.tiles = (s.n + s.tile - 1) / s.tile;
+  s.tiles = ceil_div(s.n, s.tile);
   return s;
 }
 
@@ -314,7 +300,7 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
       std::to_string(local) + " bytes of local memory, the device has " + std::to_string(device.local_bytes));
   Plan::need(!s.ptx || device.has_extension("cl_nv_pragma_unroll"), "lanes=ptx needs NVIDIA's compiler");
   Plan::need(!s.ptx || !s.halves, "lanes=ptx needs 64-bit atomics");
-  Plan::need(!waits(s.kernel, s.ptx) || starts_and_goes_on(device),
+  Plan::need(!waits(s.kernel, s.ptx) || device.groups_make_progress(),
              "a group that has started may never go on while others wait for it");
   const std::uint64_t most_tiles = s.halves ? 1 << 17 : INT32_MAX / 2;
   Plan::need(s.tiles <= most_tiles,
@@ -348,6 +334,11 @@ Buffer stale_states(Plan& p, const Case& at, std::uint64_t words, std::uint64_t 
   });
 }
 
+// How often the scans read or write each element, tile states and sums aside.
+void traffic(Plan& p, const Setting& s, std::uint64_t accesses) {
+  p.derive("traffic_bytes", static_cast<std::int64_t>(s.scans * accesses * s.n * s.bytes));
+}
+
 // Adds the launches of one scan.
 using Scan = std::function<void(Buffer to, Buffer from)>;
 
@@ -356,7 +347,7 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
   while ((std::uint64_t{1} << passes) < s.n) ++passes;
   const std::optional<Buffer> other =
       passes > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
-  p.cost.read = p.cost.written = passes * s.n * s.bytes;
+  traffic(p, s, 2 * passes);
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
@@ -369,7 +360,7 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
 
 Scan three_phase(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
-  p.cost.read = p.cost.written = 2 * s.n * s.bytes;
+  traffic(p, s, 4);
   return [=, &p](Buffer to, Buffer from) {
     p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, to, sums, from, s.n);
     p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
@@ -382,8 +373,8 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
   const std::uint64_t batch =
       s.kernel != "batched" ? s.tiles : std::max<std::uint64_t>(1, s.batch_bytes / (s.tile * s.bytes));
-  Plan::need((s.tiles + batch - 1) / batch <= 4096, "more than 4096 batches");
-  p.cost.read = 2 * s.n * s.bytes;
+  Plan::need(ceil_div(s.tiles, batch) <= 4096, "more than 4096 batches");
+  traffic(p, s, 3);
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t first = 0; first < s.tiles; first += batch) {
       const std::uint64_t tiles = std::min(batch, s.tiles - first);
@@ -408,16 +399,16 @@ Buffer weight_table(Plan& p, const Setting& s) {
 
 template <class T>
 Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) {
+  traffic(p, s, 2);
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
   if (s.kernel == "cpu") p.define("CHUNK", s.tile);
-  if (takes_rows(s.kernel)) p.define("ROWS", s.rows);
+  if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / sizeof(T));
 
   const bool sam = s.kernel == "sam", persists = sam || (s.kernel == "pipelined" && s.groups_per_unit > 0);
-  const std::uint64_t units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-  const std::uint64_t resident = units * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
+  const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
   const std::uint64_t groups = persists ? std::min(resident, s.tiles) : s.tiles;
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
   // A group holds three tickets at most, and what another may still read lies no further back than six times
@@ -516,7 +507,17 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", sizeof(T));
   p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
   if (s.reorder) p.define("REORDER", 1);
-  if (s.round_trip) p.define("ENCODE", 1);
+  if (!chains(s.kernel)) p.define("PTX", 0);
+  if (s.kernel == "pascal") {
+    p.define("ITEM", "Value");
+    p.sources = {"elements", "group_scan", "tile_states", "pascal"};
+  } else {
+    p.sources = {"elements", "group_scan"};
+    if (takes_rows(s.kernel)) p.sources.emplace_back("rows");
+    if (chains(s.kernel)) p.sources.insert(p.sources.end(), {"tile_states", "look_back"});
+    p.sources.emplace_back("scan");
+  }
+  if (s.round_trip) p.sources.emplace_back("delta");
 
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
@@ -599,7 +600,34 @@ Family scan() {
   const Values widths = {"uint", "ulong"};
   const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
                         1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
-  const Values large = {1 << 26, 1 << 28};
+  const auto plots = [&](const Values& n) -> std::vector<Sweep> {
+    return {{{"kernel", plotted}, {"type", widths}, {"n", n}, {"per_item", {16}}, {"rows", {8}}},
+            {{"kernel", {"register_tile", "sam", "pascal"}},
+             {"type", widths},
+             {"scan_order", {2, 5, 8}},
+             {"n", n},
+             {"group", {128}},
+             {"per_item", {32}},
+             {"rows", {8}}},
+            {{"kernel", {"lookback_wide", "pascal"}},
+             {"type", widths},
+             {"tuple", {2, 5, 8}},
+             {"n", n},
+             {"group", {128}},
+             {"per_item", {16}}},
+            {{"kernel", {"register_tile"}},
+             {"type", widths},
+             {"tuple", {2, 5, 8, 32}},
+             {"tuple_by", {"reorder"}},
+             {"n", n},
+             {"rows", {8}}},
+            {{"kernel", {"lookback_wide", "pascal"}},
+             {"type", {"uint"}},
+             {"tuple", {32}},
+             {"n", n},
+             {"group", {64}},
+             {"per_item", {32}}}};
+  };
   return {
       .name = "scan",
       .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
@@ -772,66 +800,32 @@ Family scan() {
               {"scan_order", {2}},
               {"n", {1 << 22}},
               {"per_item", {32}}}}},
-           {"paper",
-            {{{"kernel", plotted}, {"type", widths}, {"n", sizes}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "sam", "pascal"}},
-              {"type", widths},
-              {"scan_order", {2, 5, 8}},
-              {"n", sizes},
-              {"group", {128}},
-              {"per_item", {32}},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8}},
-              {"n", sizes},
-              {"group", {128}},
-              {"per_item", {16}}},
-             {{"kernel", {"register_tile"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8, 32}},
-              {"tuple_by", {"reorder"}},
-              {"n", sizes},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", {"uint"}},
-              {"tuple", {32}},
-              {"n", sizes},
-              {"group", {64}},
-              {"per_item", {32}}}}},
+           {"paper", plots(sizes)},
            {"full",
-            {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "pipelined", "sam"}},
-              {"lanes", {"ptx"}},
-              {"n", {1 << 20, 1 << 24, 1 << 28}},
-              {"rows", {8, 12}}},
-             {{"kernel", plotted}, {"type", widths}, {"n", large}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "sam", "pascal"}},
-              {"type", widths},
-              {"scan_order", {2, 5, 8}},
-              {"n", large},
-              {"group", {128}},
-              {"per_item", {32}},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8}},
-              {"n", large},
-              {"group", {128}},
-              {"per_item", {16}}},
-             {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
-             {{"kernel", {"pascal"}},
-              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
-              {"tuple", {1, 2, 3, 4}},
-              {"n", {1000003}}},
-             {{"kernel", {"lookback_fallback", "pascal"}},
-              {"type", {"int"}},
-              {"task", {"round_trip"}},
-              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
-              {"tuple", {1, 2, 3}},
-              {"n", {1 << 22}}},
-             {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
+            plots({1 << 26, 1 << 28}) +
+                std::vector<Sweep>{
+                    {{"kernel", kernels},
+                     {"n", {1 << 20, 1 << 24, 1 << 28}},
+                     {"per_item", {16}},
+                     {"rows", {8}}},
+                    {{"kernel", {"register_tile", "pipelined", "sam"}},
+                     {"lanes", {"ptx"}},
+                     {"n", {1 << 20, 1 << 24, 1 << 28}},
+                     {"rows", {8, 12}}},
+                    {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
+                    {{"kernel", {"pascal"}},
+                     {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+                     {"tuple", {1, 2, 3, 4}},
+                     {"n", {1000003}}},
+                    {{"kernel", {"lookback_fallback", "pascal"}},
+                     {"type", {"int"}},
+                     {"task", {"round_trip"}},
+                     {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+                     {"tuple", {1, 2, 3}},
+                     {"n", {1 << 22}}},
+                    {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
+      .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"}},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};
