@@ -98,7 +98,7 @@ Picked with_cells(const Picked& all, const Cells& cells) {
 std::string text_of_cells(const Cells& cells) {
   std::vector<std::string> parts;
   for (const auto& [axis, cell] : cells) {
-    if (axis != timer_axis || cell != "event") parts.push_back(axis + "=" + cell);
+    if (axis != timer_axis || cell != "event") parts.push_back(fmt::format("{}={}", axis, cell));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }

@@ -81,7 +81,7 @@ struct Claim {
 };
 
 // Throws `io` that names the file, the claim and what is wrong with it.
-std::vector<Claim> parse_claims(std::string_view json, const std::string& name);
+std::vector<Claim> parse_claims(std::string_view text, const std::string& name);
 std::vector<Claim> load_claims(const std::string& path);  // empty: the built-in ones
 
 // Those with these ids, all without any. Throws `usage` with the ids there are.

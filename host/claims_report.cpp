@@ -68,7 +68,7 @@ std::string published_text(const Claim& claim) {
 
 // What was published, then what is thought of it.
 std::string evidence_text(const Claim& claim) {
-  const std::string text = published_text(claim);
+  std::string text = published_text(claim);
   if (claim.fault.empty()) return text;
   return text.empty() ? "void" : text + ", void";
 }

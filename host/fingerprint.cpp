@@ -106,7 +106,7 @@ class Writer {
   }
 
   // The highest rate of the rows that have one.
-  std::optional<Answer> best_rate(const Picked& rows, clweave::Number Record::*rate, Clock clock) const {
+  static std::optional<Answer> best_rate(const Picked& rows, clweave::Number Record::*rate, Clock clock) {
     std::optional<Answer> out;
     for (const auto* timed : rows) {
       if (!(timed->record->*rate)) continue;
@@ -251,7 +251,7 @@ std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
   const auto floats = w.of("arithmetic", [](const Timed& timed) {
     return cell(timed, "type") == "float" && cell(timed, "operation") == "mad" && timed.record->gflop_per_s;
   });
-  const auto peak = w.best_rate(floats, &Record::gflop_per_s, clock);
+  const auto peak = Writer::best_rate(floats, &Record::gflop_per_s, clock);
   std::int64_t items = 0;
   for (const auto* timed : floats) {
     if (number(*timed, "groups_per_unit") == 1 && number(*timed, "width") == 1 &&
@@ -267,7 +267,7 @@ std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
   if (!peak || by_ilp.size() < 3) return {};
   std::optional<Answer> most;
   for (const auto& [ilp, rows] : by_ilp) {
-    const auto rate = w.best_rate(rows, &Record::gflop_per_s, clock);
+    const auto rate = Writer::best_rate(rows, &Record::gflop_per_s, clock);
     if (rate->value >= 0.9 * peak->value)
       return Answer{
           static_cast<double>(ilp), {rate->from.front(), peak->from.front()}, fmt::format("{} items", items)};
@@ -287,7 +287,7 @@ std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock 
     const std::string kernel = cell(*timed, "kernel");
     return kernel == "hillis_steele" || cell(*timed, "tuple") > "1" || cell(*timed, "scan_order") > "1";
   });
-  auto best = w.best_rate(rows, &Record::gb_per_s, clock);
+  auto best = Writer::best_rate(rows, &Record::gb_per_s, clock);
   if (!copy || !best) return {};
   const Timed& row = *best->from.front();
   best->value /= copy->value;
@@ -392,8 +392,9 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
        {std::tuple("atomics_one", "atomic_one", "atomic additions to one counter"),
         std::tuple("atomics_item", "atomic_item", "atomic additions to one's own counter")}) {
     w.add(name, "G/s", meaning, "latency", [&w, kernel = kernel](Clock clock) {
-      return w.best_rate(w.of("latency", [&](const Timed& timed) { return cell(timed, "kernel") == kernel; }),
-                         &Record::gitems_per_s, clock);
+      return Writer::best_rate(
+          w.of("latency", [&](const Timed& timed) { return cell(timed, "kernel") == kernel; }),
+          &Record::gitems_per_s, clock);
     });
   }
   for (const auto& [name, unit, meaning] :
