@@ -45,10 +45,15 @@ void add_choice(CLI::App& command, Options& out) {
       .add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
       ->type_name("F")
       ->check(CLI::Range(1e-5, 1.0));
+  command
+      .add_option("--samples", out.samples, "Exactly so many samples of each case, however long that takes")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes(command.get_option_no_throw("--precision"));
   command.add_option("--max-samples", out.max_samples, "At most so many samples of a case [200]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
-  command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.5]")
+  command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.25]")
       ->type_name("S")
       ->check(CLI::Range(1e-3, 1e6));
   command

@@ -42,6 +42,11 @@ Measuring rule_of(const Options& options) {
   if (options.max_samples) rule.stop.max_samples = *options.max_samples;
   if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
   rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+  if (options.samples) {
+    rule.stop.precision = 1e-12;  // never reached
+    rule.stop.min_samples = rule.stop.max_samples = *options.samples;
+    rule.stop.max_seconds = 1e9;
+  }
   return rule;
 }
 

@@ -334,20 +334,25 @@ Buffer stale_states(Plan& p, const Case& at, std::uint64_t words, std::uint64_t 
   });
 }
 
-// How often the scans read or write each element, tile states and sums aside.
-void traffic(Plan& p, const Setting& s, std::uint64_t accesses) {
-  p.derive("traffic_bytes", static_cast<std::int64_t>(s.scans * accesses * s.n * s.bytes));
+// Of Hillis and Steele.
+std::uint64_t passes_of(std::uint64_t n) {
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::bit_width(n - 1)));
+}
+
+// How often one scan reads or writes each element, tile states and sums aside.
+std::uint64_t accesses_of(const Setting& s) {
+  if (s.kernel == "hillis_steele") return 2 * passes_of(s.n);
+  if (s.kernel == "three_phase") return 4;
+  return chains(s.kernel) ? 2 : 3;
 }
 
 // Adds the launches of one scan.
 using Scan = std::function<void(Buffer to, Buffer from)>;
 
 Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
-  std::uint64_t passes = 1;
-  while ((std::uint64_t{1} << passes) < s.n) ++passes;
+  const std::uint64_t passes = passes_of(s.n);
   const std::optional<Buffer> other =
       passes > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
-  traffic(p, s, 2 * passes);
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
@@ -360,7 +365,6 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
 
 Scan three_phase(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
-  traffic(p, s, 4);
   return [=, &p](Buffer to, Buffer from) {
     p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, to, sums, from, s.n);
     p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
@@ -374,7 +378,6 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   const std::uint64_t batch =
       s.kernel != "batched" ? s.tiles : std::max<std::uint64_t>(1, s.batch_bytes / (s.tile * s.bytes));
   Plan::need(ceil_div(s.tiles, batch) <= 4096, "more than 4096 batches");
-  traffic(p, s, 3);
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t first = 0; first < s.tiles; first += batch) {
       const std::uint64_t tiles = std::min(batch, s.tiles - first);
@@ -399,7 +402,6 @@ Buffer weight_table(Plan& p, const Setting& s) {
 
 template <class T>
 Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) {
-  traffic(p, s, 2);
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
@@ -468,9 +470,8 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
     steps[step](to, from);
     from = to;
   }
-  const std::uint64_t simple_bytes = (steps.size() - s.scans) * s.n * s.bytes;
-  p.cost.read = s.scans * p.cost.read + simple_bytes;
-  p.cost.written = s.scans * p.cost.written + simple_bytes;
+  const std::uint64_t accesses = s.scans * accesses_of(s) + 2 * (steps.size() - s.scans);
+  p.derive("traffic_bytes", static_cast<std::int64_t>(accesses * s.n * s.bytes));
 }
 
 template <class T>
@@ -492,10 +493,38 @@ const char* least_of(const std::string& type) {
   return type == "float" || type == "double" ? "-INFINITY" : "0";
 }
 
+// Differences to the order, with what lies a tuple before.
+template <class T>
+T encoded(const Signal<T>& signal, std::uint64_t i, std::uint64_t order) {
+  std::uint64_t sum = 0, binomial = 1;  // C(order, k), of alternating sign
+  for (std::uint64_t k = 0; k <= order && i >= k * signal.channels; ++k) {
+    const auto value = static_cast<std::uint64_t>(signal(i - k * signal.channels));
+    sum += k % 2 == 0 ? binomial * value : -(binomial * value);
+    binomial = binomial * (order - k) / (k + 1);
+  }
+  return static_cast<T>(sum);
+}
+
+template <class T>
+Plan plan_of_encode(const Case& at, const Setting& s) {
+  Plan p;
+  p.define("U", type_name<typename Wraps<T>::Type>()).define("ORDER", s.order).define("TUPLE", s.tuple);
+  p.sources = {"delta"};
+  const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
+  const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
+  p.launch("encode", {round_up(s.values, s.group)}, {s.group}, out, in, s.values);
+  p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
+  p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
+  p.ceiling = "copy";
+  p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
+  return p;
+}
+
 template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const Setting s = setting_of(at, device, sizeof(T));
+  if (s.kernel == "encode") return plan_of_encode<T>(at, s);
   refuse_what_cannot_be(s, device);
 
   Plan p;
@@ -554,7 +583,11 @@ bool makes_sense(const Case& at) {
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
   if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
     return false;
-  if (at.is("task", "round_trip") && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
+  if ((at.is("task", "round_trip") || kernel == "encode") &&
+      (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
+    return false;
+  if (kernel == "encode" &&
+      (at.is("task", "round_trip") || at.is("tuple_by", "reorder") || at.text("type").starts_with("u")))
     return false;
   if (pascal && !tuples && at.number("scan_order") == 1) return false;
   if (at.is("tuple_by", "reorder")) {
@@ -588,7 +621,8 @@ Family scan() {
                           "pipelined",
                           "sam",
                           "pascal",
-                          "cpu"};
+                          "cpu",
+                          "encode"};
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};
   const Values forms = {"inclusive", "exclusive"};
@@ -641,7 +675,7 @@ Family scan() {
             "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
             "tile "
             "and add what lies between; pascal: one exchange for all orders and slots; cpu: one item, wide "
-            "vectors",
+            "vectors; encode: the differences that a scan takes back",
             kernels},
            {"type", "type of the values", types},
            {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
@@ -658,8 +692,12 @@ Family scan() {
             {"struct", "reorder"}},
            {"n", "values, or affine maps", {1 << 22}},
            {"group", "items of a work-group", {256}, false, true},
-           {"per_item", "elements of a work-item", {8}, false, true},
-           {"rows", "vectors of 16 bytes of a work-item of register_tile and pipelined", {4}, false, true},
+           {"per_item", "elements of a work-item", {16}, false, true},
+           {"rows",
+            "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
+            {8},
+            false,
+            true},
            {"window", "tile states looked at at once", {32}, false, true},
            {"groups_per_unit",
             "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
@@ -689,6 +727,11 @@ Family scan() {
               {"window", {8}}},
              {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 4099}}, {"group", {64}}},
              {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
+             {{"kernel", {"encode"}},
+              {"type", {"int"}},
+              {"scan_order", {1, 3}},
+              {"tuple", {2}},
+              {"n", {4099}}},
              {{"kernel", {"three_phase"}},
               {"type", {"float"}},
               {"op", {"max"}},
@@ -794,6 +837,7 @@ Family scan() {
               {"tuple", {2, 8}},
               {"n", {1 << 22}},
               {"per_item", {32}}},
+             {{"kernel", {"encode"}}, {"type", {"int"}}, {"scan_order", {2}}, {"n", {1 << 22}}},
              {{"kernel", {"pascal", "cpu"}},
               {"type", {"int"}},
               {"task", {"round_trip"}},
