@@ -6,7 +6,8 @@
 // LEAST             identity of max
 // PARTS             values of an element; 1: a value is an element
 // EXCLUSIVE, INITIAL   1: INITIAL comes before the first element; 0: nothing
-// ITEM              what lies in memory, where that is no element
+// ITEM              what is scanned, where that is no element
+// KEY               what lies in memory, where that is no item
 #if !defined(T) || !defined(U) || !defined(OP) || !defined(PARTS)
 #error "elements.cl needs T, U, OP, PARTS and more: see host/families/scan.cpp"
 #endif
@@ -92,3 +93,8 @@ Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : neutral()
 #endif
 #endif
 typedef ITEM Item;
+
+#ifndef KEY
+#define KEY ITEM
+#endif
+typedef KEY Key;

@@ -5,7 +5,7 @@
 // POLLS             how often a state that is not there yet is asked for before something else is tried
 
 // The sum of a tile of `items` elements per item, in order, for all items of the group: the family has it.
-Element fold_tile(__local Element* sums, __global const Item* restrict in, const ulong n, const ulong tile,
+Element fold_tile(__local Element* sums, __global const Key* restrict in, const ulong n, const ulong tile,
                   const uint items);
 
 #if PTX
@@ -74,7 +74,7 @@ Seen merged(const Seen near, const Seen far) {
 // What precedes the tile. WINDOW items of the group ask for a state each; what stays invalid the group
 // computes itself. All items must call it, and all get the result.
 Element look_back_wide(volatile __global Word* states, const Claim mine, __local Seen* window,
-                       __local Element* sums, __global const Item* restrict in, const ulong n,
+                       __local Element* sums, __global const Key* restrict in, const ulong n,
                        const uint items) {
   const uint lane = (uint)get_local_id(0);
   Element after = identity();
@@ -114,7 +114,7 @@ Element look_back_wide(volatile __global Word* states, const Claim mine, __local
 
 // What precedes the tile, for all items, and publishes what the tile ends with.
 Element look_back_for_all(volatile __global Word* states, const Claim mine, const Element total,
-                          __local Seen* window, __local Element* sums, __global const Item* restrict in,
+                          __local Seen* window, __local Element* sums, __global const Key* restrict in,
                           const ulong n, const uint items) {
   const Element carry = look_back_wide(states, mine, window, sums, in, n, items);
   if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));

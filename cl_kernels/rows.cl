@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // rows: tiles in registers.
 //
-// A bundle of 32 items holds ROWS rows of 32 vectors of VEC values, one vector of each row per item: loads and
-// stores are as wide as can be, and no element passes through local memory. The sum of each vector does, or
+// A bundle of 32 items holds ROWS rows of 32 vectors of VEC keys, one vector of each row per item: loads and
+// stores are as wide as can be, and no key passes through local memory. The sum of each vector does, or
 // goes through shuffles where PTX is there.
 
 #define REGISTER_ITEMS (ROWS * VEC)
 #define REGISTER_TILE (GROUP * REGISTER_ITEMS)
 
 #if VEC == 1
-typedef Item Vector;
+typedef Key Vector;
 #else
-typedef JOIN(ITEM, VEC) Vector;
+typedef JOIN(KEY, VEC) Vector;
 #endif
 
 typedef union {
   Vector row[ROWS];
-  Item at[ROWS][VEC];
+  Key at[ROWS][VEC];
 } Rows;
 
 uint vector_of_row(const uint row) {
@@ -25,7 +25,7 @@ uint vector_of_row(const uint row) {
 }
 
 // `none` lies behind the last element.
-void load_rows(Rows* x, __global const Item* restrict in, const ulong n, const ulong tile, const Item none) {
+void load_rows(Rows* x, __global const Key* restrict in, const ulong n, const ulong tile, const Key none) {
   const ulong first = tile * REGISTER_TILE;
   if (first + REGISTER_TILE <= n) {
     __global const Vector* vectors = (__global const Vector*)(in + first);
@@ -43,7 +43,7 @@ void load_rows(Rows* x, __global const Item* restrict in, const ulong n, const u
   }
 }
 
-void store_rows(const Rows* x, __global Item* restrict out, const ulong n, const ulong tile) {
+void store_rows(const Rows* x, __global Key* restrict out, const ulong n, const ulong tile) {
   const ulong first = tile * REGISTER_TILE;
   if (first + REGISTER_TILE <= n) {
     __global Vector* vectors = (__global Vector*)(out + first);
@@ -119,6 +119,17 @@ Value scan_vectors(const Value* row_sums, Value* before, __local Value* vectors,
 }
 
 #else
+
+// What the bundles before this one hold, and the total. `bundle_sums` is complete.
+Value scan_bundles(const __local Value* bundle_sums, Value* total) {
+  Value before = identity();
+  *total = identity();
+  for (uint b = 0; b < GROUP / BUNDLE; ++b) {
+    if (b == (uint)get_local_id(0) / BUNDLE) before = *total;
+    *total = combine(*total, bundle_sums[b]);
+  }
+  return before;
+}
 
 #define HELD_VECTORS PADDED(GROUP * ROWS)
 #define SUMS (2 * GROUP)

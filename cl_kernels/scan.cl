@@ -257,7 +257,7 @@ __kernel void lookback_wide(__global Element* restrict out, volatile __global Wo
 
 // ---- Tiles in registers --------------------------------------------------------------------------------------
 
-#ifdef ROWS
+#if defined(KERNEL_REGISTER_TILE) || defined(KERNEL_PIPELINED) || defined(KERNEL_SAM)
 
 // Scans every row onto what precedes it in the tile, and the tile onto `carry`.
 void apply_rows(Rows* x, const Value* before, const Value carry) {
@@ -457,7 +457,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 }
 #endif
 
-#endif  // ROWS
+#endif
 
 // ---- For processors ----------------------------------------------------------------------------------------
 

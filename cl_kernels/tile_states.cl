@@ -21,7 +21,16 @@ typedef ulong Word;  // 32 bits of the value, 30 of the launch, 2 of the flag
 #define PART(pieces, w) ((Word)(pieces)[w] << 32)
 #define EPOCH_BITS 30
 #define TICKET_BITS 32
+#if PTX
+Word load_relaxed(volatile __global Word* p) {
+  Word word;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
+  return word;
+}
+#define STATE_LOAD(p) load_relaxed(p)  // many at once, where atomic operations on a line queue up
+#else
 #define STATE_LOAD(p) atom_add(p, (Word)0)
+#endif
 #define STATE_STORE(p, word) (void)atom_xchg(p, word)
 #define STATE_OFFER(p, old, word) (void)atom_cmpxchg(p, old, word)
 #define STATE_ADD(p, increment) atom_add(p, increment)

@@ -145,6 +145,9 @@ struct Tally {
 struct BufferSpec {
   std::uint64_t bytes;
   std::function<void(std::uint64_t offset, std::span<std::byte>)> fill;  // empty: output, poisoned
+  std::uint64_t spare = 0;  // bytes at the end that nothing may write, as the guard behind them
+
+  std::uint64_t used() const { return bytes - spare; }
 };
 struct Check {
   Buffer buffer;
@@ -226,6 +229,14 @@ struct Plan {
   template <class T>
   Buffer output(std::uint64_t n) {
     return add<T>(n, nullptr);
+  }
+
+  // Room for n elements, of which no more than the first `used` may be written.
+  template <class T>
+  Buffer output(std::uint64_t n, std::uint64_t used) {
+    const Buffer b = output<T>(n);
+    buffers[b.index].spare = (n - used) * sizeof(T);
+    return b;
   }
 
   // Element i is value(i), T(std::uint64_t).

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -156,7 +157,7 @@ class Execution {
     Tally total;
     std::mutex merging;
     session_.staging().download(
-        buffers_[check.buffer.index], plan_.buffers[check.buffer.index].bytes,
+        buffers_[check.buffer.index], plan_.buffers[check.buffer.index].used(),
         [&](std::uint64_t offset, std::span<const std::byte> stretch) {
           for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
             const Tally part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
@@ -168,14 +169,23 @@ class Execution {
   }
 
   void check_guard(std::size_t b) {
-    const std::uint64_t bytes = plan_.buffers[b].bytes;
-    const std::uint64_t end = round_up(bytes, poison.size()) + guard_bytes;
-    std::vector<unsigned char> guard(end - bytes);
-    session_.queue().enqueueReadBuffer(buffers_[b], CL_TRUE, bytes, guard.size(), guard.data());
-    for (std::size_t i = 0; i < guard.size(); ++i) {
-      if (guard[i] != poison[(bytes + i) % poison.size()])
+    constexpr std::uint64_t stretch_bytes = 64 << 20;
+    constexpr std::size_t period = poison.size();
+    const std::uint64_t used = plan_.buffers[b].used();
+    const std::uint64_t end = round_up(plan_.buffers[b].bytes, period) + guard_bytes;
+    std::vector<unsigned char> guard;
+    for (std::uint64_t at = used; at < end; at += guard.size()) {
+      guard.resize(std::min(stretch_bytes, end - at));
+      session_.queue().enqueueReadBuffer(buffers_[b], CL_TRUE, at, guard.size(), guard.data());
+      const auto expected = [&](std::size_t i) { return poison[(at + i) % period]; };
+      std::size_t right = 0;
+      while (right < std::min(period, guard.size()) && guard[right] == expected(right)) ++right;
+      // What repeats itself from there on is right: comparing it so takes a tenth of the time.
+      if (right == period && std::memcmp(guard.data(), &guard[period], guard.size() - period) == 0) continue;
+      while (right < guard.size() && guard[right] == expected(right)) ++right;
+      if (right < guard.size())
         throw Error(Kind::wrong_result,
-                    fmt::format("wrote behind the end of buffer {}: byte {} of {}", b, bytes + i, bytes));
+                    fmt::format("wrote behind the end of buffer {}: byte {} of {}", b, at + right, used));
     }
   }
 

@@ -242,7 +242,9 @@ void expect_sound_buffers(const Plan& plan, const DeviceInfo& device) {
     EXPECT_LE(spec.bytes, static_cast<std::uint64_t>(device.max_alloc_bytes));
     total += spec.bytes;
     EXPECT_TRUE(used.contains(b)) << "no step uses buffer " << b;
-    EXPECT_TRUE(spec.fill || checked.contains(b)) << "nothing checks output " << b;
+    EXPECT_TRUE(spec.fill || checked.contains(b) || spec.used() == 0) << "nothing checks output " << b;
+    EXPECT_LE(spec.spare, spec.bytes);
+    EXPECT_TRUE(spec.spare == 0 || !spec.fill) << "a spare part of input " << b;
   }
   EXPECT_LE(total, static_cast<std::uint64_t>(device.usable_bytes));
 }
@@ -315,10 +317,18 @@ TEST(EveryPlan, IsSoundOrRefusedForAnyNumber) {
 
 namespace {
 
-// All that reaches the device: its program, its memory, its commands.
+// All that reaches the device: its program, its memory with samples of what is in it, its commands.
 std::string request_of(const Plan& plan) {
   std::string text = fmt::format("{} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "));
-  for (const auto& spec : plan.buffers) text += fmt::format(" {} bytes", spec.bytes);
+  for (const auto& spec : plan.buffers) {
+    text += fmt::format(" {} bytes, {} spare", spec.bytes, spec.spare);
+    if (!spec.fill) continue;
+    for (const auto& part : stretches_of(spec.bytes, 4096)) {
+      const Bytes bytes = filled(spec, part);
+      text += fmt::format(
+          " {}", std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    }
+  }
   for (const auto& step : plan.steps) {
     if (const auto* copy = std::get_if<CopyBuffer>(&step)) {
       text += fmt::format(" copy {} to {}", copy->from.index, copy->to.index);
@@ -447,7 +457,7 @@ TEST(EveryPlan, DoesNotDependOnHowBuffersAreCut) {
       EXPECT_EQ(pieces, filled(spec, {0, spec.bytes}));
     }
     for (const auto& check : plan.checks) {
-      const Bytes output = poisoned(std::min<std::uint64_t>(plan.buffers[check.buffer.index].bytes, 4096));
+      const Bytes output = poisoned(std::min<std::uint64_t>(plan.buffers[check.buffer.index].used(), 4096));
       Tally merged;
       for (const auto& part : cut(output.size())) merged.merge(compared(check, output, part));
       expect_equal(merged, compared(check, output, {0, output.size()}));
@@ -471,7 +481,7 @@ TEST(EveryPlan, RejectsAnOutputThatWasNotWritten) {
     // The large cases of a sweep differ in size alone, and a check costs what its reference does.
     if (preset != "smoke" && is_large(plan)) return;
     for (const auto& check : plan.checks) {
-      for (const auto& part : stretches_of(plan.buffers[check.buffer.index].bytes, 4096)) {
+      for (const auto& part : stretches_of(plan.buffers[check.buffer.index].used(), 4096)) {
         const Bytes garbage = poisoned(part.end - part.begin);
         const Tally tally = check.compare(part.begin, garbage);
         ASSERT_GT(tally.elements, 0U);
@@ -493,7 +503,7 @@ TEST(EveryPlan, RejectsAnOutputOfZeros) {
     if (preset != "smoke" && is_large(plan)) return;
     for (const auto& check : plan.checks) {
       Tally tally;
-      for (const auto& part : stretches_of(plan.buffers[check.buffer.index].bytes, 4096))
+      for (const auto& part : stretches_of(plan.buffers[check.buffer.index].used(), 4096))
         tally.merge(check.compare(part.begin, Bytes(part.end - part.begin)));
       EXPECT_GT(tally.wrong, 0U) << "a kernel that stores zeros would pass";
       EXPECT_EQ(tally.written, tally.elements);
@@ -1394,6 +1404,112 @@ TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
   }
 }
 
+// ---- Compaction ----------------------------------------------------------------------------------------
+
+namespace {
+
+// What a right kernel leaves in each output, from the input alone: kept keys, their places, the two counts.
+class CompactedOnHost {
+ public:
+  CompactedOnHost(const Case& at, const Plan& plan)
+      : plan_(plan), in_(filled(plan.buffers[0], {0, plan.buffers[0].bytes})) {
+    key_bytes_ = in_.size() / static_cast<std::size_t>(at.number("n"));
+    for (std::uint32_t i = 0; i < in_.size() / key_bytes_; ++i) {
+      if (keeps(at, i)) places_.push_back(i);
+    }
+  }
+
+  std::size_t kept() const { return places_.size(); }
+  std::vector<std::uint32_t>& places() { return places_; }  // to be disturbed
+
+  Tally compared_with(const Check& check) const {
+    const std::size_t used = plan_.buffers[check.buffer.index].used();
+    Bytes output;
+    const auto append = [&](const void* from, std::size_t bytes) {
+      const auto* first = static_cast<const std::byte*>(from);
+      output.insert(output.end(), first, first + bytes);
+    };
+    if (check.buffer.index == 1) {
+      for (const auto place : places_) append(&in_[place * key_bytes_], key_bytes_);
+    } else if (check.buffer.index == 2) {
+      const auto kept = static_cast<std::uint32_t>(places_.size());
+      const std::uint32_t counts[] = {kept, static_cast<std::uint32_t>(in_.size() / key_bytes_) - kept};
+      append(counts, sizeof counts);
+    } else {
+      append(places_.data(), 4 * places_.size());
+    }
+    EXPECT_EQ(output.size(), used);
+    return check.compare(0, output);
+  }
+
+ private:
+  template <class T>
+  T field(std::uint32_t i) const {
+    T value;
+    std::memcpy(&value, &in_[i * key_bytes_], sizeof value);
+    return value;
+  }
+  template <class T>
+  static bool holds(const Case& at, T value, T limit) {
+    if (at.is("predicate", "less_than")) return value < limit;
+    if (at.is("predicate", "even")) return static_cast<std::uint64_t>(value) % 2 == 0;
+    return value != 0;
+  }
+  bool keeps(const Case& at, std::uint32_t i) const {
+    if (at.is("type", "float")) return holds(at, field<float>(i), 0.0F);
+    if (at.is("type", "ulong")) return holds(at, field<std::uint64_t>(i), std::uint64_t{1} << 63);
+    return holds(at, field<std::uint32_t>(i), std::uint32_t{1} << 31);
+  }
+
+  const Plan& plan_;
+  Bytes in_;
+  std::size_t key_bytes_;
+  std::vector<std::uint32_t> places_;
+};
+
+}  // namespace
+
+// Every type, predicate, pattern and fraction: as many keys as asked for, and the checks know which.
+TEST(Compaction, ItsChecksTakeTheKeptKeysInOrderAndNothingElse) {
+  const Family family = family_named("compaction");
+  const Sweep all = {{"kernel", {"ranked", "unordered"}},
+                     {"type", {"uint", "ulong", "float", "struct16"}},
+                     {"predicate", {"non_zero", "even", "less_than"}},
+                     {"kept", {0.0, 0.1, 0.5, 1.0}},
+                     {"pattern", {"random", "alternating", "runs", "sorted"}},
+                     {"output", {"key", "key_index"}},
+                     {"n", {1, 5003}},
+                     {"width", {1}}};
+  for (const auto& at : cases_of(family, {all}, 7)) {
+    SCOPED_TRACE(at.id());
+    const Plan plan = plan_of(family, at, roomy());
+    CompactedOnHost host(at, plan);
+    const double wanted = std::get<double>(at.at("kept")) * static_cast<double>(at.number("n"));
+    EXPECT_NEAR(static_cast<double>(host.kept()), wanted, at.is("pattern", "runs") ? 1000 : 1);
+    for (const auto& check : plan.checks) EXPECT_EQ(host.compared_with(check).wrong, 0U);
+    if (host.kept() < 3) continue;
+    const bool ordered = at.is("kernel", "ranked");
+    auto& places = host.places();
+    std::swap(places[0], places[places.size() / 2]);
+    EXPECT_EQ(host.compared_with(plan.checks[1]).wrong > 0, ordered);
+    places[1] = places[2];  // twice one key, and another is missing
+    const Tally tally = host.compared_with(plan.checks[1]);
+    EXPECT_GT(tally.wrong, 0U);
+    EXPECT_EQ(host.compared_with(plan.checks[1]).wrong, tally.wrong) << "the check remembers an earlier run";
+  }
+}
+
+TEST(Compaction, RefusesWhatItsKernelsCannotDo) {
+  const auto refused = [](const std::vector<std::pair<std::string, Value>>& values) {
+    return complaint([&] { plan_with("compaction", values); });
+  };
+  EXPECT_THAT(refused({{"n", number(0)}}), HasSubstr("n must be 1 to"));
+  EXPECT_THAT(refused({{"kept", Value(1.5)}}), HasSubstr("kept must be 0 to 1"));
+  EXPECT_THAT(refused({{"width", number(3)}}), HasSubstr("width must be 1, 2 or 4"));
+  EXPECT_THAT(refused({{"group", number(33)}}), HasSubstr("group must be a multiple of 32"));
+  EXPECT_THAT(refused({{"rows", number(32)}, {"group", number(1024)}}), HasSubstr("65536 at most"));
+}
+
 // ---- What is concluded from times ----------------------------------------------------------------------
 
 namespace {
@@ -1505,6 +1621,32 @@ TEST(DivergenceFindings, AreLeftOutWithoutTheirCases) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].name, "parity_row_over_column");
   EXPECT_EQ(findings[0].value, 1);
+}
+
+TEST(CompactionFindings, CompareTheDesignsAtEachRatio) {
+  const Family compaction = family_named("compaction");
+  std::vector<Outcome> outcomes;
+  const std::map<std::string, double> of_kernel = {{"billeter", 6}, {"spataro", 8},   {"ranked", 4},
+                                                   {"staged", 2},   {"pipelined", 1}, {"unordered", 0.5}};
+  for (const auto& at : preset_of(compaction, "paper")) {
+    const auto it = of_kernel.find(at.text("kernel"));
+    if (it == of_kernel.end()) continue;
+    const double disturbed = at.is("pattern", "random") && at.number("n") == 1 << 24 ? 1 : 0.01;
+    outcomes.push_back({at, 1e-3 * it->second * disturbed * (at.number("width") == 1 ? 3 : 1)});
+  }
+  const auto findings = compaction.findings(outcomes, roomy());
+  for (const char* kept : {"kept_0", "kept_1", "kept_50", "kept_100"}) {
+    SCOPED_TRACE(kept);
+    const auto of = [&](const std::string& name) {
+      return finding_of(findings, std::string(kept) + "_" + name);
+    };
+    EXPECT_DOUBLE_EQ(of("few_counts"), 8.0 / 6);
+    EXPECT_DOUBLE_EQ(of("one_pass"), 2);
+    EXPECT_DOUBLE_EQ(of("staging"), 2);
+    EXPECT_DOUBLE_EQ(of("loads_ahead"), 2);
+    EXPECT_DOUBLE_EQ(of("vectors_billeter"), 3);
+  }
+  EXPECT_NEAR(finding_of(findings, "kept_50_best"), 6e-9 * (1 << 24) / 1e-3, 1e-9);
 }
 
 TEST(CeilingFindings, FindWhereRereadingGetsSlow) {

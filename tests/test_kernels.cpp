@@ -216,6 +216,11 @@ std::string grid_case(const char* kernel, int n, const char* type = "float", con
       kernel, operands, type, n);
 }
 
+std::string small_compaction(const std::string& kernel) {
+  for (const auto& job : jobs_of("compaction", {"kernel=" + kernel, "n=4099"})) return job.at.id();
+  throw std::runtime_error("no small case of " + kernel);
+}
+
 // The kernels with one place changed.
 class Mutant {
  public:
@@ -471,6 +476,31 @@ TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
   EXPECT_THAT(record.reason, HasSubstr("-D GUARD=1")) << "the options belong to the message";
   EXPECT_EQ(record.verified, "");
   expect_no_numbers(record);
+}
+
+// Of a program of several files.
+TEST_F(Mutants, ABrokenPartNamesItsFileAndLine) {
+  const Mutant mutant("group_scan.cl", "from[lane] = mine;", "from[lane] = mine");
+  const Record record = mutant.run(small_compaction("ranked"));
+  EXPECT_EQ(record.status, "build_failed");
+  EXPECT_THAT(record.reason, HasSubstr(fmt::format("group_scan.cl:{}:", mutant.line())));
+}
+
+// The buffer has room for it: only the canaries behind the last kept key tell.
+TEST_F(Mutants, AWriteBehindTheLastKeptKeyIsSeen) {
+  const Mutant mutant("compaction.cl", "i < kept; i += GROUP) out[carry + i]",
+                      "i <= kept; i += GROUP) out[carry + i]");
+  const Record record = mutant.run(small_compaction("staged"));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 8200 of 8200");
+}
+
+TEST_F(Mutants, AKeyTwiceIsSeenWhereOrderDoesNotMatter) {
+  const Mutant mutant("compaction.cl", "staged[rank] = x->at[r][v];",
+                      "staged[rank] = x->at[r][rank % 997 == 5 ? 0 : v];");
+  const Record record = mutant.run(small_compaction("unordered"));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_THAT(record.reason, testing::AnyOf(HasSubstr("a second time"), HasSubstr("no kept key")));
 }
 
 TEST_F(Mutants, AMissingKernelIsNamed) {

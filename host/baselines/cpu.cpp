@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu: what plain C++ reaches on this machine's processor, beside the same work in OpenCL.
+// cpu: what plain C++ reaches on this machine's processor, beside the same work in OpenCL, and what
+// Boost.Compute reaches on the first OpenCL device.
 //
 //   clweave_baseline_cpu [n [threads]]     n 32-bit words, 2^26 unless told; all hardware threads unless told
 //
@@ -16,6 +17,16 @@
 #include <random>
 #include <thread>
 #include <vector>
+
+#if __has_include(<boost/compute/algorithm/copy_if.hpp>)
+#define CL_TARGET_OPENCL_VERSION 120
+#include <boost/compute/algorithm/copy.hpp>
+#include <boost/compute/algorithm/copy_if.hpp>
+#include <boost/compute/container/vector.hpp>
+#include <boost/compute/lambda.hpp>
+#include <boost/compute/system.hpp>
+#define HAS_BOOST_COMPUTE 1
+#endif
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -136,6 +147,33 @@ int main(int argc, char** argv) {
   select();
   if (kept != static_cast<std::size_t>(std::ranges::count_if(in, [](auto word) { return word % 2 == 0; })))
     fail("std_copy_if");
-  measure("std_copy_if", 1, n, bytes + 4.0 * static_cast<double>(kept), select);
+  const double select_bytes = bytes + 4.0 * static_cast<double>(kept);
+  measure("std_copy_if", 1, n, select_bytes, select);
+
+#ifdef HAS_BOOST_COMPUTE
+  try {
+    namespace compute = boost::compute;
+    compute::command_queue queue = compute::system::default_queue();
+    const compute::vector<std::uint32_t> device_in(in.begin(), in.end(), queue);
+    compute::vector<std::uint32_t> device_out(n, queue.get_context());
+    std::size_t found = 0;
+    const auto copy_if = [&] {
+      using compute::lambda::_1;
+      found = static_cast<std::size_t>(
+          compute::copy_if(device_in.begin(), device_in.end(), device_out.begin(), _1 % 2 == 0, queue) -
+          device_out.begin());
+      queue.finish();
+    };
+    copy_if();
+    Words back(n);
+    compute::copy(device_out.begin(), device_out.end(), back.begin(), queue);
+    if (found != kept ||
+        !std::equal(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(kept), out.begin()))
+      fail("boost_compute_copy_if");
+    measure("boost_compute_copy_if", threads, n, select_bytes, copy_if);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "boost_compute_copy_if: %s\n", error.what());
+  }
+#endif
   return 0;
 }

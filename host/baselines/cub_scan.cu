@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// cub_scan: CUB's device-wide scans, measured as clweave measures its own: a batch of executions between two
-// events, whole output checked first, median of the samples. Prints CSV.
+// cub_scan: CUB's device-wide scans, measured as clweave measures its own, whole output checked first, median of
+// the samples. Prints CSV.
 //
 //   nvcc -O3 -std=c++20 -arch=sm_90 -I host host/baselines/cub_scan.cu -o cub_scan
 //   ./cub_scan [log2 of n ..]
 //
 // order q is q scans, one after the other; a tuple is a struct with an operator of its own. The time holds all
 // that a call launches, CUB's own initialisation among it.
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cub/cub.cuh>
-#include <vector>
 
+#include "cuda.hpp"
 #include "random.hpp"
 
 namespace {
-
-void must(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "cub_scan: %s: %s\n", what, cudaGetErrorString(status));
-  std::exit(1);
-}
 
 template <class T, int size>
 struct Tuple {
@@ -59,24 +50,7 @@ struct Arrays {
 
 template <class F>
 double median_seconds(const F& execute) {
-  cudaEvent_t begin, end;
-  must(cudaEventCreate(&begin), "event");
-  must(cudaEventCreate(&end), "event");
-  const auto batch_seconds = [&](int batch) {
-    must(cudaEventRecord(begin), "record");
-    for (int i = 0; i < batch; ++i) execute();
-    must(cudaEventRecord(end), "record");
-    must(cudaEventSynchronize(end), "synchronize");
-    float ms = 0;
-    must(cudaEventElapsedTime(&ms, begin, end), "elapsed");
-    return 1e-3 * ms / batch;
-  };
-  batch_seconds(3);
-  const int batch = std::clamp(static_cast<int>(2e-3 / batch_seconds(3)), 1, 512);
-  std::vector<double> samples(15);
-  for (auto& s : samples) s = batch_seconds(batch);
-  std::sort(samples.begin(), samples.end());
-  return samples[samples.size() / 2];
+  return timing_of(15, execute).median_s;
 }
 
 template <class T>
@@ -103,25 +77,13 @@ bool is_right(const Arrays<T>& a, std::size_t n, int order, int tuple, bool excl
 }
 
 template <class T>
-struct Scratch {
-  void* at = nullptr;
-  std::size_t bytes = 0;
-  template <class F>
-  explicit Scratch(const F& call) {
-    must(call(nullptr, bytes), "size of scratch");
-    must(cudaMalloc(&at, bytes), "malloc");
-  }
-  ~Scratch() { cudaFree(at); }
-};
-
-template <class T>
 void scans(const Arrays<T>& a, const char* type, std::size_t n) {
   const double copy = median_seconds([&] { cudaMemcpyAsync(a.out, a.in, n * sizeof(T), cudaMemcpyDeviceToDevice); });
   report<T>("memcpy", type, 0, 1, n, copy, true);
   const auto inclusive = [&](const T* from, void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(scratch, bytes, from, a.out, n);
   };
-  Scratch<T> scratch([&](void* p, std::size_t& bytes) { return inclusive(a.in, p, bytes); });
+  Scratch scratch([&](void* p, std::size_t& bytes) { return inclusive(a.in, p, bytes); });
   for (const int order : {1, 2, 5, 8}) {
     const auto execute = [&] {
       for (int k = 0; k < order; ++k) must(inclusive(k == 0 ? a.in : a.out, scratch.at, scratch.bytes), "scan");
@@ -133,7 +95,7 @@ void scans(const Arrays<T>& a, const char* type, std::size_t n) {
   const auto exclusive = [&](void* p, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, a.in, a.out, n);
   };
-  Scratch<T> other(exclusive);
+  Scratch other(exclusive);
   const auto execute = [&] { must(exclusive(other.at, other.bytes), "scan"); };
   execute();
   const bool right = is_right(a, n, 1, 1, true);
@@ -148,7 +110,7 @@ void tuples(const Arrays<T>& a, const char* type, std::size_t n) {
     return cub::DeviceScan::InclusiveScan(p, bytes, reinterpret_cast<const Element*>(a.in),
                                           reinterpret_cast<Element*>(a.out), TupleSum(), whole);
   };
-  Scratch<T> scratch(scan);
+  Scratch scratch(scan);
   const auto execute = [&] { must(scan(scratch.at, scratch.bytes), "scan"); };
   execute();
   const bool right = is_right(a, whole * size, 1, size, false);

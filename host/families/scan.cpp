@@ -21,6 +21,7 @@
 
 #include "family.hpp"
 #include "parallel.hpp"
+#include "tile_states.hpp"
 
 namespace clweave {
 
@@ -313,27 +314,6 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
     throw Error(Kind::usage, "pascal needs a window of a power of two, with lanes=ptx of 32");
 }
 
-// What lies in memory that a launch must not trust.
-Buffer garbage(Plan& p, const Case& at, std::uint64_t bytes) {
-  return p.input<std::uint32_t>((bytes + 3) / 4, Random<std::uint32_t>(at.seed, 10 + p.buffers.size()));
-}
-
-// Tile states as earlier launches of another scan leave them: all filled in, all stamped by another launch.
-// The number of the launch is about to start from zero again, so that every run meets that, too.
-template <class Word>
-Buffer stale_states(Plan& p, const Case& at, std::uint64_t words, std::uint64_t rounds) {
-  constexpr unsigned bits = 8 * sizeof(Word);
-  constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18;
-  constexpr std::uint64_t epochs = std::uint64_t{1} << epoch_bits;
-  const std::uint64_t stamp = (epochs - 2) * rounds;  // of the first launch
-  const Random<std::uint64_t> random(at.seed, 4);
-  return p.input<Word>(words, [=](std::uint64_t i) {
-    if (i == 0) return static_cast<Word>((epochs - 2) << ticket_bits);
-    const std::uint64_t other = (stamp - 1 - random(i) % 8) % epochs;
-    return static_cast<Word>(random(i) >> (64 - bits) << (bits / 2) | other << 2 | (1 + random(i) / 8 % 2));
-  });
-}
-
 // Of Hillis and Steele.
 std::uint64_t passes_of(std::uint64_t n) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::bit_width(n - 1)));
@@ -352,7 +332,7 @@ using Scan = std::function<void(Buffer to, Buffer from)>;
 Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
   const std::uint64_t passes = passes_of(s.n);
   const std::optional<Buffer> other =
-      passes > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
+      passes > 1 ? std::optional(garbage(p, at.seed, s.n * s.bytes)) : std::nullopt;
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
@@ -364,7 +344,7 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
 }
 
 Scan three_phase(Plan& p, const Case& at, const Setting& s) {
-  const Buffer sums = garbage(p, at, s.tiles * s.bytes);
+  const Buffer sums = garbage(p, at.seed, s.tiles * s.bytes);
   return [=, &p](Buffer to, Buffer from) {
     p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, to, sums, from, s.n);
     p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
@@ -374,7 +354,7 @@ Scan three_phase(Plan& p, const Case& at, const Setting& s) {
 
 // In batches, the second reading of the input finds it in a cache.
 Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
-  const Buffer sums = garbage(p, at, s.tiles * s.bytes);
+  const Buffer sums = garbage(p, at.seed, s.tiles * s.bytes);
   const std::uint64_t batch =
       s.kernel != "batched" ? s.tiles : std::max<std::uint64_t>(1, s.batch_bytes / (s.tile * s.bytes));
   Plan::need(ceil_div(s.tiles, batch) <= 4096, "more than 4096 batches");
@@ -420,8 +400,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const std::uint64_t rings = sam ? 2 * s.order : 1;  // sums and prefixes of each order
   const std::uint64_t words =
       16 + rings * slots * s.known_bytes * 16 / s.state_bits();  // tickets: a line alone
-  const Buffer states = s.halves ? stale_states<std::uint32_t>(p, at, words, rounds)
-                                 : stale_states<std::uint64_t>(p, at, words, rounds);
+  const Buffer states = stale_states(p, at.seed, words, rounds, s.halves);
   const std::optional<Buffer> table =
       s.kernel == "pascal" && s.order > 1 ? std::optional(weight_table<T>(p, s)) : std::nullopt;
   const auto tiles = static_cast<std::uint32_t>(s.tiles);
@@ -463,7 +442,7 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
     });
   }
   const std::optional<Buffer> other =
-      steps.size() > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
+      steps.size() > 1 ? std::optional(garbage(p, at.seed, s.n * s.bytes)) : std::nullopt;
   Buffer from = in;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const Buffer to = (steps.size() - step) % 2 == 1 ? out : *other;
