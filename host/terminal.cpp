@@ -189,6 +189,27 @@ std::string Table::text(bool colour, std::size_t last_width) const {
   return out;
 }
 
+std::string Table::markdown() const {
+  std::string out = title_.empty() ? "" : "**" + title_ + "**\n\n";
+  const auto add = [&](const std::vector<std::string>& cells) {
+    for (const auto& cell : cells) {
+      out += "| ";
+      for (const char c : without_colour(cell)) out += c == '|' ? "\\|" : std::string(1, c);
+      out += ' ';
+    }
+    out += "|\n";
+  };
+  std::vector<std::string> headers, rules;
+  for (const auto& column : columns_) {
+    headers.push_back(column.header);
+    rules.emplace_back(column.align == Align::left ? "---" : "---:");
+  }
+  add(headers);
+  add(rules);
+  for (const auto& row : rows_) add(row);
+  return out;
+}
+
 std::string seconds_text(double seconds) {
   static constexpr std::array<Unit, 5> units = {
       {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {1e-12, "ps"}}};
