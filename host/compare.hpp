@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare: several results files side by side: the rows reduced to what comparing takes, and the command.
-//
-// What is made of them: compare_regression (one device before and after) and compare_architectures (devices).
+// compare: several results files side by side: one device before and after (compare_regression), or several
+// devices (compare_architectures).
 #pragma once
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <variant>
 #include <vector>
 
-#include "family.hpp"
-#include "record.hpp"
+#include "compare_results.hpp"
 #include "terminal.hpp"
 
 namespace clweave {
@@ -32,71 +25,6 @@ struct CompareOptions {
   bool all = false;      // every case, every table
   Format format = Format::text;
 };
-
-// One process' look at a case.
-struct RunTime {
-  std::uint32_t file = 0, run = 0;  // numbers within the set
-  double time_s = 0;                // its median
-  double log_variance = 0;          // of the median's logarithm, by its interval; 0: not known
-  Number of_ceiling;
-};
-
-// Everything that one side says about a case.
-struct CaseTimes {
-  std::string id;  // case_id; with /tuned behind it for a row of `run --tuned`
-  std::string family;
-  std::vector<std::pair<std::string, std::string>> axes;  // of the id
-  std::string status = "ok";                              // the first that was not ok, if any
-  std::string reason;                                     // of that one
-  std::string clock;  // "event, warm": times of different ones do not compare
-  std::string work;   // bytes, operations and items: nor do those of different work
-  std::string items;  // items, or else bytes: what variants have in common
-  bool exhibit = false;
-  std::uint32_t rows = 0, bad = 0;
-  std::vector<RunTime> runs;  // of the rows that were ok
-
-  bool ok() const { return status == "ok"; }
-  double median_s() const;  // over the runs
-  Number of_ceiling() const;
-};
-
-struct DeviceResults {
-  std::string platform, name, id, driver, version;  // version of clweave
-  std::string cpu;
-  bool published = false;                  // figures of a text, not measured here
-  std::map<std::string, double> ceilings;  // best rate by name
-  std::vector<CaseTimes> cases;
-  std::unordered_map<std::string, std::size_t> by_id;
-  std::size_t findings = 0;  // rows that hold conclusions, not times
-
-  const CaseTimes* find(const std::string& case_id) const;
-  // "NVIDIA H200", "AMD EPYC": without what drivers put round the product's name.
-  std::string label() const;
-};
-
-// One side: the devices of one or more files, in the order met.
-struct ResultsSet {
-  std::vector<std::string> files;
-  std::vector<DeviceResults> devices;
-  std::vector<std::string> notes;  // what a reader should know about a file
-  std::uint32_t runs = 0;          // distinct processes
-
-  // Adds the rows of one file, by its text: a CSV of clweave run, or the published figures. Samples beside it
-  // (an empty text: there are none) replace the medians and intervals of the rows. Throws `io` with file and
-  // line for text that is malformed, foreign, of another schema or cut off, for a footer that counts other
-  // rows, for a row that is there twice, and for samples of another file.
-  void add(std::string_view text, const std::string& name, std::string_view samples = {},
-           const std::string& samples_name = {});
-
-  // Adds all rows of another set.
-  void merge(ResultsSet);
-
-  // Keeps the cases of these families. Throws `usage` for one that no file has.
-  void keep(const std::vector<std::string>& families);
-};
-
-// Reads each file, and the samples beside it. Throws `io`.
-ResultsSet read_results(const std::vector<std::string>& files);
 
 // What is printed: lines and tables, as a terminal or Markdown shows them.
 class Report {

@@ -475,7 +475,9 @@ Architectures compare_architectures(const ResultsSet& set, const std::vector<Fam
 
 namespace {
 
-std::string factor_text(double factor) { return factor < 10 ? fmt::format("{:.1f}x", factor) : fmt::format("{:.0f}x", factor); }
+std::string factor_text(double factor) {
+  return factor < 10 ? fmt::format("{:.1f}x", factor) : fmt::format("{:.0f}x", factor);
+}
 
 struct Look {
   const char* mark;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare.hpp"
+#include "family.hpp"
 
 namespace clweave {
 
