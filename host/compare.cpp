@@ -59,6 +59,10 @@ std::string Report::markdown() const {
   return out;
 }
 
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.x") == std::string::npos;
+}
+
 void ShortNames::learn(const CaseTimes& at) {
   auto& first = first_[at.family];
   auto& varies = varies_[at.family];
@@ -73,8 +77,7 @@ std::string ShortNames::of(const CaseTimes& at) const {
   const auto varies = varies_.find(at.family);
   for (const auto& [axis, value] : at.axes) {
     if (varies == varies_.end() || !varies->second.contains(axis)) continue;
-    const bool number = !value.empty() && value.find_first_not_of("0123456789.x-") == std::string::npos;
-    out += number ? " " + axis + "=" + value : " " + value;
+    out += is_number(value) ? " " + axis + "=" + value : " " + value;
   }
   return out;
 }

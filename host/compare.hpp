@@ -39,6 +39,9 @@ class Report {
   std::vector<std::variant<std::string, Table>> parts_;
 };
 
+// Digits, points and x: 4096, 0.5, 16x16.
+bool is_number(const std::string&);
+
 // A case in few words: its family and the axes that vary among `cases`. Words stand alone, numbers with their
 // axis' name.
 class ShortNames {

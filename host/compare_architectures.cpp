@@ -38,13 +38,13 @@ std::string value_on(const CaseTimes& at, const std::string& axis) {
 // The best of a variant's launch shapes on a device under one condition.
 struct Best {
   State state = State::absent;
-  std::string status, items;
+  std::string status, clock, items;
   double time_s = 0;
   Number of_ceiling;
 };
 
 struct Condition {
-  std::string name;
+  CaseTimes name;                       // only its family and axes
   std::vector<std::map<int, Best>> on;  // per device: by variant
 };
 
@@ -56,7 +56,7 @@ class FamilyBuilder {
     out_.name = std::move(name);
     if (family == nullptr) return;
     if (!family->view.rows.empty()) axis_ = family->axis(family->view.rows.front());
-    out_.of_variants = family->view.quantity != "slowdown" && family->name != "ceiling";
+    ranks_ = family->view.quantity != "slowdown" && family->name != "ceiling";
     for (const auto& axis : family->axes) {
       if (axis.tunable) tunable_.insert(axis.name);
     }
@@ -64,37 +64,45 @@ class FamilyBuilder {
 
   void add(std::size_t device, const CaseTimes& at) {
     if (axis_name_.empty()) choose_axis(at);
+    out_.of_variants = ranks_ && (out_.of_variants || at.bounded);
     const int variant = variant_of(value_on(at, axis_name_));
+    CaseTimes rest;
+    rest.family = at.family;
     std::string key;
     for (const auto& [axis, value] : at.axes) {
       if (axis == axis_name_ || tunable_.contains(axis) || axis == "tuned") continue;
-      key += key.empty() ? "" : " ";
-      const bool number = !value.empty() && value.find_first_not_of("0123456789.") == std::string::npos;
-      key += number ? axis + "=" + value : value;
+      key += axis + "=" + value + "/";
+      rest.axes.emplace_back(axis, value);
     }
     const auto [it, is_new] = by_name_.try_emplace(key, conditions_.size());
-    if (is_new) conditions_.push_back({key, std::vector<std::map<int, Best>>(devices_)});
+    if (is_new) {
+      short_names_.learn(rest);
+      conditions_.push_back({std::move(rest), std::vector<std::map<int, Best>>(devices_)});
+    }
     Best& best = conditions_[it->second].on[device][variant];
     if (at.ok()) {
       const double time_s = at.median_s();
       if (best.state == State::ok && best.time_s <= time_s) return;
-      best = {State::ok, "ok", at.items + " by " + at.clock, time_s, at.of_ceiling()};
+      best = {State::ok, "ok", at.clock, at.items + " by " + at.clock, time_s, at.of_ceiling()};
     } else if (best.state != State::ok) {
-      best = {state_of(at.status), at.status, {}, 0, {}};
+      best = {state_of(at.status), at.status, {}, {}, 0, {}};
     }
   }
 
   FamilyComparison build() {
     order_variants();
     split_by_work();
+    for (auto& name : names_) {
+      if (is_number(name)) name.insert(0, axis_name_ + "=");
+    }
     out_.conditions = conditions_.size();
     choose_reference();
     for (std::size_t v = 0; v < names_.size(); ++v) out_.variants.push_back(row_of(static_cast<int>(v)));
     if (out_.of_variants) {
       choose_best();
       rank();
-      find_inversions();
     }
+    if (ranks_) find_inversions();
     return std::move(out_);
   }
 
@@ -207,6 +215,11 @@ class FamilyBuilder {
     }
   }
 
+  std::string condition_text(const Condition& condition) const {
+    const std::string text = short_names_.of(condition.name);  // begins with the family
+    return text.substr(std::min(text.size(), out_.name.size() + 1));
+  }
+
   double best_time(const Condition& condition, std::size_t device) const {
     double best = HUGE_VAL;
     for (const auto& [v, one] : condition.on[device]) {
@@ -236,7 +249,8 @@ class FamilyBuilder {
       }
       if (works && is_measured(d)) working.push_back(d);
     }
-    std::vector<std::vector<double>> fractions(devices_), speedups(devices_), efficiencies(devices_);
+    std::vector<std::vector<double>> fractions(devices_), speedups(devices_), efficiencies(devices_),
+        relatives(devices_);
     for (const auto& condition : conditions_) {
       const auto there = [&](int variant) {
         return std::ranges::all_of(working, [&](std::size_t d) { return ok(condition, d, variant); });
@@ -247,6 +261,9 @@ class FamilyBuilder {
         if (best == nullptr || best->state != State::ok) continue;
         // Published devices have conditions of their own.
         if (is_measured(d) && !everywhere) continue;
+        const Best* first = measured_.empty() ? nullptr : at(condition, measured_.front(), v);
+        if (first != nullptr && first->state == State::ok && first->clock == best->clock)
+          relatives[d].push_back(first->time_s / best->time_s);
         if (best->of_ceiling) fractions[d].push_back(*best->of_ceiling);
         if ((is_measured(d) ? reference : true) && reference_ >= 0 && ok(condition, d, reference_))
           speedups[d].push_back(at(condition, d, reference_)->time_s / best->time_s);
@@ -260,6 +277,7 @@ class FamilyBuilder {
     for (std::size_t d = 0; d < devices_; ++d) {
       VariantOnDevice& on = row.on[d];
       if (!fractions[d].empty()) on.fraction = geometric_mean(fractions[d]);
+      if (!relatives[d].empty()) on.relative = geometric_mean(relatives[d]);
       if (!speedups[d].empty()) on.speedup = geometric_mean(speedups[d]);
       if (!efficiencies[d].empty()) on.efficiency = geometric_mean(efficiencies[d]);
       on.conditions = efficiencies[d].size();
@@ -371,7 +389,7 @@ class FamilyBuilder {
           Inversion one{out_.name,
                         name(turn ? w : v),
                         name(turn ? v : w),
-                        condition.name,
+                        condition_text(condition),
                         turn ? least_at : most_at,
                         turn ? most_at : least_at,
                         turn ? 1 / least : most,
@@ -395,6 +413,8 @@ class FamilyBuilder {
   std::map<std::string, std::size_t> by_name_;
   std::vector<Condition> conditions_;
   int reference_ = -1;
+  bool ranks_ = true;
+  ShortNames short_names_;  // of conditions
   FamilyComparison out_;
 };
 
@@ -479,6 +499,15 @@ std::string factor_text(double factor) {
   return factor < 10 ? fmt::format("{:.1f}x", factor) : fmt::format("{:.0f}x", factor);
 }
 
+std::string percent(const Number& fraction) {
+  return fraction ? fmt::format("{:.0f}%", 100 * *fraction) : "";
+}
+
+std::size_t first_measured(const Architectures& all) {
+  return static_cast<std::size_t>(std::ranges::find(all.devices, false, &DeviceResults::published) -
+                                  all.devices.begin());
+}
+
 struct Look {
   const char* mark;
   const char* ascii;
@@ -535,9 +564,9 @@ void devices_block(const Architectures& all, Report& out, bool colour) {
     published += (published.empty() ? "published: " : ", ") + all.labels[d];
   }
   if (!published.empty()) out.line(published);
-  out.line(fmt::format("{} of {} cases are ok on all{}: wins and speed, a geometric mean, count these{}",
-                       all.common, all.cases, all.clocks > 0 ? " by one clock" : "",
-                       all.clocks > 0 ? fmt::format("; {} more by different clocks", all.clocks) : ""));
+  out.line(fmt::format(
+      "wins, speed (geometric mean): over the {} of {} cases that are ok on all{}", all.common, all.cases,
+      all.clocks > 0 ? fmt::format(" by one clock; {} by different clocks", all.clocks) : ""));
 }
 
 std::string best_cell(const FamilyComparison& family, std::size_t d, bool colour) {
@@ -545,14 +574,13 @@ std::string best_cell(const FamilyComparison& family, std::size_t d, bool colour
   if (v < 0) return paint("-", Style::dim, colour);
   const auto& row = family.variants[static_cast<std::size_t>(v)];
   std::string text = row.name;
-  if (const auto fraction = row.on[d].fraction)
-    text += paint(fmt::format(" {:.0f}%", 100 * *fraction), Style::dim, colour);
+  if (const auto fraction = row.on[d].fraction) text += paint(" " + percent(fraction), Style::dim, colour);
   return text;
 }
 
 std::string agreement_text(const FamilyComparison& family) {
   if (!family.agreement) return "-";
-  return fmt::format("{:.2f} of {}", *family.agreement, family.ranked);
+  return fmt::format("{:.2f} ({})", *family.agreement, family.ranked);
 }
 
 std::string cost_text(const Architectures& all, const FamilyComparison& family) {
@@ -641,8 +669,9 @@ void inversions_block(const Architectures& all, Report& out, std::size_t per_fam
   if (left > 0) out.line(fmt::format("  and {} more pairs of variants: --all", left));
 }
 
-std::string variant_cell(const VariantOnDevice& on, bool colour) {
+std::string variant_cell(const VariantOnDevice& on, bool of_variants, bool colour) {
   const Look look = look_of(on.state);
+  if (!of_variants && on.relative) return fmt::format("{:.3g}x", *on.relative);
   if (!on.fraction && !on.speedup && !on.efficiency) {
     if (on.state == State::absent) return "";
     return paint(on.state == State::ok ? "ok" : look.name, look.style, colour);
@@ -659,28 +688,33 @@ std::string variant_cell(const VariantOnDevice& on, bool colour) {
 void family_block(const Architectures& all, const FamilyComparison& family, Report& out, bool colour) {
   std::vector<Table::Column> heads = {{family.name}};
   for (const auto& label : all.labels) heads.push_back({label, Align::right});
-  heads.push_back({"portability", Align::right});
-  heads.push_back({"worst", Align::right});
+  if (family.of_variants) {
+    heads.push_back({"portability", Align::right});
+    heads.push_back({"worst", Align::right});
+  }
   Table table(heads);
   for (const auto& row : family.variants) {
     std::vector<std::string> cells = {row.name};
     for (std::size_t d = 0; d < all.devices.size(); ++d) {
-      std::string cell = variant_cell(row.on[d], colour);
+      std::string cell = variant_cell(row.on[d], family.of_variants, colour);
       if (family.of_variants && family.best[d] >= 0 &&
           &family.variants[static_cast<std::size_t>(family.best[d])] == &row)
         cell = paint(cell, Style::bold, colour);
       cells.push_back(cell);
     }
-    cells.push_back(row.portability && family.of_variants ? fmt::format("{:.0f}%", 100 * *row.portability)
-                                                          : "");
-    cells.push_back(row.worst && family.of_variants ? fmt::format("{:.0f}%", 100 * *row.worst) : "");
+    if (family.of_variants) {
+      cells.push_back(percent(row.portability));
+      cells.push_back(percent(row.worst));
+    }
     table.add(cells);
   }
   out.line("");
   out.table(std::move(table));
   std::string what =
-      fmt::format("{}speed over {}; {} conditions", family.by_ceiling ? "of the device's ceiling, " : "",
-                  family.reference, family.conditions);
+      family.of_variants
+          ? (family.by_ceiling ? "% of the device's ceiling, speed over " : "speed over ") + family.reference
+          : "speed over " + all.labels[first_measured(all)];
+  what += fmt::format("; conditions: {}", family.conditions);
   if (family.agreement) what += fmt::format("; rankings agree {}", agreement_text(family));
   out.line(paint(what, Style::dim, colour));
 }
@@ -695,9 +729,9 @@ Report architectures_report(const Architectures& all, const CompareOptions& opti
     out.line("");
     overview_block(all, out, colour);
     out.line(
-        "Best of the launch shapes measured; % of the device's own ceiling. W, tau: how far the rankings "
-        "agree, 1 "
-        "is wholly.");
+        "% of the device's own ceiling, in its best launch shape; above 100 % from the caches. W, tau: how "
+        "far\n"
+        "rankings (of so many variants) agree, 1 is full. One for all: what it loses to each device's best.");
     out.line("");
     matrix_block(all, out, screen, colour);
   }
@@ -769,6 +803,7 @@ std::string architectures_json(const Architectures& all) {
         variant["devices"][all.labels[d]] = {{"state", look_of(on.state).name},
                                              {"of_ceiling", number(on.fraction)},
                                              {"speedup", number(on.speedup)},
+                                             {"relative", number(on.relative)},
                                              {"efficiency", number(on.efficiency)}};
       }
       one["variants"].push_back(std::move(variant));

@@ -23,6 +23,7 @@ struct VariantOnDevice {
   std::string status;  // of the row that is not ok
   Number fraction;     // of the device's ceiling
   Number speedup;      // over the family's reference
+  Number relative;     // speed over the first device measured
   Number efficiency;   // speed over the best variant's on this device: application efficiency
   std::size_t conditions = 0;
 };
@@ -45,7 +46,9 @@ struct Inversion {
 struct FamilyComparison {
   std::string name, reference;
   bool by_ceiling = false;
-  bool of_variants = true;  // false: its first axis is part of the problem, such as a number of paths
+  // False: the values of its first axis are no ways of doing one thing, but parts of the problem, such as a
+  // number of paths, or things of their own, such as a latency; they are shown, not ranked.
+  bool of_variants = false;
   std::vector<VariantRow> variants;
   std::size_t conditions = 0;
   std::vector<int> best;   // variant per device, -1 without any

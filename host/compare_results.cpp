@@ -86,6 +86,7 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     at.items = items_of(r);
   }
   at.exhibit = at.exhibit || !r.exhibit.empty();
+  at.bounded = at.bounded || !r.ceiling.empty();
   if (!r.ok() || !r.time_s || !(*r.time_s > 0)) {
     ++at.bad;
     if (at.ok()) {
@@ -196,6 +197,7 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
     CaseTimes& at = case_of(*it, cells[id], cells[id].substr(0, cells[id].find('/')));
     ++at.rows;
     at.clock = "published";
+    at.bounded = true;
     if (cells[evidence].empty()) {
       at.runs.push_back({.file = file, .run = 0, .time_s = value, .log_variance = 0, .of_ceiling = {}});
     } else {
@@ -335,6 +337,7 @@ void ResultsSet::merge(ResultsSet other) {
       at.rows += more.rows;
       at.bad += more.bad;
       at.exhibit = at.exhibit || more.exhibit;
+      at.bounded = at.bounded || more.bounded;
       if (at.ok()) {
         at.status = more.status;
         at.reason = more.reason;

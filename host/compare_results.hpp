@@ -32,6 +32,7 @@ struct CaseTimes {
   std::string work;   // bytes, operations and items: nor do those of different work
   std::string items;  // items, or else bytes: what variants have in common
   bool exhibit = false;
+  bool bounded = false;  // a ceiling is named: its kernel is one way of doing something
   std::uint32_t rows = 0, bad = 0;
   std::vector<RunTime> runs;  // of the rows that were ok
 
