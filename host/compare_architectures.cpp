@@ -284,7 +284,7 @@ class FamilyBuilder {
       if (on.state == State::ok && on.efficiency && *on.efficiency < slow_below) on.state = State::slow;
       if (!is_measured(d) || !has_family(d)) continue;
       all_fractions = all_fractions && (on.fraction || on.state != State::ok);
-      of_ceilings.push_back(on.fraction.value_or(0));
+      of_ceilings.push_back(std::min(1.0, on.fraction.value_or(0)));  // more is the caches
       of_best.push_back(on.efficiency.value_or(0));
     }
     const auto harmonic = [](const std::vector<double>& values) {
@@ -499,6 +499,18 @@ std::string factor_text(double factor) {
   return factor < 10 ? fmt::format("{:.1f}x", factor) : fmt::format("{:.0f}x", factor);
 }
 
+// The columns of a table: those measured, and of the published those that a family has figures of.
+std::vector<std::size_t> shown(const Architectures& all, const FamilyComparison* family) {
+  std::vector<std::size_t> out;
+  for (std::size_t d = 0; d < all.devices.size(); ++d) {
+    const bool there = family != nullptr && std::ranges::any_of(family->variants, [&](const VariantRow& row) {
+                         return row.on[d].state != State::absent;
+                       });
+    if (!all.devices[d]->published || there) out.push_back(d);
+  }
+  return out;
+}
+
 std::string percent(const Number& fraction) {
   return fraction ? fmt::format("{:.0f}%", 100 * *fraction) : "";
 }
@@ -596,7 +608,7 @@ std::string cost_text(const Architectures& all, const FamilyComparison& family) 
 
 void overview_block(const Architectures& all, Report& out, bool colour) {
   std::vector<Table::Column> heads = {{"best variant"}};
-  for (const auto& label : all.labels) heads.push_back({label});
+  for (const auto d : shown(all, nullptr)) heads.push_back({all.labels[d]});
   const auto measured = std::ranges::count(all.devices, false, &DeviceResults::published);
   heads.push_back({measured == 2 ? "tau" : "W", Align::right});
   heads.push_back({"one for all: costs"});
@@ -604,7 +616,7 @@ void overview_block(const Architectures& all, Report& out, bool colour) {
   for (const auto& family : all.families) {
     if (!family.of_variants) continue;
     std::vector<std::string> cells = {paint(family.name, Style::cyan, colour)};
-    for (std::size_t d = 0; d < all.devices.size(); ++d) cells.push_back(best_cell(family, d, colour));
+    for (const auto d : shown(all, nullptr)) cells.push_back(best_cell(family, d, colour));
     cells.push_back(agreement_text(family));
     cells.push_back(cost_text(all, family));
     table.add(cells);
@@ -614,13 +626,13 @@ void overview_block(const Architectures& all, Report& out, bool colour) {
 
 void matrix_block(const Architectures& all, Report& out, const Screen& screen, bool colour) {
   std::vector<Table::Column> heads = {{"variants"}};
-  for (const auto& label : all.labels) heads.push_back({label});
+  for (const auto d : shown(all, nullptr)) heads.push_back({all.labels[d]});
   Table table(heads);
   std::set<State> met;
   for (const auto& family : all.families) {
     if (!family.of_variants) continue;
     std::vector<std::string> cells = {paint(family.name, Style::cyan, colour)};
-    for (std::size_t d = 0; d < all.devices.size(); ++d) {
+    for (const auto d : shown(all, nullptr)) {
       std::string strip;
       for (const auto& row : family.variants) {
         const Look look = look_of(row.on[d].state);
@@ -661,7 +673,8 @@ void inversions_block(const Architectures& all, Report& out, std::size_t per_fam
   }
   out.line("");
   if (lines.empty()) {
-    out.line(fmt::format("no two variants change places by {} or more", factor_text(least_factor)));
+    out.line(
+        fmt::format("no two variants change places by {} or more", fmt::format("{:.3g}x", least_factor)));
     return;
   }
   out.line("ranks that turn round:");
@@ -687,7 +700,8 @@ std::string variant_cell(const VariantOnDevice& on, bool of_variants, bool colou
 
 void family_block(const Architectures& all, const FamilyComparison& family, Report& out, bool colour) {
   std::vector<Table::Column> heads = {{family.name}};
-  for (const auto& label : all.labels) heads.push_back({label, Align::right});
+  const auto devices = shown(all, &family);
+  for (const auto d : devices) heads.push_back({all.labels[d], Align::right});
   if (family.of_variants) {
     heads.push_back({"portability", Align::right});
     heads.push_back({"worst", Align::right});
@@ -695,7 +709,7 @@ void family_block(const Architectures& all, const FamilyComparison& family, Repo
   Table table(heads);
   for (const auto& row : family.variants) {
     std::vector<std::string> cells = {row.name};
-    for (std::size_t d = 0; d < all.devices.size(); ++d) {
+    for (const auto d : devices) {
       std::string cell = variant_cell(row.on[d], family.of_variants, colour);
       if (family.of_variants && family.best[d] >= 0 &&
           &family.variants[static_cast<std::size_t>(family.best[d])] == &row)

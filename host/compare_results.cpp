@@ -104,6 +104,7 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
 // Which run of which case a row of the file became.
 struct Place {
   std::size_t device, at, run;
+  bool event;  // timed by the device's time stamps, not by the host's clock
 };
 
 void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& places, std::string_view text,
@@ -156,8 +157,7 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
     }
     const auto& place = places[of_row - 1];
     if (!place) continue;
-    const auto& clock = set.devices[place->device].cases[place->at].clock;
-    const double seconds = 1e-9 * number(clock.starts_with("event") ? event : host);
+    const double seconds = 1e-9 * number(place->event ? event : host);
     if (seconds > 0) samples.push_back(seconds);
   }
   if (!reader.complete_last_line()) reader.fail("the file ends within this row");
@@ -293,7 +293,7 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
     add_row(at, r, run);
     if (!at.runs.empty() && at.runs.back().run == run.run)
       place = {static_cast<std::size_t>(&device - devices.data()),
-               static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1};
+               static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1, r.timer == "event"};
     if (r.family == "ceiling" && r.ok() && !r.ceiling.empty()) {
       double& best = device.ceilings[r.ceiling];
       best = std::max(best, rate_of(r).value_or(0));
@@ -366,6 +366,8 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
     device.by_id.clear();
     for (std::size_t i = 0; i < device.cases.size(); ++i) device.by_id[device.cases[i].id] = i;
   }
+  std::erase_if(devices,
+                [](const DeviceResults& device) { return device.published && device.cases.empty(); });
   for (const auto& family : families) {
     if (!here.contains(family))
       throw Error(Kind::usage, fmt::format("no case of family '{}' in {}; there are {}", family,
