@@ -9,8 +9,8 @@
 // (Smyth 2004). The spread comes, the widest counting, from
 //   runs      what the runs of one side differ by, where there are two or more
 //   sessions  what sessions without a change (--noise) differ by
-//   assumed   15 %, or the spread of all cases' ratios if wider, where there is one run a side: that tells
-//             nothing of its own luck, so that only large changes are called
+//   assumed   15 %, or the distance of all cases' ratios from 1 if wider, where there is one run a side: that
+//             tells nothing of its own luck, so that only large changes of a few cases are called
 // Verdicts hold a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
 // of those given, one in a hundred is expected to be false, and where nothing changed, one comparison in a
 // hundred has any. Family-wise corrections answer a question nobody asks of 300 cases, whether all verdicts
@@ -55,7 +55,8 @@ struct Basis {
   enum class Source { assumed, runs, sessions };
   std::string device, old_driver, new_driver;
   Source source = Source::assumed;
-  bool files = false;  // the units are sessions, a file each, not runs
+  bool files = false;       // the units are sessions, a file each, not runs
+  std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not believed on every run
   std::size_t old_units = 0, new_units = 0;
   double spread = 0;  // typical sd of the logarithm between units
 };

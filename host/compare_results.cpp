@@ -96,8 +96,12 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     return;
   }
   const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
-  if (at.clock.empty()) at.clock = clock;
-  if (at.clock != clock) at.clock = "several clocks";
+  if (at.clock.empty()) {
+    at.clock = clock;
+    at.cache = r.cache;
+  }
+  if (at.clock != clock) at.clock = several_clocks;
+  if (at.cache != r.cache) at.cache = several_clocks;
   at.runs.push_back(run);
 }
 
@@ -231,6 +235,16 @@ Number CaseTimes::of_ceiling() const {
   return median(fractions);
 }
 
+std::optional<CaseTimes> CaseTimes::by_host() const {
+  CaseTimes out = *this;
+  out.clock = "host";
+  for (auto& run : out.runs) {
+    if (!run.wall_s || !(*run.wall_s > 0) || run.batch != runs.front().batch) return {};
+    run.time_s = *run.wall_s;
+  }
+  return out;
+}
+
 const CaseTimes* DeviceResults::find(const std::string& case_id) const {
   const auto it = by_id.find(case_id);
   return it != by_id.end() ? &cases[it->second] : nullptr;
@@ -283,7 +297,9 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
                 .run = it->second,
                 .time_s = r.time_s.value_or(0),
                 .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
-                .of_ceiling = r.of_ceiling};
+                .of_ceiling = r.of_ceiling,
+                .wall_s = r.wall_s,
+                .batch = r.batch.value_or(0)};
     CaseTimes& at = case_of(device, r.tuned.empty() ? r.case_id : r.case_id + "/tuned", r.family);
     if (!at.runs.empty() && at.runs.back().run == run.run)
       throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name, row.line,
@@ -342,8 +358,12 @@ void ResultsSet::merge(ResultsSet other) {
         at.status = more.status;
         at.reason = more.reason;
       }
-      if (at.clock.empty()) at.clock = more.clock;
-      if (!more.clock.empty() && at.clock != more.clock) at.clock = "several clocks";
+      if (at.clock.empty()) {
+        at.clock = more.clock;
+        at.cache = more.cache;
+      }
+      if (at.cache != more.cache) at.cache = several_clocks;
+      if (!more.clock.empty() && at.clock != more.clock) at.clock = several_clocks;
       if (at.work != more.work) at.work = at.items = "several sizes";
       at.runs.insert(at.runs.end(), more.runs.begin(), more.runs.end());
     }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,12 +14,16 @@
 
 namespace clweave {
 
+inline constexpr const char* several_clocks = "several clocks";
+
 // One process' look at a case.
 struct RunTime {
   std::uint32_t file = 0, run = 0;  // numbers within the set
   double time_s = 0;                // its median
   double log_variance = 0;          // of the median's logarithm, by its interval; 0: not known
   Number of_ceiling;
+  Number wall_s = {};      // its median by the host's clock, launch and wait included
+  std::int64_t batch = 0;  // executions that share a launch and a wait
 };
 
 // Everything that one side says about a case.
@@ -29,6 +34,7 @@ struct CaseTimes {
   std::string status = "ok";                              // the first that was not ok, if any
   std::string reason;                                     // of that one
   std::string clock;  // "event, warm": times of different ones do not compare
+  std::string cache;  // warm or cold
   std::string work;   // bytes, operations and items: nor do those of different work
   std::string items;  // items, or else bytes: what variants have in common
   bool exhibit = false;
@@ -39,6 +45,8 @@ struct CaseTimes {
   bool ok() const { return status == "ok"; }
   double median_s() const;  // over the runs
   Number of_ceiling() const;
+  // The same by the host's clock; none where a run has no such time or a batch of its own size.
+  std::optional<CaseTimes> by_host() const;
 };
 
 struct DeviceResults {
