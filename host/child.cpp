@@ -15,16 +15,13 @@
 #include <thread>
 
 #include "error.hpp"
+#include "timer.hpp"
 
 extern char** environ;
 
 namespace clweave {
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> out;
@@ -106,14 +103,14 @@ bool Child::send(const std::string& line) {
 }
 
 Child::Heard Child::hear(std::string& line, double seconds) {
-  const double until = now() + seconds;
+  const double until = host_now() + seconds;
   while (true) {
     if (const auto end = buffer_.find('\n'); end != std::string::npos) {
       line = buffer_.substr(0, end);
       buffer_.erase(0, end + 1);
       return Heard::line;
     }
-    const double left = until - now();
+    const double left = until - host_now();
     if (left <= 0) return Heard::silence;
     pollfd ready{from_, POLLIN, 0};
     const int n = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
@@ -128,13 +125,13 @@ Child::Heard Child::hear(std::string& line, double seconds) {
 }
 
 bool Child::reap(double seconds) {
-  const double until = now() + seconds;
+  const double until = host_now() + seconds;
   while (!status_) {
     int status = 0;
     const pid_t got = waitpid(pid_, &status, WNOHANG);
     if (got == pid_) status_ = status;
     if (got < 0 && errno != EINTR) status_ = 0;
-    if (status_ || now() >= until) break;
+    if (status_ || host_now() >= until) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return status_.has_value();

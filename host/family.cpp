@@ -36,6 +36,13 @@ std::int64_t Case::number(const std::string& axis) const {
   throw Error(Kind::usage, axis + "=" + text_of(at(axis)) + " must be a whole number");
 }
 
+std::uint64_t Case::count(const std::string& axis, std::int64_t least, std::int64_t most) const {
+  const std::int64_t value = number(axis);
+  if (value < least || value > most)
+    throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
+  return static_cast<std::uint64_t>(value);
+}
+
 const std::string& Case::text(const std::string& axis) const {
   if (const auto* word = std::get_if<std::string>(&at(axis))) return *word;
   throw Error(Kind::usage, axis + "=" + text_of(at(axis)) + " must be a word");
@@ -53,7 +60,9 @@ std::size_t items_in(const Range& range) {
   return items;
 }
 
-std::size_t round_up(std::size_t n, std::size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+std::uint64_t ceil_div(std::uint64_t n, std::uint64_t size) { return (n + size - 1) / size; }
+
+std::uint64_t round_up(std::uint64_t n, std::uint64_t multiple) { return ceil_div(n, multiple) * multiple; }
 
 std::string text_of(const Range& range) { return fmt::format("{}", fmt::join(range, "x")); }
 
@@ -126,7 +135,7 @@ std::vector<Case> cases_of(const Family& family, const std::vector<Sweep>& sweep
 
 Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   Plan plan = family.plan(at, device);
-  if (plan.source.empty()) plan.source = family.name;
+  if (plan.sources.empty()) plan.sources = {family.name};
   std::uint64_t total = 0;
   for (const auto& buffer : plan.buffers) {
     total += buffer.bytes;

@@ -80,6 +80,8 @@ struct Case {
   const Value& at(const std::string& axis) const;  // usage error when the family has no such axis
   std::int64_t number(const std::string& axis) const;
   const std::string& text(const std::string& axis) const;
+  // A count from `least` to `most`; usage error otherwise.
+  std::uint64_t count(const std::string& axis, std::int64_t least, std::int64_t most) const;
   bool is(const std::string& axis, const std::string& word) const { return text(axis) == word; }
   std::string id() const;  // divergence/kernel=grid/parity=row/...
 };
@@ -98,7 +100,8 @@ using Arg = std::variant<Buffer, LocalBytes, Scalar>;
 // One to three dimensions, fastest first. Empty as a local size: the driver chooses.
 using Range = std::vector<std::size_t>;
 std::size_t items_in(const Range&);
-std::size_t round_up(std::size_t n, std::size_t multiple);
+std::uint64_t ceil_div(std::uint64_t n, std::uint64_t size);
+std::uint64_t round_up(std::uint64_t n, std::uint64_t multiple);
 std::string text_of(const Range&);        // "16x16"
 Range range_of(const std::string& text);  // usage error unless it is 1 to 3 positive numbers joined by x
 
@@ -185,7 +188,7 @@ inline std::string type_name<std::uint8_t>() {
 }
 
 struct Plan {
-  std::string source;  // stem of the .cl file; empty: the family's own
+  std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
   std::map<std::string, std::string> defines;
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order

@@ -18,9 +18,8 @@ class Judge {
   // Why the row cannot be true; empty when nothing speaks against it:
   //   - time stamps that are not after each other, all the same, or far from the host's clock
   //   - more than 1.05 x a measured ceiling that it cannot beat, unless its buffers fit the cache
-  //   - at least twice the n, or twice the trips, of an otherwise equal case in less than 0.7 of its time, by
-  //   the
-  //     intervals of both medians
+  //   - at least twice the n, or twice the trips, of an otherwise equal case in less than 0.7 of its time,
+  //     by the intervals of both medians
   std::string doubt(const Row&, const Job&) const;
 
   // Fills `cached` and `of_ceiling`, makes the row `implausible` when `doubt` is not empty, and remembers it.

@@ -117,6 +117,11 @@ std::string dry_run_table(const std::vector<Job>& jobs, const DeviceInfo& device
         else
           launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer" : "host");
       }
+      if (launches.size() > 4) {  // a line is to stay readable
+        const std::size_t more = launches.size() - 3;
+        launches.resize(3);
+        launches.push_back(fmt::format("and {} more", more));
+      }
       const Estimate need = estimate(plan, device);
       seconds += need.seconds;
       most_bytes = std::max(most_bytes, need.bytes);

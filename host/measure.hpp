@@ -26,6 +26,7 @@ struct Measuring {
   double launch_s = 0;        // .. and 20 launch overheads ..
   double tick_s = 0;          // .. and 100 ticks of the timer, but no fifth of stop.max_seconds ..
   int max_batch = 4096;       // .. nor more often than this
+  bool check_again = true;    // the output after the timing, too: for what is to be kept
   double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
 };
 

@@ -45,10 +45,15 @@ void add_choice(CLI::App& command, Options& out) {
       .add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
       ->type_name("F")
       ->check(CLI::Range(1e-5, 1.0));
+  command
+      .add_option("--samples", out.samples, "Exactly so many samples of each case, however long that takes")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes(command.get_option_no_throw("--precision"));
   command.add_option("--max-samples", out.max_samples, "At most so many samples of a case [200]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
-  command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.5]")
+  command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.25]")
       ->type_name("S")
       ->check(CLI::Range(1e-3, 1e6));
   command
@@ -138,7 +143,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   run->get_option("--case")->needs("--replay");
   tune->add_option("--strategy", out.strategy,
                    "exhaustive: every configuration; coarse: every other, then uphill; random: until the "
-                   "budget ends; halving: an eighth briefly, the better ones longer [exhaustive]")
+                   "budget ends; halving: a sixteenth briefly, the better ones longer [exhaustive]")
       ->type_name("HOW");
   std::string budget;
   tune->add_option("--budget", budget, "End the search after so long or so many measurements: 60s, 200cases")

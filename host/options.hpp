@@ -26,6 +26,7 @@ struct Options {
   std::optional<int> repeat;        // --runs
   bool cold = false;                // --cache cold
   std::optional<double> precision;  // half-width of the median's interval / median
+  std::optional<std::size_t> samples;  // exactly
   std::optional<std::size_t> max_samples;
   std::optional<double> max_seconds;  // of sampling, per case
   std::optional<double> budget_s;     // for the whole run or search

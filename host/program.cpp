@@ -31,11 +31,14 @@ std::string fingerprint_of(std::string_view text) {
 
 }  // namespace
 
-Source source_of(const std::string& stem, const std::map<std::string, std::string>& defines,
+Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir) {
   Source source;
-  for (const char* file : {"prelude", stem.c_str()})
-    source.text += fmt::format("#line 1 \"{}.cl\"\n{}\n", file, kernel_file(file, kernel_dir));
+  const auto append = [&](const std::string& stem) {
+    source.text += fmt::format("#line 1 \"{}.cl\"\n{}\n", stem, kernel_file(stem, kernel_dir));
+  };
+  append("prelude");
+  for (const auto& stem : stems) append(stem);
   for (const auto& [name, value] : defines) source.options += fmt::format(" -D {}={}", name, value);
   source.fingerprint = fingerprint_of(source.text + "\n" + source.options);
   return source;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace clweave {
 
@@ -13,7 +14,7 @@ struct Plan;
 extern const std::map<std::string, std::string_view> embedded_kernels;  // generated from cl_kernels/*.cl
 
 struct Source {
-  std::string text;     // prelude.cl, then <stem>.cl, with #line so that messages name the files
+  std::string text;     // prelude.cl, then each <stem>.cl, with #line so that messages name the files
   std::string options;  // " -D NAME=value ..." in the order of the names
   std::string
       fingerprint;  // 16 hex digits over text and options: an edited kernel cannot pass as a shipped one
@@ -21,7 +22,7 @@ struct Source {
 
 // `kernel_dir` empty: the embedded files; else read from there, so that a kernel is edited without a build.
 // Throws `io` when a file cannot be read.
-Source source_of(const std::string& stem, const std::map<std::string, std::string>& defines,
+Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir);
 
 }  // namespace clweave

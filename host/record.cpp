@@ -44,7 +44,9 @@ const std::vector<Column>& columns() {
        &Record::status},
       {"reason", "", "Why the row is not ok, or what is worth knowing about it", &Record::reason},
       {"verified", "",
-       "yes: the whole output equalled a host reference before and after the timing; no: it differed",
+       "yes: the whole output equalled a host reference before and after the timing; before: and was not "
+       "compared "
+       "again, in the brief rounds of a search; no: it differed",
        &Record::verified},
       {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
       {"tuned", "", "yes: in the configuration that `clweave tune` found, beside a row in the default one",
@@ -107,6 +109,11 @@ const std::vector<Column>& columns() {
       {"fingerprint", "", "Hash of the kernel's full source and its options", &Record::fingerprint},
   };
   return table;
+}
+
+std::string Record::axis(const std::string& name) const {
+  const auto it = std::ranges::find(axes, name, &std::pair<std::string, std::string>::first);
+  return it != axes.end() ? it->second : "";
 }
 
 Number rate_of(const Record& record) {

@@ -87,6 +87,10 @@ struct Record {
   std::string fingerprint;
   std::vector<std::pair<std::string, std::string>> axes;  // one column per axis name of any family
 
+  // The cell of an axis; empty when the row's family has none of that name.
+  std::string axis(const std::string& name) const;
+  // Equal for two rows of the same device and driver.
+  std::string device_key() const { return platform + "\n" + device + "\n" + device_id + "\n" + driver; }
   bool ok() const { return status == "ok"; }
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
   bool failed() const { return !ok() && status != "unsupported" && exhibit.empty(); }

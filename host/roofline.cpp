@@ -16,15 +16,10 @@ namespace clweave {
 
 namespace {
 
-std::string axis_of(const Record& record, const std::string& name) {
-  const auto it = std::ranges::find(record.axes, name, &std::pair<std::string, std::string>::first);
-  return it != record.axes.end() ? it->second : "";
-}
-
 std::string name_of(const Record& record) {
   std::string name = record.family;
   for (const char* axis : {"kernel", "type"}) {
-    if (const std::string value = axis_of(record, axis); !value.empty()) name += " " + value;
+    if (const std::string value = record.axis(axis); !value.empty()) name += " " + value;
   }
   return name;
 }
@@ -49,7 +44,7 @@ Placed placed(const Record& record, const std::vector<Roof>& roofs) {
   out.name = name_of(record);
   const Roof* memory = roof_of(roofs, record.ceiling);
   if (memory == nullptr || !memory->memory) memory = highest(roofs, true);
-  const Roof* arithmetic = roof_of(roofs, "arithmetic_" + axis_of(record, "type"));
+  const Roof* arithmetic = roof_of(roofs, "arithmetic_" + record.axis("type"));
   if (arithmetic == nullptr) arithmetic = highest(roofs, false);
   if (!record.flops) {
     if (memory == nullptr) return out;
@@ -138,13 +133,13 @@ std::vector<Roofline> rooflines_of(const std::vector<Record>& records) {
   std::vector<std::string> order;
   for (const auto& record : records) {
     if (!record.ok() || !record.finding.empty() || !record.time_s) continue;
-    const std::string device = record.device + ", " + record.platform;
-    auto& rows = devices[device];
-    if (rows.empty()) order.push_back(device);
+    auto& rows = devices[record.device_key()];
+    if (rows.empty()) order.push_back(record.device_key());
     rows.push_back(&record);
   }
   for (const auto& device : order) {
-    Roofline data{.device = device, .roofs = {}, .kernels = {}};
+    const Record& any = *devices[device].front();
+    Roofline data{.device = any.device + ", " + any.platform, .roofs = {}, .kernels = {}};
     std::map<std::string, Roof> roofs;
     for (const auto* row : devices[device]) {
       const auto rate = rate_of(*row);

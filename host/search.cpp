@@ -48,7 +48,7 @@ Strategy strategy_of(const std::string& name) {
 
 namespace {
 
-constexpr std::size_t least = 12;  // configurations that halving begins with, however small the space
+constexpr std::size_t least = 8;  // configurations that halving begins with, however small the space
 constexpr double brief = 0.05, longer = 0.25;  // efforts of its first two rounds
 
 // The default first, the others in random order; the same for the same seed everywhere.
@@ -60,7 +60,7 @@ std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed) {
   return order;
 }
 
-std::size_t first_round(std::size_t size) { return std::min(size, std::max(least, (size + 7) / 8)); }
+std::size_t first_round(std::size_t size) { return std::min(size, std::max(least, (size + 15) / 16)); }
 
 // What was found so far, and no measurement twice with the same effort.
 class Trials {
@@ -120,7 +120,7 @@ void halve(Trials& trials, const Space& space, const std::vector<std::size_t>& o
   for (const std::size_t p : trials.best(3, brief)) {
     if (!climb(trials, space, p, brief)) return;
   }
-  const auto finer = trials.best(std::max<std::size_t>(4, begun / 4), brief);
+  const auto finer = trials.best(std::max<std::size_t>(3, begun / 4), brief);
   if (!trials.run(finer, longer)) return;
   if (!trials.run(trials.best(3, longer), 1)) return;
   trials.run(order.front(), 1);  // the default, to compare with
@@ -156,7 +156,7 @@ std::size_t expected_trials(const Space& space, Strategy strategy) {
   if (all == 0 || strategy == Strategy::exhaustive || strategy == Strategy::random) return all;
   if (strategy == Strategy::halving) {
     const std::size_t begun = first_round(all);
-    return 2 * begun + std::max<std::size_t>(4, begun / 4) + 4;
+    return 2 * begun + std::max<std::size_t>(3, begun / 4) + 4;
   }
   std::size_t even = 0;
   for (const auto& point : space.points())

@@ -33,7 +33,7 @@ enum class Strategy {
   exhaustive,  // every configuration in full
   coarse,  // every other value of each axis in full, then uphill from the best until no neighbour is better
   random,  // configurations in random order until the budget ends
-  halving  // a random eighth, briefly, and uphill from its best; the better ones longer; the best few in full
+  halving  // a random sixteenth, briefly, and uphill from its best; the better ones longer; the best few in full
 };
 
 // Throws `usage` that names the strategies.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace clweave {
 
@@ -18,6 +17,7 @@ Session::Session(DeviceInfo info, std::string kernel_dir, std::function<void(con
     device_ = devices.at(info_.device_index);
     context_ = cl::Context(device_);
     queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    staging_.emplace(context_, queue_, info_.type == "gpu");
   } catch (const cl::Error& error) {
     throw cl_failure(error, "cannot open " + info_.name);
   } catch (const std::out_of_range&) {
@@ -63,7 +63,7 @@ const Session::Built& Session::build(const Source& source) {
 
 namespace {
 
-// The most that a `spin` may ask of one item: llvmpipe ends every loop after 65535 trips.
+// The most that a `spin` may ask of one item, below every device's most_turns().
 constexpr cl_uint max_trips = 16384;
 // A simulator needs seconds for what a device does in microseconds, so the search starts small.
 constexpr std::size_t min_items = 64, many_items = 4096, max_items = 1 << 22;
@@ -83,7 +83,7 @@ TimerProbe Session::spin(std::size_t items, cl_uint trips, double work) {
 
 void Session::open_harness() {
   stage("certify timer");
-  const Source source = source_of("harness", {}, kernel_dir_);
+  const Source source = source_of({"harness"}, {}, kernel_dir_);
   spin_ = cl::Kernel(build(source).program, "spin");
   spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, max_items * sizeof(cl_uint));
   spin_.setArg(0, spin_out_);
@@ -146,10 +146,6 @@ Stamps stamps_of(const cl::Event& event) {
           CL_SUCCESS &&
       clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS;
   return {known && start != sentinel && end != sentinel, start, end};
-}
-
-double host_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace clweave

@@ -3,11 +3,13 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "cl.hpp"
 #include "device.hpp"
 #include "program.hpp"
+#include "staging.hpp"
 #include "timer.hpp"
 
 namespace clweave {
@@ -41,6 +43,7 @@ class Session {
   const cl::Device& device() const { return device_; }
   const cl::Context& context() const { return context_; }
   cl::CommandQueue& queue() { return queue_; }
+  Staging& staging() { return *staging_; }
   const TimerCertificate& timer() const { return timer_; }
   double launch_s() const { return launch_s_; }  // host time of an empty launch, back to back
 
@@ -54,6 +57,7 @@ class Session {
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
+  std::optional<Staging> staging_;
   std::map<std::string, Built> built_;  // by fingerprint
   TimerCertificate timer_;
   cl::Kernel spin_;
@@ -73,7 +77,5 @@ struct Stamps {
   double seconds() const { return 1e-9 * (static_cast<double>(end) - static_cast<double>(start)); }
 };
 Stamps stamps_of(const cl::Event&);
-
-double host_now();  // seconds of a monotonic clock
 
 }  // namespace clweave

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -15,14 +16,9 @@ namespace {
 
 using Records = std::vector<const Record*>;
 
-std::string axis_text(const Record& record, const std::string& axis) {
-  const auto it = std::ranges::find(record.axes, axis, &std::pair<std::string, std::string>::first);
-  return it != record.axes.end() ? it->second : "";
-}
-
 std::string joined(const Record& record, const std::vector<std::string>& axes) {
   std::vector<std::string> parts;
-  for (const auto& axis : axes) parts.push_back(axis_text(record, axis));
+  for (const auto& axis : axes) parts.push_back(record.axis(axis));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -66,7 +62,7 @@ Records in_axis_order(Records records, const Family& family, const std::vector<s
     std::vector<std::pair<std::ptrdiff_t, Value>> key;  // a word's place among the known, else the number
     for (const auto& axis : family.axes) {
       if (std::ranges::find(axes, axis.name) == axes.end()) continue;
-      const Value value = value_of(axis_text(*record, axis.name));
+      const Value value = value_of(record->axis(axis.name));
       const bool word = std::holds_alternative<std::string>(value);
       key.emplace_back(word ? std::ranges::find(axis.values, value) - axis.values.begin() : 0, value);
     }
@@ -88,7 +84,7 @@ std::string family_text(Records records, const Family& family, bool colour) {
   // An axis that goes with the row, such as the shape each kernel was published with, splits no table.
   std::erase_if(rest, [&](const std::string& axis) {
     std::map<std::string, std::set<std::string>> per_row;
-    for (const auto* record : records) per_row[joined(*record, view.rows)].insert(axis_text(*record, axis));
+    for (const auto* record : records) per_row[joined(*record, view.rows)].insert(record->axis(axis));
     return std::ranges::all_of(per_row, [](const auto& row) { return row.second.size() == 1; });
   });
   std::string out;
@@ -118,20 +114,12 @@ std::string family_text(Records records, const Family& family, bool colour) {
       table.add(cells);
     }
     std::vector<std::string> named;
-    for (const auto& axis : rest) named.push_back(axis + "=" + axis_text(*here.front(), axis));
+    for (const auto& axis : rest) named.push_back(axis + "=" + here.front()->axis(axis));
     out += fmt::format("{}{}{}, {} by {}\n{}\n", paint(family.name, Style::bold, colour),
                        named.empty() ? "" : "  ", fmt::join(named, " "), unit_text(view.quantity),
                        fmt::join(view.columns, " "), table.text(colour));
   }
   return out;
-}
-
-std::string axes_text(const Record& record, const Family& family, bool tunable) {
-  std::vector<std::string> parts;
-  for (const auto& axis : family.axes) {
-    if (axis.tunable == tunable) parts.push_back(axis.name + "=" + axis_text(record, axis.name));
-  }
-  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 // Each tuned row beside that of the same work in the default configuration.
@@ -224,18 +212,23 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
 
 }  // namespace
 
+std::string axes_text(const Record& record, const Family& family, bool tunable) {
+  std::vector<std::string> parts;
+  for (const auto& axis : family.axes) {
+    if (axis.tunable == tunable) parts.push_back(axis.name + "=" + record.axis(axis.name));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 std::string summary_text(const std::vector<Record>& records, const std::vector<Family>& families,
                          bool colour) {
   Records all;
   for (const auto& record : records) all.push_back(&record);
   std::string out;
-  const auto device_key = [](const Record& r) {
-    return r.platform + "\n" + r.device + "\n" + r.device_id + "\n" + r.driver;
-  };
-  for (const auto& device : keys_of(all, device_key)) {
+  for (const auto& device : keys_of(all, std::mem_fn(&Record::device_key))) {
     Records here;
     std::ranges::copy_if(all, std::back_inserter(here),
-                         [&](const Record* r) { return device_key(*r) == device; });
+                         [&](const Record* r) { return r->device_key() == device; });
     out += device_text(here, families, colour);
   }
   return out;

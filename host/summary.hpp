@@ -12,4 +12,7 @@ namespace clweave {
 // Per device: its ceilings, per family one table as its View says, the findings, and what was not ok.
 std::string summary_text(const std::vector<Record>&, const std::vector<Family>&, bool colour);
 
+// A row's tunable axes, or the others: "group=256 rows=8".
+std::string axes_text(const Record&, const Family&, bool tunable);
+
 }  // namespace clweave

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -20,6 +19,7 @@
 #include "results_file.hpp"
 #include "summary.hpp"
 #include "terminal.hpp"
+#include "timer.hpp"
 #include "tuned_store.hpp"
 #include "version.hpp"
 #include "workbench.hpp"
@@ -80,9 +80,9 @@ class Campaign {
     // Rows and the line would write over each other.
     Screen screen = screen_of(STDERR_FILENO);
     if (options_.csv == "-" && isatty(STDOUT_FILENO) != 0) screen.live = false;
-    Progress progress(stderr, std::move(predicted), screen, steady_now);
+    Progress progress(stderr, std::move(predicted), screen, host_now);
     progress_ = &progress;
-    began_s_ = steady_now();
+    began_s_ = host_now();
     for (int run = 1; run <= runs && interrupts() == 0; ++run) {
       for (auto& bench : benches) {
         if (interrupts() == 0) run_device(bench, run);
@@ -182,7 +182,7 @@ class Campaign {
     Measuring rule = rule_of(options_);
     if (options_.budget_s) {
       // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
-      const double left_s = *options_.budget_s - (steady_now() - began_s_);
+      const double left_s = *options_.budget_s - (host_now() - began_s_);
       const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
       rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
     }
@@ -232,14 +232,14 @@ class Campaign {
 // Behind each job the same work in the configuration that tune found for this device.
 std::vector<Job> with_tuned(const std::vector<Job>& jobs, const TunedStore& store, const DeviceInfo& device) {
   std::vector<Job> out;
+  std::set<std::string> ids;  // taken
+  for (const auto& job : jobs) ids.insert(job.at.id());
   std::size_t found = 0;
   for (const auto& job : jobs) {
     out.push_back(job);
     if (job.exhibit || job.is_ceiling) continue;
     const auto at = tuned_case(store, device, *job.family, job.at);
-    if (!at || std::ranges::any_of(jobs, [&](const Job& other) { return other.at.id() == at->id(); }))
-      continue;
-    if (std::ranges::any_of(out, [&](const Job& other) { return other.at.id() == at->id(); })) continue;
+    if (!at || !ids.insert(at->id()).second) continue;
     out.push_back(job);
     out.back().at = *at;
     out.back().tuned = true;
@@ -269,10 +269,9 @@ Job replayed_job(Options& options, const std::vector<Family>& families) {
   options.devices = {row->device};
   Case at{family->name, {}, options.selection.seed};
   for (const auto& axis : family->axes) {
-    const auto cell = std::ranges::find(row->axes, axis.name, &std::pair<std::string, std::string>::first);
-    if (cell == row->axes.end())
-      throw Error(Kind::usage, row->case_id + " has no value for axis " + axis.name);
-    at.axes.emplace_back(axis.name, value_of(cell->second));
+    const std::string cell = row->axis(axis.name);
+    if (cell.empty()) throw Error(Kind::usage, row->case_id + " has no value for axis " + axis.name);
+    at.axes.emplace_back(axis.name, value_of(cell));
   }
   if (row->version != version)
     fmt::print(stderr, "clweave: the row was made by {}, this is {}\n", row->version, version);

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -16,6 +15,7 @@
 #include <string_view>
 
 #include "error.hpp"
+#include "timer.hpp"
 
 namespace clweave {
 
@@ -119,10 +119,6 @@ std::string clock_text(double seconds) {
   const auto s = std::llround(std::clamp(seconds, 0.0, 1e9));
   return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -289,7 +285,7 @@ std::string bar(double fraction, int width, bool ascii) {
 }
 
 Progress::Progress(std::FILE* out, std::vector<double> predicted_s)
-    : Progress(out, std::move(predicted_s), screen_of(fileno(out)), steady_seconds) {}
+    : Progress(out, std::move(predicted_s), screen_of(fileno(out)), host_now) {}
 
 Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen screen, Clock clock)
     : out_(out),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <vector>
 
@@ -40,6 +41,10 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
   out.event = true;
   out.reason = fmt::format("device time grows {:.3f} times as fast as host time", out.slope);
   return out;
+}
+
+double host_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace clweave

@@ -22,6 +22,8 @@ struct TimerCertificate {
   std::string name() const { return event ? "event" : "host"; }
 };
 
+double host_now();  // seconds of a monotonic clock
+
 // Certified when every stamp was written, start < end, at least three durations differ, and doubling the
 // work adds as much device time as host time within [0.8, 1.25].
 TimerCertificate certify(std::span<const TimerProbe>);

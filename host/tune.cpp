@@ -14,8 +14,10 @@
 #include "provenance.hpp"
 #include "results_file.hpp"
 #include "stats.hpp"
+#include "summary.hpp"
 #include "supervisor.hpp"
 #include "terminal.hpp"
+#include "timer.hpp"
 #include "tuned_store.hpp"
 #include "version.hpp"
 #include "workbench.hpp"
@@ -28,8 +30,9 @@ bool has_tunable(const Family& family) { return std::ranges::any_of(family.axes,
 
 // The values to search of each axis: numbers in order, so that neighbours are near; words as listed.
 Values values_to_search(const Axis& axis, const Selection& selection, const std::vector<const Job*>& jobs) {
-  Values values = values_set(selection, axis.name).value_or(axis.values);
-  if (!values_set(selection, axis.name)) {
+  const auto given = values_set(selection, axis.name);
+  Values values = given.value_or(axis.values);
+  if (!given) {
     for (const auto* job : jobs) {
       if (std::ranges::find(values, job->at.at(axis.name)) == values.end())
         values.push_back(job->at.at(axis.name));
@@ -82,16 +85,6 @@ Landscape landscape_of(const std::vector<const Job*>& jobs, const Selection& sel
     cases.push_back(std::move(at));
   }
   return {&family, variant_of(family, preferred), std::move(cases), Space(std::move(points))};
-}
-
-std::string configuration_text(const Family& family,
-                               const std::vector<std::pair<std::string, std::string>>& axes) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : axes) {
-    const Axis* axis = family.axis(name);
-    if (axis != nullptr && axis->tunable) parts.push_back(name + "=" + value);
-  }
-  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 // The last row of each configuration that has a time, fastest first.
@@ -154,19 +147,19 @@ class Budget {
 
   void begin_variant() {
     const auto left = static_cast<double>(variants_--);
-    until_s_ = seconds_ ? steady_now() + std::max(0.0, *seconds_ - used_s_) / left : HUGE_VAL;
+    until_s_ = seconds_ ? host_now() + std::max(0.0, *seconds_ - used_s_) / left : HUGE_VAL;
     cases_left_ = cases_ ? static_cast<std::size_t>(
                                std::ceil(static_cast<double>(*cases_ - std::min(*cases_, used_)) / left))
                          : SIZE_MAX;
-    began_s_ = steady_now();
+    began_s_ = host_now();
   }
-  bool spent() const { return interrupts() != 0 || cases_left_ == 0 || steady_now() >= until_s_; }
+  bool spent() const { return interrupts() != 0 || cases_left_ == 0 || host_now() >= until_s_; }
   void count() {
     --cases_left_;
     ++used_;
   }
   double end_variant() {
-    const double took_s = steady_now() - began_s_;
+    const double took_s = host_now() - began_s_;
     used_s_ += took_s;
     return took_s;
   }
@@ -184,6 +177,7 @@ Measuring with_effort(Measuring rule, double effort) {
   rule.stop.max_seconds *= effort;
   rule.stop.precision = std::min(0.1, rule.stop.precision / effort);
   rule.stop.min_samples = std::min<std::size_t>(rule.stop.min_samples, 5);
+  rule.check_again = false;  // the best are measured in full before one is kept
   rule.warm_up_s *= effort;
   return rule;
 }
@@ -207,7 +201,7 @@ class Tuner {
             predicted_seconds({landscape.family, landscape.cases[i % landscape.cases.size()]}, device_));
     }
     first_step.push_back(predicted.size());
-    Progress progress(stderr, std::move(predicted), screen_of(STDERR_FILENO), steady_now);
+    Progress progress(stderr, std::move(predicted), screen_of(STDERR_FILENO), host_now);
     progress_ = &progress;
     runner_.begin(device_);
     for (std::size_t i = 0; i < ceilings.size() && interrupts() == 0; ++i) {
@@ -238,7 +232,7 @@ class Tuner {
             if (*row->time_s < best_s) {
               best_s = *row->time_s;
               incumbent = fmt::format("{}: best {} {}", landscape.variant, seconds_text(best_s),
-                                      configuration_text(*landscape.family, row->axes));
+                                      axes_text(*row, *landscape.family, true));
             }
             return row->time_s;
           },
@@ -363,8 +357,7 @@ std::string searches_text(const std::vector<Search>& searches, bool colour) {
     const Record* usual = row_of(rows, landscape.cases.front());
     const auto over_best = [&](double seconds) { return fmt::format("{:.2f}x", seconds / *best->time_s); };
     table.add(
-        {name, configuration_text(*landscape.family, best->axes), speed_text(*best),
-         seconds_text(*best->time_s),
+        {name, axes_text(*best, *landscape.family, true), speed_text(*best), seconds_text(*best->time_s),
          best->time_low_s ? seconds_text(*best->time_low_s) + " .. " + seconds_text(*best->time_high_s) : "-",
          usual != nullptr ? paint(over_best(*usual->time_s), Style::bold, colour) : "-",
          over_best(median(times)), over_best(times.back()),

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 namespace clweave {
 
@@ -66,12 +65,12 @@ std::string default_store_path() {
   return std::string(home != nullptr ? home : ".") + "/.local/share/clweave/tuned.json";
 }
 
-TunedStore::TunedStore(std::string path) : path_(std::move(path)) { read_store(path_); }
+TunedStore::TunedStore(std::string path) : path_(std::move(path)), store_(read_store(path_)) {}
 
 std::optional<Tuned> TunedStore::find(const DeviceInfo& device, const Family& family, const Case& at) const {
-  const json store = read_store(path_);
-  const auto entries = store["devices"].find(device_key(device));
-  if (entries == store["devices"].end()) return {};
+  const json& devices = store_.at("devices");
+  const auto entries = devices.find(device_key(device));
+  if (entries == devices.end()) return {};
   std::optional<Tuned> nearest;
   double nearest_apart = 0;
   for (const auto& [variant, entry] : entries->items()) {
@@ -97,8 +96,8 @@ void TunedStore::put(const DeviceInfo& device, const Family& family, const Case&
     if (!axis.tunable) axes[axis.name] = text_of(best.at(axis.name));
   }
   for (const auto& [name, value] : tuned.configuration) configuration[name] = text_of(value);
-  json store = read_store(path_);
-  store["devices"][device_key(device)][variant_of(family, best)] = {
+  store_ = read_store(path_);  // another search may have written since
+  store_["devices"][device_key(device)][variant_of(family, best)] = {
       {"family", family.name},          {"axes", axes},
       {"configuration", configuration}, {"time_s", tuned.time_s},
       {"default_s", tuned.default_s},   {"time_utc", tuned.time_utc},
@@ -108,7 +107,7 @@ void TunedStore::put(const DeviceInfo& device, const Family& family, const Case&
   fs::create_directories(path.parent_path(), error);
   const fs::path fresh = fmt::format("{}.{}", path.string(), getpid());
   std::ofstream out(fresh);
-  out << store.dump(2) << "\n";
+  out << store_.dump(2) << "\n";
   out.close();
   if (out) fs::rename(fresh, path, error);
   if (!out || error) {

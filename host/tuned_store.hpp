@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tuned_store: the best configurations found, kept per device and driver in one JSON file.
 #pragma once
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +41,7 @@ class TunedStore {
 
  private:
   std::string path_;
+  nlohmann::json store_;  // as last read or written
 };
 
 // The case with its tunable axes as stored; empty when nothing is stored or the case has that configuration

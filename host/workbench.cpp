@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -31,22 +30,23 @@ void catch_interrupts() {
 
 int interrupts() { return caught; }
 
-double steady_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Measuring rule_of(const Options& options) {
   Measuring rule;
   rule.cold = options.cold;
   const std::string& preset = options.selection.preset;
   // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
-  if (preset == "quick") rule.stop.max_seconds = 0.5;
+  if (preset == "quick") rule.stop.max_seconds = 0.25;
   if (preset == "smoke")
     rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
   if (options.precision) rule.stop.precision = *options.precision;
   if (options.max_samples) rule.stop.max_samples = *options.max_samples;
   if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
   rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+  if (options.samples) {
+    rule.stop.precision = 1e-12;  // never reached
+    rule.stop.min_samples = rule.stop.max_samples = *options.samples;
+    rule.stop.max_seconds = 1e9;
+  }
   return rule;
 }
 

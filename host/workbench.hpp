@@ -16,8 +16,6 @@ namespace clweave {
 void catch_interrupts();
 int interrupts();
 
-double steady_now();  // seconds
-
 // How the options ask for sampling: by the preset, then by what was given.
 Measuring rule_of(const Options&);
 

@@ -18,7 +18,7 @@ namespace clweave {
 using nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, warm_up_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, check_again, warm_up_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
 
 namespace {

@@ -248,7 +248,8 @@ void expect_sound_buffers(const Plan& plan, const DeviceInfo& device) {
 }
 
 void expect_sound(const Plan& plan, const DeviceInfo& device) {
-  EXPECT_TRUE(embedded_kernels.contains(plan.source)) << plan.source;
+  EXPECT_FALSE(plan.sources.empty());
+  for (const auto& stem : plan.sources) EXPECT_TRUE(embedded_kernels.contains(stem)) << stem;
   for (const auto& [name, value] : plan.defines) {
     EXPECT_EQ(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), std::string::npos) << name;
     EXPECT_EQ(value.find_first_of(" \t\n\"'"), std::string::npos) << name << "=" << value;
@@ -316,7 +317,7 @@ namespace {
 
 // All that reaches the device: its program, its memory, its commands.
 std::string request_of(const Plan& plan) {
-  std::string text = plan.source + " " + fmt::format("{}", fmt::join(plan.defines, " "));
+  std::string text = fmt::format("{} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "));
   for (const auto& spec : plan.buffers) text += fmt::format(" {} bytes", spec.bytes);
   for (const auto& step : plan.steps) {
     if (const auto* copy = std::get_if<CopyBuffer>(&step)) {
@@ -1276,7 +1277,8 @@ TEST(PlanOf, ACaseStopsAtWhatTheDeviceAllows) {
   const Family family = invented();
   const auto attempt = [&](int n, const char* local) {
     const Case at = cases_of(family, {{{"n", {n}}, {"local", {local}}}}, 1).at(0);
-    const Error error = error_of([&] { EXPECT_EQ(plan_of(family, at, device).source, "invented"); });
+    const Error error =
+        error_of([&] { EXPECT_THAT(plan_of(family, at, device).sources, testing::ElementsAre("invented")); });
     EXPECT_THAT(error.kind, testing::AnyOf(Kind::unsupported, Kind::wrong_result));
     return std::string(error.what());
   };
@@ -1366,7 +1368,8 @@ TEST(Divergence, TellsItsKernelWhatTheCaseSays) {
 }
 
 TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
-  for (const char* kernel : {"buffer", "copy", "copy_run", "read", "read_run", "reread", "reread_run"}) {
+  for (const char* kernel :
+       {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "reread", "reread_run"}) {
     for (const std::int64_t n : {0, 1, 4095, 20000})
       EXPECT_THAT(complaint([&] {
                     plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});
@@ -1527,4 +1530,29 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
   EXPECT_EQ(finding_of(cache_bytes(262144, 1.3), "cache_bytes"), 4.0 * 262144);
   EXPECT_EQ(finding_of(cache_bytes(8388608, 1.1), "cache_bytes"), 0);
   EXPECT_EQ(finding_of(cache_bytes(1e18, 2), "cache_bytes"), 0);
+}
+
+TEST(LatencyFindings, TellTheLevelsOfAWalk) {
+  const Family latency = family_named("latency");
+  const auto walk = [&](const std::map<std::int64_t, double>& ns) {  // by kibibytes
+    std::vector<Outcome> outcomes;
+    for (const auto& at : preset_of(latency, "quick")) {
+      if (!at.is("kernel", "chase")) continue;
+      const auto level = ns.lower_bound(at.number("working_set") / 1024);
+      outcomes.push_back({at, 1e-9 * level->second * static_cast<double>(at.number("hops"))});
+    }
+    return latency.findings(outcomes, roomy());
+  };
+  const auto clear = walk({{64, 20}, {256, 90}, {16384, 150}, {1 << 20, 330}});
+  EXPECT_EQ(finding_of(clear, "cache_1_bytes"), 65536);
+  EXPECT_DOUBLE_EQ(finding_of(clear, "cache_1_latency"), 20);
+  EXPECT_EQ(finding_of(clear, "cache_2_bytes"), 16777216);
+  EXPECT_DOUBLE_EQ(finding_of(clear, "cache_2_latency"), 150);
+  EXPECT_DOUBLE_EQ(finding_of(clear, "memory_latency"), 330);
+  // A climb without a second plateau is no cache; its end is memory all the same.
+  const auto climb =
+      walk({{64, 2}, {256, 5}, {1024, 9}, {4096, 27}, {16384, 160}, {65536, 260}, {1 << 20, 550}});
+  EXPECT_EQ(finding_of(climb, "cache_1_bytes"), 65536);
+  EXPECT_DOUBLE_EQ(finding_of(climb, "memory_latency"), 550);
+  EXPECT_EQ(climb.size(), 3U);
 }

@@ -61,16 +61,14 @@ DeviceInfo imaginary_device(const std::string& type, bool fp64) {
   return device;
 }
 
-Source source_of_plan(const Family& family, const Plan& plan) {
-  return source_of(plan.source.empty() ? family.name : plan.source, plan.defines, "");
-}
+Source source_of_plan(const Plan& plan) { return source_of(plan.sources, plan.defines, ""); }
 
 std::vector<Program> smoke_programs() {
   const auto families = all_families();
   Selection smoke;
   smoke.preset = "smoke";
   const auto jobs = select_jobs(families, smoke);
-  std::vector<Program> programs = {{"the harness", source_of("harness", {}, ""), false}};
+  std::vector<Program> programs = {{"the harness", source_of({"harness"}, {}, ""), false}};
   std::set<std::string> seen, left_out;  // fingerprints; families
   for (const auto& family : families) left_out.insert(family.name);
   for (const bool fp64 : {false, true}) {
@@ -78,7 +76,7 @@ std::vector<Program> smoke_programs() {
       const DeviceInfo device = imaginary_device(type, fp64);
       for (const auto& job : jobs) {
         try {
-          const Source source = source_of_plan(*job.family, plan_of(*job.family, job.at, device));
+          const Source source = source_of_plan(plan_of(*job.family, job.at, device));
           left_out.erase(job.family->name);
           if (seen.insert(source.fingerprint).second) programs.push_back({job.at.id(), source, fp64});
         } catch (const Error& error) {
@@ -100,7 +98,7 @@ Source source_of_case(const std::string& family_name, const Words& values) {
   selection.set = values;
   selection.ceilings = false;
   const auto job = select_jobs(families, selection).at(0);
-  return source_of_plan(*job.family, plan_of(*job.family, job.at, imaginary_device("gpu", true)));
+  return source_of_plan(plan_of(*job.family, job.at, imaginary_device("gpu", true)));
 }
 
 Source source_of_text(const std::string& text) {

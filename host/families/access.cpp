@@ -130,7 +130,7 @@ void plan_transpose(Plan& p, const Case& at) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto tile = static_cast<std::size_t>(at.number("tile"));
   const std::uint64_t extent = extent_of(n);
-  const std::size_t tiles = (extent + tile - 1) / tile;
+  const std::size_t tiles = ceil_div(extent, tile);
   const Random<T> value(at.seed, 1);
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);

@@ -78,22 +78,17 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   using Stored = typename Of::Stored;
   if constexpr (std::is_same_v<T, Half>)
     Plan::need(device.fp16, "the device has no half precision (cl_khr_fp16)");
-  const auto in_range = [&](const char* axis, std::int64_t most) {
-    const std::int64_t v = at.number(axis);
-    if (v < 1 || v > most) throw Error(Kind::usage, fmt::format("{} must be 1 to {}", axis, most));
-    return static_cast<std::uint64_t>(v);
-  };
   // The chains' sum must stay below 2^24, where floats are still exact.
-  const std::uint64_t ilp = in_range("ilp", 32), unroll = in_range("unroll", 64),
-                      trips = in_range("trips", 400000);
-  const std::uint64_t group = in_range("work_group", 65536), per_unit = in_range("groups_per_unit", 4096);
-  const std::uint64_t width = in_range("width", 16);
+  const std::uint64_t ilp = at.count("ilp", 1, 32), unroll = at.count("unroll", 1, 64),
+                      trips = at.count("trips", 1, 400000);
+  const std::uint64_t group = at.count("work_group", 1, 65536),
+                      per_unit = at.count("groups_per_unit", 1, 4096);
+  const std::uint64_t width = at.count("width", 1, 16);
   if (trips % unroll != 0 || trips % 2 != 0)
     throw Error(Kind::usage, "trips must be a multiple of unroll and 2");
   if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
     throw Error(Kind::usage, "width must be 1, 2, 4, 8 or 16");
-  const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-  const std::uint64_t items = units * per_unit * group, n = items * width;
+  const std::uint64_t items = device.units() * per_unit * group, n = items * width;
 
   Plan p;
   p.define("T", Of::type()).define("V", Of::type() + (width > 1 ? std::to_string(width) : ""));
@@ -186,7 +181,7 @@ constexpr std::array<Published, 5> published = {
     {{1, 0.05, 0.63}, {2, 0.09, 0.73}, {4, 0.13, 0.89}, {8, 0.15, 0.94}, {16, 0, 0.96}}};
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  const auto units = static_cast<double>(std::max<std::int64_t>(device.compute_units, 1));
+  const auto units = static_cast<double>(device.units());
   const auto rate = [&](const Outcome& o) {
     return 2e-9 * units * in_flight(o.at) *
            static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) / o.time_s;

@@ -31,6 +31,7 @@ Plan plan_of_memory(const Case& at) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
+  if (kernel == "copy_stream_run") p.define("STREAMING", 1);
   using Word = std::uint32_t;
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);
@@ -132,7 +133,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
     throw Error(Kind::usage, "n must be a multiple of 65536");
   // Whole rounds over the compute units: a last round that is not full would count as slow arithmetic.
-  const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  const std::uint64_t units = device.units();
   const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
   const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
   const std::uint64_t items = least < round ? least : round_up(least, round);
@@ -167,7 +168,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 }  // namespace
 
 Family ceiling() {
-  const Values memory = {"buffer", "copy", "copy_run", "read", "read_run"};
+  const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run"};
   const Values arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int"};
   const std::vector<Sweep> caches = {
@@ -185,10 +186,11 @@ Family ceiling() {
       .question = "How fast does this device copy, read and compute at most?",
       .axes = {{"kernel",
                 "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
-                "copy_run, read_run: a long run per item; reread, reread_run: a working set read many times; "
+                "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past the caches; "
+                "reread, reread_run: a working set read many times; "
                 "arithmetic: multiply-adds, of vectors in arithmetic_run",
-                {"copy", "copy_run", "buffer", "read", "read_run", "reread", "reread_run", "arithmetic",
-                 "arithmetic_run"}},
+                {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread", "reread_run",
+                 "arithmetic", "arithmetic_run"}},
                {"type", "of the arithmetic", types},
                {"n",
                 "32-bit words read, for reread the words it reads again and again; arithmetic takes n / 256 "

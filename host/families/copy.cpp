@@ -43,14 +43,13 @@ Split split_of(const Case& at, std::uint64_t vectors, std::uint64_t sequences, s
                  static_cast<std::uint32_t>(chunk), static_cast<std::uint32_t>(base),
                  static_cast<std::uint32_t>(extra)};
   };
-  const auto share = [](std::uint64_t all, std::uint64_t parts) { return (all + parts - 1) / parts; };
-  if (at.is("kernel", "billeter")) return make(1, share(vectors, sequences), 0);
+  if (at.is("kernel", "billeter")) return make(1, ceil_div(vectors, sequences), 0);
   if (at.is("kernel", "billeter_chag")) {
     const std::uint64_t chunks = vectors / lanes;
     return make(lanes, chunks / sequences, chunks % sequences);
   }
   // Whole turns of the lanes, so that every sequence begins where a full access may.
-  return make(lanes, share(share(vectors, lanes), sequences), 0);
+  return make(lanes, ceil_div(ceil_div(vectors, lanes), sequences), 0);
 }
 
 // As the tables print it. Elsewhere it follows from the formula given with them.
@@ -77,9 +76,9 @@ void check_numbers(const Case& at) {
 }
 
 void need_trips(const DeviceInfo& device, std::uint64_t trips) {
-  Plan::need(trips <= 65535 || device.name.find("llvmpipe") == std::string::npos,
-             "llvmpipe leaves every loop after 65535 turns, and this one takes " + std::to_string(trips) +
-                 ": take more groups");
+  Plan::need(trips <= device.most_turns(),
+             "the device leaves every loop after " + std::to_string(device.most_turns()) +
+                 " turns, and this one takes " + std::to_string(trips) + ": take more groups");
 }
 
 // The launches of the kernels that give every sub-group a sequence of its own.
@@ -157,7 +156,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     Plan::need(vectors >= group, "as published, it launches no group");
     p.launch("no_loop", {vectors / group * group}, {group}, out, in, count);
   } else {
-    const std::size_t items = (vectors + ilp - 1) / ilp;
+    const std::size_t items = ceil_div(vectors, ilp);
     p.launch(kernel, {round_up(items, group)}, {group}, out, in, count);
   }
   p.expect<T>(out, value);

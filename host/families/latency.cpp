@@ -42,16 +42,6 @@ struct Cycle {
   }
 };
 
-std::uint64_t in_range(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
-  const std::int64_t v = at.number(axis);
-  if (v < least || v > most) throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
-  return static_cast<std::uint64_t>(v);
-}
-
-std::uint64_t units_of(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-}
-
 // Pairs of places: where a walk began, which must be a node, and where it ended.
 void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
   p.checks.push_back(
@@ -80,11 +70,11 @@ void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
 }
 
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t bytes = in_range(at, "working_set", 1024, std::int64_t{1} << 34);
-  const std::uint64_t hops = in_range(at, "hops", 1, 1 << 24);
+  const std::uint64_t bytes = at.count("working_set", 1024, std::int64_t{1} << 34);
+  const std::uint64_t hops = at.count("hops", 1, 1 << 24);
   if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
   const std::uint64_t nodes = bytes / (node_words * sizeof(Word));
-  const std::uint64_t groups = at.is("kernel", "chase") ? 1 : 4 * units_of(device);
+  const std::uint64_t groups = at.is("kernel", "chase") ? 1 : 4 * device.units();
   const Cycle cycle(at.seed, nodes);
   const Random<Word> noise(at.seed, 1);
   Plan p;
@@ -105,8 +95,7 @@ Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   constexpr std::uint64_t group = 64;
-  const std::uint64_t bytes = in_range(at, "working_set", 1024, 1 << 20),
-                      hops = in_range(at, "hops", 1, 1 << 24);
+  const std::uint64_t bytes = at.count("working_set", 1024, 1 << 20), hops = at.count("hops", 1, 1 << 24);
   if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
   Plan::need(static_cast<std::int64_t>(bytes) <= device.local_bytes,
              fmt::format("{} bytes of local memory, not {}", device.local_bytes, bytes));
@@ -124,7 +113,7 @@ Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
 
 // Back to back, or with the host waiting for each.
 Plan plan_of_launch(const Case& at) {
-  const std::uint64_t launches = in_range(at, "hops", 1, 4096);
+  const std::uint64_t launches = at.count("hops", 1, 4096);
   const Random<Word> value(at.seed, 1);
   Plan p;
   p.define("GROUP", 1).define("NODES", 1);
@@ -155,7 +144,7 @@ Word chain_of_atomics(Word start, std::uint64_t hops) {
 }
 
 Plan plan_of_atomic_chain(const Case& at) {
-  const std::uint64_t hops = in_range(at, "hops", 1, 1 << 20);
+  const std::uint64_t hops = at.count("hops", 1, 1 << 20);
   const bool local = at.is("kernel", "atomic_chain_local");
   const Word start = Random<Word>(at.seed, 1)(0);
   Plan p;
@@ -174,10 +163,10 @@ Plan plan_of_atomic_chain(const Case& at) {
 
 // Many items at once, without waiting for what an atomic returns.
 Plan plan_of_atomics(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t hops = in_range(at, "hops", 1, 1 << 16), group = in_range(at, "work_group", 1, 65536);
+  const std::uint64_t hops = at.count("hops", 1, 1 << 16), group = at.count("work_group", 1, 65536);
   const bool local = at.text("kernel").ends_with("_local");
   const std::string sharing = at.text("kernel").substr(7);  // behind atomic_
-  const std::uint64_t items = units_of(device) * 8 * group;
+  const std::uint64_t items = device.units() * 8 * group;
   const std::uint64_t share = sharing.starts_with("one") && !local ? items
                               : sharing.starts_with("item")        ? 1
                                                                    : group;
@@ -219,7 +208,7 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 // The levels that a walk meets. One ends where the next larger working set takes 30 % longer per hop; a
-// single size between two such steps is a transition, no level.
+// single size between two such steps is a transition, no level, but for the last, which is memory.
 struct Level {
   std::int64_t bytes;
   double latency_ns;
@@ -237,8 +226,12 @@ std::vector<Level> levels_of(const std::map<std::int64_t, double>& ns) {
     }
     before = latency;
   }
-  if (!levels.empty()) levels.back().latency_ns = ns.rbegin()->second;  // memory: where least is cached
+  if (levels.empty()) return levels;
+  Level memory = levels.back();
+  memory.latency_ns = ns.rbegin()->second;  // where least is cached
+  levels.pop_back();
   std::erase_if(levels, [](const Level& level) { return level.sizes < 2; });
+  levels.push_back(memory);
   return levels;
 }
 

@@ -20,26 +20,16 @@ namespace {
 
 using Word = std::uint32_t;
 
-std::uint64_t in_range(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
-  const std::int64_t v = at.number(axis);
-  if (v < least || v > most) throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
-  return static_cast<std::uint64_t>(v);
-}
-
 std::uint64_t width_of(const Case& at) {
   const std::string digits = at.text("type").substr(5);  // behind float
   return digits.empty() ? 1 : static_cast<std::uint64_t>(std::stoi(digits));
 }
 
-std::uint64_t units_of(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-}
-
 Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t bytes = in_range(at, "n", 1, std::int64_t{1} << 31) * sizeof(Word);
-  const std::uint64_t words = in_range(at, "words", 1, 32), group = in_range(at, "work_group", 1, 65536);
-  const std::uint64_t per_unit = in_range(at, "groups_per_unit", 0, 4096);
-  const std::uint64_t unused = in_range(at, "local_bytes", 0, 1 << 24);
+  const std::uint64_t bytes = at.count("n", 1, std::int64_t{1} << 31) * sizeof(Word);
+  const std::uint64_t words = at.count("words", 1, 32), group = at.count("work_group", 1, 65536);
+  const std::uint64_t per_unit = at.count("groups_per_unit", 0, 4096);
+  const std::uint64_t unused = at.count("local_bytes", 0, 1 << 24);
   const std::uint64_t vector = width_of(at) * sizeof(float);
   if (bytes % vector != 0)
     throw Error(Kind::usage, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
@@ -48,11 +38,10 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   Plan::need(static_cast<std::int64_t>(local) <= device.local_bytes,
              fmt::format("{} bytes of local memory, not {}", device.local_bytes, local));
   const std::uint64_t n = bytes / vector, tile = group * words;
-  const std::uint64_t tiles = (n + tile - 1) / tile;
-  const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, units_of(device) * per_unit);
-  // Some drivers end a loop after so many trips.
-  Plan::need((tiles + groups - 1) / groups <= 65535,
-             "more than 65535 tiles per group, which some loops do not reach");
+  const std::uint64_t tiles = ceil_div(n, tile);
+  const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, device.units() * per_unit);
+  Plan::need(ceil_div(tiles, groups) <= device.most_turns(),
+             "the device leaves every loop before a group has done its tiles: take more groups_per_unit");
   if (n + tile > UINT32_MAX) throw Error(Kind::usage, "n is too large for 32-bit indices");
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", static_cast<std::int64_t>(words));
@@ -70,12 +59,12 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
 }
 
 Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t trips = in_range(at, "n", 1, 65535), group = in_range(at, "work_group", 1, 65536);
+  const std::uint64_t trips = at.count("n", 1, 65535), group = at.count("work_group", 1, 65536);
   if (!std::has_single_bit(group) || group < 4)
     throw Error(Kind::usage, "work_group must be a power of two from 4");
   Plan::need(static_cast<std::int64_t>(2 * group * sizeof(Word)) <= device.local_bytes,
              "too little local memory");
-  const std::uint64_t items = units_of(device) * 64 * group;
+  const std::uint64_t items = device.units() * 64 * group;
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", 1).define("V", "uint");
   const Random<Word> value(at.seed, 1);
@@ -125,7 +114,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     best = std::max(best, static_cast<double>(o.at.number("work_group") * o.at.number("n")) / o.time_s);
   }
   const auto rate = [&](const Outcome& o) {  // read, per unit
-    return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(units_of(device));
+    return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units());
   };
   const Outcome* least = nullptr;
   double best = 0, needed = std::numeric_limits<double>::max();

@@ -31,8 +31,6 @@ struct Pass {
   double depth;  // operations behind each other, at most
 };
 
-std::uint64_t parts(std::uint64_t n, std::uint64_t size) { return (n + size - 1) / size; }
-
 // What each pass should leave, computed on every core when first asked for. Floats are summed in double,
 // doubles in long double.
 template <class T>
@@ -219,20 +217,19 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   if (form.per_item > 0) {
     const std::uint64_t block = group * form.per_item;
     for (std::uint64_t count = n; passes.empty() || count > 1; count = passes.back().outputs)
-      passes.push_back({count, block, parts(count, block), tree + 1});
+      passes.push_back({count, block, ceil_div(count, block), tree + 1});
   } else {
     const std::uint64_t tile = group * lanes * vectors;
-    const std::uint64_t tiles = parts(n, tile);
-    // Some drivers end a loop after 65535 trips: more groups before that.
-    const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-    const std::uint64_t wanted = std::min(tiles, std::max(units * per_unit, parts(tiles, 32768)));
-    run = parts(tiles, wanted);
-    const std::uint64_t groups = strided ? wanted : parts(tiles, run);
+    const std::uint64_t tiles = ceil_div(n, tile);
+    const std::uint64_t wanted =
+        std::min(tiles, std::max(device.units() * per_unit, ceil_div(tiles, device.most_turns())));
+    run = ceil_div(tiles, wanted);
+    const std::uint64_t groups = strided ? wanted : ceil_div(tiles, run);
     const double items = static_cast<double>(run + 2 * vectors * lanes) + tree;
     passes.push_back({n, strided ? tile : tile * run, groups, items});
     if (form.one_launch || groups > 1)
       passes.push_back(
-          {groups, groups, 1, static_cast<double>(parts(groups, group) + lanes + vectors) + tree});
+          {groups, groups, 1, static_cast<double>(ceil_div(groups, group) + lanes + vectors) + tree});
   }
 
   const auto reference = std::make_shared<Reference<T>>(op, at.seed, passes);
@@ -248,7 +245,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       if (form.per_item > 0) {
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count);
       } else {
-        const std::uint64_t later = parts(count, group * lanes * vectors);  // one group takes all
+        const std::uint64_t later = ceil_div(count, group * lanes * vectors);  // one group takes all
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count,
                  k == 0 ? tiles_of_group : static_cast<std::uint32_t>(later));
       }

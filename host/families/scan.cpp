@@ -8,7 +8,8 @@
 // Floating inputs of sums are whole numbers of seven bits: every partial sum is exact, so the result does not
 // depend on the order of the additions, and no error hides behind a tolerance.
 //
-// Counted bytes: what the algorithm moves between launches or, in one launch, each element once in and out.
+// Counted bytes: each element once in and once out, whatever the design. What it really asks of memory is in
+// the column traffic_bytes.
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -225,21 +226,6 @@ bool waits(const std::string& kernel, bool ptx) {
   return kernel == "chained" || kernel == "lookback" || kernel == "sam" || ptx;
 }
 
-// A promise that OpenCL does not give: that a group which has started goes on while others wait.
-bool starts_and_goes_on(const DeviceInfo& device) {
-  return device.name.find("llvmpipe") == std::string::npos &&
-         device.vendor.find("Apple") == std::string::npos && device.vendor.find("ARM") == std::string::npos &&
-         device.vendor.find("Qualcomm") == std::string::npos;
-}
-
-std::uint64_t natural(const Case& at, const char* axis, std::int64_t least, std::int64_t most) {
-  const std::int64_t value = at.number(axis);
-  if (value < least || value > most)
-    throw Error(Kind::usage,
-                std::string(axis) + " must be " + std::to_string(least) + " to " + std::to_string(most));
-  return static_cast<std::uint64_t>(value);
-}
-
 // What all plans know of their case.
 struct Setting {
   std::string kernel;
@@ -264,12 +250,12 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.ptx = at.is("lanes", "ptx");
   s.round_trip = at.is("task", "round_trip");
   s.halves = !device.int64_atomics || at.is("state", "halves");
-  s.order = natural(at, "scan_order", 1, 8);
-  s.tuple = natural(at, "tuple", 1, 32);
-  s.drop = natural(at, "drop", 0, 1000000);
-  s.polls = natural(at, "polls", 1, 60000);
-  s.batch_bytes = natural(at, "batch_kib", 1, 1 << 30) * 1024;
-  s.groups_per_unit = natural(at, "groups_per_unit", 0, 1024);
+  s.order = at.count("scan_order", 1, 8);
+  s.tuple = at.count("tuple", 1, 32);
+  s.drop = at.count("drop", 0, 1000000);
+  s.polls = at.count("polls", 1, 60000);
+  s.batch_bytes = at.count("batch_kib", 1, 1 << 30) * 1024;
+  s.groups_per_unit = at.count("groups_per_unit", 0, 1024);
   const bool pascal = s.kernel == "pascal", cpu = s.kernel == "cpu";
   s.reorder = s.tuple > 1 && !pascal && at.is("tuple_by", "reorder");
   s.scans = pascal || s.kernel == "sam" ? 1 : s.order;
@@ -279,21 +265,21 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.bytes = value_bytes * together;
   s.known_bytes = value_bytes * (s.op == Op::affine ? 2 : s.parts);
 
-  const std::uint64_t n = natural(at, "n", 1, std::int64_t{1} << 34);
+  const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
   s.values = s.op == Op::affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
-  s.group = cpu ? 1 : natural(at, "group", 1, 4096);
-  s.window = natural(at, "window", 1, 4096);
+  s.group = cpu ? 1 : at.count("group", 1, 4096);
+  s.window = at.count("window", 1, 4096);
   if (!s.ptx) s.window = std::min(s.window, s.group);
-  s.items = natural(at, "per_item", 1, 64);
+  s.items = at.count("per_item", 1, 64);
   s.items = pascal    ? round_up(s.items, s.tuple)
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
                       : s.items;
-  s.rows = natural(at, "rows", 1, 64);
-  s.tile = cpu                    ? natural(at, "chunk_kib", 1, 1 << 20) * 1024 / s.bytes
+  s.rows = at.count("rows", 1, 64);
+  s.tile = cpu                    ? at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes
            : takes_rows(s.kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
                                   : s.group * s.items;
-  s.tiles = (s.n + s.tile - 1) / s.tile;
+  s.tiles = ceil_div(s.n, s.tile);
   return s;
 }
 
@@ -314,7 +300,7 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
       std::to_string(local) + " bytes of local memory, the device has " + std::to_string(device.local_bytes));
   Plan::need(!s.ptx || device.has_extension("cl_nv_pragma_unroll"), "lanes=ptx needs NVIDIA's compiler");
   Plan::need(!s.ptx || !s.halves, "lanes=ptx needs 64-bit atomics");
-  Plan::need(!waits(s.kernel, s.ptx) || starts_and_goes_on(device),
+  Plan::need(!waits(s.kernel, s.ptx) || device.groups_make_progress(),
              "a group that has started may never go on while others wait for it");
   const std::uint64_t most_tiles = s.halves ? 1 << 17 : INT32_MAX / 2;
   Plan::need(s.tiles <= most_tiles,
@@ -348,15 +334,25 @@ Buffer stale_states(Plan& p, const Case& at, std::uint64_t words, std::uint64_t 
   });
 }
 
+// Of Hillis and Steele.
+std::uint64_t passes_of(std::uint64_t n) {
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::bit_width(n - 1)));
+}
+
+// How often one scan reads or writes each element, tile states and sums aside.
+std::uint64_t accesses_of(const Setting& s) {
+  if (s.kernel == "hillis_steele") return 2 * passes_of(s.n);
+  if (s.kernel == "three_phase") return 4;
+  return chains(s.kernel) ? 2 : 3;
+}
+
 // Adds the launches of one scan.
 using Scan = std::function<void(Buffer to, Buffer from)>;
 
 Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
-  std::uint64_t passes = 1;
-  while ((std::uint64_t{1} << passes) < s.n) ++passes;
+  const std::uint64_t passes = passes_of(s.n);
   const std::optional<Buffer> other =
       passes > 1 ? std::optional(garbage(p, at, s.n * s.bytes)) : std::nullopt;
-  p.cost.read = p.cost.written = passes * s.n * s.bytes;
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
@@ -369,7 +365,6 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
 
 Scan three_phase(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
-  p.cost.read = p.cost.written = 2 * s.n * s.bytes;
   return [=, &p](Buffer to, Buffer from) {
     p.launch("scan_tiles", {s.tiles * s.group}, {s.group}, to, sums, from, s.n);
     p.launch("scan_sums", {s.group}, {s.group}, sums, std::uint64_t{0}, s.tiles);
@@ -382,8 +377,7 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   const Buffer sums = garbage(p, at, s.tiles * s.bytes);
   const std::uint64_t batch =
       s.kernel != "batched" ? s.tiles : std::max<std::uint64_t>(1, s.batch_bytes / (s.tile * s.bytes));
-  Plan::need((s.tiles + batch - 1) / batch <= 4096, "more than 4096 batches");
-  p.cost.read = 2 * s.n * s.bytes;
+  Plan::need(ceil_div(s.tiles, batch) <= 4096, "more than 4096 batches");
   return [=, &p](Buffer to, Buffer from) {
     for (std::uint64_t first = 0; first < s.tiles; first += batch) {
       const std::uint64_t tiles = std::min(batch, s.tiles - first);
@@ -413,11 +407,10 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
   if (s.kernel == "cpu") p.define("CHUNK", s.tile);
-  if (takes_rows(s.kernel)) p.define("ROWS", s.rows);
+  if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / sizeof(T));
 
   const bool sam = s.kernel == "sam", persists = sam || (s.kernel == "pipelined" && s.groups_per_unit > 0);
-  const std::uint64_t units = static_cast<std::uint64_t>(std::max<std::int64_t>(device.compute_units, 1));
-  const std::uint64_t resident = units * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
+  const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
   const std::uint64_t groups = persists ? std::min(resident, s.tiles) : s.tiles;
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
   // A group holds three tickets at most, and what another may still read lies no further back than six times
@@ -477,9 +470,8 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
     steps[step](to, from);
     from = to;
   }
-  const std::uint64_t simple_bytes = (steps.size() - s.scans) * s.n * s.bytes;
-  p.cost.read = s.scans * p.cost.read + simple_bytes;
-  p.cost.written = s.scans * p.cost.written + simple_bytes;
+  const std::uint64_t accesses = s.scans * accesses_of(s) + 2 * (steps.size() - s.scans);
+  p.derive("traffic_bytes", static_cast<std::int64_t>(accesses * s.n * s.bytes));
 }
 
 template <class T>
@@ -501,10 +493,38 @@ const char* least_of(const std::string& type) {
   return type == "float" || type == "double" ? "-INFINITY" : "0";
 }
 
+// Differences to the order, with what lies a tuple before.
+template <class T>
+T encoded(const Signal<T>& signal, std::uint64_t i, std::uint64_t order) {
+  std::uint64_t sum = 0, binomial = 1;  // C(order, k), of alternating sign
+  for (std::uint64_t k = 0; k <= order && i >= k * signal.channels; ++k) {
+    const auto value = static_cast<std::uint64_t>(signal(i - k * signal.channels));
+    sum += k % 2 == 0 ? binomial * value : -(binomial * value);
+    binomial = binomial * (order - k) / (k + 1);
+  }
+  return static_cast<T>(sum);
+}
+
+template <class T>
+Plan plan_of_encode(const Case& at, const Setting& s) {
+  Plan p;
+  p.define("U", type_name<typename Wraps<T>::Type>()).define("ORDER", s.order).define("TUPLE", s.tuple);
+  p.sources = {"delta"};
+  const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
+  const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
+  p.launch("encode", {round_up(s.values, s.group)}, {s.group}, out, in, s.values);
+  p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
+  p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
+  p.ceiling = "copy";
+  p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
+  return p;
+}
+
 template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const Setting s = setting_of(at, device, sizeof(T));
+  if (s.kernel == "encode") return plan_of_encode<T>(at, s);
   refuse_what_cannot_be(s, device);
 
   Plan p;
@@ -516,7 +536,17 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", sizeof(T));
   p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
   if (s.reorder) p.define("REORDER", 1);
-  if (s.round_trip) p.define("ENCODE", 1);
+  if (!chains(s.kernel)) p.define("PTX", 0);
+  if (s.kernel == "pascal") {
+    p.define("ITEM", "Value");
+    p.sources = {"elements", "group_scan", "tile_states", "pascal"};
+  } else {
+    p.sources = {"elements", "group_scan"};
+    if (takes_rows(s.kernel)) p.sources.emplace_back("rows");
+    if (chains(s.kernel)) p.sources.insert(p.sources.end(), {"tile_states", "look_back"});
+    p.sources.emplace_back("scan");
+  }
+  if (s.round_trip) p.sources.emplace_back("delta");
 
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
@@ -553,7 +583,11 @@ bool makes_sense(const Case& at) {
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
   if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
     return false;
-  if (at.is("task", "round_trip") && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
+  if ((at.is("task", "round_trip") || kernel == "encode") &&
+      (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
+    return false;
+  if (kernel == "encode" &&
+      (at.is("task", "round_trip") || at.is("tuple_by", "reorder") || at.text("type").starts_with("u")))
     return false;
   if (pascal && !tuples && at.number("scan_order") == 1) return false;
   if (at.is("tuple_by", "reorder")) {
@@ -587,7 +621,8 @@ Family scan() {
                           "pipelined",
                           "sam",
                           "pascal",
-                          "cpu"};
+                          "cpu",
+                          "encode"};
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};
   const Values forms = {"inclusive", "exclusive"};
@@ -599,7 +634,34 @@ Family scan() {
   const Values widths = {"uint", "ulong"};
   const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
                         1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
-  const Values large = {1 << 26, 1 << 28};
+  const auto plots = [&](const Values& n) -> std::vector<Sweep> {
+    return {{{"kernel", plotted}, {"type", widths}, {"n", n}, {"per_item", {16}}, {"rows", {8}}},
+            {{"kernel", {"register_tile", "sam", "pascal"}},
+             {"type", widths},
+             {"scan_order", {2, 5, 8}},
+             {"n", n},
+             {"group", {128}},
+             {"per_item", {32}},
+             {"rows", {8}}},
+            {{"kernel", {"lookback_wide", "pascal"}},
+             {"type", widths},
+             {"tuple", {2, 5, 8}},
+             {"n", n},
+             {"group", {128}},
+             {"per_item", {16}}},
+            {{"kernel", {"register_tile"}},
+             {"type", widths},
+             {"tuple", {2, 5, 8, 32}},
+             {"tuple_by", {"reorder"}},
+             {"n", n},
+             {"rows", {8}}},
+            {{"kernel", {"lookback_wide", "pascal"}},
+             {"type", {"uint"}},
+             {"tuple", {32}},
+             {"n", n},
+             {"group", {64}},
+             {"per_item", {32}}}};
+  };
   return {
       .name = "scan",
       .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
@@ -613,7 +675,7 @@ Family scan() {
             "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
             "tile "
             "and add what lies between; pascal: one exchange for all orders and slots; cpu: one item, wide "
-            "vectors",
+            "vectors; encode: the differences that a scan takes back",
             kernels},
            {"type", "type of the values", types},
            {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
@@ -630,8 +692,12 @@ Family scan() {
             {"struct", "reorder"}},
            {"n", "values, or affine maps", {1 << 22}},
            {"group", "items of a work-group", {256}, false, true},
-           {"per_item", "elements of a work-item", {8}, false, true},
-           {"rows", "vectors of 16 bytes of a work-item of register_tile and pipelined", {4}, false, true},
+           {"per_item", "elements of a work-item", {16}, false, true},
+           {"rows",
+            "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
+            {8},
+            false,
+            true},
            {"window", "tile states looked at at once", {32}, false, true},
            {"groups_per_unit",
             "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
@@ -661,6 +727,11 @@ Family scan() {
               {"window", {8}}},
              {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 4099}}, {"group", {64}}},
              {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
+             {{"kernel", {"encode"}},
+              {"type", {"int"}},
+              {"scan_order", {1, 3}},
+              {"tuple", {2}},
+              {"n", {4099}}},
              {{"kernel", {"three_phase"}},
               {"type", {"float"}},
               {"op", {"max"}},
@@ -766,72 +837,39 @@ Family scan() {
               {"tuple", {2, 8}},
               {"n", {1 << 22}},
               {"per_item", {32}}},
+             {{"kernel", {"encode"}}, {"type", {"int"}}, {"scan_order", {2}}, {"n", {1 << 22}}},
              {{"kernel", {"pascal", "cpu"}},
               {"type", {"int"}},
               {"task", {"round_trip"}},
               {"scan_order", {2}},
               {"n", {1 << 22}},
               {"per_item", {32}}}}},
-           {"paper",
-            {{{"kernel", plotted}, {"type", widths}, {"n", sizes}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "sam", "pascal"}},
-              {"type", widths},
-              {"scan_order", {2, 5, 8}},
-              {"n", sizes},
-              {"group", {128}},
-              {"per_item", {32}},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8}},
-              {"n", sizes},
-              {"group", {128}},
-              {"per_item", {16}}},
-             {{"kernel", {"register_tile"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8, 32}},
-              {"tuple_by", {"reorder"}},
-              {"n", sizes},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", {"uint"}},
-              {"tuple", {32}},
-              {"n", sizes},
-              {"group", {64}},
-              {"per_item", {32}}}}},
+           {"paper", plots(sizes)},
            {"full",
-            {{{"kernel", kernels}, {"n", {1 << 20, 1 << 24, 1 << 28}}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "pipelined", "sam"}},
-              {"lanes", {"ptx"}},
-              {"n", {1 << 20, 1 << 24, 1 << 28}},
-              {"rows", {8, 12}}},
-             {{"kernel", plotted}, {"type", widths}, {"n", large}, {"per_item", {16}}, {"rows", {8}}},
-             {{"kernel", {"register_tile", "sam", "pascal"}},
-              {"type", widths},
-              {"scan_order", {2, 5, 8}},
-              {"n", large},
-              {"group", {128}},
-              {"per_item", {32}},
-              {"rows", {8}}},
-             {{"kernel", {"lookback_wide", "pascal"}},
-              {"type", widths},
-              {"tuple", {2, 5, 8}},
-              {"n", large},
-              {"group", {128}},
-              {"per_item", {16}}},
-             {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
-             {{"kernel", {"pascal"}},
-              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
-              {"tuple", {1, 2, 3, 4}},
-              {"n", {1000003}}},
-             {{"kernel", {"lookback_fallback", "pascal"}},
-              {"type", {"int"}},
-              {"task", {"round_trip"}},
-              {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
-              {"tuple", {1, 2, 3}},
-              {"n", {1 << 22}}},
-             {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
+            plots({1 << 26, 1 << 28}) +
+                std::vector<Sweep>{
+                    {{"kernel", kernels},
+                     {"n", {1 << 20, 1 << 24, 1 << 28}},
+                     {"per_item", {16}},
+                     {"rows", {8}}},
+                    {{"kernel", {"register_tile", "pipelined", "sam"}},
+                     {"lanes", {"ptx"}},
+                     {"n", {1 << 20, 1 << 24, 1 << 28}},
+                     {"rows", {8, 12}}},
+                    {{"kernel", kernels}, {"type", types}, {"op", ops}, {"form", forms}, {"n", {1000003}}},
+                    {{"kernel", {"pascal"}},
+                     {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+                     {"tuple", {1, 2, 3, 4}},
+                     {"n", {1000003}}},
+                    {{"kernel", {"lookback_fallback", "pascal"}},
+                     {"type", {"int"}},
+                     {"task", {"round_trip"}},
+                     {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
+                     {"tuple", {1, 2, 3}},
+                     {"n", {1 << 22}}},
+                    {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
+      .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"}},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// look_back: what precedes a tile, found by many items at once.
+//
+// WINDOW            states looked at at once; with PTX a multiple of 32
+// POLLS             how often a state that is not there yet is asked for before something else is tried
+
+// The sum of a tile of `items` elements per item, in order, for all items of the group: the family has it.
+Element fold_tile(__local Element* sums, __global const Item* restrict in, const ulong n, const ulong tile,
+                  const uint items);
+
+#if PTX
+
+// The first bundle looks at WINDOW states at a time. All its items must call it, and all get the result.
+Value look_back_bundle(volatile __global Word* states, const Claim mine) {
+  const int lane = (int)get_local_id(0);
+  Value after = identity();
+  int position = (int)mine.tile - 1;
+  for (uint polled = 0; polled < POLLS; ++polled) {
+    State seen[WINDOW / BUNDLE];
+#pragma unroll
+    for (int w = 0; w < WINDOW / BUNDLE; ++w)  // all are on their way before the first is needed
+      seen[w] = load_state(states, (uint)max(position - w * BUNDLE - lane, 0));
+    for (int w = 0; w < WINDOW / BUNDLE; ++w) {
+      const int at = position - lane;
+      Value value = at == FRONT ? initial() : identity();
+      const uint flag = at < 0 ? INCLUSIVE : read_state(seen[w], mine.epoch, &value);
+      const uint inclusive = ballot(flag == INCLUSIVE);
+      const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
+      if ((ballot(flag == INVALID) & needed) != 0) break;
+      after = combine(sum_of_bundle((needed >> lane & 1) != 0 ? value : identity()), after);
+      if (inclusive != 0) return after;
+      position -= BUNDLE;
+    }
+  }
+  return after;
+}
+
+// What precedes the tile, for all items, and publishes what the tile ends with.
+Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
+                        __local Value* carried) {
+  const uint lane = (uint)get_local_id(0);
+  if (lane < BUNDLE) {
+    const Value carry = look_back_bundle(states, mine);
+    if (lane == 0) {
+      publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+      carried[0] = carry;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return carried[0];
+}
+#define LOOK_BACK(mine, total, items) look_back_for_all(states, mine, total, carried)
+#define WINDOW_MEMORY __local Value carried[1]
+
+#else
+
+// A stretch of states, as a reader sees it: the sum of `length` tiles, and what comes next.
+typedef struct {
+  Element sum;
+  uint length, flag;
+} Seen;
+
+// The stretch nearer to the reader decides how far the two are one.
+Seen merged(const Seen near, const Seen far) {
+  Seen both = near;
+  if (near.flag == AGGREGATE) {
+    both.sum = combine(far.sum, near.sum);
+    both.length = near.length + far.length;
+    both.flag = far.flag;
+  }
+  return both;
+}
+
+// What precedes the tile. WINDOW items of the group ask for a state each; what stays invalid the group
+// computes itself. All items must call it, and all get the result.
+Element look_back_wide(volatile __global Word* states, const Claim mine, __local Seen* window,
+                       __local Element* sums, __global const Item* restrict in, const ulong n,
+                       const uint items) {
+  const uint lane = (uint)get_local_id(0);
+  Element after = identity();
+  int position = (int)mine.tile - 1;
+  uint polled = 0;
+  while (position != DONE) {  // POLLS turns at most before one steps over a tile
+    if (lane < WINDOW) {
+      const int at = position - (int)lane;
+      Seen one;
+      one.sum = at == FRONT ? initial() : identity();
+      one.length = 1;
+      one.flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &one.sum);
+      if (one.flag == INVALID) one.length = 0;
+      window[lane] = one;
+    }
+    for (uint distance = 1; distance < WINDOW; distance *= 2) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (lane % (2 * distance) == 0 && lane + distance < WINDOW)
+        window[lane] = merged(window[lane], window[lane + distance]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const Seen seen = window[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (seen.length > 0) after = combine(seen.sum, after);
+    position = seen.flag == INCLUSIVE ? DONE : position - (int)seen.length;
+    polled = seen.length > 0 ? 0 : polled + 1;
+    if (polled == POLLS) {
+      const Element sum = fold_tile(sums, in, n, (ulong)position, items);
+      if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
+      after = combine(sum, after);
+      --position;
+      polled = 0;
+    }
+  }
+  return after;
+}
+
+// What precedes the tile, for all items, and publishes what the tile ends with.
+Element look_back_for_all(volatile __global Word* states, const Claim mine, const Element total,
+                          __local Seen* window, __local Element* sums, __global const Item* restrict in,
+                          const ulong n, const uint items) {
+  const Element carry = look_back_wide(states, mine, window, sums, in, n, items);
+  if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+  return carry;
+}
+#define LOOK_BACK(mine, total, items) look_back_for_all(states, mine, total, window, sums, in, n, items)
+#define WINDOW_MEMORY __local Seen window[WINDOW]
+
+#endif  // PTX

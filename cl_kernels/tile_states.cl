@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// tile_states: how groups of one launch tell each other what they found.
+//
+// A state is a few words, each of which carries its own proof: a part of the value, a flag, and the number of
+// the launch that wrote it, in one atomic transaction. So no fence is needed between value and flag, and no
+// launch clears what an earlier one left. The reader takes a state when all its words agree.
+//
+// STATE_BITS        width of a word of tile state: 64, or 32 where 64-bit atomics are missing
+// DROP              fault injection: one publication in DROP is lost; 0: none
+
+#define INVALID 0u
+#define AGGREGATE 1u  // of the tile alone
+#define INCLUSIVE 2u  // of the tile and all before it
+
+#define PIECES ((uint)(sizeof(Element) / sizeof(uint)))
+
+#if STATE_BITS == 64
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+typedef ulong Word;  // 32 bits of the value, 30 of the launch, 2 of the flag
+#define WORDS PIECES
+#define PART(pieces, w) ((Word)(pieces)[w] << 32)
+#define EPOCH_BITS 30
+#define TICKET_BITS 32
+#define STATE_LOAD(p) atom_add(p, (Word)0)
+#define STATE_STORE(p, word) (void)atom_xchg(p, word)
+#define STATE_OFFER(p, old, word) (void)atom_cmpxchg(p, old, word)
+#define STATE_ADD(p, increment) atom_add(p, increment)
+#else
+typedef uint Word;  // 16 bits of the value, 14 of the launch, 2 of the flag
+#define WORDS (2 * PIECES)
+#define PART(pieces, w) ((pieces)[(w) / 2] >> (w) % 2 * 16 << 16)
+#define EPOCH_BITS 14
+#define TICKET_BITS 18
+#define STATE_LOAD(p) atomic_add(p, (Word)0)
+#define STATE_STORE(p, word) (void)atomic_xchg(p, word)
+#define STATE_OFFER(p, old, word) (void)atomic_cmpxchg(p, old, word)
+#define STATE_ADD(p, increment) atomic_add(p, increment)
+#endif
+#define TAG(epoch, flag) ((Word)(epoch) << 2 | (Word)(flag))
+#define TAG_MASK (((Word)4 << EPOCH_BITS) - 1)
+#define CONTROL_WORDS 16  // before the states, so that tickets and states share no cache line
+
+typedef union {
+  Element value;
+  uint pieces[PIECES];
+} Parts;
+
+volatile __global Word* state_of(volatile __global Word* states, const uint tile) {
+  return states + CONTROL_WORDS + (size_t)tile * WORDS;
+}
+
+void publish(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
+             const Element value) {
+#if DROP > 0
+  if (((tile * 2654435761u + epoch * 40503u + flag) >> 7) % DROP == 0) return;
+#endif
+  Parts parts;
+  parts.value = value;
+  volatile __global Word* state = state_of(states, tile);
+  for (uint w = 0; w < WORDS; ++w) STATE_STORE(state + w, PART(parts.pieces, w) | TAG(epoch, flag));
+}
+
+typedef struct {
+  Word at[WORDS];
+} State;
+
+State load_state(volatile __global Word* states, const uint tile) {
+  State state;
+  for (uint w = 0; w < WORDS; ++w) state.at[w] = STATE_LOAD(state_of(states, tile) + w);
+  return state;
+}
+
+// A state's flag, or INVALID while its words do not agree on this launch and one flag.
+uint read_state(const State state, const uint epoch, Element* value) {
+  const Word tag = state.at[0] & TAG_MASK;
+  bool agrees = tag >> 2 == (Word)epoch;
+  Parts parts;
+  for (uint w = 0; w < WORDS; ++w) {
+    agrees = agrees && (state.at[w] & TAG_MASK) == tag;
+#if STATE_BITS == 64
+    parts.pieces[w] = (uint)(state.at[w] >> 32);
+#else
+    parts.pieces[w / 2] = w % 2 == 0 ? state.at[w] >> 16 : parts.pieces[w / 2] | state.at[w] >> 16 << 16;
+#endif
+  }
+  if (!agrees) return INVALID;
+  *value = parts.value;
+  return (uint)(tag & 3);
+}
+
+uint poll(volatile __global Word* states, const uint tile, const uint epoch, Element* value) {
+  return read_state(load_state(states, tile), epoch, value);
+}
+
+// Publishes another group's aggregate, unless that group was faster.
+void offer(volatile __global Word* states, const uint tile, const uint epoch, const Element value) {
+  Parts parts;
+  parts.value = value;
+  volatile __global Word* state = state_of(states, tile);
+  for (uint w = 0; w < WORDS; ++w) {
+    const Word old = STATE_LOAD(state + w);
+    if ((old & TAG_MASK) >> 2 != (Word)epoch) STATE_OFFER(state + w, old, PART(parts.pieces, w) | TAG(epoch, AGGREGATE));
+  }
+}
+
+// Tiles are dealt by tickets: whoever has one knows that all earlier tiles are in hands of groups that have
+// started. The counter carries the number of the launch above the tickets, and the last ticket turns it over.
+typedef struct {
+  uint tile, epoch;
+} Claim;
+
+void draw(volatile __global Word* states, const uint tickets, __local uint* said) {
+  const Word drawn = STATE_ADD(states, (Word)1);
+  const uint ticket = (uint)(drawn & (((Word)1 << TICKET_BITS) - 1));
+  if (ticket == tickets - 1) (void)STATE_ADD(states, ((Word)1 << TICKET_BITS) - (Word)tickets);
+  said[0] = ticket;
+  said[1] = (uint)(drawn >> TICKET_BITS & (((Word)1 << EPOCH_BITS) - 1));
+}
+
+Claim claim(volatile __global Word* states, const uint tickets, __local uint* said) {
+  if (get_local_id(0) == 0) draw(states, tickets, said);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const Claim mine = {said[0], said[1]};
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return mine;
+}
+
+// One item walks back over the states: what lies between `*position` and the own tile is in `*after`. Ends in
+// front of a state that stays invalid for `polls` polls, or at DONE.
+#define DONE (-2)
+#define FRONT (-1)
+void walk_back(volatile __global Word* states, const uint epoch, const uint polls, int* position,
+               Element* after) {
+  uint polled = 0;
+  while (*position >= 0 && polled < polls) {
+    Element value;
+    const uint flag = poll(states, (uint)*position, epoch, &value);
+    ++polled;
+    if (flag == INVALID) continue;
+    polled = 0;
+    *after = combine(value, *after);
+    *position = flag == INCLUSIVE ? DONE : *position - 1;
+  }
+  if (*position == FRONT) {
+    *after = combine(initial(), *after);
+    *position = DONE;
+  }
+}
