@@ -207,14 +207,13 @@ class DeviceComparison {
     return common_spread(spreads);
   }
 
-  // What one run a side is assumed to differ by: no less than what the cases are seen to differ by. About 1, not
-  // about their median: a whole process may be unlucky, so a change of every case is not told from that.
+  // What one run a side is assumed to differ by: no less than what the cases are seen to differ by. About 1,
+  // not about their median: a whole process may be unlucky, so a change of every case is not told from that.
   Spread assumed() const {
     std::vector<double> differences;
     for (const auto& work : works_) differences.push_back(std::abs(work.difference));
     double sd = rules_.assumed_spread;
-    if (!differences.empty())
-      sd = std::max(sd, 1.4826 * median(differences) / std::sqrt(2.0));
+    if (!differences.empty()) sd = std::max(sd, 1.4826 * median(differences) / std::sqrt(2.0));
     return {sd * sd, std::numeric_limits<double>::infinity()};
   }
 

@@ -358,7 +358,8 @@ TEST(Regression, TheHostsClockStepsInWhereTheDevicesWasNotBelieved) {
 }
 
 TEST(Regression, OneRunASideCallsOnlyLargeChanges) {
-  // 15 % between processes are assumed: among ten cases a change must exceed 3 % by 3.1 standard errors, to 2.0.
+  // 15 % between processes are assumed: among ten cases a change must exceed 3 % by 3.1 standard errors,
+  // to 2.0.
   const auto changed = [](double ratio) {
     std::vector<Record> before, after;
     for (int i = 0; i < 10; ++i) {
