@@ -77,7 +77,9 @@ std::string ShortNames::of(const CaseTimes& at) const {
   const auto varies = varies_.find(at.family);
   for (const auto& [axis, value] : at.axes) {
     if (varies == varies_.end() || !varies->second.contains(axis)) continue;
-    out += is_number(value) ? " " + axis + "=" + value : " " + value;
+    out += " ";
+    if (is_number(value)) out.append(axis).append("=");
+    out += value;
   }
   return out;
 }

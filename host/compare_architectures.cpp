@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -71,7 +72,7 @@ class FamilyBuilder {
     std::string key;
     for (const auto& [axis, value] : at.axes) {
       if (axis == axis_name_ || tunable_.contains(axis) || axis == "tuned") continue;
-      key += axis + "=" + value + "/";
+      key.append(axis).append("=").append(value).append("/");
       rest.axes.emplace_back(axis, value);
     }
     const auto [it, is_new] = by_name_.try_emplace(key, conditions_.size());
@@ -168,7 +169,9 @@ class FamilyBuilder {
       }
       // Those without a time belong to every part that has the variant, or to the first.
       for (std::size_t d = 0; d < devices_; ++d) {
-        for (auto& [v, best] : condition.on[d]) {
+        for (auto& one : condition.on[d]) {
+          const int v = one.first;
+          const Best& best = one.second;
           if (best.state == State::ok) continue;
           bool placed = false;
           for (auto& [key, part] : by_first) {
@@ -189,11 +192,11 @@ class FamilyBuilder {
     conditions_ = std::move(parts);
   }
 
-  const Best* at(const Condition& condition, std::size_t device, int variant) const {
+  static const Best* at(const Condition& condition, std::size_t device, int variant) {
     const auto it = condition.on[device].find(variant);
     return it != condition.on[device].end() ? &it->second : nullptr;
   }
-  bool ok(const Condition& condition, std::size_t device, int variant) const {
+  static bool ok(const Condition& condition, std::size_t device, int variant) {
     const Best* best = at(condition, device, variant);
     return best != nullptr && best->state == State::ok;
   }
@@ -203,7 +206,8 @@ class FamilyBuilder {
     std::vector<std::size_t> times(names_.size());
     for (const auto& condition : conditions_) {
       for (const auto& on : condition.on) {
-        for (const auto& [v, best] : on) times[static_cast<std::size_t>(v)] += best.state == State::ok;
+        for (const auto& [v, best] : on)
+          times[static_cast<std::size_t>(v)] += best.state == State::ok ? 1 : 0;
       }
     }
     const std::size_t most = times.empty() ? 0 : *std::ranges::max_element(times);
@@ -220,7 +224,7 @@ class FamilyBuilder {
     return text.substr(std::min(text.size(), out_.name.size() + 1));
   }
 
-  double best_time(const Condition& condition, std::size_t device) const {
+  static double best_time(const Condition& condition, std::size_t device) {
     double best = HUGE_VAL;
     for (const auto& [v, one] : condition.on[device]) {
       if (one.state == State::ok) best = std::min(best, one.time_s);
@@ -228,60 +232,31 @@ class FamilyBuilder {
     return best;
   }
 
-  VariantRow row_of(int v) const {
-    VariantRow row;
-    row.name = names_[static_cast<std::size_t>(v)];
-    row.on.resize(devices_);
-    std::vector<std::size_t> working;  // measured devices where it works anywhere
+  // What fails somewhere is shown, whatever works elsewhere. Returns the measured devices where it works at
+  // all.
+  std::vector<std::size_t> note_states(VariantRow& row, int v) const {
+    std::vector<std::size_t> working;
     for (std::size_t d = 0; d < devices_; ++d) {
       bool works = false;
       for (const auto& condition : conditions_) {
         const Best* best = at(condition, d, v);
         if (best == nullptr) continue;
         works = works || best->state == State::ok;
-        if (best->state != State::ok || row.on[d].state == State::absent) {
-          // What fails somewhere is shown, whatever works elsewhere.
-          if (row.on[d].state == State::absent || row.on[d].state == State::ok) {
-            row.on[d].state = best->state;
-            row.on[d].status = best->status;
-          }
-        }
+        VariantOnDevice& on = row.on[d];
+        if (on.state != State::absent && on.state != State::ok) continue;
+        on.state = best->state;
+        on.status = best->status;
       }
       if (works && is_measured(d)) working.push_back(d);
     }
-    std::vector<std::vector<double>> fractions(devices_), speedups(devices_), efficiencies(devices_),
-        relatives(devices_);
-    for (const auto& condition : conditions_) {
-      const auto there = [&](int variant) {
-        return std::ranges::all_of(working, [&](std::size_t d) { return ok(condition, d, variant); });
-      };
-      const bool everywhere = there(v), reference = reference_ >= 0 && there(reference_);
-      for (std::size_t d = 0; d < devices_; ++d) {
-        const Best* best = at(condition, d, v);
-        if (best == nullptr || best->state != State::ok) continue;
-        // Published devices have conditions of their own.
-        if (is_measured(d) && !everywhere) continue;
-        const Best* first = measured_.empty() ? nullptr : at(condition, measured_.front(), v);
-        if (first != nullptr && first->state == State::ok && first->clock == best->clock)
-          relatives[d].push_back(first->time_s / best->time_s);
-        if (best->of_ceiling) fractions[d].push_back(*best->of_ceiling);
-        if ((is_measured(d) ? reference : true) && reference_ >= 0 && ok(condition, d, reference_))
-          speedups[d].push_back(at(condition, d, reference_)->time_s / best->time_s);
-        const auto rivals = std::ranges::count_if(
-            condition.on[d], [](const auto& one) { return one.second.state == State::ok; });
-        if (rivals > 1) efficiencies[d].push_back(best_time(condition, d) / best->time_s);
-      }
-    }
+    return working;
+  }
+
+  void judge_portability(VariantRow& row) const {
     bool all_fractions = true;
     std::vector<double> of_ceilings, of_best;
     for (std::size_t d = 0; d < devices_; ++d) {
-      VariantOnDevice& on = row.on[d];
-      if (!fractions[d].empty()) on.fraction = geometric_mean(fractions[d]);
-      if (!relatives[d].empty()) on.relative = geometric_mean(relatives[d]);
-      if (!speedups[d].empty()) on.speedup = geometric_mean(speedups[d]);
-      if (!efficiencies[d].empty()) on.efficiency = geometric_mean(efficiencies[d]);
-      on.conditions = efficiencies[d].size();
-      if (on.state == State::ok && on.efficiency && *on.efficiency < slow_below) on.state = State::slow;
+      const VariantOnDevice& on = row.on[d];
       if (!is_measured(d) || !has_family(d)) continue;
       all_fractions = all_fractions && (on.fraction || on.state != State::ok);
       of_ceilings.push_back(std::min(1.0, on.fraction.value_or(0)));  // more is the caches
@@ -294,6 +269,51 @@ class FamilyBuilder {
     const bool any_fraction = std::ranges::any_of(of_ceilings, [](double f) { return f > 0; });
     row.portability = harmonic(any_fraction && all_fractions ? of_ceilings : of_best);
     if (!of_best.empty() && harmonic(of_best) > 0) row.worst = *std::ranges::min_element(of_best);
+  }
+
+  static bool contested(const Condition& condition, std::size_t device) {
+    return std::ranges::count_if(condition.on[device],
+                                 [](const auto& one) { return one.second.state == State::ok; }) > 1;
+  }
+
+  // A measured device counts a condition that the variant has on all of them; a published one has its own.
+  bool counts(std::size_t device, bool everywhere) const { return everywhere || !is_measured(device); }
+
+  VariantRow row_of(int v) const {
+    VariantRow row;
+    row.name = names_[static_cast<std::size_t>(v)];
+    row.on.resize(devices_);
+    const std::vector<std::size_t> working = note_states(row, v);
+    std::vector<std::vector<double>> fractions(devices_), speedups(devices_), efficiencies(devices_),
+        relatives(devices_);
+    for (const auto& condition : conditions_) {
+      const auto there = [&](int variant) {
+        return std::ranges::all_of(working, [&](std::size_t d) { return ok(condition, d, variant); });
+      };
+      const bool everywhere = there(v), reference = reference_ >= 0 && there(reference_);
+      for (std::size_t d = 0; d < devices_; ++d) {
+        const Best* best = at(condition, d, v);
+        if (best == nullptr || best->state != State::ok) continue;
+        if (!counts(d, everywhere)) continue;
+        const Best* first = measured_.empty() ? nullptr : at(condition, measured_.front(), v);
+        if (first != nullptr && first->state == State::ok && first->clock == best->clock)
+          relatives[d].push_back(first->time_s / best->time_s);
+        if (best->of_ceiling) fractions[d].push_back(*best->of_ceiling);
+        if (counts(d, reference) && reference_ >= 0 && ok(condition, d, reference_))
+          speedups[d].push_back(at(condition, d, reference_)->time_s / best->time_s);
+        if (contested(condition, d)) efficiencies[d].push_back(best_time(condition, d) / best->time_s);
+      }
+    }
+    for (std::size_t d = 0; d < devices_; ++d) {
+      VariantOnDevice& on = row.on[d];
+      if (!relatives[d].empty()) on.relative = geometric_mean(relatives[d]);
+      if (!fractions[d].empty()) on.fraction = geometric_mean(fractions[d]);
+      if (!speedups[d].empty()) on.speedup = geometric_mean(speedups[d]);
+      if (!efficiencies[d].empty()) on.efficiency = geometric_mean(efficiencies[d]);
+      on.conditions = efficiencies[d].size();
+      if (on.state == State::ok && on.efficiency && *on.efficiency < slow_below) on.state = State::slow;
+    }
+    judge_portability(row);
     return row;
   }
 
@@ -361,6 +381,35 @@ class FamilyBuilder {
     out_.agreement = judges.size() == 2 ? kendall(scores[0], scores[1]) : concordance(scores);
   }
 
+  // Whether two variants change places between devices under this condition, by at least least_factor on
+  // both.
+  std::optional<Inversion> inversion_of(const Condition& condition, int v, int w) const {
+    double most = 0, least = HUGE_VAL;  // speed of v over w
+    std::size_t most_at = 0, least_at = 0;
+    for (std::size_t d = 0; d < devices_; ++d) {
+      if (!ok(condition, d, v) || !ok(condition, d, w)) continue;
+      const double ratio = at(condition, d, w)->time_s / at(condition, d, v)->time_s;
+      if (ratio > most) most = ratio, most_at = d;
+      if (ratio < least) least = ratio, least_at = d;
+    }
+    if (most < least_factor || least > 1 / least_factor) return {};
+    Inversion out{out_.name,
+                  names_[static_cast<std::size_t>(v)],
+                  names_[static_cast<std::size_t>(w)],
+                  condition_text(condition),
+                  most_at,
+                  least_at,
+                  most,
+                  1 / least};
+    // The larger factor is the one to tell first.
+    if (out.loss > out.factor) {
+      std::swap(out.winner, out.loser);
+      std::swap(out.where, out.elsewhere);
+      std::swap(out.factor, out.loss);
+    }
+    return out;
+  }
+
   void find_inversions() {
     std::map<std::pair<int, int>, Inversion> strongest;  // per pair of variants
     const auto strength = [](const Inversion& one) { return std::min(one.factor, one.loss); };
@@ -371,31 +420,12 @@ class FamilyBuilder {
           if (best.state == State::ok) present.insert(v);
         }
       }
-      for (const int v : present) {
-        for (const int w : present) {
-          if (w <= v) continue;
-          double most = 0, least = HUGE_VAL;  // speed of v over w
-          std::size_t most_at = 0, least_at = 0;
-          for (std::size_t d = 0; d < devices_; ++d) {
-            if (!ok(condition, d, v) || !ok(condition, d, w)) continue;
-            const double ratio = at(condition, d, w)->time_s / at(condition, d, v)->time_s;
-            if (ratio > most) most = ratio, most_at = d;
-            if (ratio < least) least = ratio, least_at = d;
-          }
-          if (most < least_factor || least > 1 / least_factor) continue;
-          // The larger factor is the one to tell first.
-          const bool turn = 1 / least > most;
-          const auto& name = [&](int variant) { return names_[static_cast<std::size_t>(variant)]; };
-          Inversion one{out_.name,
-                        name(turn ? w : v),
-                        name(turn ? v : w),
-                        condition_text(condition),
-                        turn ? least_at : most_at,
-                        turn ? most_at : least_at,
-                        turn ? 1 / least : most,
-                        turn ? most : 1 / least};
-          auto& kept = strongest[{v, w}];
-          if (strength(one) > strength(kept)) kept = std::move(one);
+      for (auto v = present.begin(); v != present.end(); ++v) {
+        for (auto w = std::next(v); w != present.end(); ++w) {
+          auto one = inversion_of(condition, *v, *w);
+          if (!one) continue;
+          auto& kept = strongest[{*v, *w}];
+          if (strength(*one) > strength(kept)) kept = *std::move(one);
         }
       }
     }
@@ -436,8 +466,10 @@ void count_cases(Architectures& out, const std::vector<std::size_t>& measured) {
   }
   out.cases = by_id.size();
   std::vector<std::vector<double>> speeds(measured.size());
-  for (const auto& [id, on] : by_id) {
-    for (std::size_t i = 0; i < measured.size(); ++i) out.totals[measured[i]].elsewhere += on[i] == nullptr;
+  for (const auto& one : by_id) {
+    const auto& on = one.second;
+    for (std::size_t i = 0; i < measured.size(); ++i)
+      out.totals[measured[i]].elsewhere += on[i] == nullptr ? 1 : 0;
     if (!std::ranges::all_of(on, [](const CaseTimes* at) { return at != nullptr && at->ok(); })) continue;
     if (!std::ranges::all_of(on, [&](const CaseTimes* at) { return at->clock == on[0]->clock; })) {
       ++out.clocks;

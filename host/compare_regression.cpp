@@ -422,30 +422,7 @@ int rank_of(const Compared& row) {
   return row.verdict == Verdict::undecided ? 5 : 6;
 }
 
-Report regression_report(const Regression& all, bool every, bool colour) {
-  Report out;
-  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow, colour));
-  for (const auto& basis : all.devices) out.line(basis_text(all, basis));
-  out.line("");
-  const auto counted = [&](auto what, Style style) {
-    const std::size_t n = all.count(what);
-    const std::string text = fmt::format("{} {}", n, upper(word_of(what)));
-    return n > 0 ? paint(text, style, colour) : text;
-  };
-  std::string totals = fmt::format(
-      "{}  {}  {}  {}", counted(Verdict::slower, Style::red), counted(Verdict::faster, Style::green),
-      counted(Verdict::same, Style::bold), counted(Verdict::undecided, Style::bold));
-  for (const auto& [what, style] : {std::pair{What::broken, Style::red}, {What::fixed, Style::green}}) {
-    if (all.count(what) > 0) totals += "  " + counted(what, style);
-  }
-  out.line(totals);
-  std::vector<std::string> rest;
-  for (const auto what : {What::apart, What::failing, What::gone, What::added}) {
-    if (const auto n = all.count(what); n > 0) rest.push_back(fmt::format("{} {}", n, word_of(what)));
-  }
-  out.line(fmt::format("{} cases compared{}{}", all.count(What::compared),
-                       rest.empty() ? "" : "; not compared: ", fmt::join(rest, ", ")));
-
+void cases_block(const Regression& all, Report& out, bool every, bool colour) {
   std::vector<const Compared*> shown;
   for (const auto& row : all.cases) {
     if (every || rank_of(row) <= 4) shown.push_back(&row);
@@ -476,7 +453,9 @@ Report regression_report(const Regression& all, bool every, bool colour) {
     out.table(std::move(table));
     if (left > 0) out.line(fmt::format("and {} more: --all shows every case", left));
   }
+}
 
+void families_block(const Regression& all, Report& out, bool colour) {
   Table families({{"family"},
                   {"slower", Align::right},
                   {"faster", Align::right},
@@ -507,6 +486,34 @@ Report regression_report(const Regression& all, bool every, bool colour) {
     out.line("");
     out.table(std::move(families));
   }
+}
+
+Report regression_report(const Regression& all, bool every, bool colour) {
+  Report out;
+  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow, colour));
+  for (const auto& basis : all.devices) out.line(basis_text(all, basis));
+  out.line("");
+  const auto counted = [&](auto what, Style style) {
+    const std::size_t n = all.count(what);
+    const std::string text = fmt::format("{} {}", n, upper(word_of(what)));
+    return n > 0 ? paint(text, style, colour) : text;
+  };
+  std::string totals = fmt::format(
+      "{}  {}  {}  {}", counted(Verdict::slower, Style::red), counted(Verdict::faster, Style::green),
+      counted(Verdict::same, Style::bold), counted(Verdict::undecided, Style::bold));
+  for (const auto& [what, style] : {std::pair{What::broken, Style::red}, {What::fixed, Style::green}}) {
+    if (all.count(what) > 0) totals += "  " + counted(what, style);
+  }
+  out.line(totals);
+  std::vector<std::string> rest;
+  for (const auto what : {What::apart, What::failing, What::gone, What::added}) {
+    if (const auto n = all.count(what); n > 0) rest.push_back(fmt::format("{} {}", n, word_of(what)));
+  }
+  out.line(fmt::format("{} cases compared{}{}", all.count(What::compared),
+                       rest.empty() ? "" : "; not compared: ", fmt::join(rest, ", ")));
+
+  cases_block(all, out, every, colour);
+  families_block(all, out, colour);
   out.line("");
   out.line(fmt::format(
       "Times are medians of runs. SLOWER, FASTER: beyond {}, at a false discovery rate of 1 % over "

@@ -112,12 +112,13 @@ struct Place {
 };
 
 void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& places, std::string_view text,
-                 const std::string& name, const std::string& rows_name) {
-  CsvReader reader(text, name);
+                 const std::string& samples_name, const std::string& rows_name) {
+  CsvReader reader(text, samples_name);
   const auto column = [&](const char* title) {
     const auto it = std::ranges::find(reader.header(), title);
     if (it == reader.header().end())
-      throw Error(Kind::io, fmt::format("{}:1: no column '{}': not samples of clweave run", name, title));
+      throw Error(Kind::io,
+                  fmt::format("{}:1: no column '{}': not samples of clweave run", samples_name, title));
     return static_cast<std::size_t>(it - reader.header().begin());
   };
   const std::size_t row_column = column("row"), event = column("event_ns"), host = column("host_ns");
@@ -133,7 +134,7 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
       if (std::abs(interval.median - run.time_s) > 1e-3 * run.time_s + 1e-10)
         throw Error(Kind::io, fmt::format("{}:{}: row {} has a median of {} in {}, but {} here: the samples "
                                           "are of another file",
-                                          name, of_line, of_row, seconds_text(run.time_s), rows_name,
+                                          samples_name, of_line, of_row, seconds_text(run.time_s), rows_name,
                                           seconds_text(interval.median)));
       run.time_s = interval.median;
       run.log_variance = log_variance(interval.low, interval.high);
@@ -146,13 +147,13 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
       double value = 0;
       const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
       if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value))
-        throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", name, row.line,
+        throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", samples_name, row.line,
                                           reader.header()[c], cell));
       return value;
     };
     const double at = number(row_column);
     if (!(at >= 1) || at > static_cast<double>(places.size()) || at != std::floor(at))
-      throw Error(Kind::io, fmt::format("{}:{}: row {} is not in {}, which has {}", name, row.line,
+      throw Error(Kind::io, fmt::format("{}:{}: row {} is not in {}, which has {}", samples_name, row.line,
                                         row.cells[row_column], rows_name, places.size()));
     if (const auto number_of_row = static_cast<std::size_t>(at); number_of_row != of_row) {
       finish();

@@ -11,7 +11,7 @@ namespace clweave {
 
 struct CsvTable {
   struct Row {
-    std::size_t line;  // of its first character, from 1
+    std::size_t line = 0;  // of its first character, from 1
     std::vector<std::string> cells;
   };
   std::vector<std::string> header;
