@@ -10,14 +10,19 @@
 
 namespace clweave {
 
-enum class Command { devices, list, run, tune, roofline, compare, worker };
+enum class Command { devices, list, run, tune, roofline, compare, claims, fingerprint, worker };
 
 struct Options {
   Command command = Command::run;
-  bool json = false;                 // devices, list
+  bool json = false;                 // devices, list, claims, fingerprint
   bool columns = false;              // list
-  std::vector<std::string> files;    // roofline: results
-  bool csv_output = false;           // roofline
+  std::vector<std::string> files;    // roofline, claims, fingerprint: results
+  bool csv_output = false;           // roofline, claims, fingerprint
+  bool markdown = false;             // claims, fingerprint
+  bool show_rows = false;            // claims, fingerprint: which rows a number comes from
+  bool run_claims = false;           // run: the cases that decide claims, instead of a preset's
+  std::vector<std::string> claims;   // ids; empty: all
+  std::string claims_file;           // empty: the built-in one
   std::vector<std::string> devices;  // selectors; empty: every device
   Selection selection;
   std::string csv;  // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout

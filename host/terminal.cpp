@@ -187,22 +187,20 @@ std::string Table::text(bool colour, std::size_t last_width) const {
 
 std::string Table::markdown() const {
   std::string out = title_.empty() ? "" : "**" + title_ + "**\n\n";
-  const auto add = [&](const std::vector<std::string>& cells) {
-    for (const auto& cell : cells) {
-      out += "| ";
-      for (const char c : without_colour(cell)) out += c == '|' ? "\\|" : std::string(1, c);
-      out += ' ';
-    }
+  const auto line = [&](const auto& cells, const auto& text) {
+    for (const auto& cell : cells) out += "| " + text(cell) + " ";
     out += "|\n";
   };
-  std::vector<std::string> headers, rules;
-  for (const auto& column : columns_) {
-    headers.push_back(column.header);
-    rules.emplace_back(column.align == Align::left ? "---" : "---:");
-  }
-  add(headers);
-  add(rules);
-  for (const auto& row : rows_) add(row);
+  const auto escaped = [](std::string cell) {
+    cell = without_colour(cell);
+    for (auto at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))
+      cell.insert(at, "\\");
+    return cell;
+  };
+  line(columns_, [&](const Column& column) { return escaped(column.header); });
+  line(columns_,
+       [](const Column& column) { return std::string(column.align == Align::left ? "---" : "---:"); });
+  for (const auto& row : rows_) line(row, escaped);
   return out;
 }
 
