@@ -14,7 +14,6 @@
 #include "error.hpp"
 #include "results_file.hpp"
 #include "stats.hpp"
-#include "terminal.hpp"
 
 namespace clweave {
 
@@ -132,10 +131,11 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
       const MedianInterval interval = median_interval(samples, z);
       // Samples are written to a tenth of a nanosecond.
       if (std::abs(interval.median - run.time_s) > 1e-3 * run.time_s + 1e-10)
-        throw Error(Kind::io, fmt::format("{}:{}: row {} has a median of {} in {}, but {} here: the samples "
-                                          "are of another file",
-                                          samples_name, of_line, of_row, seconds_text(run.time_s), rows_name,
-                                          seconds_text(interval.median)));
+        throw Error(
+            Kind::io,
+            fmt::format("{}:{}: row {} has a median of {:.4g} s in {}, but {:.4g} s here: the samples "
+                        "are of another file",
+                        samples_name, of_line, of_row, run.time_s, rows_name, interval.median));
       run.time_s = interval.median;
       run.log_variance = log_variance(interval.low, interval.high);
     }
@@ -320,8 +320,7 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
   if (!reader.complete_last_line())
     reader.fail("the file ends within this row: clweave run --resume finishes what was interrupted");
   if (places.empty()) throw Error(Kind::io, name + ": no row to compare");
-  if (unfinished > 0)
-    notes.push_back(fmt::format("{} was interrupted after {} rows", name, count_text(std::ssize(places))));
+  if (unfinished > 0) notes.push_back(fmt::format("{} was interrupted after {} rows", name, places.size()));
   if (!samples.empty()) add_samples(*this, places, samples, samples_name, name);
 }
 

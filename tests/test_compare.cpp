@@ -216,7 +216,7 @@ TEST(Reader, SamplesReplaceTheMedianAndItsInterval) {
 
   EXPECT_EQ(complaint(text, header + sample(3, 0, 1)), "x.samples.csv:2: row 3 is not in x.csv, which has 2");
   EXPECT_EQ(complaint(text, header + sample(2, 0, 2000)),
-            "x.samples.csv:2: row 2 has a median of 1.00 us in x.csv, but 2.00 us here: the samples are of "
+            "x.samples.csv:2: row 2 has a median of 1e-06 s in x.csv, but 2e-06 s here: the samples are of "
             "another file");
   EXPECT_EQ(complaint(text, header + "2,1,x,0,fast,1,1,\n"),
             "x.samples.csv:2: column event_ns: 'fast' is no number");
