@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "compare.hpp"
 #include "suite.hpp"
 
 namespace clweave {
 
-enum class Command { devices, list, run, tune, roofline, claims, fingerprint, worker };
+enum class Command { devices, list, run, tune, roofline, compare, claims, fingerprint, worker };
 
 struct Options {
   Command command = Command::run;
@@ -43,6 +44,8 @@ struct Options {
   std::string resume;                       // a results file to finish
   std::string replay;                       // a results file ..
   std::string replay_case;                  // .. and the case of it to run again
+
+  CompareOptions compare;
 
   // One look, or enough processes to compare with: within one, samples share its luck.
   int runs() const {
