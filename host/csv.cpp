@@ -27,111 +27,7 @@ namespace {
                                     std::generic_category().message(error)));
 }
 
-class Parser {
- public:
-  Parser(std::string_view text, const std::string& name) : text_(text), name_(name) {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
-  }
-
-  CsvTable table() {
-    if (text_.empty()) fail_at(0, "the file is empty");
-    if (const auto nul = text_.find('\0'); nul != std::string::npos) fail_at(nul, "a NUL byte");
-    CsvTable out;
-    End end = header(out.header);
-    while (at_ < text_.size()) {
-      const std::size_t start = at_;
-      CsvTable::Row row{line_, {}};
-      row.cells.reserve(out.header.size());
-      do {
-        end = cell(row.cells.emplace_back());
-      } while (end == End::cell);
-      if (end == End::text) break;
-      if (row.cells.size() != out.header.size())
-        fail_at(start, fmt::format("{} cells, but the header has {}", row.cells.size(), out.header.size()));
-      out.rows.push_back(std::move(row));
-    }
-    out.complete_last_line = end != End::text;
-    return out;
-  }
-
- private:
-  enum class End { cell, row, text };
-
-  // Positions are counted only here: the parser itself need not follow them.
-  [[noreturn]] void fail_at(std::size_t where, const std::string& what) const {
-    const auto before = text_.substr(0, where);
-    const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    throw Error(Kind::io, fmt::format("{}:{}:{}: {}", name_, 1 + std::ranges::count(before, '\n'),
-                                      1 + where - line_start, what));
-  }
-
-  End header(std::vector<std::string>& names) {
-    End end = End::cell;
-    while (end == End::cell) {
-      const std::size_t start = at_;
-      std::string name;
-      end = cell(name);
-      if (name.empty()) fail_at(start, "a column without a name");
-      if (std::ranges::find(names, name) != names.end())
-        fail_at(start, "a second column named '" + name + "'");
-      names.push_back(std::move(name));
-    }
-    in_header_ = false;
-    return end;
-  }
-
-  // Reads one cell and its delimiter; says what ended it.
-  End cell(std::string& out) {
-    const bool quoted = at_ < text_.size() && text_[at_] == '"';
-    if (quoted) {
-      if (!quoted_text(out)) return End::text;
-    } else {
-      const std::size_t start = at_;
-      while (at_ < text_.size() && !special(text_[at_])) ++at_;
-      out.assign(text_, start, at_ - start);
-    }
-    if (at_ == text_.size()) return End::text;
-    switch (text_[at_]) {
-      case ',': ++at_; return End::cell;
-      case '\r':
-        if (at_ + 1 == text_.size()) return ++at_, End::text;
-        if (text_[at_ + 1] != '\n') fail_at(at_, "a carriage return outside quotes");
-        ++at_;
-        [[fallthrough]];
-      case '\n': ++at_, ++line_; return End::row;
-      default: fail_at(at_, quoted ? "text after the closing quote" : "a quote inside an unquoted cell");
-    }
-  }
-
-  static bool special(char c) { return c == ',' || c == '\n' || c == '\r' || c == '"'; }
-
-  // False: the text ends before the closing quote.
-  bool quoted_text(std::string& out) {
-    const std::size_t open = at_++;
-    for (;;) {
-      const std::size_t quote = text_.find('"', at_);
-      if (quote == std::string::npos) {
-        if (in_header_ || text_.find('\n', open) != std::string::npos)
-          fail_at(open, "a quote that is never closed");
-        at_ = text_.size();
-        return false;
-      }
-      const auto part = text_.substr(at_, quote - at_);
-      out += part;
-      line_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
-      at_ = quote + 1;
-      if (at_ == text_.size() || text_[at_] != '"') return true;
-      out += '"';
-      ++at_;
-    }
-  }
-
-  std::string_view text_;
-  const std::string& name_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
-  bool in_header_ = true;
-};
+bool special(char c) { return c == ',' || c == '\n' || c == '\r' || c == '"'; }
 
 bool needs_quotes(const std::string& cell) {
   return !cell.empty() &&
@@ -162,9 +58,99 @@ std::string csv_line(std::span<const std::string> cells) {
   return out += '\n';
 }
 
-CsvTable parse_csv(std::string_view text, const std::string& name) { return Parser(text, name).table(); }
+CsvReader::CsvReader(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+  if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+  if (text_.empty()) fail_at(0, "the file is empty");
+  if (const auto nul = text_.find('\0'); nul != std::string::npos) fail_at(nul, "a NUL byte");
+  while (end_ == End::cell) {
+    const std::size_t start = at_;
+    std::string title;
+    end_ = cell(title);
+    if (title.empty()) fail_at(start, "a column without a name");
+    if (std::ranges::find(header_, title) != header_.end())
+      fail_at(start, "a second column named '" + title + "'");
+    header_.push_back(std::move(title));
+  }
+  in_header_ = false;
+}
 
-CsvTable read_csv(const std::string& path) {
+bool CsvReader::next(CsvTable::Row& row) {
+  if (at_ >= text_.size()) return false;
+  const std::size_t start = at_;
+  row.line = line_;
+  std::size_t count = 0;
+  do {
+    if (count == row.cells.size()) row.cells.emplace_back();
+    end_ = cell(row.cells[count++]);
+  } while (end_ == End::cell);
+  if (end_ == End::text) return false;
+  if (count != header_.size())
+    fail_at(start, fmt::format("{} cells, but the header has {}", count, header_.size()));
+  row.cells.resize(count);
+  return true;
+}
+
+// Positions are counted only here: the reader itself need not follow them.
+void CsvReader::fail_at(std::size_t where, const std::string& what) const {
+  const auto before = text_.substr(0, where);
+  const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  throw Error(Kind::io, fmt::format("{}:{}:{}: {}", name_, 1 + std::ranges::count(before, '\n'),
+                                    1 + where - line_start, what));
+}
+
+CsvReader::End CsvReader::cell(std::string& out) {
+  const bool quoted = at_ < text_.size() && text_[at_] == '"';
+  if (quoted) {
+    out.clear();
+    if (!quoted_text(out)) return End::text;
+  } else {
+    const std::size_t start = at_;
+    while (at_ < text_.size() && !special(text_[at_])) ++at_;
+    out.assign(text_, start, at_ - start);
+  }
+  if (at_ == text_.size()) return End::text;
+  switch (text_[at_]) {
+    case ',': ++at_; return End::cell;
+    case '\r':
+      if (at_ + 1 == text_.size()) return ++at_, End::text;
+      if (text_[at_ + 1] != '\n') fail_at(at_, "a carriage return outside quotes");
+      ++at_;
+      [[fallthrough]];
+    case '\n': ++at_, ++line_; return End::row;
+    default: fail_at(at_, quoted ? "text after the closing quote" : "a quote inside an unquoted cell");
+  }
+}
+
+bool CsvReader::quoted_text(std::string& out) {
+  const std::size_t open = at_++;
+  for (;;) {
+    const std::size_t quote = text_.find('"', at_);
+    if (quote == std::string::npos) {
+      if (in_header_ || text_.find('\n', open) != std::string::npos)
+        fail_at(open, "a quote that is never closed");
+      at_ = text_.size();
+      return false;
+    }
+    const auto part = text_.substr(at_, quote - at_);
+    out += part;
+    line_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
+    at_ = quote + 1;
+    if (at_ == text_.size() || text_[at_] != '"') return true;
+    out += '"';
+    ++at_;
+  }
+}
+
+CsvTable parse_csv(std::string_view text, const std::string& name) {
+  CsvReader reader(text, name);
+  CsvTable out;
+  out.header = reader.header();
+  for (CsvTable::Row row; reader.next(row);) out.rows.push_back(row);
+  out.complete_last_line = reader.complete_last_line();
+  return out;
+}
+
+std::string read_text(const std::string& path) {
   const auto shut = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(shut)> file(std::fopen(path.c_str(), "rbe"), shut);
   if (!file) fail("open", path, errno);
@@ -173,8 +159,10 @@ CsvTable read_csv(const std::string& path) {
   while (const auto n = std::fread(buffer.data(), 1, buffer.size(), file.get()))
     text.append(buffer.data(), n);
   if (std::ferror(file.get()) != 0) fail("read", path, errno);
-  return parse_csv(text, path);
+  return text;
 }
+
+CsvTable read_csv(const std::string& path) { return parse_csv(read_text(path), path); }
 
 CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
   std::signal(SIGPIPE, SIG_IGN);

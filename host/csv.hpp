@@ -11,7 +11,7 @@ namespace clweave {
 
 struct CsvTable {
   struct Row {
-    std::size_t line;  // of its first character, from 1
+    std::size_t line = 0;  // of its first character, from 1
     std::vector<std::string> cells;
   };
   std::vector<std::string> header;
@@ -32,7 +32,45 @@ std::string csv_line(std::span<const std::string> cells);
 // A quote left open on the last line counts as interrupted; one that swallows a line end is an error.
 CsvTable parse_csv(std::string_view text, const std::string& name);
 
-// Throws `io` with the path when it cannot be read, and as parse_csv does.
+// The same row by row, for files of which only a part is kept. The text must outlive it.
+class CsvReader {
+ public:
+  // Reads the header.
+  CsvReader(std::string_view text, std::string name);
+
+  const std::vector<std::string>& header() const { return header_; }
+
+  // The next whole row into `row`, whose memory is used again. False: there is none.
+  bool next(CsvTable::Row& row);
+
+  // Of what was read.
+  bool complete_last_line() const { return end_ != End::text; }
+
+  // Throws `io` about the row that comes next, or the end, as for malformed text.
+  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
+
+ private:
+  enum class End { cell, row, text };
+
+  [[noreturn]] void fail_at(std::size_t where, const std::string& what) const;
+  // Reads one cell and its delimiter; says what ended it.
+  End cell(std::string& out);
+  // False: the text ends before the closing quote.
+  bool quoted_text(std::string& out);
+
+  std::string_view text_;
+  std::string name_;
+  std::vector<std::string> header_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  End end_ = End::cell;
+  bool in_header_ = true;
+};
+
+// Throws `io` with the path when it cannot be read.
+std::string read_text(const std::string& path);
+
+// Throws as read_text and parse_csv do.
 CsvTable read_csv(const std::string& path);
 
 // Appends each row with one write(2) to a file opened O_APPEND: rows of several processes stay whole, and

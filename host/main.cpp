@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "claims.hpp"
+#include "compare.hpp"
+#include "fingerprint.hpp"
 #include "listing.hpp"
 #include "options.hpp"
 #include "record.hpp"
@@ -64,6 +67,9 @@ int main(int argc, char** argv) {
       case Command::run: return supervise(*options, arguments);
       case Command::tune: return tune(*options, arguments);
       case Command::roofline: return roofline(options->files, options->csv_output);
+      case Command::compare: return compare(options->compare);
+      case Command::claims: return claims(*options);
+      case Command::fingerprint: return fingerprint(*options);
       case Command::worker: return serve();
     }
   } catch (const Error& error) {

@@ -65,6 +65,16 @@ void add_choice(CLI::App& command, Options& out) {
                    "No child processes, for debuggers and profilers: a crash ends the run");
 }
 
+void add_claims(CLI::App& command, Options& out) {
+  command.add_option("--claim", out.claims, "Only these claims, e.g. 000-b; may be given again [all]")
+      ->delimiter(',')
+      ->type_name("ID,..");
+  command
+      .add_option("--claims-file", out.claims_file, "Read the claims from here instead of the built-in ones")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+}
+
 // "60s" or "200cases".
 void read_budget(const std::string& text, Options& out) {
   double number = 0;
@@ -149,10 +159,73 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   tune->add_option("--budget", budget, "End the search after so long or so many measurements: 60s, 200cases")
       ->type_name("B");
 
+  run->add_flag("--claims", out.run_claims, "The cases that the published claims need, instead of a preset's")
+      ->excludes("--preset");
+  add_claims(*run, out);
+
   auto* roofline = app.add_subcommand(
       "roofline", "Place every kernel of results files under the ceilings measured with it");
   roofline->add_option("FILE", out.files, "CSVs of clweave run")->required()->check(CLI::ExistingFile);
   roofline->add_flag("--csv", out.csv_output, "The same as CSV");
+
+  auto* compare = app.add_subcommand("compare",
+                                     "One device before and after a change: what is faster or slower, and "
+                                     "how sure that is; several devices: "
+                                     "which variant is best where");
+  bool json = false, csv = false, markdown = false;
+  compare
+      ->add_option("FILE", out.compare.files,
+                   "CSVs of clweave run, and results/published/figures.csv beside different devices")
+      ->required()
+      ->check(CLI::ExistingFile);
+  compare
+      ->add_option("--against", out.compare.against,
+                   "The new side, where the files are several sessions of the old one")
+      ->type_name("FILE..")
+      ->check(CLI::ExistingFile);
+  compare
+      ->add_option(
+          "--noise", out.compare.noise,
+          "Sessions of one device with nothing changed between them: what they differ by is no change")
+      ->type_name("FILE..")
+      ->check(CLI::ExistingFile);
+  compare
+      ->add_option("--mode", out.compare.mode,
+                   "auto: by the devices in two files; regression; architectures [auto]")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"auto", "regression", "architectures"}));
+  compare->add_option("--margin", out.compare.margin, "A ratio within 1 +- this is no change [0.03]")
+      ->type_name("F")
+      ->check(CLI::Range(0.0, 10.0));
+  compare
+      ->add_option(
+          "--fail-on", out.compare.fail_on,
+          "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; several "
+          "with commas")
+      ->type_name("WHAT");
+  compare->add_option("--family", out.compare.families, "Only these families, with every variant")
+      ->delimiter(',')
+      ->type_name("NAME,..");
+  compare->add_flag("--all", out.compare.all, "Every case, every table");
+  auto* formats = compare->add_option_group("formats", "Instead of tables for people:")->require_option(0, 1);
+  formats->add_flag("--csv", csv, "CSV, every case or variant");
+  formats->add_flag("--json", json, "JSON, the same and more");
+  formats->add_flag("--markdown", markdown, "Markdown, the tables");
+
+  auto* claims = app.add_subcommand(
+      "claims", "Hold the published claims against results files: verdict, number and published number");
+  auto* fingerprint = app.add_subcommand(
+      "fingerprint", "What results files tell of each device: widths, latencies, rates, what to ask of it");
+  for (auto* command : {claims, fingerprint}) {
+    command->add_option("FILE", out.files, "CSVs of clweave run")->required()->check(CLI::ExistingFile);
+    auto* csv = command->add_flag("--csv", out.csv_output, "The same as CSV");
+    auto* json = command->add_flag("--json", out.json, "The same as JSON")->excludes(csv);
+    command->add_flag("--markdown", out.markdown, "The same as a Markdown table")
+        ->excludes(csv)
+        ->excludes(json);
+    command->add_flag("--rows", out.show_rows, "Show which rows each number comes from");
+  }
+  add_claims(*claims, out);
 
   // Not for people: what the supervisor starts.
   auto* worker = app.add_subcommand("worker")->group("");
@@ -167,13 +240,23 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
     throw Error(Kind::usage,
                 std::string(error.what()) + "\nclweave --help and clweave run --help show what may be typed");
   }
-  out.command = devices->parsed()    ? Command::devices
-                : list->parsed()     ? Command::list
-                : tune->parsed()     ? Command::tune
-                : roofline->parsed() ? Command::roofline
-                : worker->parsed()   ? Command::worker
-                                     : Command::run;
+  out.command = devices->parsed()       ? Command::devices
+                : list->parsed()        ? Command::list
+                : tune->parsed()        ? Command::tune
+                : roofline->parsed()    ? Command::roofline
+                : compare->parsed()     ? Command::compare
+                : claims->parsed()      ? Command::claims
+                : fingerprint->parsed() ? Command::fingerprint
+                : worker->parsed()      ? Command::worker
+                                        : Command::run;
+  if (!out.claims.empty() && run->parsed()) {
+    if (run->count("--preset") > 0)
+      throw Error(Kind::usage, "--claim chooses its cases itself: leave --preset out");
+    out.run_claims = true;
+  }
   if (!budget.empty()) read_budget(budget, out);
+  using Format = CompareOptions::Format;
+  out.compare.format = csv ? Format::csv : json ? Format::json : markdown ? Format::markdown : Format::text;
   out.cold = cache == "cold";
   out.selection.ceilings = !no_ceiling;
   return out;

@@ -5,18 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "compare.hpp"
 #include "suite.hpp"
 
 namespace clweave {
 
-enum class Command { devices, list, run, tune, roofline, worker };
+enum class Command { devices, list, run, tune, roofline, compare, claims, fingerprint, worker };
 
 struct Options {
   Command command = Command::run;
-  bool json = false;                 // devices, list
+  bool json = false;                 // devices, list, claims, fingerprint
   bool columns = false;              // list
-  std::vector<std::string> files;    // roofline: results
-  bool csv_output = false;           // roofline
+  std::vector<std::string> files;    // roofline, claims, fingerprint: results
+  bool csv_output = false;           // roofline, claims, fingerprint
+  bool markdown = false;             // claims, fingerprint
+  bool show_rows = false;            // claims, fingerprint: which rows a number comes from
+  bool run_claims = false;           // run: the cases that decide claims, instead of a preset's
+  std::vector<std::string> claims;   // ids; empty: all
+  std::string claims_file;           // empty: the built-in one
   std::vector<std::string> devices;  // selectors; empty: every device
   Selection selection;
   std::string csv;  // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
@@ -38,6 +44,8 @@ struct Options {
   std::string resume;                       // a results file to finish
   std::string replay;                       // a results file ..
   std::string replay_case;                  // .. and the case of it to run again
+
+  CompareOptions compare;
 
   // One look, or enough processes to compare with: within one, samples share its luck.
   int runs() const {

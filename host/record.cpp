@@ -135,15 +135,15 @@ std::string cell_of(const Record& record, const Column& column) {
       column.member);
 }
 
+// What is not known is an empty cell: no writer of ours puts inf or nan there.
 template <class T>
-void parse_cell(const std::string& cell, std::optional<T>& field, const std::string& where) {
-  if (cell.empty()) return;
+bool parse_cell(const std::string& cell, std::optional<T>& field) {
   T value{};
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  // What is not known is an empty cell: no writer of ours puts inf or nan there.
   if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(static_cast<double>(value)))
-    throw Error(Kind::io, where + ": '" + cell + "' is no number");
+    return false;
   field = value;
+  return true;
 }
 
 }  // namespace
@@ -172,43 +172,64 @@ std::vector<std::string> cells_of(const Record& record, const std::vector<std::s
   return cells;
 }
 
-std::vector<Record> records_of(const CsvTable& table, const std::string& name) {
-  std::vector<const Column*> meaning;  // per file column; null: an axis
-  for (const auto& title : table.header) {
+RecordReader::RecordReader(const std::vector<std::string>& header, std::string name)
+    : name_(std::move(name)), header_(header) {
+  for (const auto& title : header_) {
     const auto it = std::ranges::find(columns(), title, &Column::name);
-    meaning.push_back(it != columns().end() ? &*it : nullptr);
+    meaning_.push_back(it != columns().end() ? &*it : nullptr);
   }
   for (const auto& column : columns()) {
-    if (!column.later && std::ranges::find(table.header, column.name) == table.header.end())
-      throw Error(Kind::io, name + ":1: no column '" + column.name + "': not a CSV of clweave run");
+    if (!column.later && missing_.empty() && std::ranges::find(header_, column.name) == header_.end())
+      missing_ = column.name;
   }
+  schema_ = static_cast<std::size_t>(std::ranges::find(header_, columns().front().name) - header_.begin());
+  if (schema_ == header_.size()) check_header();
+}
+
+void RecordReader::check_header() const {
+  if (!missing_.empty())
+    throw Error(Kind::io, name_ + ":1: no column '" + missing_ + "': not a CSV of clweave run");
+}
+
+bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
+  const std::string& schema = row.cells.at(schema_);
+  const bool footer = schema == footer_mark;
+  if (!footer && schema != Record().schema)
+    throw Error(Kind::io, fmt::format("{}:{}: schema '{}', this clweave reads '{}'", name_, row.line, schema,
+                                      Record().schema));
+  check_header();
+  record.axes.clear();
+  for (std::size_t c = 0; c < row.cells.size(); ++c) {
+    const std::string& cell = row.cells[c];
+    if (meaning_[c] == nullptr) {
+      if (!cell.empty()) record.axes.emplace_back(header_[c], cell);
+      continue;
+    }
+    std::visit(
+        [&](auto member) {
+          auto& field = record.*member;
+          if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
+            field = cell;
+          } else {
+            field.reset();
+            if (!cell.empty() && !parse_cell(cell, field))
+              throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", name_, row.line,
+                                                header_[c], cell));
+          }
+        },
+        meaning_[c]->member);
+  }
+  return !footer;
+}
+
+std::vector<Record> records_of(const CsvTable& table, const std::string& name) {
+  const RecordReader reader(table.header, name);
   std::vector<Record> records;
   records.reserve(table.rows.size());
   for (const auto& row : table.rows) {
-    Record record;
-    for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      const std::string& cell = row.cells[c];
-      if (meaning[c] == nullptr) {
-        if (!cell.empty()) record.axes.emplace_back(table.header[c], cell);
-        continue;
-      }
-      std::visit(
-          [&](auto member) {
-            auto& field = record.*member;
-            if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
-              field = cell;
-            } else {
-              parse_cell(cell, field, fmt::format("{}:{}: column {}", name, row.line, table.header[c]));
-            }
-          },
-          meaning[c]->member);
-    }
-    if (record.schema == footer_mark) continue;
-    if (record.schema != Record().schema)
-      throw Error(Kind::io, fmt::format("{}:{}: schema '{}', this clweave reads '{}'", name, row.line,
-                                        record.schema, Record().schema));
-    records.push_back(std::move(record));
+    if (Record record; reader.read(row, record)) records.push_back(std::move(record));
   }
+  reader.check_header();
   return records;
 }
 

@@ -117,9 +117,28 @@ std::vector<std::string> cells_of(const Record&, const std::vector<std::string>&
 inline constexpr const char* footer_mark = "#end";
 std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names);
 
-// The records of a file, in order, without the footer. Columns may stand in any order; one that is not in the
-// table is an axis. Throws `io` with file and line for a missing column, a number that is none, or another
-// schema.
+// Reads the rows under one header. Columns may stand in any order; one that is not in the table is an axis.
+// Throws `io` with file, line and column for a number that is none, another schema, or a missing column.
+class RecordReader {
+ public:
+  RecordReader(const std::vector<std::string>& header, std::string name);
+
+  // Into `record`, whose memory is used again. False: the row is the footer, whose `run_id` then tells the
+  // number of rows.
+  bool read(const CsvTable::Row&, Record& record) const;
+
+  // Refuses a header that misses a column. After the schema was looked at: a newer one may have dropped it.
+  void check_header() const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> header_;
+  std::vector<const Column*> meaning_;  // per file column; null: an axis
+  std::size_t schema_ = 0;              // file column
+  std::string missing_;
+};
+
+// The records of a file, in order, without the footer. Throws as RecordReader does.
 std::vector<Record> records_of(const CsvTable&, const std::string& name);
 
 // The column dictionary of results/README.md, as a Markdown table.

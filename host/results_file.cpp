@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 const std::vector<std::string> sample_header = {"row",      "run",     "case_id", "index",
                                                 "event_ns", "host_ns", "batch",   "throttled"};
 
-std::string samples_path(const std::string& path) {
-  return (path.ends_with(".csv") ? path.substr(0, path.size() - 4) : path) + ".samples.csv";
-}
-
 // Drops what stands after the last line end: a row that was being written.
 void cut_to_last_line(const std::string& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -53,6 +49,10 @@ void cut_samples(const std::string& path, std::size_t rows) {
 }
 
 }  // namespace
+
+std::string samples_path(const std::string& path) {
+  return (path.ends_with(".csv") ? path.substr(0, path.size() - 4) : path) + ".samples.csv";
+}
 
 std::string row_key(const Record& record) {
   return fmt::format("{} / {} / {} / {} / run {} / {}", record.platform, record.device, record.device_id,

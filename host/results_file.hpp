@@ -23,6 +23,9 @@ struct Unfinished {
   int running_attempts = 0;
 };
 
+// X.samples.csv beside X.csv.
+std::string samples_path(const std::string& path);
+
 // Which row is meant: device, run and case.
 std::string row_key(const Record&);
 

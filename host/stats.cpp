@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -76,6 +79,19 @@ void check_pairs(std::span<const double> x, std::span<const double> y, const cha
   check_values(y, who);
   check(x.size() == y.size(), who, "{} values cannot be paired with {}", x.size(), y.size());
   check(x.size() >= 2, who, "one pair has no correlation");
+}
+
+std::vector<std::size_t> by_probability(std::span<const double> p, const char* who) {
+  for (const double value : p) check(value >= 0 && value <= 1, who, "{} is no probability", value);
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  return order;
+}
+
+boost::math::students_t_distribution<double> students_t(double degrees, const char* who) {
+  check(degrees > 0, who, "{} degrees of freedom", degrees);
+  return boost::math::students_t_distribution<double>(std::min(degrees, 1e9));  // as good as normal
 }
 
 void check_rule(const StopRule& rule) {
@@ -325,10 +341,7 @@ WelchTest welch_test(std::span<const double> numerator, std::span<const double> 
 }
 
 std::vector<double> holm(std::span<const double> p) {
-  for (const double value : p) check(value >= 0 && value <= 1, "holm", "{} is no probability", value);
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  const std::vector<std::size_t> order = by_probability(p, "holm");
   std::vector<double> out(p.size());
   double least = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -336,6 +349,88 @@ std::vector<double> holm(std::span<const double> p) {
     out[order[i]] = least;
   }
   return out;
+}
+
+std::vector<double> benjamini_hochberg(std::span<const double> p) {
+  const std::vector<std::size_t> order = by_probability(p, "benjamini_hochberg");
+  std::vector<double> out(p.size());
+  double most = 1;
+  for (std::size_t i = order.size(); i > 0; --i) {
+    most = std::min(most, static_cast<double>(order.size()) / static_cast<double>(i) * p[order[i - 1]]);
+    out[order[i - 1]] = most;
+  }
+  return out;
+}
+
+Spread common_spread(std::span<const Spread> spreads) {
+  const char* who = "common_spread";
+  std::vector<double> logs;  // of the variances, less what chi-square adds on average
+  double chance = 0;         // the variance of these that chi-square explains
+  for (const auto& [variance, degrees] : spreads) {
+    if (degrees <= 0) continue;
+    check(std::isfinite(variance) && variance > 0, who, "a variance is {}, not positive", variance);
+    logs.push_back(std::log(variance) - boost::math::digamma(degrees / 2) + std::log(degrees / 2));
+    chance += boost::math::trigamma(degrees / 2);
+  }
+  if (logs.size() < 3) return {};
+  const double centre = unchecked_mean(logs);
+  const double excess = variance(logs) - chance / static_cast<double>(logs.size());
+  if (excess <= 0) return {std::exp(centre), std::numeric_limits<double>::infinity()};
+  // trigamma(degrees / 2) = excess, by Newton's method on its reciprocal, which is nearly a straight line.
+  double half = 0.5 + 1 / excess;
+  for (int i = 0; i < 50; ++i) {
+    const double value = boost::math::trigamma(half);
+    const double step = value * (1 - value / excess) / boost::math::polygamma(2, half);
+    half += step;
+    if (-step < 1e-10 * half) break;
+  }
+  return {std::exp(centre + boost::math::digamma(half) - std::log(half)), 2 * half};
+}
+
+Spread moderated(const Spread& own, const Spread& common) {
+  if (own.degrees <= 0) return common;
+  if (common.degrees <= 0) return own;
+  if (std::isinf(common.degrees)) return common;
+  const double degrees = own.degrees + common.degrees;
+  return {(own.degrees * own.variance + common.degrees * common.variance) / degrees, degrees};
+}
+
+double beyond_margin_p(double t, double margin, double degrees) {
+  const auto student = students_t(degrees, "beyond_margin_p");
+  const double size = std::abs(t);
+  return std::min(1.0, boost::math::cdf(boost::math::complement(student, size - margin)) +
+                           boost::math::cdf(boost::math::complement(student, size + margin)));
+}
+
+double t_quantile(double level, double degrees) {
+  check(level > 0 && level < 1, "t_quantile", "the level is {}, not in (0, 1)", level);
+  return boost::math::quantile(boost::math::complement(students_t(degrees, "t_quantile"), (1 - level) / 2));
+}
+
+std::optional<double> concordance(std::span<const std::vector<double>> judges) {
+  const char* who = "concordance";
+  check(judges.size() >= 2, who, "one ranking agrees with none");
+  const std::size_t things = judges[0].size();
+  check(things >= 2, who, "one thing has no rank");
+  const auto m = static_cast<double>(judges.size()), n = static_cast<double>(things);
+  std::vector<double> sums(things);
+  double ties = 0;
+  for (const auto& judge : judges) {
+    check(judge.size() == things, who, "{} values beside {}", judge.size(), things);
+    const std::vector<double> ranks = average_ranks(judge);
+    double squares = 0;
+    for (std::size_t i = 0; i < things; ++i) {
+      sums[i] += ranks[i];
+      squares += ranks[i] * ranks[i];
+    }
+    // The squares fall short of those of distinct ranks by a twelfth of what ties take away.
+    ties += n * (n + 1) * (2 * n + 1) / 6 - squares;
+  }
+  double deviation = 0;
+  for (const double sum : sums) deviation += (sum - m * (n + 1) / 2) * (sum - m * (n + 1) / 2);
+  const double most = (m * m * n * (n * n - 1) - 12 * m * ties) / 12;
+  if (most <= 0) return {};
+  return deviation / most;
 }
 
 std::optional<double> spearman(std::span<const double> x, std::span<const double> y) {

@@ -111,6 +111,39 @@ WelchTest welch_test(std::span<const double> numerator, std::span<const double> 
 // chance of any false alarm below 5 %. None in, none out. Refuses values outside [0, 1].
 std::vector<double> holm(std::span<const double> p);
 
+// The same after Benjamini and Hochberg 1995: comparing each with 1 % keeps the expected share of false ones
+// among those found below 1 %; and where nothing is to be found, the chance of finding any.
+std::vector<double> benjamini_hochberg(std::span<const double> p);
+
+// A variance estimated with so many degrees of freedom; 0: nothing is known of it.
+struct Spread {
+  double variance = 0, degrees = 0;
+};
+
+// What the variances of many cases, each from few values, have in common: the scaled inverse chi-square
+// distribution that they seem drawn from, by the moments of their logarithms (Smyth, "Linear models and
+// empirical Bayes methods", 2004, section 6.2). Infinite degrees: they differ no more than by chance. Cases
+// without degrees of freedom are passed over; no degrees in the result when fewer than 3 have some. Refuses
+// variances that are not positive.
+Spread common_spread(std::span<const Spread>);
+
+// A case's own variance, drawn towards the common one by the weight of its degrees: a t statistic with it
+// has the degrees of both. Without any degrees, that of neither.
+Spread moderated(const Spread& own, const Spread& common);
+
+// The probability that Student's t exceeds this in absolute value by chance when the truth lies anywhere
+// within +-margin: |t| and the margin in standard errors. One-sided at the margin's edge, two-sided for
+// margin 0. Refuses degrees that are not positive.
+double beyond_margin_p(double t, double margin, double degrees);
+
+// The value that |t| exceeds with probability 1 - level.
+double t_quantile(double level, double degrees);
+
+// Kendall's W, the agreement of several rankings of the same things, corrected for ties: 1 when all are the
+// same, 0 when they cancel out; none when every ranking is one tie. Rows are judges. Refuses fewer than 2
+// judges or things, and rows of different lengths.
+std::optional<double> concordance(std::span<const std::vector<double>> judges);
+
 // Rank correlations of pairs, in [-1, 1]; none when one side is constant. Refuse different lengths and fewer
 // than 2 pairs. Spearman's rho uses average ranks; Kendall's is tau-b, in O(n^2).
 std::optional<double> spearman(std::span<const double>, std::span<const double>);

@@ -13,6 +13,7 @@
 #include <random>
 #include <set>
 
+#include "claims.hpp"
 #include "judge.hpp"
 #include "listing.hpp"
 #include "provenance.hpp"
@@ -300,12 +301,18 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
     again->csv = options.resume;
     options = *again;
   }
-  std::vector<Job> jobs;
-  if (options.replay.empty()) {
-    jobs = select_jobs(families, options.selection);
+  std::vector<Job> common_jobs;
+  std::vector<Claim> claims;  // whose cases depend on the device
+  if (!options.replay.empty()) {
+    common_jobs.push_back(replayed_job(options, families));
+  } else if (options.run_claims) {
+    claims = chosen_claims(load_claims(options.claims_file), options.claims);
   } else {
-    jobs.push_back(replayed_job(options, families));
+    common_jobs = select_jobs(families, options.selection);
   }
+  const auto jobs_of = [&](const DeviceInfo& device) {
+    return claims.empty() ? common_jobs : claim_jobs(claims, families, options.selection, device);
+  };
   Campaign* campaign = nullptr;
   const auto runner = runner_of(options, [&campaign] {
     if (campaign != nullptr) campaign->tick();
@@ -314,7 +321,7 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
   if (interrupts() != 0) return interrupted;
   if (options.dry_run) {
     for (const auto& device : devices)
-      fmt::print("{}", dry_run_table(jobs, device, wants_colour(STDOUT_FILENO)));
+      fmt::print("{}", dry_run_table(jobs_of(device), device, wants_colour(STDOUT_FILENO)));
     return fine;
   }
   if (left) {
@@ -349,7 +356,8 @@ int supervise(Options options, const std::vector<std::string>& arguments) {
       if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
-    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : jobs});
+    auto jobs = jobs_of(device);
+    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : std::move(jobs)});
   }
   Campaign whole(options, *runner, provenance(command, options.selection.seed), left ? &*left : nullptr);
   campaign = &whole;

@@ -185,6 +185,25 @@ std::string Table::text(bool colour, std::size_t last_width) const {
   return out;
 }
 
+std::string Table::markdown() const {
+  std::string out = title_.empty() ? "" : "**" + title_ + "**\n\n";
+  const auto line = [&](const auto& cells, const auto& text) {
+    for (const auto& cell : cells) out += "| " + text(cell) + " ";
+    out += "|\n";
+  };
+  const auto escaped = [](std::string cell) {
+    cell = without_colour(cell);
+    for (auto at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))
+      cell.insert(at, "\\");
+    return cell;
+  };
+  line(columns_, [&](const Column& column) { return escaped(column.header); });
+  line(columns_,
+       [](const Column& column) { return std::string(column.align == Align::left ? "---" : "---:"); });
+  for (const auto& row : rows_) line(row, escaped);
+  return out;
+}
+
 std::string seconds_text(double seconds) {
   static constexpr std::array<Unit, 5> units = {
       {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {1e-12, "ps"}}};

@@ -51,6 +51,9 @@ class Table {
   // wider than `last_width`, unless that is 0, are cut and end in an ellipsis.
   std::string text(bool colour, std::size_t last_width = 0) const;
 
+  // As GitHub's Markdown has it, without colours.
+  std::string markdown() const;
+
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -601,6 +601,79 @@ TEST(Holm, KeepsTheLevelOfASuite) {
   EXPECT_GT(static_cast<double>(plain) / trials, bound) << "the bound does not notice a missing adjustment";
 }
 
+TEST(BenjaminiHochberg, MatchesReference) {
+  const auto expect_near = [](const Values& found, const Values& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_DOUBLE_EQ(found[i], expected[i]) << i;
+  };
+  // R: p.adjust(p, "BH")
+  expect_near(benjamini_hochberg(Values{0.01, 0.02, 0.03, 0.04, 0.05}), {0.05, 0.05, 0.05, 0.05, 0.05});
+  expect_near(benjamini_hochberg(Values{0.5, 0.009, 0.05, 0.005}), {0.5, 0.018, 0.2 / 3, 0.018});
+  expect_near(benjamini_hochberg(Values{0.7, 0.9}), {0.9, 0.9});
+  EXPECT_TRUE(benjamini_hochberg(Values{}).empty());
+  expect_refused([] { benjamini_hochberg(Values{-0.1}); }, "-0.1 is no probability");
+}
+
+// References of this and the next two: the formulas in 30 digits.
+TEST(CommonSpread, MatchesReference) {
+  const std::vector<Spread> spreads{{1, 4}, {2, 4}, {0, 0}, {4, 4}, {30, 4}, {0.05, 4}};
+  const std::vector<Spread> known{{1, 4}, {2, 4}, {4, 4}, {30, 4}, {0.05, 4}};
+  EXPECT_NEAR(common_spread(known).degrees, 1.01858404959432601, 1e-8);
+  EXPECT_NEAR(common_spread(known).variance, 0.621082369517449836, 1e-8);
+  // One that knows nothing does not count.
+  EXPECT_EQ(common_spread(spreads).degrees, common_spread(known).degrees);
+  // Equal ones vary less than chance would make them.
+  EXPECT_EQ(common_spread(std::vector<Spread>(9, {2, 4})).degrees, infinity);
+  EXPECT_EQ(common_spread(std::vector<Spread>(2, {2, 4})).degrees, 0);
+  expect_refused([] { common_spread(std::vector<Spread>{{0, 4}}); }, "not positive");
+}
+
+TEST(CommonSpread, FindsWhatTheVariancesWereDrawnFrom) {
+  // Variances 2 * 6 / chi-square of 6 degrees, each then estimated with 4.
+  Noise noise(43);
+  const auto chi_square = [&](int degrees) {
+    double sum = 0;
+    for (int i = 0; i < degrees; ++i) {
+      const double value = noise.normal();
+      sum += value * value;
+    }
+    return sum;
+  };
+  std::vector<Spread> spreads;
+  for (int i = 0; i < 20000; ++i) spreads.push_back({2 * 6 / chi_square(6) * chi_square(4) / 4, 4});
+  EXPECT_NEAR(common_spread(spreads).degrees, 6, 0.5);
+  EXPECT_NEAR(common_spread(spreads).variance, 2, 0.05);
+}
+
+TEST(CommonSpread, ModeratesByDegrees) {
+  EXPECT_EQ(moderated({4, 2}, {1, 6}).variance, (2.0 * 4 + 6 * 1) / 8);
+  EXPECT_EQ(moderated({4, 2}, {1, 6}).degrees, 8);
+  EXPECT_EQ(moderated({4, 2}, {1, infinity}).variance, 1);
+  EXPECT_EQ(moderated({0, 0}, {1, 6}).variance, 1);
+  EXPECT_EQ(moderated({4, 2}, {0, 0}).variance, 4);
+  EXPECT_EQ(moderated({}, {}).degrees, 0);
+}
+
+TEST(BeyondMargin, MatchesReference) {
+  EXPECT_NEAR(beyond_margin_p(2.5, 1, 8), 0.0900411871061615890, 1e-12);
+  EXPECT_NEAR(beyond_margin_p(-2.5, 0, 8), 0.0369420377136241048, 1e-12);
+  EXPECT_NEAR(beyond_margin_p(0.2, 1, 8), 0.908826885543453732, 1e-12);
+  EXPECT_NEAR(beyond_margin_p(1.959963984540054, 0, infinity), 0.05, 1e-8);
+  EXPECT_NEAR(t_quantile(0.95, 8), 2.30600413520416668, 1e-12);
+  expect_refused([] { beyond_margin_p(1, 1, 0); }, "0 degrees of freedom");
+}
+
+TEST(Concordance, MatchesReference) {
+  EXPECT_NEAR(*concordance(Runs{{1, 2, 3, 4, 5, 6}, {1, 5, 6, 3, 2, 4}, {1, 2, 5, 4, 3, 6}}),
+              0.644444444444444444, 1e-14);
+  EXPECT_NEAR(*concordance(Runs{{1, 2, 2, 4}, {1, 3, 2, 4}, {2, 1, 3, 4}}), 0.770114942528735632, 1e-14);
+  EXPECT_EQ(*concordance(Runs{{1, 2, 3}, {10, 20, 30}, {0.1, 0.2, 0.3}}), 1);
+  EXPECT_EQ(*concordance(Runs{{1, 2, 3}, {3, 2, 1}}), 0);
+  EXPECT_FALSE(concordance(Runs{{1, 1}, {2, 2}}));
+  expect_refused([] { concordance(Runs{{1, 2}}); }, "one ranking agrees with none");
+  expect_refused([] { concordance(Runs{{1, 2}, {1, 2, 3}}); }, "3 values beside 2");
+}
+
 TEST(RankCorrelation, MatchesReference) {
   const Values iq{106, 100, 86, 101, 99, 103, 97, 113, 112, 110};
   const Values hours{7, 27, 2, 50, 28, 29, 20, 12, 6, 17};
