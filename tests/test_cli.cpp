@@ -636,7 +636,7 @@ TEST_F(Cli, TuneSaysWhatMayBeTyped) {
       {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
       {{"--strategy", "random"}, "--budget"},
       {{"--budget", "60"}, "200cases"},
-      {{"--family", "lanes"}, "access,arithmetic,copy,"}};
+      {{"--family", "lanes"}, "access,arithmetic,compaction,copy,"}};
   for (const auto& [words, hint] : wrong) {
     const Ended ended = run(Words{"tune", "--csv", csv()} + words);
     EXPECT_EQ(ended.code, 2) << ended.err;
