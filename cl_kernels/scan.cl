@@ -6,7 +6,7 @@
 // KERNEL_<NAME>     the rung of the ladder to compile; the others need not fit the device
 // ORDER, TUPLE      of the scan
 // REORDER           asked for
-// AHEAD, CHUNK      see the kernels that need them
+// AHEAD, CHUNK, UNROLL_ORDERS   see the kernels that need them
 
 Element fold(const Element* x) {
   Element all = x[0];
@@ -420,10 +420,10 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
     Claim next = {tiles, 0};
     Rows y;
     const uint slot = mine.tile & ((1u << log2_slots) - 1), stamp = stamp_of(mine.tile, mine.epoch, log2_slots, rounds);
-#if PTX
+#if UNROLL_ORDERS
 #pragma unroll
 #else
-#pragma unroll 1  // of so many barriers, PoCL makes programs that take minutes to compile
+#pragma unroll 1
 #endif
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
       volatile __global Word* ring = states + ((size_t)(2 * k) << log2_slots) * WORDS;

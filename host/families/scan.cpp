@@ -393,6 +393,8 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
   const std::uint64_t groups = persists ? std::min(resident, s.tiles) : s.tiles;
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
+  // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
+  if (sam) p.define("UNROLL_ORDERS", device.type == "cpu" ? 0 : 1);
   // A group holds three tickets at most, and what another may still read lies no further back than six times
   // as many.
   const std::uint64_t slots = sam ? std::bit_ceil(32 * groups) : s.tiles;
