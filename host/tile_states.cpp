@@ -30,4 +30,10 @@ Buffer stale_states(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint6
                 : stale_states_of<std::uint64_t>(p, seed, words, rounds);
 }
 
+void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t tiles) {
+  Plan::need(turns + 128 * tiles <= device.most_turns(), "the device leaves the loops of all groups after " +
+                                                             std::to_string(device.most_turns()) +
+                                                             " turns together: take a smaller n");
+}
+
 }  // namespace clweave

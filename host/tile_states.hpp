@@ -13,4 +13,9 @@ Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes);
 // stamps of a launch. Words have 64 bits, or half of that.
 Buffer stale_states(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint64_t rounds, bool halves);
 
+// For kernels whose group is one item that loops: `unsupported` on a device that counts the turns of all
+// groups together, as llvmpipe does where there is a barrier, when its limit does not cover `turns` and the
+// tiles' polls.
+void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
+
 }  // namespace clweave

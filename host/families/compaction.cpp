@@ -474,6 +474,7 @@ void define_states(Plan& p, const Setting& s, const DeviceInfo& device, bool wai
 std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, const Memory& m,
                   std::uint64_t& moved) {
   define_states(p, s, device, false);
+  need_turns(device, 2 * s.n, s.tiles);  // to count, and to move
   p.define("KERNEL_CPU", 1).define("CHUNK", s.tile);
   const Buffer states = stale_states(p, at, s);
   p.launch("cpu", {s.tiles}, {1}, m.out, m.index, m.count, states, m.in, s.n,

@@ -386,7 +386,10 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
-  if (s.kernel == "cpu") p.define("CHUNK", s.tile);
+  if (s.kernel == "cpu") {
+    need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
+    p.define("CHUNK", s.tile);
+  }
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / sizeof(T));
 
   const bool sam = s.kernel == "sam", persists = sam || (s.kernel == "pipelined" && s.groups_per_unit > 0);
