@@ -152,13 +152,4 @@ DeviceInfo device_of(const DeviceRows& rows) {
   return device;
 }
 
-std::vector<Record> records_of_files(const std::vector<std::string>& paths) {
-  std::vector<Record> out;
-  for (const auto& path : paths) {
-    auto more = records_of(read_csv(path), path);
-    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
-  return out;
-}
-
 }  // namespace clweave

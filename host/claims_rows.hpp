@@ -65,7 +65,4 @@ std::vector<Outcome> outcomes_of(const Family&, std::span<const Timed* const>, C
 // The device as far as its rows tell: enough for Family::findings.
 DeviceInfo device_of(const DeviceRows&);
 
-// The records of several files, one after the other. Throws `io`.
-std::vector<Record> records_of_files(const std::vector<std::string>& paths);
-
 }  // namespace clweave

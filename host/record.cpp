@@ -240,4 +240,13 @@ std::string column_dictionary() {
   return out;
 }
 
+std::vector<Record> records_of_files(const std::vector<std::string>& paths) {
+  std::vector<Record> out;
+  for (const auto& path : paths) {
+    auto more = records_of(read_csv(path), path);
+    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  return out;
+}
+
 }  // namespace clweave

@@ -140,6 +140,8 @@ class RecordReader {
 
 // The records of a file, in order, without the footer. Throws as RecordReader does.
 std::vector<Record> records_of(const CsvTable&, const std::string& name);
+// Those of several files, one after the other. Throws `io`, too, for a file that cannot be read.
+std::vector<Record> records_of_files(const std::vector<std::string>& paths);
 
 // The column dictionary of results/README.md, as a Markdown table.
 std::string column_dictionary();

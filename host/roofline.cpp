@@ -214,11 +214,7 @@ std::string roofline_csv(const Roofline& data, bool header) {
 }
 
 int roofline(const std::vector<std::string>& files, bool csv) {
-  std::vector<Record> records;
-  for (const auto& file : files) {
-    auto more = records_of(read_csv(file), file);
-    records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
+  const auto records = records_of_files(files);
   const auto all = rooflines_of(records);
   if (all.empty())
     throw Error(Kind::io, "no row with a time in " + fmt::format("{}", fmt::join(files, ", ")));
