@@ -92,7 +92,10 @@ struct Work {
   std::vector<Unit> before, after;
   Spread runs, sessions;
   double difference = 0;
+  bool slowed = false;  // a run of either side was
 };
+
+bool slowed(const CaseTimes& at) { return std::ranges::any_of(at.runs, &RunTime::slowed); }
 
 std::string difference_between(const CaseTimes& a, const CaseTimes& b) {
   if (a.clock != b.clock || a.clock == several_clocks)
@@ -174,6 +177,7 @@ class DeviceComparison {
       basis_.old_units = std::max(basis_.old_units, row.old_runs);
       basis_.new_units = std::max(basis_.new_units, row.new_runs);
       work.difference = mean_of(work.after) - mean_of(work.before);
+      work.slowed = slowed(*a) || slowed(*b);
       learn_spreads(*b, work);
       works_.push_back(std::move(work));
     }
@@ -228,6 +232,8 @@ class DeviceComparison {
       if (runs.degrees > 0) difference = {runs.variance * (1 / na + 1 / nb), runs.degrees};
       if (sessions.degrees > 0 && 2 * sessions.variance > difference.variance)
         difference = {2 * sessions.variance, sessions.degrees};
+      // Several runs show in their spread what a neighbour does to them; of one, only the canary knows.
+      const bool untold = difference.degrees == 0 && work.slowed;
       if (difference.degrees == 0) {
         const double within = within_of(work.before) / na + within_of(work.after) / nb;
         difference = {luck.variance * (1 / na + 1 / nb) + within, luck.degrees};
@@ -240,6 +246,11 @@ class DeviceComparison {
       row.low = std::exp(work.difference - reach);
       row.high = std::exp(work.difference + reach);
       row.least = std::exp(margin + t_quantile(1 - 2 * rules_.false_discovery, difference.degrees) * se) - 1;
+      if (untold) {
+        row.reason = "measured while the device ran slow";
+        ++basis_.slowed;
+        continue;
+      }
       p.push_back(beyond_margin_p(work.difference / se, margin / se, difference.degrees));
       tested.push_back(work.index);
     }
@@ -382,7 +393,12 @@ std::string basis_text(const Regression& all, const Basis& basis) {
                  "\n  One run a side knows nothing of its own luck: {} between processes is assumed, and a "
                  "typical case\n  must change by {} to be called. --runs 5 on both sides, or --noise "
                  "with sessions of no change, see more.",
-                 typical, call);
+                 typical, call) +
+             (basis.slowed > 0
+                  ? fmt::format("\n  {} cases are undecided because the canary beside them ran slow: the "
+                                "machine had other work, or a lower clock.",
+                                basis.slowed)
+                  : "");
     case Basis::Source::runs:
       return out + fmt::format("; {}s differ by {}; a typical case must change by {} to be called{}", unit,
                                typical, call,
@@ -559,6 +575,7 @@ std::string regression_json(const Regression& all) {
                               {"spread", basis.spread},
                               {"unit", basis.files ? "session" : "run"},
                               {"by_host_clock", basis.by_host},
+                              {"slowed", basis.slowed},
                               {"old_units", basis.old_units},
                               {"new_units", basis.new_units}});
   }

@@ -19,6 +19,9 @@ namespace clweave {
 
 namespace {
 
+// Batches were timed so once: other times than those of today.
+constexpr const char* old_batch = ", each by itself";
+
 constexpr double z = 1.96;  // of the intervals in a results file
 
 double log_variance(double low, double high) {
@@ -94,7 +97,8 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     }
     return;
   }
-  const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
+  std::string clock = fmt::format("{}, {}", r.timer, r.cache);
+  if (r.method == "batch" && r.timer == "event") clock += old_batch;
   if (at.clock.empty()) {
     at.clock = clock;
     at.cache = r.cache;
@@ -239,6 +243,8 @@ Number CaseTimes::of_ceiling() const {
 std::optional<CaseTimes> CaseTimes::by_host() const {
   CaseTimes out = *this;
   out.clock = "host";
+  if (clock.find(old_batch) != std::string::npos)
+    return {};  // an event at each launch made the host wait, too
   for (auto& run : out.runs) {
     if (!run.wall_s || !(*run.wall_s > 0) || run.batch != runs.front().batch) return {};
     run.time_s = *run.wall_s;
@@ -300,7 +306,8 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
                 .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
                 .of_ceiling = r.of_ceiling,
                 .wall_s = r.wall_s,
-                .batch = r.batch.value_or(0)};
+                .batch = r.batch.value_or(0),
+                .slowed = r.throttled.value_or(0) > 0.5};
     CaseTimes& at = case_of(device, r.tuned.empty() ? r.case_id : r.case_id + "/tuned", r.family);
     if (!at.runs.empty() && at.runs.back().run == run.run)
       throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name, row.line,

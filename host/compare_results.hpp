@@ -24,6 +24,7 @@ struct RunTime {
   Number of_ceiling;
   Number wall_s = {};      // its median by the host's clock, launch and wait included
   std::int64_t batch = 0;  // executions that share a launch and a wait
+  bool slowed = false;     // most of its samples were taken while the canary ran slow
 };
 
 // Everything that one side says about a case.

@@ -11,11 +11,10 @@ namespace clweave {
 
 // One timed batch; times are of one execution.
 struct Sample {
-  double event_s = 0;  // sum of the device's own start-to-end times / batch
+  double event_s = 0;  // from the start of the first to the end of the last by the device's clock / batch
   double host_s = 0;   // host clock around enqueue and finish / batch
   int batch = 1;
-  bool throttled = false;            // the canary beside it ran slow: a lower clock, or a neighbour
-  std::vector<double> steps_s = {};  // of event_s, each step's own; empty when there is one
+  bool throttled = false;  // the canary beside it ran slow: a lower clock, or a neighbour
 };
 
 struct Measuring {

@@ -55,7 +55,10 @@ const std::vector<Column>& columns() {
        "event: device time stamps; host: host clock around a batch. Never compare one with the other",
        &Record::timer},
       {"timer_reason", "", "What the device's timer certificate says", &Record::timer_reason},
-      {"method", "", "single: one execution per sample; batch: `batch` executions back to back",
+      {"method", "",
+       "single: one execution per sample; back_to_back: `batch` of them, from the start of the first to the "
+       "end "
+       "of the last; batch, in older files: each by its own time stamps",
        &Record::method},
       {"cache", "",
        "warm: samples back to back; cold: a buffer larger than the caches is written before each",
@@ -69,10 +72,16 @@ const std::vector<Column>& columns() {
       {"time_low_s", "s", "Lower end of the 95 % interval of the median, corrected for autocorrelation",
        &Record::time_low_s},
       {"time_high_s", "s", "Upper end of that interval", &Record::time_high_s},
-      {"wall_s", "s", "Median host time of one execution, launch and wait included", &Record::wall_s},
+      {"wall_s", "s",
+       "Median host time of one execution, launch and wait included; of a batch, "
+       "its share",
+       &Record::wall_s},
+      {"call_s", "s", "Median host time of one execution that nothing overlaps, launch and wait included",
+       &Record::call_s, true},
       {"steps_s", "",
-       "Median time in seconds of each step by the device's time stamps, joined by `;`, where a case has "
-       "several",
+       "Median time in seconds of each step in an execution of its own, by the device's time stamps, joined "
+       "by "
+       "`;`, where a case has several",
        &Record::steps_s, true},
       {"min_s", "s", "Shortest sample", &Record::min_s},
       {"p25_s", "s", "First quartile of the samples", &Record::p25_s},

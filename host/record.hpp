@@ -56,6 +56,7 @@ struct Record {
   Number time_low_s;
   Number time_high_s;
   Number wall_s;
+  Number call_s;
   std::string steps_s;
   Number min_s;
   Number p25_s;

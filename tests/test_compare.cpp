@@ -184,7 +184,7 @@ TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
 TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
   const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)}, false);
   EXPECT_EQ(complaint(good.substr(0, good.size() - 1)),
-            "x.csv:3:158: the file ends within this row: clweave run --resume finishes what was interrupted");
+            "x.csv:3:159: the file ends within this row: clweave run --resume finishes what was interrupted");
   EXPECT_THAT(complaint(good + "\"clweave-1"), StartsWith("x.csv:4:11: the file ends within this row"));
   EXPECT_EQ(complaint(good + "clweave-1,2\n"),
             fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({}).size()));
@@ -386,6 +386,23 @@ TEST(Regression, OneRunASideCallsOnlyLargeChanges) {
     after.push_back(row({{"n", std::to_string(i)}}, i % 2 == 0 ? 2 : 0.5));
   }
   EXPECT_EQ(compare_regression(set_of(before), set_of(after), {}).count(Verdict::undecided), 40U);
+}
+
+TEST(Regression, OneRunASideIsNoEvidenceWhereTheCanaryRanSlow) {
+  std::vector<Record> before, after;
+  for (int i = 0; i < 10; ++i) {
+    before.push_back(row({{"n", std::to_string(i)}}, 1));
+    after.push_back(row({{"n", std::to_string(i)}}, i < 2 ? 5 : 1));
+  }
+  after[0].throttled = 1;
+  const auto all = compare_regression(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.cases.at(0).verdict, Verdict::undecided);
+  EXPECT_EQ(all.cases.at(1).verdict, Verdict::slower);
+  EXPECT_EQ(all.devices.at(0).slowed, 1U);
+  // Of several runs, the spread tells.
+  auto slow = runs_of("a", {1.3, 1.31, 1.29, 1.3, 1.3});
+  for (auto& record : slow) record.throttled = 1;
+  EXPECT_EQ(compare_regression(set_of(runs_of("a", five_old)), set_of(slow), {}).count(Verdict::slower), 1U);
 }
 
 TEST(Regression, NoiseOfSessionsWithoutAChangeWidensTheFloor) {

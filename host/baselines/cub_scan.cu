@@ -49,14 +49,14 @@ struct Arrays {
 };
 
 template <class F>
-double median_seconds(const F& execute) {
-  return timing_of(15, execute).median_s;
+Timing timed(const F& execute) {
+  return timing_of(15, execute);
 }
 
 template <class T>
-void report(const char* what, const char* type, int order, int tuple, std::size_t n, double seconds, bool right) {
-  std::printf("%s,%s,%d,%d,%zu,%.4e,%.1f,%.2f,%s\n", what, type, order, tuple, n, seconds,
-              2e-9 * sizeof(T) * n / seconds, 1e-9 * n / seconds, right ? "yes" : "no");
+void report(const char* what, const char* type, int order, int tuple, std::size_t n, const Timing& t, bool right) {
+  std::printf("%s,%s,%d,%d,%zu,%.4e,%.4e,%.4e,%.1f,%.2f,%s\n", what, type, order, tuple, n, t.median_s,
+              t.span_s, t.wall_s, 2e-9 * sizeof(T) * n / t.median_s, 1e-9 * n / t.median_s, right ? "yes" : "no");
   std::fflush(stdout);
 }
 
@@ -78,7 +78,7 @@ bool is_right(const Arrays<T>& a, std::size_t n, int order, int tuple, bool excl
 
 template <class T>
 void scans(const Arrays<T>& a, const char* type, std::size_t n) {
-  const double copy = median_seconds([&] { cudaMemcpyAsync(a.out, a.in, n * sizeof(T), cudaMemcpyDeviceToDevice); });
+  const Timing copy = timed([&] { cudaMemcpyAsync(a.out, a.in, n * sizeof(T), cudaMemcpyDeviceToDevice); });
   report<T>("memcpy", type, 0, 1, n, copy, true);
   const auto inclusive = [&](const T* from, void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(scratch, bytes, from, a.out, n);
@@ -90,7 +90,7 @@ void scans(const Arrays<T>& a, const char* type, std::size_t n) {
     };
     execute();
     const bool right = is_right(a, n, order, 1, false);
-    report<T>("inclusive", type, order, 1, n, median_seconds(execute), right);
+    report<T>("inclusive", type, order, 1, n, timed(execute), right);
   }
   const auto exclusive = [&](void* p, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, a.in, a.out, n);
@@ -99,7 +99,7 @@ void scans(const Arrays<T>& a, const char* type, std::size_t n) {
   const auto execute = [&] { must(exclusive(other.at, other.bytes), "scan"); };
   execute();
   const bool right = is_right(a, n, 1, 1, true);
-  report<T>("exclusive", type, 1, 1, n, median_seconds(execute), right);
+  report<T>("exclusive", type, 1, 1, n, timed(execute), right);
 }
 
 template <class T, int size>
@@ -114,7 +114,7 @@ void tuples(const Arrays<T>& a, const char* type, std::size_t n) {
   const auto execute = [&] { must(scan(scratch.at, scratch.bytes), "scan"); };
   execute();
   const bool right = is_right(a, whole * size, 1, size, false);
-  report<T>("inclusive", type, 1, size, whole * size, median_seconds(execute), right);
+  report<T>("inclusive", type, 1, size, whole * size, timed(execute), right);
 }
 
 template <class T>
@@ -133,7 +133,7 @@ int main(int count, char** words) {
   std::vector<int> sizes;
   for (int i = 1; i < count; ++i) sizes.push_back(std::atoi(words[i]));
   if (sizes.empty()) sizes = {20, 24, 28};
-  std::printf("scan,type,order,tuple,n,time_s,gb_per_s,gitems_per_s,verified\n");
+  std::printf("scan,type,order,tuple,n,time_s,span_s,single_wall_s,gb_per_s,gitems_per_s,verified\n");
   for (const int log2_n : sizes) {
     const std::size_t n = std::size_t{1} << log2_n;
     all_of<std::uint32_t>("uint", n);

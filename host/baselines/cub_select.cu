@@ -38,8 +38,8 @@ void select(std::size_t n, double kept, std::uint32_t* in, std::uint32_t* out, s
   const bool right = found == want.size() && got == want;
   const Timing t = timing_of(41, execute);
   const double bytes = 4.0 * static_cast<double>(n + want.size());
-  std::printf("cuda,cub::DeviceSelect::If,uint,%zu,%g,%zu,%.6g,%.6g,%.6g,%.6g,%.0f,%.5g,%s\n", n, kept, want.size(),
-              t.median_s, t.p25_s, t.p75_s, t.wall_s, bytes, 1e-9 * bytes / t.median_s, right ? "yes" : "no");
+  std::printf("cuda,cub::DeviceSelect::If,uint,%zu,%g,%zu,%.6g,%.6g,%.6g,%.6g,%.6g,%.0f,%.5g,%s\n", n, kept, want.size(),
+              t.median_s, t.p25_s, t.p75_s, t.span_s, t.wall_s, bytes, 1e-9 * bytes / t.median_s, right ? "yes" : "no");
   std::fflush(stdout);
 }
 
@@ -49,7 +49,7 @@ int main(int count, char** words) {
   std::vector<int> sizes;
   for (int i = 1; i < count; ++i) sizes.push_back(std::atoi(words[i]));
   if (sizes.empty()) sizes = {20, 24, 28};
-  std::printf("api,kernel,type,n,kept,kept_n,time_s,p25_s,p75_s,single_wall_s,bytes,gb_per_s,verified\n");
+  std::printf("api,kernel,type,n,kept,kept_n,time_s,p25_s,p75_s,span_s,single_wall_s,bytes,gb_per_s,verified\n");
   for (const int log2_n : sizes) {
     const std::size_t n = std::size_t{1} << log2_n;
     std::uint32_t *in = nullptr, *out = nullptr, *number = nullptr;

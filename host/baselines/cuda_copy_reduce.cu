@@ -4,8 +4,8 @@
 //   nvcc -O3 -std=c++20 -arch=sm_90 host/baselines/cuda_copy_reduce.cu -o cuda_copy_reduce
 //   ./cuda_copy_reduce [n ...]      32-bit words; 2^20, 2^22, 2^24, 2^27 and 2^28 unless told
 //
-// Prints one CSV row per kernel and size: the median of 101 batches between two events, its quartiles, and
-// the same for the host's clock around a single call with its wait. What was computed is checked first.
+// Prints one CSV row per kernel and size: the median of 101 batches between two events and its quartiles; the span of
+// each call; and the host's clock around a single call with its wait. What was computed is checked first.
 #include <cstdint>
 #include <cub/cub.cuh>
 #include <numeric>
@@ -24,8 +24,8 @@ template <class F>
 void measure(const char* kernel, std::size_t n, double bytes, const F& execute) {
   constexpr int samples = 101;
   const Timing t = timing_of(samples, execute);
-  std::printf("cuda,%s,uint,%zu,%d,%.6g,%.6g,%.6g,%.6g,%.0f,%.5g\n", kernel, n, samples, t.median_s, t.p25_s, t.p75_s,
-              t.wall_s, bytes, 1e-9 * bytes / t.median_s);
+  std::printf("cuda,%s,uint,%zu,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.0f,%.5g\n", kernel, n, samples, t.median_s, t.p25_s, t.p75_s,
+              t.span_s, t.wall_s, bytes, 1e-9 * bytes / t.median_s);
   std::fflush(stdout);
 }
 
@@ -60,7 +60,7 @@ void compare(std::size_t n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::printf("api,kernel,type,n,samples,time_s,p25_s,p75_s,single_wall_s,bytes,gb_per_s\n");
+  std::printf("api,kernel,type,n,samples,time_s,p25_s,p75_s,span_s,single_wall_s,bytes,gb_per_s\n");
   for (int i = 1; i < argc; ++i) compare(std::strtoull(argv[i], nullptr, 10));
   if (argc == 1) {
     for (const int power : {20, 22, 24, 27, 28}) compare(std::size_t{1} << power);
