@@ -279,10 +279,12 @@ int claims(const Options& options) {
     for (const auto& claim : all) device.rulings.push_back(ruling_of(claim, rows, families));
   }
   if (devices.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
-  fmt::print("{}", options.json         ? claims_json(devices)
-                   : options.csv_output ? claims_csv(devices)
-                   : options.markdown   ? claims_markdown(devices)
-                                        : claims_text(devices, screen_of(STDOUT_FILENO), options.show_rows));
+  switch (options.format) {
+    case Format::csv: fmt::print("{}", claims_csv(devices)); break;
+    case Format::json: fmt::print("{}", claims_json(devices)); break;
+    case Format::markdown: fmt::print("{}", claims_markdown(devices)); break;
+    case Format::text: fmt::print("{}", claims_text(devices, screen_of(STDOUT_FILENO), options.show_rows));
+  }
   return fine;
 }
 

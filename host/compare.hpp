@@ -13,8 +13,6 @@
 namespace clweave {
 
 struct CompareOptions {
-  enum class Format { text, csv, json, markdown };
-
   std::vector<std::string> files;    // regression: the old ones, when `against` has the new
   std::vector<std::string> against;  // several sessions a side, best measured in turns
   std::vector<std::string> noise;    // sessions with nothing changed between them

@@ -872,11 +872,10 @@ std::string architectures_json(const Architectures& all) {
 std::string architectures_text(const Architectures& all, const CompareOptions& options,
                                const Screen& screen) {
   switch (options.format) {
-    case CompareOptions::Format::csv: return architectures_csv(all);
-    case CompareOptions::Format::json: return architectures_json(all);
-    case CompareOptions::Format::markdown:
-      return architectures_report(all, options, screen, false).markdown();
-    case CompareOptions::Format::text: break;
+    case Format::csv: return architectures_csv(all);
+    case Format::json: return architectures_json(all);
+    case Format::markdown: return architectures_report(all, options, screen, false).markdown();
+    case Format::text: break;
   }
   return architectures_report(all, options, screen, screen.colour).text(screen.colour);
 }

@@ -608,10 +608,10 @@ std::string regression_json(const Regression& all) {
 
 std::string regression_text(const Regression& all, const CompareOptions& options, const Screen& screen) {
   switch (options.format) {
-    case CompareOptions::Format::csv: return regression_csv(all);
-    case CompareOptions::Format::json: return regression_json(all);
-    case CompareOptions::Format::markdown: return regression_report(all, options.all, false).markdown();
-    case CompareOptions::Format::text: break;
+    case Format::csv: return regression_csv(all);
+    case Format::json: return regression_json(all);
+    case Format::markdown: return regression_report(all, options.all, false).markdown();
+    case Format::text: break;
   }
   return regression_report(all, options.all, screen.colour).text(screen.colour);
 }

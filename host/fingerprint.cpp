@@ -563,10 +563,12 @@ int fingerprint(const Options& options) {
   std::vector<Card> cards;
   for (const auto& rows : device_rows(records)) cards.push_back(card_of(rows, families));
   if (cards.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
-  fmt::print("{}", options.json         ? fingerprint_json(cards)
-                   : options.csv_output ? fingerprint_csv(cards)
-                   : options.markdown   ? fingerprint_markdown(cards)
-                                      : fingerprint_text(cards, screen_of(STDOUT_FILENO), options.show_rows));
+  switch (options.format) {
+    case Format::csv: fmt::print("{}", fingerprint_csv(cards)); break;
+    case Format::json: fmt::print("{}", fingerprint_json(cards)); break;
+    case Format::markdown: fmt::print("{}", fingerprint_markdown(cards)); break;
+    case Format::text: fmt::print("{}", fingerprint_text(cards, screen_of(STDOUT_FILENO), options.show_rows));
+  }
   return fine;
 }
 

@@ -25,7 +25,8 @@ namespace {
 
 int devices(const Options& options) {
   const auto all = chosen_devices(*runner_of(options, {}), {});
-  fmt::print("{}", options.json ? devices_json(all) : devices_table(all, wants_colour(STDOUT_FILENO)));
+  fmt::print("{}", options.format == Format::json ? devices_json(all)
+                                                  : devices_table(all, wants_colour(STDOUT_FILENO)));
   return fine;
 }
 
@@ -39,8 +40,8 @@ int list(const Options& options) {
   if (options.columns) {
     fmt::print("{}", column_dictionary());
   } else {
-    fmt::print(
-        "{}", options.json ? families_json(families) : families_table(families, wants_colour(STDOUT_FILENO)));
+    fmt::print("{}", options.format == Format::json ? families_json(families)
+                                                    : families_table(families, wants_colour(STDOUT_FILENO)));
   }
   return fine;
 }
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
       case Command::list: return list(*options);
       case Command::run: return supervise(*options, arguments);
       case Command::tune: return tune(*options, arguments);
-      case Command::roofline: return roofline(options->files, options->csv_output);
+      case Command::roofline: return roofline(options->files, options->format == Format::csv);
       case Command::compare: return compare(options->compare);
       case Command::claims: return claims(*options);
       case Command::fingerprint: return fingerprint(*options);

@@ -75,6 +75,20 @@ void add_claims(CLI::App& command, Options& out) {
       ->check(CLI::ExistingFile);
 }
 
+void add_format(CLI::App& command, const std::string& flag, Format chosen, const std::string& meaning,
+                Format& out) {
+  command.add_flag_callback(
+      flag, [&out, chosen] { out = chosen; }, meaning);
+}
+
+// At most one of all.
+void add_formats(CLI::App& command, Format& out) {
+  auto& formats = *command.add_option_group("formats", "Instead of tables for people:")->require_option(0, 1);
+  add_format(formats, "--csv", Format::csv, "CSV, every row", out);
+  add_format(formats, "--json", Format::json, "JSON, the same and more", out);
+  add_format(formats, "--markdown", Format::markdown, "Markdown, the tables", out);
+}
+
 // "60s" or "200cases".
 void read_budget(const std::string& text, Options& out) {
   double number = 0;
@@ -101,14 +115,14 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
 
   auto* devices =
       app.add_subcommand("devices", "Show every OpenCL device, and which entries are the same hardware");
-  devices->add_flag("--json", out.json, "Everything known, as JSON");
+  add_format(*devices, "--json", Format::json, "Everything known, as JSON", out.format);
 
   auto* list = app.add_subcommand(
       "list", "Show the families: the question each answers, axes, values, number of cases");
   list->add_option("--family", out.selection.families, "Only these families")
       ->delimiter(',')
       ->type_name("NAME,..");
-  list->add_flag("--json", out.json, "The same as JSON");
+  add_format(*list, "--json", Format::json, "The same as JSON", out.format);
   list->add_flag("--columns", out.columns, "The columns of a results CSV, as a Markdown table");
 
   auto* run = app.add_subcommand(
@@ -166,13 +180,12 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   auto* roofline = app.add_subcommand(
       "roofline", "Place every kernel of results files under the ceilings measured with it");
   roofline->add_option("FILE", out.files, "CSVs of clweave run")->required()->check(CLI::ExistingFile);
-  roofline->add_flag("--csv", out.csv_output, "The same as CSV");
+  add_format(*roofline, "--csv", Format::csv, "The same as CSV", out.format);
 
   auto* compare = app.add_subcommand("compare",
                                      "One device before and after a change: what is faster or slower, and "
                                      "how sure that is; several devices: "
                                      "which variant is best where");
-  bool json = false, csv = false, markdown = false;
   compare
       ->add_option("FILE", out.compare.files,
                    "CSVs of clweave run, and results/published/figures.csv beside different devices")
@@ -207,10 +220,13 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
       ->delimiter(',')
       ->type_name("NAME,..");
   compare->add_flag("--all", out.compare.all, "Every case, every table");
-  auto* formats = compare->add_option_group("formats", "Instead of tables for people:")->require_option(0, 1);
-  formats->add_flag("--csv", csv, "CSV, every case or variant");
-  formats->add_flag("--json", json, "JSON, the same and more");
-  formats->add_flag("--markdown", markdown, "Markdown, the tables");
+  bool cards = false;
+  auto* fingerprints =
+      compare->add_flag("--fingerprint", cards,
+                        "Instead: one card per device, side by side, as clweave fingerprint prints them");
+  for (const char* other : {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all"})
+    fingerprints->excludes(compare->get_option(other));
+  add_formats(*compare, out.compare.format);
 
   auto* claims = app.add_subcommand(
       "claims", "Hold the published claims against results files: verdict, number and published number");
@@ -218,11 +234,7 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
       "fingerprint", "What results files tell of each device: widths, latencies, rates, what to ask of it");
   for (auto* command : {claims, fingerprint}) {
     command->add_option("FILE", out.files, "CSVs of clweave run")->required()->check(CLI::ExistingFile);
-    auto* csv = command->add_flag("--csv", out.csv_output, "The same as CSV");
-    auto* json = command->add_flag("--json", out.json, "The same as JSON")->excludes(csv);
-    command->add_flag("--markdown", out.markdown, "The same as a Markdown table")
-        ->excludes(csv)
-        ->excludes(json);
+    add_formats(*command, out.format);
     command->add_flag("--rows", out.show_rows, "Show which rows each number comes from");
   }
   add_claims(*claims, out);
@@ -255,8 +267,11 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
     out.run_claims = true;
   }
   if (!budget.empty()) read_budget(budget, out);
-  using Format = CompareOptions::Format;
-  out.compare.format = csv ? Format::csv : json ? Format::json : markdown ? Format::markdown : Format::text;
+  if (cards) {
+    out.command = Command::fingerprint;
+    out.files = out.compare.files;
+    out.format = out.compare.format;
+  }
   out.cold = cache == "cold";
   out.selection.ceilings = !no_ceiling;
   return out;

@@ -14,11 +14,9 @@ enum class Command { devices, list, run, tune, roofline, compare, claims, finger
 
 struct Options {
   Command command = Command::run;
-  bool json = false;                 // devices, list, claims, fingerprint
+  Format format = Format::text;      // devices, list, roofline, claims, fingerprint
   bool columns = false;              // list
   std::vector<std::string> files;    // roofline, claims, fingerprint: results
-  bool csv_output = false;           // roofline, claims, fingerprint
-  bool markdown = false;             // claims, fingerprint
   bool show_rows = false;            // claims, fingerprint: which rows a number comes from
   bool run_claims = false;           // run: the cases that decide claims, instead of a preset's
   std::vector<std::string> claims;   // ids; empty: all
@@ -28,9 +26,9 @@ struct Options {
   std::string csv;  // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
   std::string kernels;
   bool dry_run = false;
-  std::optional<int> repeat;        // --runs
-  bool cold = false;                // --cache cold
-  std::optional<double> precision;  // half-width of the median's interval / median
+  std::optional<int> repeat;           // --runs
+  bool cold = false;                   // --cache cold
+  std::optional<double> precision;     // half-width of the median's interval / median
   std::optional<std::size_t> samples;  // exactly
   std::optional<std::size_t> max_samples;
   std::optional<double> max_seconds;  // of sampling, per case

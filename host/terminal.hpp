@@ -19,6 +19,9 @@ enum class Style { bold, dim, red, green, yellow, cyan };
 
 std::string paint(std::string text, Style, bool colour);
 
+// How a report is printed: for people, or for a tool or a page.
+enum class Format { text, csv, json, markdown };
+
 // What an output can show.
 struct Screen {
   bool live = false;  // a terminal that can redraw a line

@@ -159,7 +159,12 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"tune", "--help"},
        {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget",
         "--store"}},
-      {{"roofline", "--help"}, {"--csv"}}};
+      {{"roofline", "--help"}, {"--csv"}},
+      {{"compare", "--help"},
+       {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all", "--fingerprint",
+        "--csv", "--json", "--markdown"}},
+      {{"claims", "--help"}, {"--claim", "--claims-file", "--rows", "--csv", "--json", "--markdown"}},
+      {{"fingerprint", "--help"}, {"--rows", "--csv", "--json", "--markdown"}}};
   show({});
   for (const auto& [words, options] : pages) {
     const Ended ended = run(words);

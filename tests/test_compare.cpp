@@ -18,6 +18,7 @@
 #include "compare_regression.hpp"
 #include "csv.hpp"
 #include "error.hpp"
+#include "fingerprint.hpp"
 #include "options.hpp"
 #include "supervisor.hpp"
 
@@ -112,7 +113,7 @@ std::vector<Record> operator+(std::vector<Record> all, const std::vector<Record>
 const std::vector<double> five_old = {1.00, 1.02, 0.98, 1.01, 0.99};
 const std::vector<double> five_new = {1.30, 1.33, 1.28, 1.31, 1.29};
 
-CompareOptions in(CompareOptions::Format format) {
+CompareOptions in(Format format) {
   CompareOptions options;
   options.format = format;
   return options;
@@ -648,18 +649,18 @@ TEST(RegressionText, Golden) {
 TEST(RegressionText, CsvAndJsonHoldEveryCase) {
   const auto all = compare_regression(set_of(runs_of("a", five_old) + runs_of("old", {1})),
                                       set_of(runs_of("a", five_new)), {});
-  const auto csv = parse_csv(regression_text(all, in(CompareOptions::Format::csv), Screen()), "out");
+  const auto csv = parse_csv(regression_text(all, in(Format::csv), Screen()), "out");
   ASSERT_THAT(csv.rows, SizeIs(2));
   EXPECT_THAT(csv.rows[0].cells,
               ElementsAre("Loom 1", "loom", "loom/kernel=a", "compared", "slower", "1.30202", "1.27331",
                           "1.33137", "5.22276e-09", "0.0592474", "1", "1.3", "5", "5", ""));
   EXPECT_EQ(csv.rows[1].cells[3], "only old");
-  const auto json = nlohmann::json::parse(regression_text(all, in(CompareOptions::Format::json), Screen()));
+  const auto json = nlohmann::json::parse(regression_text(all, in(Format::json), Screen()));
   EXPECT_EQ(json["counts"]["slower"], 1);
   EXPECT_EQ(json["cases"].size(), 2U);
   EXPECT_EQ(json["devices"][0]["spread_from"], "runs");
   EXPECT_THAT(
-      regression_text(all, in(CompareOptions::Format::markdown), Screen()),
+      regression_text(all, in(Format::markdown), Screen()),
       HasSubstr(
           "| verdict | case | old | new | new/old | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- "
           "|\n| SLOWER | loom a | 1.00 s | 1.30 s | 1.3x | 1.273 .. 1.331 |\n"));
@@ -836,10 +837,9 @@ TEST(ArchitecturesText, Golden) {
                         "grid    80%   8.0x   40%   0.5x          53%    50%\n"
                         "weave   40%   4.0x        wrong           0%\n"
                         "% of the device's ceiling, speed over row; conditions: 2\n"));
-  const auto csv = parse_csv(architectures_text(all, in(CompareOptions::Format::csv), Screen()), "out");
+  const auto csv = parse_csv(architectures_text(all, in(Format::csv), Screen()), "out");
   EXPECT_THAT(csv.rows, SizeIs(6));
-  const auto json =
-      nlohmann::json::parse(architectures_text(all, in(CompareOptions::Format::json), Screen()));
+  const auto json = nlohmann::json::parse(architectures_text(all, in(Format::json), Screen()));
   EXPECT_EQ(json["families"][0]["one_for_all"], "grid");
   EXPECT_EQ(json["families"][0]["variants"][2]["devices"]["B"]["state"], "wrong");
 }
@@ -877,17 +877,17 @@ class CompareCommand : public testing::Test {
     std::ofstream(folder_ / name) << text;
   }
 
-  // Words after `compare`; names of files end in .csv.
-  int run(std::vector<std::string> words) {
+  // Words after the command; names of files end in .csv.
+  int run(std::vector<std::string> words, const std::string& command = "compare") {
     for (auto& word : words) {
       if (word.ends_with(".csv")) word = (folder_ / word).string();
     }
-    words.insert(words.begin(), "compare");
+    words.insert(words.begin(), command);
     const auto options = parse_options(words);
     testing::internal::CaptureStdout();
     int code = -1;
     try {
-      code = compare(options->compare);
+      code = options->command == Command::fingerprint ? fingerprint(*options) : compare(options->compare);
     } catch (...) {
       testing::internal::GetCapturedStdout();
       throw;
@@ -936,3 +936,23 @@ TEST_F(CompareCommand, SaysWhatToTypeInstead) {
   EXPECT_THAT(refused({"old.csv", "new.csv", "--csv", "--json"}), HasSubstr("--help"));
   EXPECT_THAT(refused({}), HasSubstr("FILE"));
 }
+TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
+  using Words = std::vector<std::string>;
+  for (const auto& words_of_format : std::vector<Words>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
+    Words words = {"old.csv", "other.csv"};
+    words.insert(words.end(), words_of_format.begin(), words_of_format.end());
+    EXPECT_EQ(run(words, "fingerprint"), fine);
+    const std::string expected = out_;
+    EXPECT_THAT(expected, AllOf(HasSubstr("Loom 1"), HasSubstr("Loom 2")));
+    words.emplace_back("--fingerprint");
+    EXPECT_EQ(run(words), fine);
+    EXPECT_EQ(out_, expected);
+  }
+  EXPECT_THAT(complaint_of(
+                  [&] {
+                    run({"old.csv", "--fingerprint", "--against", "new.csv"});
+                  },
+                  Kind::usage),
+              HasSubstr("--against"));
+}
+
