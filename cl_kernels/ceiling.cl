@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ceiling: the plainest kernels that move and compute as much as a device can.
 //
-// RUN                set by host/families/ceiling.cpp: consecutive vectors per item
-// STREAMING          for copy_stream_run alone
+// RUN                set by host/families/ceiling.cpp: consecutive vectors per item, of local_read per turn
 // SPREAD, TURN       for reread alone: odd numbers that scatter its walk
 // T, V               element type of the arithmetic kernel, and T or a vector of it
 #if !defined(RUN) || !defined(T) || !defined(V)
@@ -20,20 +19,11 @@ __kernel void copy_run(__global uint16* restrict out, __global const uint16* res
   for (uint i = 0; i < RUN; ++i) out[first + i] = in[first + i];
 }
 
-#ifdef STREAMING
-// The same past the caches: a cache that is to hold a line must read it first, though the copy overwrites it.
-#ifdef __has_builtin
-#if __has_builtin(__builtin_nontemporal_store)
-#define PUT(place, value) __builtin_nontemporal_store(value, &(place))
-#endif
-#endif
-#ifndef PUT
-#error "unsupported: the compiler has no streaming stores"
-#define PUT(place, value) (place) = (value)
-#endif
+// The same past the caches.
+#ifdef STORE_STREAMING
 __kernel void copy_stream_run(__global uint16* restrict out, __global const uint16* restrict in) {
   const size_t first = get_global_id(0) * RUN;
-  for (uint i = 0; i < RUN; ++i) PUT(out[first + i], in[first + i]);
+  for (uint i = 0; i < RUN; ++i) STORE_STREAMING(in[first + i], &out[first + i]);
 }
 #endif
 

@@ -4,22 +4,14 @@
 // T, W, V   element type, elements of a vector, and T or the vector of W of them
 // LANES     neighbouring items that share a sequence
 // ILP       vectors that an item of the kernel ilp holds at once
-// STREAMING 1: stores go past the caches
-#if !defined(T) || !defined(W) || !defined(V) || !defined(LANES) || !defined(ILP) || !defined(STREAMING)
-#error "copy.cl needs T, W, V, LANES, ILP and STREAMING: see host/families/copy.cpp"
+//
+// Behind streaming_store.cl, stores go past the caches.
+#if !defined(T) || !defined(W) || !defined(V) || !defined(LANES) || !defined(ILP)
+#error "copy.cl needs T, W, V, LANES and ILP: see host/families/copy.cpp"
 #endif
 
-// A cache that is to hold a line must read it first, though the copy overwrites it: a third of the traffic.
-#if STREAMING
-#ifdef __has_builtin
-#if __has_builtin(__builtin_nontemporal_store)
-#define PUT(place, value) __builtin_nontemporal_store(value, &(place))
-#endif
-#endif
-#ifndef PUT
-#error "unsupported: the compiler has no streaming stores"
-#define PUT(place, value) (place) = (value)
-#endif
+#ifdef STORE_STREAMING
+#define PUT(place, value) STORE_STREAMING(value, &(place))
 #else
 #define PUT(place, value) (place) = (value)
 #endif

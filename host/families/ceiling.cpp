@@ -31,7 +31,7 @@ Plan plan_of_memory(const Case& at) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
-  if (kernel == "copy_stream_run") p.define("STREAMING", 1);
+  if (kernel == "copy_stream_run") p.sources = {"streaming_store", "ceiling"};
   using Word = std::uint32_t;
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);

@@ -136,7 +136,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("T", type_name<T>()).define("W", std::to_string(width) + "u");
   p.define("V", type_name<T>() + (width == 1 ? "" : std::to_string(width)));
   p.define("LANES", std::to_string(lanes) + "u").define("ILP", std::to_string(ilp) + "u");
-  p.define("STREAMING", at.is("store", "streaming") ? 1 : 0);
+  if (at.is("store", "streaming")) p.sources = {"streaming_store", "copy"};
   const Random<T> value(at.seed, 1);
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);
