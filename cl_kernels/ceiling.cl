@@ -3,7 +3,7 @@
 //
 // RUN                set by host/families/ceiling.cpp: consecutive vectors per item, of local_read per turn
 // SPREAD, TURN       for reread alone: odd numbers that scatter its walk
-// T, V               element type of the arithmetic kernel, and T or a vector of it
+// T, V               element type of the arithmetic kernel, and T or a vector of it; for local_read a vector
 #if !defined(RUN) || !defined(T) || !defined(V)
 #error "ceiling.cl needs RUN, T and V: see host/families/ceiling.cpp"
 #endif
@@ -68,6 +68,23 @@ __kernel void reread_run(__global uint16* restrict out, __global const uint16* r
   out[group] = folded;
 }
 #endif
+
+// Each item sums vectors of local memory, neighbours neighbouring ones, RUN in each turn. `words` holds the
+// `mask` + 1 vectors of `in`, from another one on in each group, and the first RUN of them once more, so that
+// a turn need not look where they end.
+__kernel void local_read(__global V* restrict out, __global const V* restrict in, __local V* words, const uint mask,
+                         const uint turns) {
+  const uint lane = (uint)get_local_id(0), group = (uint)get_group_id(0);
+  for (uint i = lane; i < mask + 1 + RUN; i += (uint)get_local_size(0)) words[i] = in[(group + i) & mask];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  V sum = (V)(0);
+  for (uint i = 0; i < turns; ++i) {
+    const uint at = (lane + i * RUN) & mask;
+#pragma unroll
+    for (uint k = 0; k < RUN; ++k) sum += words[at + k];
+  }
+  out[get_global_id(0)] = sum;
+}
 
 // Eight independent chains per item, so that latency hides, four steps per trip, so that the loop does not
 // count. `scale` and `shift` come as arguments, as a compiler that knew them would fold the chain.

@@ -399,6 +399,7 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   }
   for (const auto& [name, unit, meaning] :
        {std::tuple("copy", "GB/s", "copy, both directions"), std::tuple("read", "GB/s", "read"),
+        std::tuple("local", "GB/s", "read of local memory"),
         std::tuple("arithmetic_float", "Gop/s", "multiply-adds of float"),
         std::tuple("arithmetic_double", "Gop/s", "multiply-adds of double"),
         std::tuple("arithmetic_int", "Gop/s", "multiply-adds of int")}) {

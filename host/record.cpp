@@ -106,7 +106,8 @@ const std::vector<Column>& columns() {
       {"cached", "", "yes: the buffers fit the measured last-level cache, so memory does not bound the case",
        &Record::cached},
       {"ceiling", "",
-       "What bounds the case: copy, read or an arithmetic rate, as family ceiling measured it in this run",
+       "What bounds the case: copy, read, local or an arithmetic rate, as family ceiling measured it in this "
+       "run",
        &Record::ceiling},
       {"of_ceiling", "", "Fraction of that ceiling reached", &Record::of_ceiling},
       {"finding", "", "Name of a conclusion drawn from several rows; such a row has no time",

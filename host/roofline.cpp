@@ -29,10 +29,12 @@ const Roof* roof_of(const std::vector<Roof>& roofs, const std::string& name) {
   return it != roofs.end() ? &*it : nullptr;
 }
 
+// Never that of local memory: rows count the bytes of the memory behind it.
 const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
   const Roof* best = nullptr;
   for (const auto& roof : roofs) {
-    if (roof.memory == memory && (best == nullptr || roof.rate > best->rate)) best = &roof;
+    if (roof.memory == memory && roof.name != "local" && (best == nullptr || roof.rate > best->rate))
+      best = &roof;
   }
   return best;
 }

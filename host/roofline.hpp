@@ -14,7 +14,7 @@ namespace clweave {
 
 // A sloped or flat line over the kernels.
 struct Roof {
-  std::string name;    // as the column `ceiling` has it: copy, read, arithmetic_float ..
+  std::string name;    // as the column `ceiling` has it: copy, read, local, arithmetic_float ..
   bool memory = true;  // GB/s, else Gop/s
   double rate = 0;
 };

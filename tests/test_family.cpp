@@ -388,7 +388,8 @@ TEST(EveryPlan, IsHeldAgainstACeilingThatIsMeasured) {
   std::set<std::string> measured;
   const Family ceiling = family_named("ceiling");
   for (const auto& at : preset_of(ceiling, "quick")) measured.insert(plan_of(ceiling, at, roomy()).ceiling);
-  EXPECT_THAT(measured, testing::IsSupersetOf({"copy", "read", "arithmetic_float", "arithmetic_double"}));
+  EXPECT_THAT(measured,
+              testing::IsSupersetOf({"copy", "read", "local", "arithmetic_float", "arithmetic_double"}));
   for_all_cases([&](const Family& family, const std::string& /*preset*/, const Case& at) {
     const Plan plan = plan_of(family, at, roomy());
     EXPECT_TRUE(plan.ceiling.empty() || measured.contains(plan.ceiling)) << plan.ceiling;
@@ -766,6 +767,24 @@ void run_arithmetic(const Call& call) {
 }
 
 void run_memory_kernel(const Call& call) {
+void run_local_read(const Call& call) {
+  using Word = std::uint32_t;
+  const std::uint64_t words = std::stoull(call.plan.defines.at("V").substr(4));  // behind uint
+  const std::uint64_t width = call.launch.local.at(0), run = call.defined("RUN");
+  const std::uint64_t vectors = call.scalar<Word>(3) + 1, turns = call.scalar<Word>(4);
+  ASSERT_EQ(std::get<LocalBytes>(call.launch.args.at(2)).bytes, (vectors + run) * words * sizeof(Word));
+  for (std::uint64_t item = 0; item < call.launch.global.at(0); ++item) {
+    for (std::uint64_t w = 0; w < words; ++w) {
+      Word sum = 0;
+      for (std::uint64_t step = 0; step < turns * run; ++step) {
+        const std::uint64_t held = (item % width + step / run * run) % vectors + step % run;
+        sum += call.memory.load<Word>(call.buffer(1), (item / width + held) % vectors * words + w);
+      }
+      call.memory.store(call.buffer(0), item * words + w, sum);
+    }
+  }
+}
+
   using Word = std::uint32_t;
   const Buffer out = call.buffer(0), in = call.buffer(1);
   const std::string& kernel = call.launch.kernel;
@@ -833,6 +852,8 @@ void emulate(const std::string& family, const Plan& plan, Memory& memory) {
     } else if (family == "divergence") {
       type == "double" ? run_divergence<double>(call) : run_divergence<float>(call);
     } else if (!arithmetic) {
+    } else if (call.launch.kernel == "local_read") {
+      run_local_read(call);
       run_memory_kernel(call);
     } else if (type == "int") {
       run_arithmetic<std::int32_t>(call);
@@ -906,12 +927,13 @@ TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
 TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
   int cases = 0;
   for_small_cases([&](const Case& at, const Plan& plan) {
-    const bool arithmetic = at.family == "ceiling" && at.text("kernel").starts_with("arithmetic");
-    if (!arithmetic && at.family != "lanes") return;
+    const bool rate = at.family == "ceiling" &&
+                      (at.text("kernel").starts_with("arithmetic") || at.text("kernel").starts_with("local"));
+    if (!rate && at.family != "lanes") return;
     ++cases;
     Plan lazy = plan;
     auto& args = std::get<Launch>(lazy.steps.at(0)).args;
-    auto& trips = std::get<Scalar>(args.at(arithmetic ? args.size() - 1 : 3));
+    auto& trips = std::get<Scalar>(args.at(rate ? args.size() - 1 : 3));
     ASSERT_EQ(trips.size(), sizeof(std::uint32_t));
     std::uint32_t fewer = 0;
     std::memcpy(&fewer, trips.data(), sizeof(fewer));
@@ -1387,7 +1409,7 @@ TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
                   HasSubstr("n must be a "))
           << kernel;
   }
-  for (const char* kernel : {"arithmetic", "arithmetic_run"}) {
+  for (const char* kernel : {"arithmetic", "arithmetic_run", "local_read", "local_read_run"}) {
     for (const std::int64_t n : {0, 1, 255, 1000000})
       EXPECT_THAT(complaint([&] {
                     plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});

@@ -71,6 +71,20 @@ TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.9);
 }
 
+// Its bytes never reach the memory whose bytes rows count.
+TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
+  const auto records = ceilings() + row("ceiling", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
+                       row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "") +
+                       row("g", "k", "", 1, 90'000'000'000, 0, "");
+  const auto all = rooflines_of(records);
+  ASSERT_THAT(all[0].roofs, SizeIs(3));
+  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, "copy") << kernel.name;
+  const std::string text = roofline_text(all[0], Screen());
+  EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
+  EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));
+  EXPECT_THAT(roofline_csv(all[0], true), HasSubstr("roof,local,,5000,,,,\n"));
+}
+
 TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
   auto records = ceilings() + row("f", "k", "float", 2, 50'000'000'000, 0, "copy") +
                  row("f", "k", "float", 1, 50'000'000'000, 0, "copy");

@@ -5,8 +5,8 @@
 // row here. Two shapes of each kernel stand for devices that want neighbouring items on neighbouring
 // addresses and devices that want long runs; whichever is faster is the ceiling.
 //
-// Counted bytes: copy twice what it reads; read what it reads and stores. A multiply-add counts as two
-// operations.
+// Counted bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of local
+// memory and stores. A multiply-add counts as two operations.
 #include <algorithm>
 #include <map>
 
@@ -125,18 +125,59 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                        : "the largest working set reread faster than memory"}};
 }
 
+// Items for n words, in whole rounds over the compute units: a last round that is not full would count as a
+// slow device.
+std::uint64_t items_of(const Case& at, std::uint64_t width, std::uint64_t group, std::uint64_t units) {
+  if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
+    throw Error(Kind::usage, "n must be a multiple of 65536");
+  const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
+  const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
+  return least < round ? least : round_up(least, round);
+}
+
+Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
+  using Word = std::uint32_t;
+  const bool run_shaped = at.is("kernel", "local_read_run");
+  const std::uint64_t vector = run_shaped ? wide : narrow, words = vector / sizeof(Word);
+  const std::uint64_t group = run_shaped ? 1 : 256, vectors = run_shaped ? 64 : 512;
+  constexpr std::uint64_t run = 8;
+  const std::uint64_t items = items_of(at, run_shaped ? 16 : 1, group, device.units());
+  const std::uint64_t turns = at.count("trips", 1, 1 << 20), steps = turns * run;
+  const std::uint64_t local = (vectors + run) * vector;
+  Plan::need(static_cast<std::int64_t>(local) <= device.local_bytes, "too little local memory");
+  Plan p;
+  p.define("RUN", static_cast<std::int64_t>(run))
+      .define("T", "uint")
+      .define("V", run_shaped ? "uint16" : "uint4");
+  const Random<Word> value(at.seed, 1);
+  const auto in = p.input<Word>(vectors * words, value);
+  const auto out = p.output<Word>(items * words);
+  p.launch("local_read", {items}, {group}, out, in, LocalBytes{local}, static_cast<Word>(vectors - 1),
+           static_cast<Word>(turns));
+  p.expect_from<Word>(out, [=](std::uint64_t first) {
+    // Of one round through all vectors, by word of a vector.
+    std::vector<Word> round(words);
+    for (std::uint64_t i = 0; i < vectors * words; ++i) round[i % words] += value(i);
+    return [=, i = first]() mutable {
+      const std::uint64_t item = i / words, word = i++ % words;
+      const std::uint64_t begin = item / group + item % group;  // each group begins at another vector
+      Word sum = static_cast<Word>(steps / vectors) * round[word];
+      for (std::uint64_t k = 0; k < steps % vectors; ++k) sum += value((begin + k) % vectors * words + word);
+      return sum;
+    };
+  });
+  p.cost = {
+      .read = items * steps * vector, .written = items * vector, .flops = 0, .items = items * steps * words};
+  p.ceiling = "local";
+  return p;
+}
+
 template <class T>
 Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per item
   const std::uint64_t group = width > 1 ? 1 : 256;
-  if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
-    throw Error(Kind::usage, "n must be a multiple of 65536");
-  // Whole rounds over the compute units: a last round that is not full would count as slow arithmetic.
-  const std::uint64_t units = device.units();
-  const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
-  const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
-  const std::uint64_t items = least < round ? least : round_up(least, round);
+  const std::uint64_t items = items_of(at, width, group, device.units());
   const std::uint64_t n = items * width;
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
   constexpr std::uint32_t unroll = 4;
@@ -169,37 +210,45 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 
 Family ceiling() {
   const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run"};
-  const Values arithmetic = {"arithmetic", "arithmetic_run"};
+  // The trips of these are no whole rounds through local memory: the sum tells where an item read.
+  const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int"};
   const std::vector<Sweep> caches = {
       {{"kernel", {"reread", "reread_run"}},
        {"n", {262144, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728}}}};
   const std::vector<Sweep> quick = {{{"kernel", memory}, {"n", {134217728}}},
+                                    {{"kernel", local}, {"trips", {129}}},
                                     {{"kernel", arithmetic}, {"type", {"float"}}, {"trips", {1024, 2048}}},
                                     {{"kernel", arithmetic}, {"type", {"double", "int"}}, {"trips", {2048}}}};
   // Larger arrays are read a little faster still.
   const std::vector<Sweep> thorough = {{{"kernel", memory}, {"n", {67108864, 134217728}}},
                                        {{"kernel", {"read", "read_run"}}, {"n", {268435456}}},
+                                       {{"kernel", local}, {"trips", {129, 513}}},
                                        {{"kernel", arithmetic}, {"type", types}, {"trips", {1024, 2048}}}};
   return {
       .name = "ceiling",
       .question = "How fast does this device copy, read and compute at most?",
-      .axes = {{"kernel",
-                "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
-                "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past the caches; "
-                "reread, reread_run: a working set read many times; "
-                "arithmetic: multiply-adds, of vectors in arithmetic_run",
-                {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread", "reread_run",
-                 "arithmetic", "arithmetic_run"}},
-               {"type", "of the arithmetic", types},
-               {"n",
-                "32-bit words read, for reread the words it reads again and again; arithmetic takes n / 256 "
-                "elements, rounded up to occupy all compute units",
-                {67108864}},
-               {"trips", "multiply-adds of each of eight chains", {1024, 2048}}},
+      .axes =
+          {{"kernel",
+            "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
+            "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past the caches; "
+            "reread, reread_run: a working set read many times; "
+            "local_read, local_read_run: local memory by groups of 256 items, or of one with wide vectors; "
+            "arithmetic: multiply-adds, of vectors in arithmetic_run",
+            {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread", "reread_run",
+             "local_read", "local_read_run", "arithmetic", "arithmetic_run"}},
+           {"type", "of the arithmetic", types},
+           {"n",
+            "32-bit words read, for reread the words it reads again and again; local_read and arithmetic "
+            "take n / 256 elements, rounded up to occupy all compute units",
+            {67108864}},
+           {"trips",
+            "multiply-adds of each of eight chains; of local_read eight vectors each",
+            {1024, 2048}}},
       .presets = {{"smoke",
                    {{{"kernel", memory}, {"n", {32768}}},
                     {{"kernel", {"reread", "reread_run"}}, {"n", {4096}}},
+                    {{"kernel", local}, {"n", {65536}}, {"trips", {4, 67}}},
                     {{"kernel", arithmetic}, {"type", types}, {"n", {65536}}, {"trips", {4}}}}},
                   {"quick", quick + caches},
                   {"paper", thorough + caches},
@@ -207,12 +256,14 @@ Family ceiling() {
       .view = {.rows = {"kernel", "type", "trips"}, .columns = {"n"}, .quantity = "rate"},
       .makes_sense =
           [](const Case& at) {
-            return at.text("kernel").starts_with("arithmetic") ||
-                   (at.is("type", "float") && at.number("trips") == 1024);
+            const std::string& kernel = at.text("kernel");
+            return kernel.starts_with("arithmetic") ||
+                   (at.is("type", "float") && (kernel.starts_with("local") || at.number("trips") == 1024));
           },
       .plan =
           [](const Case& at, const DeviceInfo& device) {
             if (at.text("kernel").starts_with("reread")) return plan_of_reread(at);
+            if (at.text("kernel").starts_with("local")) return plan_of_local_read(at, device);
             if (!at.text("kernel").starts_with("arithmetic")) return plan_of_memory(at);
             return for_types<float, double, std::int32_t>([]<class T>(const Case& c, const DeviceInfo& d) {
               return plan_of_arithmetic<T>(c, d);
