@@ -16,6 +16,7 @@
 #include "record.hpp"
 
 using namespace clweave;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 namespace {
@@ -766,7 +767,6 @@ void run_arithmetic(const Call& call) {
   }
 }
 
-void run_memory_kernel(const Call& call) {
 void run_local_read(const Call& call) {
   using Word = std::uint32_t;
   const std::uint64_t words = std::stoull(call.plan.defines.at("V").substr(4));  // behind uint
@@ -785,6 +785,7 @@ void run_local_read(const Call& call) {
   }
 }
 
+void run_memory_kernel(const Call& call) {
   using Word = std::uint32_t;
   const Buffer out = call.buffer(0), in = call.buffer(1);
   const std::string& kernel = call.launch.kernel;
@@ -851,9 +852,9 @@ void emulate(const std::string& family, const Plan& plan, Memory& memory) {
       run_lanes(call);
     } else if (family == "divergence") {
       type == "double" ? run_divergence<double>(call) : run_divergence<float>(call);
-    } else if (!arithmetic) {
     } else if (call.launch.kernel == "local_read") {
       run_local_read(call);
+    } else if (!arithmetic) {
       run_memory_kernel(call);
     } else if (type == "int") {
       run_arithmetic<std::int32_t>(call);
@@ -1694,6 +1695,96 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
   EXPECT_EQ(finding_of(cache_bytes(262144, 1.3), "cache_bytes"), 4.0 * 262144);
   EXPECT_EQ(finding_of(cache_bytes(8388608, 1.1), "cache_bytes"), 0);
   EXPECT_EQ(finding_of(cache_bytes(1e18, 2), "cache_bytes"), 0);
+}
+
+namespace {
+
+using StepOf = std::function<double(double items, double chains)>;  // ns, of all items of a unit
+
+// What a unit tells that has `concurrent` items at once, each step of them in `latency_ns`, and does no more
+// than `throughput` steps in a ns.
+StepOf steps(double concurrent, double latency_ns, double throughput) {
+  return [=](double items, double chains) {
+    return std::max(std::max(1.0, items / concurrent) * latency_ns, chains / throughput);
+  };
+}
+
+std::vector<Finding> arithmetic_of(const char* preset, const StepOf& step_ns) {
+  const Family arithmetic = family_named("arithmetic");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(arithmetic, preset)) {
+    const auto of = [&](const char* axis) { return static_cast<double>(at.number(axis)); };
+    const double items = of("work_group") * of("groups_per_unit");
+    outcomes.push_back({at, 1e-9 * (3700 + of("trips") * step_ns(items, items * of("ilp") * of("width")))});
+  }
+  return arithmetic.findings(outcomes, roomy());
+}
+
+std::string text_of_finding(const std::vector<Finding>& findings, const std::string& name) {
+  const auto it = std::ranges::find(findings, name, &Finding::name);
+  return it == findings.end() ? "" : it->text;
+}
+
+}  // namespace
+
+TEST(ArithmeticFindings, FindWhatLittlesLawPredictsOfEveryType) {
+  for (const char* preset : {"quick", "paper", "full"}) {
+    // A GPU with many steps in flight, one with a sixth of them, a processor whose items take turns.
+    for (const auto& [concurrent, latency_ns, throughput] :
+         {std::tuple(2048.0, 2.1, 240.0), std::tuple(2048.0, 1.4, 60.0), std::tuple(1.0, 3.2, 2.5)}) {
+      const auto found = arithmetic_of(preset, steps(concurrent, latency_ns, throughput));
+      const double predicted = latency_ns * throughput;
+      for (const std::string type : {"float", "double", "int", "long"}) {
+        EXPECT_NEAR(finding_of(found, "latency_" + type), latency_ns, 1e-6 * latency_ns) << preset;
+        EXPECT_NEAR(finding_of(found, "concurrency_predicted_" + type), predicted, 1e-6 * predicted)
+            << preset;
+        const double measured = finding_of(found, "concurrency_measured_" + type);
+        EXPECT_GE(measured, 0.9 * predicted) << preset << " " << type;
+        EXPECT_LE(measured, 2 * predicted) << preset << " " << type;
+        EXPECT_THAT(text_of_finding(found, "concurrency_measured_" + type), EndsWith("of the prediction"));
+        EXPECT_EQ(text_of_finding(found, "concurrency_predicted_" + type).starts_with("items take turns"),
+                  concurrent == 1);
+      }
+    }
+  }
+}
+
+TEST(ArithmeticFindings, SayWhyLittlesLawIsFarOff) {
+  // The more chains, the longer a step.
+  const auto slow = arithmetic_of("quick", [](double, double chains) { return 2 + chains / 300; });
+  EXPECT_THAT(text_of_finding(slow, "concurrency_measured_float"),
+              testing::ContainsRegex(
+                  "8192 float chains .* 1[0-9]\\.[0-9]+ of the prediction, for a step takes 29.31 ns "
+                  "there; 4096 reached 8[0-9] %"));
+  // A group has few of its items at once, and many groups do more.
+  const auto few = arithmetic_of("quick", steps(128, 3, 200));
+  EXPECT_THAT(text_of_finding(few, "concurrency_predicted_int"),
+              EndsWith("600 int chains; the most measured, 512 reached 21 %"));
+  EXPECT_EQ(text_of_finding(few, "concurrency_measured_int"), "");
+}
+
+TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
+  const Family occupancy = family_named("occupancy");
+  const auto of_rate = [&](const std::function<double(double)>& rate) {  // bytes per ns of a unit
+    std::vector<Outcome> outcomes;
+    for (const auto& at : preset_of(occupancy, "quick")) {
+      if (!at.is("kernel", "copy") || at.number("groups_per_unit") == 0) continue;
+      const auto bytes = static_cast<double>(16 * at.number("words") * at.number("work_group") *
+                                             at.number("groups_per_unit"));
+      outcomes.push_back({at, 4e-9 * static_cast<double>(at.number("n")) /
+                                  static_cast<double>(roomy().units()) / rate(bytes)});
+    }
+    return occupancy.findings(outcomes, roomy());
+  };
+  const auto sharp = of_rate([](double bytes) { return std::min(bytes / 600, 16.0); });
+  EXPECT_NEAR(finding_of(sharp, "copy_latency"), 600, 1e-6);
+  EXPECT_NEAR(finding_of(sharp, "bytes_in_flight_predicted"), 9600, 1e-6);
+  EXPECT_EQ(finding_of(sharp, "bytes_in_flight_measured"), 16384);
+  EXPECT_THAT(text_of_finding(sharp, "bytes_in_flight_measured"), EndsWith("1.71 of the prediction"));
+  // The more is asked for, the longer it takes.
+  const auto slow = of_rate([](double bytes) { return bytes / (500 + bytes / 40); });
+  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr(" KiB reached "));
+  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("for they come in every "));
 }
 
 TEST(LatencyFindings, TellTheLevelsOfAWalk) {

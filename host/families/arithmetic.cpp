@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <tuple>
+#include <map>
 
 #include "family.hpp"
 
@@ -131,44 +131,81 @@ double in_flight(const Case& at) {
   return static_cast<double>(at.number("work_group") * at.number("ilp") * at.number("width"));
 }
 
-// What one group per compute unit tells of type `type`: the latency of a step, how many steps are in flight
-// by Little's law at the highest rate, and how many had to be for 90 % of it.
-void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type) {
-  std::vector<const Outcome*> alone;
+bool is_alone(const Case& at) {
+  return at.is("operation", "mad") && at.number("groups_per_unit") == 1 && at.number("width") == 1;
+}
+
+// What a launch takes besides its steps, from the shortest that differ in their number alone; 0 without such.
+double launch_seconds(const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::map<double, double>> times;  // by trips
   for (const auto& o : outcomes) {
-    if (o.at.is("type", type) && o.at.is("operation", "mad") && o.at.number("groups_per_unit") == 1 &&
-        o.at.number("width") == 1)
-      alone.push_back(&o);
+    if (!is_alone(o.at)) continue;
+    Case but_trips = o.at;
+    std::erase_if(but_trips.axes, [](const auto& axis) { return axis.first == "trips"; });
+    times[but_trips.id()][static_cast<double>(o.at.number("trips"))] = o.time_s;
   }
-  if (alone.size() < 8) return;
-  const auto trips = [](const Outcome* o) { return static_cast<double>(o->at.number("trips")); };
-  const auto key = [](const Outcome* o) {
-    return std::tuple(in_flight(o->at), o->at.number("ilp"), o->at.number("trips"));
+  double least = std::numeric_limits<double>::max(), launch = 0;
+  for (const auto& [id, by_trips] : times) {
+    if (by_trips.size() < 2) continue;
+    const auto [few, time] = *by_trips.begin();
+    const auto [many, longer] = *std::next(by_trips.begin());
+    if (time >= least) continue;
+    least = time;
+    launch = std::max(0.0, time - (longer - time) / (many - few) * few);
+  }
+  return launch;
+}
+
+// What one group per compute unit tells of type `type`: the latency of a step, how many chains are in flight
+// by Little's law at the highest rate, and how many had to be for 90 % of it. Where more items bring nothing,
+// as they take turns, the chains of one are in flight.
+void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type) {
+  const double launch_s = launch_seconds(outcomes);
+  const auto rate = [&](const Outcome& o) {  // steps per second of a compute unit
+    return in_flight(o.at) * static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) /
+           (o.time_s - std::min(launch_s, o.time_s / 2));
   };
-  const Outcome* fewest = *std::ranges::min_element(alone, {}, key);
-  double latency = fewest->time_s / trips(fewest), launch_s = 0;
-  for (const auto* o : alone) {  // twice the steps tell the launch from the work
-    if (in_flight(o->at) != in_flight(fewest->at) || trips(o) <= trips(fewest) || o->time_s <= fewest->time_s)
-      continue;
-    latency = (o->time_s - fewest->time_s) / (trips(o) - trips(fewest));
-    launch_s = std::max(0.0, fewest->time_s - latency * trips(fewest));
+  std::map<std::int64_t, double> by_items;  // rates of a chain per item
+  std::size_t alone = 0;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("type", type) || !is_alone(o.at)) continue;
+    ++alone;
+    if (o.at.number("ilp") != 1) continue;
+    double& fastest = by_items[o.at.number("work_group")];
+    fastest = std::max(fastest, rate(o));
   }
-  const auto rate = [&](const Outcome* o) {  // steps per second and group
-    return in_flight(o->at) * trips(o) / (o->time_s - std::min(launch_s, o->time_s / 2));
-  };
-  double best = 0, needed = std::numeric_limits<double>::max();
-  for (const auto* o : alone) best = std::max(best, rate(o));
-  for (const auto* o : alone) {
-    if (rate(o) >= 0.9 * best) needed = std::min(needed, in_flight(o->at));
+  if (alone < 4 || by_items.size() < 2) return;
+  const bool turns = by_items.rbegin()->second < 2 * by_items.begin()->second;
+
+  std::map<double, double> rates;  // by chains in flight
+  double best = 0;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("type", type) || o.at.number("width") != 1) continue;
+    best = std::max(best, rate(o));
+    if (!turns && !is_alone(o.at)) continue;
+    double& fastest = rates[turns ? static_cast<double>(o.at.number("ilp")) : in_flight(o.at)];
+    fastest = std::max(fastest, rate(o));
   }
-  const double predicted = best * latency;
+  const double latency = rates.begin()->first / rates.begin()->second, predicted = best * latency;
   out.push_back({"latency_" + type, 1e9 * latency, "ns",
-                 fmt::format("a {} step waits {:.3g} ns for the one before", type, 1e9 * latency)});
-  out.push_back({"concurrency_predicted_" + type, predicted, "chains",
-                 fmt::format("by Little's law a compute unit needs {:.4g} {} chains", predicted, type)});
-  out.push_back({"concurrency_measured_" + type, needed, "chains",
-                 fmt::format("{:.4g} {} chains reached 90 % of the best: {:.2f} of the prediction", needed,
-                             type, needed / predicted)});
+                 fmt::format("a step of {} waits {:.3g} ns for the one before", type, 1e9 * latency)});
+  const auto needed =
+      std::ranges::find_if(rates, [&](const auto& entry) { return entry.second >= 0.9 * best; });
+  const auto reached = [&](const auto& entry) {
+    return fmt::format("{} reached {:.0f} %", entry.first, 100 * entry.second / best);
+  };
+  std::string text = turns ? "items take turns: " : "";
+  text += fmt::format("by Little's law a compute unit needs {:.4g} {} chains", predicted, type);
+  if (needed == rates.end()) text += "; the most measured, " + reached(*rates.rbegin());
+  out.push_back({"concurrency_predicted_" + type, predicted, "chains", text});
+  if (needed == rates.end()) return;
+  text = fmt::format("{} {} chains reached 90 % of the best: {:.2f} of the prediction", needed->first, type,
+                     needed->first / predicted);
+  // By the same law, from the rate at that point: nothing else can be the reason.
+  if (needed->first > 2 * predicted || 2 * needed->first < predicted)
+    text += fmt::format(", for a step takes {:.4g} ns there", 1e9 * needed->first / needed->second);
+  if (needed->first > 2 * predicted) text += "; " + reached(*std::prev(needed));
+  out.push_back({"concurrency_measured_" + type, needed->first, "chains", text});
 }
 
 // The published fractions of peak with one group per unit of an M2090: what 32 items and what the plateau
@@ -221,6 +258,8 @@ Family arithmetic() {
   const Sweep alone = {{"ilp", chains},
                        {"work_group", {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
                        {"trips", {16384}}};
+  const Sweep others = {
+      {"type", {"double", "int", "long"}}, {"work_group", {32, 64, 128, 256, 512, 1024}}, {"trips", {16384}}};
   const Sweep ends = {{"type", {"float", "double", "int", "long"}},
                       {"ilp", {1, 16}},
                       {"work_group", {32, 1024}},
@@ -249,17 +288,21 @@ Family arithmetic() {
                      {"trips", {8}}},
                     {{"type", {"float", "long"}}, {"width", {4}}, {"work_group", {1}}, {"trips", {16}}}}},
                   {"quick",
-                   {{{"ilp", {1, 2, 4, 8}}, {"work_group", {32, 128, 1024}}},
+                   {{{"ilp", {1, 2, 4, 8}}, {"work_group", {128, 1024}}},
+                    {{"ilp", {1, 4}}, {"work_group", {32}}},
+                    {{"work_group", {32}}, {"trips", {8192}}},
+                    {{"type", {"double", "int", "long"}}, {"work_group", {32, 128, 256, 512}}},
                     {{"type", {"float", "double", "int", "long"}}, {"ilp", {8}}, {"groups_per_unit", {64}}},
                     {{"type", {"float", "double"}},
                      {"ilp", {8}},
                      {"width", {16}},
                      {"work_group", {1}},
                      {"groups_per_unit", {64}},
-                     {"trips", {8192, 16384}}}}},
-                  {"paper", {alone, ends, peak, wide}},
+                     {"trips", {16384}}}}},
+                  {"paper", {alone, others, ends, peak, wide}},
                   {"full",
                    {alone,
+                    others,
                     ends,
                     peak,
                     wide,

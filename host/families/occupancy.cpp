@@ -9,8 +9,8 @@
 // on the chip, four words per step.
 #include <fmt/format.h>
 
-#include <bit>
-#include <limits>
+#include <algorithm>
+#include <map>
 
 #include "family.hpp"
 
@@ -116,34 +116,39 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto rate = [&](const Outcome& o) {  // read, per unit
     return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units());
   };
-  const Outcome* least = nullptr;
-  double best = 0, needed = std::numeric_limits<double>::max();
-  std::vector<const Outcome*> copies;  // of large data: small data may be cached
+  std::map<double, double> rates;  // by bytes in flight; of large data: small data may be cached
+  std::size_t copies = 0;
   for (const auto& o : outcomes) {
-    if (o.at.is("kernel", "copy") && o.at.number("groups_per_unit") > 0 && 2 * o.at.number("n") >= n)
-      copies.push_back(&o);
+    if (!o.at.is("kernel", "copy") || o.at.number("groups_per_unit") == 0 || 2 * o.at.number("n") < n)
+      continue;
+    double& fastest = rates[in_flight(o.at)];
+    fastest = std::max(fastest, rate(o));
+    ++copies;
   }
-  for (const auto* o : copies) {
-    best = std::max(best, rate(*o));
-    if (least == nullptr || in_flight(o->at) < in_flight(least->at)) least = o;
-  }
-  for (const auto* o : copies) {
-    if (rate(*o) >= 0.9 * best) needed = std::min(needed, in_flight(o->at));
-  }
-  if (least != nullptr && copies.size() >= 4) {
-    const double latency = in_flight(least->at) / rate(*least), predicted = latency * best;
+  if (copies >= 4) {
+    double best = 0;
+    for (const auto& [bytes, read] : rates) best = std::max(best, read);
+    const auto& [least, slow] = *rates.begin();
+    const double latency = least / slow, predicted = latency * best;
     out.push_back({"copy_latency", 1e9 * latency, "ns",
-                   fmt::format("{:.0f} bytes in flight per compute unit come in every {:.4g} ns",
-                               in_flight(least->at), 1e9 * latency)});
+                   fmt::format("{:.0f} bytes in flight per compute unit come in every {:.4g} ns", least,
+                               1e9 * latency)});
     out.push_back(
         {"bytes_in_flight_predicted", predicted, "B",
          fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight; published 106 KiB for the "
                      "whole of an M2090",
                      predicted / 1024)});
-    if (needed < std::numeric_limits<double>::max())
-      out.push_back({"bytes_in_flight_measured", needed, "B",
-                     fmt::format("{:.4g} KiB reached 90 % of the best such copy: {:.2f} of the prediction",
-                                 needed / 1024, needed / predicted)});
+    const auto needed =
+        std::ranges::find_if(rates, [&](const auto& entry) { return entry.second >= 0.9 * best; });
+    std::string text = fmt::format("{:.4g} KiB reached 90 % of the best such copy: {:.2f} of the prediction",
+                                   needed->first / 1024, needed->first / predicted);
+    // By the same law, from the rate at that point: nothing else can be the reason.
+    if (needed->first > 2 * predicted || 2 * needed->first < predicted)
+      text += fmt::format(", for they come in every {:.4g} ns", 1e9 * needed->first / needed->second);
+    if (needed->first > 2 * predicted)
+      text += fmt::format("; {:.4g} KiB reached {:.0f} %", std::prev(needed)->first / 1024,
+                          100 * std::prev(needed)->second / best);
+    out.push_back({"bytes_in_flight_measured", needed->first, "B", text});
   }
   if (chip.size() == 2)
     out.push_back({"private_over_local", chip["private"] / chip["local"], "ratio",
