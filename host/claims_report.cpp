@@ -272,7 +272,7 @@ std::string claims_json(const std::vector<DeviceRulings>& devices) {
 int claims(const Options& options) {
   const auto families = all_families();
   const auto all = chosen_claims(load_claims(options.claims_file), options.claims);
-  const auto records = records_of_files(options.files);
+  const auto records = records_of_files(options.files, families);
   std::vector<DeviceRulings> devices;
   for (const auto& rows : device_rows(records)) {
     auto& device = devices.emplace_back(DeviceRulings{rows.device, rows.name(), {}});

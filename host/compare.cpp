@@ -122,12 +122,14 @@ int compare(const CompareOptions& options) {
                 "NEW1.csv NEW2.csv");
   if (options.noise.size() == 1)
     throw Error(Kind::usage, "--noise takes two or more files, measured with nothing changed between them");
+  const auto families = all_families();
   ResultsSet before = read_results(
-      options.against.empty() && two_sides ? std::vector<std::string>{options.files.front()} : options.files);
+      options.against.empty() && two_sides ? std::vector<std::string>{options.files.front()} : options.files,
+      families);
   ResultsSet after;
   if (two_sides)
-    after = read_results(options.against.empty() ? std::vector<std::string>{options.files.back()}
-                                                 : options.against);
+    after = read_results(
+        options.against.empty() ? std::vector<std::string>{options.files.back()} : options.against, families);
 
   const bool regression =
       options.mode == "regression" ||
@@ -145,11 +147,11 @@ int compare(const CompareOptions& options) {
                   fmt::format("{}: results of one device; compare takes two files of one device, or "
                               "results of several devices",
                               fmt::join(options.files, ", ")));
-    fmt::print("{}", architectures_text(compare_architectures(before, all_families()), options, screen));
+    fmt::print("{}", architectures_text(compare_architectures(before, families), options, screen));
     return fine;
   }
   std::vector<ResultsSet> noise;
-  for (const auto& file : options.noise) noise.push_back(read_results({file}));
+  for (const auto& file : options.noise) noise.push_back(read_results({file}, families));
   for (auto* set : {&before, &after}) set->keep(options.families);
   const Regression found = compare_regression(before, after, noise, {.margin = options.margin});
   fmt::print("{}", regression_text(found, options, screen));

@@ -269,7 +269,7 @@ std::string DeviceResults::label() const {
 }
 
 void ResultsSet::add(std::string_view text, const std::string& name, std::string_view samples,
-                     const std::string& samples_name) {
+                     const std::string& samples_name, const std::vector<Family>& families) {
   CsvReader reader(text, name);
   const auto file = static_cast<std::uint32_t>(files.size());
   files.push_back(name);
@@ -290,6 +290,7 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
       continue;
     }
     ++unfinished;
+    add_later_axes(r, families);
     auto& place = places.emplace_back();
     DeviceResults& device = device_of(*this, r);
     if (!r.finding.empty()) {
@@ -402,12 +403,12 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
   }
 }
 
-ResultsSet read_results(const std::vector<std::string>& files) {
+ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>& families) {
   ResultsSet out;
   for (const auto& file : files) {
     const std::string text = read_text(file);
     const std::string samples = samples_beside(file);
-    out.add(text, file, samples.empty() ? "" : read_text(samples), samples);
+    out.add(text, file, samples.empty() ? "" : read_text(samples), samples, families);
   }
   return out;
 }

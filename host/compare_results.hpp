@@ -74,9 +74,10 @@ struct ResultsSet {
   // Adds the rows of one file, by its text: a CSV of clweave run, or the published figures. Samples beside it
   // (an empty text: there are none) replace the medians and intervals of the rows. Throws `io` with file and
   // line for text that is malformed, foreign, of another schema or cut off, for a footer that counts other
-  // rows, for a row that is there twice, and for samples of another file.
+  // rows, for a row that is there twice, and for samples of another file. Rows of these families get their
+  // later axes.
   void add(std::string_view text, const std::string& name, std::string_view samples = {},
-           const std::string& samples_name = {});
+           const std::string& samples_name = {}, const std::vector<Family>& = {});
 
   // Adds all rows of another set.
   void merge(ResultsSet);
@@ -86,6 +87,6 @@ struct ResultsSet {
 };
 
 // Reads each file, and the samples beside it. Throws `io`.
-ResultsSet read_results(const std::vector<std::string>& files);
+ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>&);
 
 }  // namespace clweave

@@ -49,7 +49,8 @@ struct Values : std::vector<Value> {
   }
 };
 
-// One swept parameter. The first value is the default. A list of words is closed: `--set` accepts no other
+// One swept parameter. The first value is the default, and of an axis that a family gets later what its rows
+// had before: rows of older files are read with it. A list of words is closed: `--set` accepts no other
 // word, unless `open` says that the plan understands more (shapes such as 16x16).
 struct Axis {
   std::string name;

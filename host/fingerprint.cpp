@@ -560,7 +560,7 @@ std::string fingerprint_json(const std::vector<Card>& cards) {
 
 int fingerprint(const Options& options) {
   const auto families = all_families();
-  const auto records = records_of_files(options.files);
+  const auto records = records_of_files(options.files, families);
   std::vector<Card> cards;
   for (const auto& rows : device_rows(records)) cards.push_back(card_of(rows, families));
   if (cards.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));

@@ -250,10 +250,32 @@ std::string column_dictionary() {
   return out;
 }
 
-std::vector<Record> records_of_files(const std::vector<std::string>& paths) {
+void add_later_axes(Record& record, const std::vector<Family>& families) {
+  const auto family = std::ranges::find(families, record.family, &Family::name);
+  if (family == families.end() || !record.finding.empty()) return;
+  std::string id = family->name, full_id = family->name;
+  std::vector<std::pair<std::string, std::string>> later;
+  for (const auto& axis : family->axes) {
+    std::string cell = record.axis(axis.name);
+    if (cell.empty()) {
+      cell = text_of(axis.values.front());
+      later.emplace_back(axis.name, cell);
+    } else {
+      id.append("/").append(axis.name).append("=").append(cell);
+    }
+    full_id.append("/").append(axis.name).append("=").append(cell);
+  }
+  if (later.empty() || record.case_id != id) return;
+  record.case_id = full_id;
+  record.axes.insert(record.axes.end(), later.begin(), later.end());
+}
+
+std::vector<Record> records_of_files(const std::vector<std::string>& paths,
+                                     const std::vector<Family>& families) {
   std::vector<Record> out;
   for (const auto& path : paths) {
     auto more = records_of(read_csv(path), path);
+    for (auto& record : more) add_later_axes(record, families);
     out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
   return out;

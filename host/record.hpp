@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csv.hpp"
+#include "family.hpp"
 
 namespace clweave {
 
@@ -141,8 +142,14 @@ class RecordReader {
 
 // The records of a file, in order, without the footer. Throws as RecordReader does.
 std::vector<Record> records_of(const CsvTable&, const std::string& name);
-// Those of several files, one after the other. Throws `io`, too, for a file that cannot be read.
-std::vector<Record> records_of_files(const std::vector<std::string>& paths);
+
+// Gives the row of an old file the axes that its family got since, at their defaults, so that it meets the
+// rows of new files. Only where its id is what the axes it has make: another one was not made by this family.
+void add_later_axes(Record&, const std::vector<Family>&);
+
+// The records of several files, one after the other, with the later axes of these families. Throws `io`, too,
+// for a file that cannot be read.
+std::vector<Record> records_of_files(const std::vector<std::string>& paths, const std::vector<Family>&);
 
 // The column dictionary of results/README.md, as a Markdown table.
 std::string column_dictionary();

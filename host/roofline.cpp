@@ -216,7 +216,7 @@ std::string roofline_csv(const Roofline& data, bool header) {
 }
 
 int roofline(const std::vector<std::string>& files, bool csv) {
-  const auto records = records_of_files(files);
+  const auto records = records_of_files(files, all_families());
   const auto all = rooflines_of(records);
   if (all.empty())
     throw Error(Kind::io, "no row with a time in " + fmt::format("{}", fmt::join(files, ", ")));

@@ -194,6 +194,30 @@ TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
   EXPECT_THAT(complaint(replaced(good, ",8000,", ",many,")), "x.csv:2: column bytes: 'many' is no number");
 }
 
+TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
+  Family loom;
+  loom.name = "loom";
+  loom.axes = {{"kernel", "", {"a", "b"}}, {"drop", "", {0, 2}}};
+  const auto csv = [](std::vector<Record> records, const std::vector<std::string>& axes) {
+    std::string text = csv_line(header_cells(axes));
+    for (auto& record : records) {
+      record.axes = {{"kernel", "a"}, {"drop", record.case_id.substr(record.case_id.size() - 1)}};
+      text += csv_line(cells_of(record, axes));
+    }
+    return text + csv_line(footer_cells(records.size(), axes));
+  };
+  ResultsSet old, now;
+  old.add(csv({row({{"kernel", "a"}}, 1)}, {"kernel"}), "old.csv", {}, {}, {loom});
+  now.add(csv({row({{"kernel", "a"}, {"drop", "0"}}, 2), row({{"kernel", "a"}, {"drop", "2"}}, 3)},
+              {"kernel", "drop"}),
+          "new.csv", {}, {}, {loom});
+  const Regression all = compare_regression(old, now, {}, {});
+  std::map<What, int> found;
+  for (const auto& at : all.cases) ++found[at.what];
+  EXPECT_EQ(found[What::compared], 1);
+  EXPECT_EQ(found[What::added], 1);
+}
+
 TEST(Reader, RefusesARowThatIsThereTwice) {
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "grid"}}, 2)})),
             "x.csv:3: a second row of run 1 of loom/kernel=grid");
@@ -924,18 +948,6 @@ TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {
   EXPECT_THAT(out_, HasSubstr("\"unit\": \"session\""));
 }
 
-TEST_F(CompareCommand, SaysWhatToTypeInstead) {
-  const auto refused = [&](const std::vector<std::string>& words) {
-    return complaint_of([&] { run(words); }, Kind::usage);
-  };
-  EXPECT_THAT(refused({"old.csv"}), HasSubstr("results of one device"));
-  EXPECT_THAT(refused({"old.csv", "--mode", "regression"}), HasSubstr("--against"));
-  EXPECT_THAT(refused({"old.csv", "new.csv", "--noise", "old.csv"}), HasSubstr("two or more files"));
-  EXPECT_THAT(refused({"old.csv", "other.csv", "--fail-on", "slower"}), HasSubstr("--mode regression"));
-  EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "lom"}), HasSubstr("there are loom"));
-  EXPECT_THAT(refused({"old.csv", "new.csv", "--csv", "--json"}), HasSubstr("--help"));
-  EXPECT_THAT(refused({}), HasSubstr("FILE"));
-}
 TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
   using Words = std::vector<std::string>;
   for (const auto& words_of_format : std::vector<Words>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
@@ -956,3 +968,15 @@ TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
               HasSubstr("--against"));
 }
 
+TEST_F(CompareCommand, SaysWhatToTypeInstead) {
+  const auto refused = [&](const std::vector<std::string>& words) {
+    return complaint_of([&] { run(words); }, Kind::usage);
+  };
+  EXPECT_THAT(refused({"old.csv"}), HasSubstr("results of one device"));
+  EXPECT_THAT(refused({"old.csv", "--mode", "regression"}), HasSubstr("--against"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--noise", "old.csv"}), HasSubstr("two or more files"));
+  EXPECT_THAT(refused({"old.csv", "other.csv", "--fail-on", "slower"}), HasSubstr("--mode regression"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "lom"}), HasSubstr("there are loom"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--csv", "--json"}), HasSubstr("--help"));
+  EXPECT_THAT(refused({}), HasSubstr("FILE"));
+}

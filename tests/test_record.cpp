@@ -298,3 +298,78 @@ TEST(Dictionary, StandsInTheResultsFolder) {
   EXPECT_NE(text.find("\n" + column_dictionary()), std::string::npos)
       << path << " has other columns than: clweave list --columns";
 }
+
+namespace {
+
+// A row of compaction, every axis at its default, but without those in `lacking`.
+Record compaction_row(const std::set<std::string>& lacking) {
+  const auto families = all_families();
+  Record record;
+  record.family = record.case_id = "compaction";
+  for (const auto& axis : std::ranges::find(families, record.family, &Family::name)->axes) {
+    if (lacking.contains(axis.name)) continue;
+    record.axes.emplace_back(axis.name, text_of(axis.values.front()));
+    record.case_id += "/" + axis.name + "=" + record.axes.back().second;
+  }
+  return record;
+}
+
+}  // namespace
+
+TEST(LaterAxes, AreAtTheirDefaultsWhereverTheyStand) {
+  const auto families = all_families();
+  const Record now = compaction_row({});
+  for (const std::set<std::string>& lacking :
+       std::vector<std::set<std::string>>{{"drop"}, {"width", "state"}}) {
+    Record old = compaction_row(lacking);
+    EXPECT_NE(old.case_id, now.case_id);
+    add_later_axes(old, families);
+    EXPECT_EQ(old.case_id, now.case_id);
+    for (const auto& [axis, value] : now.axes) EXPECT_EQ(old.axis(axis), value) << axis;
+  }
+  Record same = now;
+  add_later_axes(same, families);
+  EXPECT_EQ(same.case_id, now.case_id);
+  EXPECT_EQ(same.axes, now.axes);
+}
+
+TEST(LaterAxes, AreNotGuessed) {
+  const auto families = all_families();
+  const auto untouched = [&](Record record) {
+    const Record before = record;
+    add_later_axes(record, families);
+    EXPECT_EQ(record.case_id, before.case_id);
+    EXPECT_EQ(record.axes, before.axes);
+  };
+  Record foreign = compaction_row({"drop"});
+  foreign.family = "loom";
+  untouched(foreign);
+  Record renamed = compaction_row({"drop"});  // an axis that the family has no more
+  renamed.case_id += "/weight=3";
+  untouched(renamed);
+  Record edited = compaction_row({"drop"});  // a cell that was taken out, or another value than in the id
+  std::erase_if(edited.axes, [](const auto& axis) { return axis.first == "n"; });
+  untouched(edited);
+  Record finding = compaction_row({"drop"});
+  finding.finding = "kept_50_best";
+  finding.case_id = "compaction";
+  finding.axes.clear();
+  untouched(finding);
+}
+
+// This one was made before compaction had `drop`, and scan had it.
+TEST(LaterAxes, MeetTheRowsOfTheRepository) {
+  const auto families = all_families();
+  const auto& compaction = *std::ranges::find(families, "compaction", &Family::name);
+  std::set<std::string> quick;
+  for (const auto& at : cases_of(compaction, compaction.presets.at("quick"), 1)) quick.insert(at.id());
+  int rows = 0;
+  for (const auto& record :
+       records_of_files({CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-quick.csv"}, families)) {
+    if (record.family != "compaction" || !record.finding.empty()) continue;
+    ++rows;
+    EXPECT_TRUE(quick.contains(record.case_id)) << record.case_id;
+    EXPECT_EQ(record.axis("drop"), "0");
+  }
+  EXPECT_EQ(rows, 15);
+}
