@@ -36,4 +36,26 @@ void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t til
                                                              " turns together: take a smaller n");
 }
 
+Axis window_axis() { return {"window", "tile states looked at at once", {32}, false, true}; }
+
+Axis chunk_axis(std::int64_t kib) {
+  return {"chunk_kib", "kibibytes of a tile of cpu", Values(kib), false, true};
+}
+
+Axis polls_axis() {
+  return {"polls", "how often a state is asked for before it is computed", {64}, false, true};
+}
+
+Axis state_axis() {
+  return {"state",
+          "words of a tile state: the widest the device has atomics for, or halves of them",
+          {"widest", "halves"}};
+}
+
+Axis drop_axis() {
+  return {"drop",
+          "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
+          {0}};
+}
+
 }  // namespace clweave

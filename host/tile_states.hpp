@@ -18,4 +18,11 @@ Buffer stale_states(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint6
 // tiles' polls.
 void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
 
+// Axes that every family with tile states has.
+Axis window_axis();
+Axis chunk_axis(std::int64_t kib);
+Axis polls_axis();
+Axis state_axis();
+Axis drop_axis();
+
 }  // namespace clweave
