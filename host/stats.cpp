@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/polygamma.hpp>
@@ -15,7 +14,6 @@
 #include <numeric>
 
 #include "error.hpp"
-#include "random.hpp"
 
 namespace clweave {
 namespace {
@@ -101,69 +99,6 @@ void check_rule(const StopRule& rule) {
   check(rule.check_every > 0, who, "it never looks: check_every is 0");
 }
 
-// Whole numbers below a bound, the same on every machine; the standard library's distributions differ between
-// implementations.
-class Draws {
- public:
-  Draws(std::uint64_t seed, std::uint64_t stream) : random_(seed, stream) {}
-
-  // Favours some values by at most bound / 2^32, a part in ten million for 400 samples.
-  std::size_t below(std::size_t bound) {
-    return static_cast<std::size_t>(std::uint64_t{random_(next_++)} * bound >> 32);
-  }
-
- private:
-  Random<std::uint32_t> random_;
-  std::uint64_t next_ = 0;
-};
-
-// The median of a sample drawn with replacement. Counting how often each order statistic was drawn finds it
-// in linear time. `times` is scratch.
-double resampled_median(std::span<const double> ascending, Draws& draws, std::vector<std::uint32_t>& times) {
-  const std::size_t n = ascending.size();
-  times.assign(n, 0);
-  for (std::size_t i = 0; i < n; ++i) ++times[draws.below(n)];
-  std::size_t at = 0;
-  std::size_t seen = times[0];
-  while (seen <= (n - 1) / 2) seen += times[++at];
-  const double lower = ascending[at];
-  while (seen <= n / 2) seen += times[++at];
-  return std::midpoint(lower, ascending[at]);
-}
-
-// The median of the run medians, as measured and resampled.
-class Runs {
- public:
-  explicit Runs(std::span<const std::vector<double>> runs) {
-    check(!runs.empty(), "bootstrap_ratio", "one side has no runs");
-    for (const auto& run : runs) {
-      check_positive(run, "bootstrap_ratio");
-      check(run.size() <= std::numeric_limits<std::uint32_t>::max(), "bootstrap_ratio",
-            "a run has over 2^32 samples");
-      ascending_.push_back(sorted(run));
-    }
-  }
-
-  double median() const {
-    std::vector<double> medians;
-    for (const auto& run : ascending_) medians.push_back(sorted_quantile(run, 0.5));
-    return clweave::median(medians);
-  }
-
-  double resampled(Draws& draws) {
-    medians_.clear();
-    for (std::size_t i = 0; i < ascending_.size(); ++i)
-      medians_.push_back(resampled_median(ascending_[draws.below(ascending_.size())], draws, times_));
-    std::sort(medians_.begin(), medians_.end());
-    return sorted_quantile(medians_, 0.5);
-  }
-
- private:
-  std::vector<std::vector<double>> ascending_;
-  std::vector<double> medians_;       // scratch
-  std::vector<std::uint32_t> times_;  // scratch
-};
-
 }  // namespace
 
 double median(std::span<const double> values) {
@@ -175,25 +110,6 @@ double quantile(std::span<const double> values, double p) {
   check_values(values, "quantile");
   check(p >= 0 && p <= 1, "quantile", "p is {}, not in [0, 1]", p);
   return sorted_quantile(sorted(values), p);
-}
-
-double median_absolute_deviation(std::span<const double> values) {
-  check_values(values, "median_absolute_deviation");
-  const double centre = median(values);
-  std::vector<double> distances;
-  for (const double value : values) distances.push_back(std::abs(value - centre));
-  return median(distances);
-}
-
-double mean(std::span<const double> values) {
-  check_values(values, "mean");
-  return unchecked_mean(values);
-}
-
-double standard_deviation(std::span<const double> values) {
-  check_values(values, "standard_deviation");
-  check(values.size() >= 2, "standard_deviation", "one value has none");
-  return std::sqrt(variance(values));
 }
 
 double geometric_mean(std::span<const double> values) {
@@ -298,59 +214,6 @@ Stop decide(const StopRule& rule, const MedianInterval& interval, double elapsed
   return interval.bounded && interval.relative_half_width() <= rule.precision ? Stop::converged : cap;
 }
 
-RatioInterval bootstrap_ratio(std::span<const std::vector<double>> numerator,
-                              std::span<const std::vector<double>> denominator, const Bootstrap& how) {
-  check(how.resamples > 0, "bootstrap_ratio", "no resamples give no interval");
-  check(how.level > 0 && how.level < 1, "bootstrap_ratio", "the level is {}, not in (0, 1)", how.level);
-  Runs above(numerator);
-  Runs below(denominator);
-  Draws draws_above(how.seed, 0);
-  Draws draws_below(how.seed, 1);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < how.resamples; ++i)
-    ratios.push_back(above.resampled(draws_above) / below.resampled(draws_below));
-  std::sort(ratios.begin(), ratios.end());
-  const double tail = 0.5 * (1 - how.level);
-  return {above.median() / below.median(), sorted_quantile(ratios, tail), sorted_quantile(ratios, 1 - tail)};
-}
-
-WelchTest welch_test(std::span<const double> numerator, std::span<const double> denominator, double margin) {
-  check_positive(numerator, "welch_test");
-  check_positive(denominator, "welch_test");
-  check(numerator.size() >= 2 && denominator.size() >= 2, "welch_test",
-        "{} and {} runs are too few: 2 a side at least", numerator.size(), denominator.size());
-  check(std::isfinite(margin) && margin >= 0, "welch_test", "the margin is {}", margin);
-  const std::vector<double> x = logarithms(numerator);
-  const std::vector<double> y = logarithms(denominator);
-  const auto nx = static_cast<double>(x.size());
-  const auto ny = static_cast<double>(y.size());
-  const double ex = variance(x) / nx;
-  const double ey = variance(y) / ny;
-  const double excess = unchecked_mean(x) - unchecked_mean(y) - std::log1p(margin);
-  if (ex + ey == 0) {
-    const double t = std::copysign(std::numeric_limits<double>::infinity(), excess > 0 ? 1 : -1);
-    return {t, nx + ny - 2, excess > 0 ? 0.0 : 1.0};
-  }
-  WelchTest out;
-  out.t = excess / std::sqrt(ex + ey);
-  // By shares, so that tiny variances do not vanish when squared.
-  const double share = ex / (ex + ey);
-  out.degrees = 1 / (share * share / (nx - 1) + (1 - share) * (1 - share) / (ny - 1));
-  out.p = boost::math::cdf(boost::math::complement(boost::math::students_t(out.degrees), out.t));
-  return out;
-}
-
-std::vector<double> holm(std::span<const double> p) {
-  const std::vector<std::size_t> order = by_probability(p, "holm");
-  std::vector<double> out(p.size());
-  double least = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    least = std::max(least, std::min(1.0, static_cast<double>(order.size() - i) * p[order[i]]));
-    out[order[i]] = least;
-  }
-  return out;
-}
-
 std::vector<double> benjamini_hochberg(std::span<const double> p) {
   const std::vector<std::size_t> order = by_probability(p, "benjamini_hochberg");
   std::vector<double> out(p.size());
@@ -433,23 +296,6 @@ std::optional<double> concordance(std::span<const std::vector<double>> judges) {
   return deviation / most;
 }
 
-std::optional<double> spearman(std::span<const double> x, std::span<const double> y) {
-  check_pairs(x, y, "spearman");
-  const std::vector<double> rx = average_ranks(x);
-  const std::vector<double> ry = average_ranks(y);
-  const double centre = 0.5 * static_cast<double>(x.size() + 1);
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (rx[i] - centre) * (rx[i] - centre);
-    yy += (ry[i] - centre) * (ry[i] - centre);
-    xy += (rx[i] - centre) * (ry[i] - centre);
-  }
-  if (xx == 0 || yy == 0) return {};
-  return xy / std::sqrt(xx * yy);
-}
-
 std::optional<double> kendall(std::span<const double> x, std::span<const double> y) {
   check_pairs(x, y, "kendall");
   const auto sign = [](double a, double b) { return std::int64_t{a < b} - std::int64_t{a > b}; };
@@ -468,15 +314,6 @@ std::optional<double> kendall(std::span<const double> x, std::span<const double>
   if (untied_x == 0 || untied_y == 0) return {};
   return static_cast<double>(excess) /
          std::sqrt(static_cast<double>(untied_x) * static_cast<double>(untied_y));
-}
-
-double clopper_pearson_upper(std::uint64_t events, std::uint64_t trials, double level) {
-  check(trials > 0 && events <= trials, "clopper_pearson_upper", "{} of {} cannot be", events, trials);
-  check(level > 0 && level < 1, "clopper_pearson_upper", "the level is {}, not in (0, 1)", level);
-  if (events == trials) return 1;
-  const boost::math::beta_distribution<double> plausible(static_cast<double>(events) + 1,
-                                                         static_cast<double>(trials - events));
-  return boost::math::quantile(plausible, level);
 }
 
 }  // namespace clweave

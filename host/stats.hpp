@@ -5,7 +5,6 @@
 // a function refuses, it says. Estimates carry the unit of the samples.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,13 +18,8 @@ double median(std::span<const double>);
 // rank 1 + (n - 1) p. Refuses p outside [0, 1].
 double quantile(std::span<const double>, double p);
 
-// Median absolute deviation from the median, unscaled: 1.4826 times it estimates the sd of normal noise.
-double median_absolute_deviation(std::span<const double>);
-
-double mean(std::span<const double>);
-double standard_deviation(std::span<const double>);  // n - 1 below; refuses a single value
-double geometric_mean(std::span<const double>);      // refuses values that are not positive
-double harmonic_mean(std::span<const double>);       // refuses values that are not positive
+double geometric_mean(std::span<const double>);  // refuses values that are not positive
+double harmonic_mean(std::span<const double>);   // refuses values that are not positive
 
 // Ranks from 1; equal values share the mean of their ranks.
 std::vector<double> average_ranks(std::span<const double>);
@@ -79,40 +73,9 @@ enum class Stop { go_on, converged, sample_cap, time_cap };
 Stop decide(const StopRule&, std::span<const double> samples, double elapsed_s);
 Stop decide(const StopRule&, const MedianInterval&, double elapsed_s);
 
-struct Bootstrap {
-  std::uint64_t seed = 1;
-  std::size_t resamples = 2000;
-  double level = 0.95;  // in (0, 1)
-};
-
-struct RatioInterval {
-  double ratio = 0, low = 0, high = 0;
-};
-
-// The ratio of the medians of the run medians, with its percentile interval: each resample draws runs, then
-// samples within each drawn run. Samples of one run share that run's clock, placement and neighbours, so
-// pooling them takes noise between runs for an effect; a run counts once however many samples it needed. From
-// 5 runs a side on, the interval keeps its level; from one it knows only the noise within a run. Same seed,
-// same result on every machine. Refuses samples that are not positive, and fewer than 1 resample.
-RatioInterval bootstrap_ratio(std::span<const std::vector<double>> numerator,
-                              std::span<const std::vector<double>> denominator, const Bootstrap& = {});
-
-struct WelchTest {
-  double t = 0, degrees = 0, p = 0;
-};
-
-// One-sided: small p says that the ratio of the two sides exceeds 1 + margin. Student's t with unequal
-// variances (Welch 1947) on the logarithms of run medians, so that exchanging the arguments tests the mirror
-// image. Two sides without any spread give p = 0 or 1. Refuses fewer than 2 values a side, values that are
-// not positive, and a negative margin.
-WelchTest welch_test(std::span<const double> numerator, std::span<const double> denominator, double margin);
-
-// p values adjusted for their number (Holm 1979), in the order given: comparing each with 5 % keeps the
-// chance of any false alarm below 5 %. None in, none out. Refuses values outside [0, 1].
-std::vector<double> holm(std::span<const double> p);
-
-// The same after Benjamini and Hochberg 1995: comparing each with 1 % keeps the expected share of false ones
-// among those found below 1 %; and where nothing is to be found, the chance of finding any.
+// p values adjusted for their number (Benjamini and Hochberg 1995), in the order given: comparing each with
+// 1 % keeps the expected share of false ones among those found below 1 %; and where nothing is to be found,
+// the chance of finding any. None in, none out. Refuses values outside [0, 1].
 std::vector<double> benjamini_hochberg(std::span<const double> p);
 
 // A variance estimated with so many degrees of freedom; 0: nothing is known of it.
@@ -144,13 +107,8 @@ double t_quantile(double level, double degrees);
 // judges or things, and rows of different lengths.
 std::optional<double> concordance(std::span<const std::vector<double>> judges);
 
-// Rank correlations of pairs, in [-1, 1]; none when one side is constant. Refuse different lengths and fewer
-// than 2 pairs. Spearman's rho uses average ranks; Kendall's is tau-b, in O(n^2).
-std::optional<double> spearman(std::span<const double>, std::span<const double>);
+// Kendall's tau-b, the rank correlation of pairs, in [-1, 1] and O(n^2); none when one side is constant.
+// Refuses different lengths and fewer than 2 pairs.
 std::optional<double> kendall(std::span<const double>, std::span<const double>);
-
-// The largest probability that `events` in `trials` leave plausible at this one-sided level (Clopper and
-// Pearson 1934). Refuses no trials, more events than trials, and a level outside (0, 1).
-double clopper_pearson_upper(std::uint64_t events, std::uint64_t trials, double level = 0.95);
 
 }  // namespace clweave

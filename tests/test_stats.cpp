@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -94,10 +93,6 @@ TEST(Estimates, MatchHandAndReference) {
   EXPECT_EQ(median(Values{7}), 7);
   EXPECT_EQ(median(Values{3, 1, 2}), 2);
   EXPECT_EQ(median(Values{4, 1, 3, 2}), 2.5);
-  EXPECT_DOUBLE_EQ(mean(seven), 3.7);
-  EXPECT_DOUBLE_EQ(standard_deviation(Values{2, 4, 4, 4, 5, 5, 7, 9}), std::sqrt(32.0 / 7));
-  EXPECT_NEAR(standard_deviation(seven), 2.7688746209726918, 1e-14);
-  EXPECT_EQ(median_absolute_deviation(Values{1, 1, 2, 2, 4, 6, 9}), 1);
   EXPECT_DOUBLE_EQ(geometric_mean(Values{4, 1, 1.0 / 32}), 0.5);
   EXPECT_NEAR(geometric_mean(seven), 3.072722817511793, 1e-14);
   EXPECT_DOUBLE_EQ(harmonic_mean(Values{1, 4, 4}), 2);
@@ -106,9 +101,8 @@ TEST(Estimates, MatchHandAndReference) {
 
 TEST(Estimates, AreExactForEqualValues) {
   const Values equal(7, 0.1);
-  EXPECT_EQ(mean(equal), 0.1);
-  EXPECT_EQ(standard_deviation(equal), 0);
-  EXPECT_EQ(median_absolute_deviation(equal), 0);
+  EXPECT_EQ(summarize(equal).mean, 0.1);
+  EXPECT_EQ(summarize(equal).sd, 0);
 }
 
 TEST(Quantile, IsOfTypeR7) {
@@ -154,7 +148,7 @@ TEST(Summary, HoldsEveryEstimate) {
   EXPECT_DOUBLE_EQ(summary.p95, 8.09);
   EXPECT_EQ(summary.max, 9.5);
   EXPECT_DOUBLE_EQ(summary.mean, 3.7);
-  EXPECT_EQ(summary.sd, standard_deviation(seven));
+  EXPECT_NEAR(*summary.sd, 2.7688746209726918, 1e-14);
   EXPECT_EQ(summary.lag1, lag1_rank_autocorrelation(seven));
   EXPECT_EQ(summary.outliers, 1u);  // 9.5 > 3.95 + 3 * 1.75 = 9.2
 }
@@ -357,250 +351,6 @@ TEST(StopRules, CorrelatedNoiseTakesMoreSamples) {
   EXPECT_LT(strong_plain.covered, 0.75) << "the bound does not notice a missing correction";
 }
 
-TEST(Bootstraps, HasTheExactDistributionOfSmallCases) {
-  // The median of 3 draws from {1, 2, 3} is 1, 2 or 3 with probability 7/27, 13/27, 7/27, whether the three
-  // are samples of a run or runs of one sample.
-  const Runs unit{{1}};
-  for (const Runs& three : {Runs{{3, 1, 2}}, Runs{{2}, {3}, {1}}}) {
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
-      const RatioInterval wide =
-          bootstrap_ratio(three, unit, {.seed = seed, .resamples = 20000, .level = 0.52});
-      EXPECT_EQ(wide.ratio, 2);
-      EXPECT_EQ(wide.low, 1);  // tail 0.24 < 7/27 = 0.259
-      EXPECT_EQ(wide.high, 3);
-      const RatioInterval narrow =
-          bootstrap_ratio(three, unit, {.seed = seed, .resamples = 20000, .level = 0.44});
-      EXPECT_EQ(narrow.low, 2);  // tail 0.28
-      EXPECT_EQ(narrow.high, 2);
-    }
-  }
-  // Of 2 draws from {1, 2}: 1, 1.5, 2 with probability 1/4, 1/2, 1/4.
-  const RatioInterval even = bootstrap_ratio(Runs{{1, 2}}, unit, {.resamples = 20000, .level = 0.48});
-  EXPECT_EQ(even.ratio, 1.5);
-  EXPECT_EQ(even.low, 1.5);
-  EXPECT_EQ(even.high, 1.5);
-  EXPECT_EQ(bootstrap_ratio(Runs{{1, 2}}, unit, {.resamples = 20000, .level = 0.54}).low, 1);
-  EXPECT_EQ(bootstrap_ratio(Runs{{1, 2}}, unit, {.resamples = 20000, .level = 0.54}).high, 2);
-}
-
-// Runs of 40 samples: each run has a factor of its own, a few samples are up to 30 % late.
-struct RunNoise {
-  double run_sd = 0.02;
-  double sample_sd = 0.03;
-  double late = 0.03;     // share
-  double rho = 0;         // within a run
-  double two_clocks = 0;  // half of the runs are slower by this
-};
-
-Runs invent_runs(Noise& noise, std::size_t runs, const RunNoise& how, double factor = 1) {
-  Runs out;
-  for (std::size_t run = 0; run < runs; ++run) {
-    const double speed =
-        factor * std::exp(how.run_sd * noise.normal()) * (noise.uniform() < 0.5 ? 1 + how.two_clocks : 1);
-    out.push_back(noise.times(40, how.sample_sd, how.rho));
-    for (double& time : out.back())
-      time *= speed * (noise.uniform() < how.late ? 1 + 0.3 * noise.uniform() : 1);
-  }
-  return out;
-}
-
-Runs pooled(const Runs& runs) {
-  Values all;
-  for (const auto& run : runs) all.insert(all.end(), run.begin(), run.end());
-  return {all};
-}
-
-TEST(Bootstraps, DependsOnTheSeedAlone) {
-  Noise noise(8);
-  const Runs a = invent_runs(noise, 5, {}, 1.1);
-  const Runs b = invent_runs(noise, 4, {});
-  const RatioInterval once = bootstrap_ratio(a, b, {.seed = 7});
-  const RatioInterval again = bootstrap_ratio(a, b, {.seed = 7});
-  const RatioInterval other = bootstrap_ratio(a, b, {.seed = 8});
-  EXPECT_EQ(once.low, again.low);
-  EXPECT_EQ(once.high, again.high);
-  EXPECT_EQ(once.ratio, other.ratio);
-  EXPECT_NE(once.low, other.low);
-  EXPECT_NEAR(once.low, other.low, 0.01);
-  EXPECT_NEAR(once.high, other.high, 0.01);
-  const RatioInterval mirrored = bootstrap_ratio(b, a, {.seed = 7});
-  EXPECT_DOUBLE_EQ(mirrored.ratio, 1 / once.ratio);
-  EXPECT_NEAR(mirrored.low, 1 / once.high, 0.01);
-  EXPECT_LT(once.low, once.ratio);
-  EXPECT_GT(once.high, once.ratio);
-}
-
-TEST(Bootstraps, GivesTheSameNumbersOnEveryMachine) {
-  Runs a(5);
-  Runs b(4);
-  for (int i = 0; i < 60; ++i) a[i % 5].push_back(100 + i * 37 % 61);
-  for (int i = 0; i < 60; ++i) b[i % 4].push_back(90 + i * 53 % 67);
-  const RatioInterval interval = bootstrap_ratio(a, b, {.seed = 42, .resamples = 999, .level = 0.95});
-  // From a second implementation, in Python.
-  EXPECT_DOUBLE_EQ(interval.ratio, 1.0357142857142858);
-  EXPECT_DOUBLE_EQ(interval.low, 0.8711629655331945);
-  EXPECT_DOUBLE_EQ(interval.high, 1.2251297129021095);
-}
-
-TEST(Bootstraps, CountsARunOnceHoweverLong) {
-  // The two long runs hold most samples; the median run is a short one.
-  const Runs runs{Values(200, 9.0), Values(200, 9.0), Values(15, 1.0), Values(15, 1.0), Values(15, 1.0)};
-  EXPECT_EQ(bootstrap_ratio(runs, Runs{{1}}).ratio, 1);
-  EXPECT_EQ(bootstrap_ratio(pooled(runs), Runs{{1}}).ratio, 9);
-}
-
-struct Alarms {
-  double any = 0;     // share of comparisons whose interval leaves out the true ratio
-  double beyond = 0;  // share whose interval lies wholly beyond 3 % from 1
-};
-
-Alarms compare_often(std::size_t runs, const RunNoise& how, double factor,
-                     const std::function<Runs(const Runs&)>& view) {
-  constexpr int trials = 800;
-  Noise noise(23);
-  int any = 0;
-  int beyond = 0;
-  for (int trial = 0; trial < trials; ++trial) {
-    const Runs a = view(invent_runs(noise, runs, how, factor));
-    const Runs b = view(invent_runs(noise, runs, how));
-    const RatioInterval interval =
-        bootstrap_ratio(a, b, {.seed = static_cast<std::uint64_t>(trial), .resamples = 300});
-    any += interval.low > factor || interval.high < factor;
-    beyond += interval.low > 1.03 || interval.high < 1 / 1.03;
-  }
-  return {static_cast<double>(any) / trials, static_cast<double>(beyond) / trials};
-}
-
-Runs as_is(const Runs& runs) { return runs; }
-
-constexpr double false_alarms = 0.05 + 3 * 0.0077;  // 5 % and 3 sd of 800 trials
-constexpr double false_verdicts = 0.01 + 3 * 0.0035;
-
-TEST(Bootstraps, ByRunsKeepsItsLevelAndPooledDoesNot) {
-  const struct {
-    const char* name;
-    RunNoise how;
-  } models[] = {{"run_effect", {}},
-                {"two_clocks", {.run_sd = 0.005, .two_clocks = 0.05}},
-                {"correlated", {.rho = 0.5}}};
-  for (const auto& [name, how] : models) {
-    const Alarms by_runs = compare_often(5, how, 1, as_is);
-    const Alarms by_samples = compare_often(5, how, 1, pooled);
-    record(fmt::format("{}_by_runs", name), by_runs.any);
-    record(fmt::format("{}_by_runs_beyond", name), by_runs.beyond);
-    record(fmt::format("{}_pooled", name), by_samples.any);
-    record(fmt::format("{}_pooled_beyond", name), by_samples.beyond);
-    EXPECT_LE(by_runs.any, false_alarms) << name;
-    EXPECT_LE(by_runs.beyond, false_verdicts) << name;
-    EXPECT_GT(by_samples.any, false_alarms) << "the bound does not notice pooling: " << name;
-  }
-}
-
-TEST(Bootstraps, WithoutARunEffectPoolingIsRight) {
-  const Alarms by_samples = compare_often(5, {.run_sd = 0}, 1, pooled);
-  record("pooled", by_samples.any);
-  EXPECT_LE(by_samples.any, false_alarms);
-  EXPECT_GE(by_samples.any, 0.05 - 3 * 0.0077);
-}
-
-TEST(Bootstraps, FindsATenthMore) {
-  const Alarms by_runs = compare_often(5, {}, 1.10, as_is);
-  record("found", by_runs.beyond);
-  record("missed_the_ratio", by_runs.any);
-  EXPECT_GE(by_runs.beyond, 0.95);
-  EXPECT_LE(by_runs.any, false_alarms);
-}
-
-Values exponentials(Values values) {
-  for (double& value : values) value = std::exp(value);
-  return values;
-}
-
-TEST(Welch, MatchesReference) {
-  const Values a = exponentials(
-      {27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4});
-  const Values b = exponentials(
-      {27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4});
-  const WelchTest plain = welch_test(a, b, 0);  // R: t.test(a, b, alternative = "greater")
-  EXPECT_NEAR(plain.t, 2.455356398286006, 1e-12);
-  EXPECT_NEAR(plain.degrees, 24.988529290231416, 1e-10);
-  EXPECT_NEAR(plain.p, 0.010689000731433496, 1e-12);
-  EXPECT_NEAR(welch_test(b, a, 0).p, 1 - plain.p, 1e-12);
-
-  const Values slow{1.02, 1.05, 1.01, 1.07, 1.04};
-  const Values fast{0.98, 1.00, 0.99, 1.01, 1.03};
-  EXPECT_NEAR(welch_test(slow, fast, 0).p, 0.015395050895114937, 1e-12);
-  const WelchTest margin = welch_test(slow, fast, 0.03);
-  EXPECT_NEAR(margin.t, 0.4243646896821287, 1e-10);
-  EXPECT_NEAR(margin.p, 0.3414192807848375, 1e-10);
-  const WelchTest uneven = welch_test(slow, std::span(fast).first(2), 0);
-  EXPECT_NEAR(uneven.t, 3.2748856494016074, 1e-11);
-  EXPECT_NEAR(uneven.degrees, 3.265637861582928, 1e-11);
-  EXPECT_NEAR(uneven.p, 0.020613817021705384, 1e-11);
-}
-
-TEST(Welch, WithoutSpreadSaysYesOrNo) {
-  const Values two(3, 2.0);
-  EXPECT_EQ(welch_test(Values(4, 2.2), two, 0.05).p, 0);
-  EXPECT_EQ(welch_test(Values(4, 2.0), two, 0.05).p, 1);
-  EXPECT_EQ(welch_test(Values(4, 2.0), two, 0).p, 1);
-}
-
-TEST(Welch, KeepsItsLevelAtTheMargin) {
-  constexpr int trials = 8000;
-  constexpr double sd = 0.0024;  // of a share of 5 % in so many trials
-  Noise noise(31);
-  int at_zero = 0;
-  int at_margin = 0;
-  int within = 0;
-  for (int trial = 0; trial < trials; ++trial) {
-    const Values a = noise.times(5, 0.02, 0);
-    const Values b = noise.times(5, 0.03, 0);
-    Values slower = a;
-    for (double& time : slower) time *= 1.05;
-    at_zero += welch_test(a, b, 0).p < 0.05;
-    at_margin += welch_test(slower, b, 0.05).p < 0.05;
-    within += welch_test(a, b, 0.05).p < 0.05;
-  }
-  record("at_zero", static_cast<double>(at_zero) / trials);
-  record("within", static_cast<double>(within) / trials);
-  EXPECT_NEAR(static_cast<double>(at_zero) / trials, 0.05, 4 * sd);
-  EXPECT_EQ(at_margin, at_zero);
-  EXPECT_LT(static_cast<double>(within) / trials, 0.005);
-}
-
-TEST(Holm, MatchesReference) {
-  const auto expect_near = [](const Values& found, const Values& expected) {
-    ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_DOUBLE_EQ(found[i], expected[i]) << i;
-  };
-  // R: p.adjust(p, "holm")
-  expect_near(holm(Values{0.01, 0.02, 0.03, 0.04, 0.05}), {0.05, 0.08, 0.09, 0.09, 0.09});
-  expect_near(holm(Values{0.04, 0.005, 0.6, 0.01}), {0.08, 0.02, 0.6, 0.03});
-  expect_near(holm(Values{0.7, 0.9}), {1, 1});
-  expect_near(holm(Values{0.3}), {0.3});
-  EXPECT_TRUE(holm(Values{}).empty());
-}
-
-TEST(Holm, KeepsTheLevelOfASuite) {
-  constexpr int trials = 8000;
-  Noise noise(37);
-  int adjusted = 0;
-  int plain = 0;
-  for (int trial = 0; trial < trials; ++trial) {
-    Values p(10);
-    for (double& value : p) value = noise.uniform();
-    const Values after = holm(p);
-    adjusted += *std::min_element(after.begin(), after.end()) < 0.05;
-    plain += *std::min_element(p.begin(), p.end()) < 0.05;
-  }
-  record("adjusted", static_cast<double>(adjusted) / trials);
-  record("plain", static_cast<double>(plain) / trials);
-  constexpr double bound = 0.05 + 3 * 0.0024;
-  EXPECT_LE(static_cast<double>(adjusted) / trials, bound);
-  EXPECT_GT(static_cast<double>(plain) / trials, bound) << "the bound does not notice a missing adjustment";
-}
-
 TEST(BenjaminiHochberg, MatchesReference) {
   const auto expect_near = [](const Values& found, const Values& expected) {
     ASSERT_EQ(found.size(), expected.size());
@@ -677,11 +427,9 @@ TEST(Concordance, MatchesReference) {
 TEST(RankCorrelation, MatchesReference) {
   const Values iq{106, 100, 86, 101, 99, 103, 97, 113, 112, 110};
   const Values hours{7, 27, 2, 50, 28, 29, 20, 12, 6, 17};
-  EXPECT_DOUBLE_EQ(*spearman(iq, hours), -29.0 / 165);
   EXPECT_DOUBLE_EQ(*kendall(iq, hours), -5.0 / 45);
   const Values x{1, 2, 2, 3, 5};
   const Values y{2, 1, 4, 4, 6};
-  EXPECT_NEAR(*spearman(x, y), 0.7631578947368421, 1e-15);
   EXPECT_NEAR(*kendall(x, y), 6.0 / 9, 1e-15);
   EXPECT_NEAR(*kendall(Values{12, 2, 1, 12, 2}, Values{1, 4, 7, 1, 0}), -0.4714045207910316, 1e-15);
 }
@@ -690,35 +438,10 @@ TEST(RankCorrelation, SeesOnlyOrder) {
   const Values x{1, 2, 3, 4, 5};
   const Values up{1, 10, 100, 1000, 1e4};
   const Values down{-1, -10, -100, -1000, -1e4};
-  for (const auto correlation : {spearman, kendall}) {
-    EXPECT_EQ(correlation(x, up), 1);
-    EXPECT_EQ(correlation(x, down), -1);
-    EXPECT_FALSE(correlation(x, Values(5, 2.0)));
-    EXPECT_FALSE(correlation(Values(5, 2.0), x));
-  }
-}
-
-TEST(ClopperPearson, MatchesReference) {
-  EXPECT_NEAR(clopper_pearson_upper(0, 300), 1 - std::pow(0.05, 1.0 / 300), 1e-14);
-  EXPECT_NEAR(clopper_pearson_upper(10, 100, 0.975), 0.17622259774002266, 1e-12);
-  EXPECT_NEAR(clopper_pearson_upper(299, 300), 0.9998290369678865, 1e-12);
-  EXPECT_EQ(clopper_pearson_upper(5, 5), 1);
-  EXPECT_EQ(clopper_pearson_upper(1, 1), 1);
-  // What proves 1 %: just enough trials, and one too few.
-  const struct { std::uint64_t events, trials; } enough[] = {{0, 299}, {1, 473}, {3, 773}};
-  for (const auto& [events, trials] : enough) {
-    EXPECT_LE(clopper_pearson_upper(events, trials), 0.01) << events;
-    EXPECT_GT(clopper_pearson_upper(events, trials - 1), 0.01) << events;
-  }
-}
-
-TEST(ClopperPearson, LeavesTheRestOfTheLevelBelow) {
-  // P(Bin(20, bound) <= 3) is 1 - level, by definition.
-  const double p = clopper_pearson_upper(3, 20, 0.9);
-  double below = 0;
-  const double ways[] = {1, 20, 190, 1140};
-  for (int k = 0; k <= 3; ++k) below += ways[k] * std::pow(p, k) * std::pow(1 - p, 20 - k);
-  EXPECT_NEAR(below, 0.1, 1e-12);
+  EXPECT_EQ(kendall(x, up), 1);
+  EXPECT_EQ(kendall(x, down), -1);
+  EXPECT_FALSE(kendall(x, Values(5, 2.0)));
+  EXPECT_FALSE(kendall(Values(5, 2.0), x));
 }
 
 TEST(Refusals, EmptyAndNotFinite) {
@@ -726,9 +449,6 @@ TEST(Refusals, EmptyAndNotFinite) {
   const std::vector<std::function<void(const Values&)>> calls{
       [](const Values& v) { median(v); },
       [](const Values& v) { quantile(v, 0.5); },
-      [](const Values& v) { median_absolute_deviation(v); },
-      [](const Values& v) { mean(v); },
-      [](const Values& v) { standard_deviation(v); },
       [](const Values& v) { geometric_mean(v); },
       [](const Values& v) { harmonic_mean(v); },
       [](const Values& v) { average_ranks(v); },
@@ -737,14 +457,6 @@ TEST(Refusals, EmptyAndNotFinite) {
       [](const Values& v) { median_interval(v); },
       [](const Values& v) { median_interval(v, 1.96, 0); },
       [](const Values& v) { decide({}, v, 0); },
-      [&](const Values& v) {
-        bootstrap_ratio(Runs{good, v}, Runs{good});
-      },
-      [&](const Values& v) { bootstrap_ratio(Runs{good}, Runs{v}); },
-      [&](const Values& v) { welch_test(v, good, 0); },
-      [&](const Values& v) { welch_test(good, v, 0); },
-      [&](const Values& v) { spearman(v, good); },
-      [&](const Values& v) { spearman(good, v); },
       [&](const Values& v) { kendall(v, good); },
       [&](const Values& v) { kendall(good, v); },
   };
@@ -761,10 +473,6 @@ TEST(Refusals, NotPositive) {
   const std::vector<std::function<void(const Values&)>> calls{
       [](const Values& v) { geometric_mean(v); },
       [](const Values& v) { harmonic_mean(v); },
-      [&](const Values& v) { bootstrap_ratio(Runs{v}, Runs{good}); },
-      [&](const Values& v) { bootstrap_ratio(Runs{good}, Runs{v}); },
-      [&](const Values& v) { welch_test(v, good, 0); },
-      [&](const Values& v) { welch_test(good, v, 0); },
   };
   for (const auto& call : calls) {
     expect_refused([&] { call({1, 0, 3}); }, "value 2 of 3 is 0, not positive");
@@ -777,7 +485,6 @@ TEST(Refusals, WrongArguments) {
   const Values good{1, 2, 3};
   expect_refused([&] { quantile(good, 1.01); }, "p is 1.01");
   expect_refused([&] { quantile(good, nan); }, "p is nan");
-  expect_refused([&] { standard_deviation(Values{1}); }, "one value has none");
   expect_refused([&] { median_interval(good, 0); }, "z is 0");
   expect_refused([&] { median_interval(good, nan); }, "z is nan");
   expect_refused([&] { median_interval(good, 1.96, nan); }, "the autocorrelation");
@@ -787,19 +494,8 @@ TEST(Refusals, WrongArguments) {
   expect_refused([&] { decide({.check_every = 0}, good, 0); }, "check_every is 0");
   expect_refused([&] { decide({}, good, nan); }, "nan s have passed");
   expect_refused([&] { decide({}, good, -1); }, "-1 s have passed");
-  expect_refused([&] { bootstrap_ratio(Runs{}, Runs{good}); }, "one side has no runs");
-  expect_refused([&] { bootstrap_ratio(Runs{good}, Runs{}); }, "one side has no runs");
-  expect_refused([&] { bootstrap_ratio(Runs{good}, Runs{good}, {.resamples = 0}); }, "no resamples");
-  expect_refused([&] { bootstrap_ratio(Runs{good}, Runs{good}, {.level = 1}); }, "the level is 1");
-  expect_refused([&] { welch_test(good, Values{1}, 0); }, "3 and 1 runs are too few");
-  expect_refused([&] { welch_test(good, good, -0.1); }, "the margin is -0.1");
-  expect_refused([&] { holm(Values{0.5, 1.5}); }, "1.5 is no probability");
-  expect_refused([&] { holm(Values{nan}); }, "nan is no probability");
-  expect_refused([&] { spearman(good, Values{1, 2}); }, "3 values cannot be paired with 2");
+  expect_refused([&] { kendall(good, Values{1, 2}); }, "3 values cannot be paired with 2");
   expect_refused([&] { kendall(Values{1}, Values{1}); }, "one pair has no correlation");
-  expect_refused([&] { clopper_pearson_upper(0, 0); }, "0 of 0 cannot be");
-  expect_refused([&] { clopper_pearson_upper(4, 3); }, "4 of 3 cannot be");
-  expect_refused([&] { clopper_pearson_upper(1, 3, 1); }, "the level is 1");
 }
 
 }  // namespace
