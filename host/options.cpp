@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 
 #include "version.hpp"
@@ -252,15 +253,14 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
     throw Error(Kind::usage,
                 std::string(error.what()) + "\nclweave --help and clweave run --help show what may be typed");
   }
-  out.command = devices->parsed()       ? Command::devices
-                : list->parsed()        ? Command::list
-                : tune->parsed()        ? Command::tune
-                : roofline->parsed()    ? Command::roofline
-                : compare->parsed()     ? Command::compare
-                : claims->parsed()      ? Command::claims
-                : fingerprint->parsed() ? Command::fingerprint
-                : worker->parsed()      ? Command::worker
-                                        : Command::run;
+  const std::vector<std::pair<CLI::App*, Command>> commands = {
+      {devices, Command::devices},   {list, Command::list},
+      {run, Command::run},           {tune, Command::tune},
+      {roofline, Command::roofline}, {compare, Command::compare},
+      {claims, Command::claims},     {fingerprint, Command::fingerprint},
+      {worker, Command::worker}};
+  out.command =
+      std::ranges::find_if(commands, [](const auto& entry) { return entry.first->parsed(); })->second;
   if (!out.claims.empty() && run->parsed()) {
     if (run->count("--preset") > 0)
       throw Error(Kind::usage, "--claim chooses its cases itself: leave --preset out");

@@ -182,8 +182,8 @@ std::vector<std::string> cells_of(const Record& record, const std::vector<std::s
   return cells;
 }
 
-RecordReader::RecordReader(const std::vector<std::string>& header, std::string name)
-    : name_(std::move(name)), header_(header) {
+RecordReader::RecordReader(std::vector<std::string> header, std::string name)
+    : name_(std::move(name)), header_(std::move(header)) {
   for (const auto& title : header_) {
     const auto it = std::ranges::find(columns(), title, &Column::name);
     meaning_.push_back(it != columns().end() ? &*it : nullptr);

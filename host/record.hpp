@@ -123,7 +123,7 @@ std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::s
 // Throws `io` with file, line and column for a number that is none, another schema, or a missing column.
 class RecordReader {
  public:
-  RecordReader(const std::vector<std::string>& header, std::string name);
+  RecordReader(std::vector<std::string> header, std::string name);
 
   // Into `record`, whose memory is used again. False: the row is the footer, whose `run_id` then tells the
   // number of rows.

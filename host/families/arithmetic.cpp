@@ -50,7 +50,7 @@ struct Chain<Half> {
     return static_cast<Stored>(((bits >> 16) & 0x8000U) | (((bits >> 13) - (112U << 10)) & 0x7FFFU));
   }
   static float start(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<float>(Random<std::uint8_t>(seed, 1)(i) / 4 + 1);
+    return static_cast<float>((Random<std::uint8_t>(seed, 1)(i) >> 2) + 1);
   }
   static float scale(std::uint64_t) { return -1; }
   static float shift(std::uint64_t) { return 3; }
