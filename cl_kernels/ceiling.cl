@@ -79,9 +79,9 @@ __kernel void local_read(__global V* restrict out, __global const V* restrict in
   barrier(CLK_LOCAL_MEM_FENCE);
   V sum = (V)(0);
   for (uint i = 0; i < turns; ++i) {
-    const uint at = (lane + i * RUN) & mask;
+    __local const V* turn = words + ((lane + i * RUN) & mask);
 #pragma unroll
-    for (uint k = 0; k < RUN; ++k) sum += words[at + k];
+    for (uint k = 0; k < RUN; ++k) sum += turn[k];
   }
   out[get_global_id(0)] = sum;
 }
