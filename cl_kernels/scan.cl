@@ -6,7 +6,7 @@
 // KERNEL_<NAME>     the rung of the ladder to compile; the others need not fit the device
 // ORDER, TUPLE      of the scan
 // REORDER           asked for
-// AHEAD, CHUNK, UNROLL_ORDERS   see the kernels that need them
+// AHEAD, UNROLL_ORDERS   see the kernels that need them
 
 Element fold(const Element* x) {
   Element all = x[0];
@@ -457,77 +457,4 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 }
 #endif
 
-#endif
-
-// ---- For processors ----------------------------------------------------------------------------------------
-
-#ifdef KERNEL_CPU
-// A group is one item, a tile CHUNK elements that stay in its core's cache between the two passes: one adds
-// them up, the other scans vectors of 16.
-typedef JOIN(VALUE, 16) Wide;
-
-Wide combine_wide(const Wide l, const Wide r) {
-#if OP == SUM
-  return l + r;
-#elif OP == MAX
-  return max(l, r);
-#else
-  return l ^ r;
-#endif
-}
-
-Value fold_chunk(__global const Value* restrict in, const ulong first, const ulong last) {
-  Wide wide = (Wide)(identity());
-  ulong i = first;
-  for (; i + 16 <= last; i += 16) wide = combine_wide(wide, vload16(0, in + i));
-  union {
-    Wide wide;
-    Value at[16];
-  } sums;
-  sums.wide = wide;
-  Value all = identity();
-  for (uint k = 0; k < 16; ++k) all = combine(all, sums.at[k]);
-  for (; i < last; ++i) all = combine(all, in[i]);
-  return all;
-}
-
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void cpu(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
-                  const ulong n, const uint tiles) {
-  __local uint said[2];
-  const Claim mine = claim(states, tiles, said);
-  const ulong first = (ulong)mine.tile * CHUNK, last = min(first + CHUNK, n);
-  const Value total = fold_chunk(in, first, last);
-  if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-  Value carry = identity();
-  int position = (int)mine.tile - 1;
-  walk_back(states, mine.epoch, POLLS, &position, &carry);
-  while (position != DONE) {
-    const ulong other = (ulong)position * CHUNK;
-    const Value sum = fold_chunk(in, other, other + CHUNK);
-    offer(states, (uint)position, mine.epoch, sum);
-    carry = combine(sum, carry);
-    --position;
-    walk_back(states, mine.epoch, POLLS, &position, &carry);
-  }
-  publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
-
-  const Value none = identity();
-  ulong i = first;
-  for (; i + 16 <= last; i += 16) {
-    Wide x = vload16(0, in + i);
-    x = combine_wide((Wide)(none, x.s0123, x.s456789ab, x.scde), x);
-    x = combine_wide((Wide)(none, none, x.s0123, x.s4567, x.s89ab, x.scd), x);
-    x = combine_wide((Wide)(none, none, none, none, x.s01234567, x.s89ab), x);
-    x = combine_wide((Wide)(none, none, none, none, none, none, none, none, x.s01234567), x);
-    x = combine_wide((Wide)(carry), x);
-    vstore16(EXCLUSIVE ? (Wide)(carry, x.s0123, x.s456789ab, x.scde) : x, 0, out + i);
-    carry = x.sf;
-  }
-  for (; i < last; ++i) {
-    const Value next = combine(carry, in[i]);
-    out[i] = EXCLUSIVE ? carry : next;
-    carry = next;
-  }
-}
 #endif

@@ -259,10 +259,10 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.groups_per_unit = at.count("groups_per_unit", 0, 1024);
   const bool pascal = s.kernel == "pascal", cpu = s.kernel == "cpu";
   s.reorder = s.tuple > 1 && !pascal && at.is("tuple_by", "reorder");
-  s.scans = pascal || s.kernel == "sam" ? 1 : s.order;
+  s.scans = pascal || cpu || s.kernel == "sam" ? 1 : s.order;
   const bool structs = s.tuple > 1 && !pascal && !s.reorder;
   const std::uint64_t together = s.op == Op::affine ? 2 : structs ? s.tuple : 1;
-  s.parts = pascal ? s.order * s.tuple : structs ? s.tuple : 1;
+  s.parts = pascal ? s.order * s.tuple : cpu ? s.order : structs ? s.tuple : 1;
   s.bytes = value_bytes * together;
   s.known_bytes = value_bytes * (s.op == Op::affine ? 2 : s.parts);
 
@@ -277,7 +277,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
                       : s.items;
   s.rows = at.count("rows", 1, 64);
-  s.tile = cpu                    ? at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes
+  s.tile = cpu                    ? round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16 * 16 * 16)
            : takes_rows(s.kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
                                   : s.group * s.items;
   s.tiles = ceil_div(s.n, s.tile);
@@ -368,9 +368,14 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   };
 }
 
-// C(m + e - 1, e) for the lengths that pascal's kernel meets.
+// C(m + e - 1, e) for the lengths that the kernels pascal and cpu meet.
 template <class T>
 Buffer weight_table(Plan& p, const Setting& s) {
+  if (s.kernel == "cpu") {
+    return p.input<T>(2 * s.order, [order = s.order, tile = s.tile](std::uint64_t i) {
+      return static_cast<T>(weights(i < order ? tile / 16 : tile, order)[i % order]);
+    });
+  }
   const std::uint64_t per_item = s.items / s.tuple, per_tile = per_item * s.group;
   return p.input<T>(
       (s.group + 1 + s.window + 1) * s.order, [=, order = s.order, group = s.group](std::uint64_t i) {
@@ -388,12 +393,14 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
   if (s.kernel == "cpu") {
     need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
-    p.define("CHUNK", s.tile);
+    p.define("CHUNK", s.tile).define("PLAIN_WILL_DO", 1);
+    p.define("STREAMING", 2 * s.n * s.bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 1 : 0);
   }
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / sizeof(T));
 
-  const bool sam = s.kernel == "sam", persists = sam || (s.kernel == "pipelined" && s.groups_per_unit > 0);
-  const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : 2);
+  const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu";
+  const bool persists = sam || cpu || (s.kernel == "pipelined" && s.groups_per_unit > 0);
+  const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : cpu ? 1 : 2);
   const std::uint64_t groups = persists ? std::min(resident, s.tiles) : s.tiles;
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
   // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
@@ -407,7 +414,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
       16 + rings * slots * s.known_bytes * 16 / s.state_bits();  // tickets: a line alone
   const Buffer states = stale_states(p, at.seed, words, rounds, s.halves);
   const std::optional<Buffer> table =
-      s.kernel == "pascal" && s.order > 1 ? std::optional(weight_table<T>(p, s)) : std::nullopt;
+      (s.kernel == "pascal" || cpu) && s.order > 1 ? std::optional(weight_table<T>(p, s)) : std::nullopt;
   const auto tiles = static_cast<std::uint32_t>(s.tiles);
   // Who goes on from tile to tile draws one ticket too many.
   const auto tickets = static_cast<std::uint32_t>(persists ? s.tiles + groups : s.tiles);
@@ -419,6 +426,8 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
     } else if (s.kernel == "pascal") {
       p.launch("pascal", global, local, to, states, from, table.value_or(from), s.n,
                tiles);  // order 1 reads none
+    } else if (cpu) {
+      p.launch("cpu", global, local, to, states, from, table.value_or(from), s.n, tiles, tickets);
     } else if (s.kernel == "pipelined") {
       p.launch("pipelined", global, local, to, states, from, s.n, tiles, tickets);
     } else {
@@ -524,6 +533,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (s.kernel == "pascal") {
     p.define("ITEM", "Value");
     p.sources = {"elements", "group_scan", "tile_states", "pascal"};
+  } else if (s.kernel == "cpu") {
+    p.define("ITEM", "Value");
+    p.sources = {"elements", "tile_states", "streaming_store", "scan_cpu"};
   } else {
     p.sources = {"elements", "group_scan"};
     if (takes_rows(s.kernel)) p.sources.emplace_back("rows");
@@ -692,7 +704,7 @@ Family scan() {
             "how register_tile, pipelined, sam and pascal scan: portable: through local memory; ptx: "
             "NVIDIA's shuffles",
             {"portable", "ptx"}},
-           chunk_axis(64),
+           chunk_axis(256),
            {"batch_kib", "kibibytes of a batch of batched", {8192}, false, true},
            polls_axis(),
            state_axis(),
@@ -706,7 +718,7 @@ Family scan() {
               {"batch_kib", {2}},
               {"window", {8}}},
              {{"kernel", row_kernels}, {"n", {1, 1023, 1025, 4099}}, {"group", {64}}},
-             {{"kernel", {"cpu"}}, {"n", {1, 255, 257, 4099}}, {"chunk_kib", {1}}},
+             {{"kernel", {"cpu"}}, {"scan_order", {1, 3}}, {"n", {1, 4095, 12289}}, {"chunk_kib", {1}}},
              {{"kernel", {"encode"}},
               {"type", {"int"}},
               {"scan_order", {1, 3}},
@@ -802,7 +814,7 @@ Family scan() {
               {"type", {"int"}},
               {"op", {"max"}},
               {"form", {"exclusive"}},
-              {"n", {4099}},
+              {"n", {12299}},
               {"chunk_kib", {1}},
               {"state", {"halves"}},
               {"drop", {2}}}}},

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// scan_cpu: scans for processors. A group is one item and goes on from tile to tile; a tile stays in its core's
+// cache between the pass that sums it up and the pass that scans it.
+//
+// Behind elements.cl, group_scan.cl, tile_states.cl and streaming_store.cl.
+// CHUNK             values of a tile, a multiple of 16 * 16 * 16
+// STREAMING         1: the output goes past the caches
+// Arrays stay in registers where all that works on them is one function.
+#define INLINE static __attribute__((always_inline))
+
+#define WIDE 16
+typedef JOIN(VALUE, 16) Wide;
+
+// PICK(a, b, i0 .. i15): of the 32 values of a and b.
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define PICK __builtin_shufflevector
+#endif
+#endif
+#ifndef PICK
+#if VALUE_BYTES == 8
+#define PICK(a, b, ...) shuffle2(a, b, (ulong16)(__VA_ARGS__))
+#else
+#define PICK(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
+#endif
+#endif
+
+#if STREAMING
+#define STORE(value, pointer) STORE_STREAMING(value, (__global Wide*)(pointer))
+#else
+#define STORE(value, pointer) vstore16(value, 0, pointer)
+#endif
+
+Wide combine_wide(const Wide l, const Wide r) {
+#if OP == SUM
+  return l + r;
+#elif OP == MAX
+  return max(l, r);
+#else
+  return l ^ r;
+#endif
+}
+
+// Scans one value; returns its place in the scan of the highest order.
+Value advance(Value* state, Value x) {
+#pragma unroll
+  for (uint k = 0; k < ORDER; ++k) {
+    x = combine_values(state[k], x);
+    state[k] = x;
+  }
+  return x;
+}
+
+// What ends with `r` over a stretch of m values, after `l`: `weights` are C(m + e - 1, e) for e below ORDER.
+Element joined(const Element l, const Element r, __global const Value* restrict weights) {
+#if ORDER == 1
+  (void)weights;
+  return combine(l, r);
+#else
+  Element both = r;
+  for (uint k = 0; k < ORDER; ++k) {
+    for (uint j = 0; j <= k; ++j) both.at[k] += weights[k - j] * l.at[j];
+  }
+  return both;
+#endif
+}
+#define OF_RUN(table) (table)  // weights of a sixteenth of a tile, then of a tile
+#define OF_TILE(table) ((table) + ORDER)
+
+#if ORDER == 1
+
+#define LAST(x) PICK(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
+#define MOVED_UP(none, x) PICK(none, x, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
+
+// Within quarters, which are processors' lanes of 128 bits and cheap to move in; then across.
+INLINE Wide scan_wide(const Wide none, Wide x) {
+  x = combine_wide(PICK(none, x, 0, 16, 17, 18, 0, 20, 21, 22, 0, 24, 25, 26, 0, 28, 29, 30), x);
+  x = combine_wide(PICK(none, x, 0, 0, 16, 17, 0, 0, 20, 21, 0, 0, 24, 25, 0, 0, 28, 29), x);
+  x = combine_wide(PICK(none, x, 0, 0, 0, 0, 19, 19, 19, 19, 0, 0, 0, 0, 27, 27, 27, 27), x);
+  return combine_wide(PICK(none, x, 0, 0, 0, 0, 0, 0, 0, 0, 23, 23, 23, 23, 23, 23, 23, 23), x);
+}
+
+typedef union {
+  Wide wide;
+  Value at[WIDE];
+} Sums;  // of every sixteenth value of a tile
+
+void sum_up(Sums* sums, __global const Value* restrict in) {
+  Wide x = (Wide)(neutral());
+  for (uint i = 0; i < CHUNK; i += WIDE) x = combine_wide(x, vload16(0, in + i));
+  sums->wide = x;
+}
+
+Element total_of(const Sums* sums, __global const Value* restrict table) {
+  (void)table;
+  Value all = sums->at[0];
+  for (uint k = 1; k < WIDE; ++k) all = combine_values(all, sums->at[k]);
+  return all;
+}
+
+// Reads from memory what is to come while it writes: neither waits for the other.
+void scan_and_sum_up(__global Value* restrict out, __global const Value* restrict in, const Element carry,
+                     __global const Value* restrict table, Sums* sums, __global const Value* restrict next) {
+  (void)table;
+  const Wide none = (Wide)(neutral());
+  Wide carries = (Wide)(carry), coming = none;
+  for (uint i = 0; i < CHUNK; i += WIDE) {
+    const Wide x = scan_wide(none, vload16(0, in + i));
+    coming = combine_wide(coming, vload16(0, next + i));
+    STORE(combine_wide(carries, EXCLUSIVE ? MOVED_UP(none, x) : x), out + i);
+    carries = combine_wide(carries, LAST(x));
+  }
+  sums->wide = coming;
+}
+
+#else
+
+// Of higher orders, each of the 16 places of a vector scans a run, a sixteenth of the tile: blocks of 16 times 16
+// values are turned, scanned downwards, and turned back.
+#define RUN (CHUNK / WIDE)
+
+#define LOW8(a, b) PICK(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
+#define HIGH8(a, b) PICK(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
+#define LOW4(a, b) PICK(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27)
+#define HIGH4(a, b) PICK(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31)
+#define LOW2(a, b) PICK(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define HIGH2(a, b) PICK(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#define LOW1(a, b) PICK(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30)
+#define HIGH1(a, b) PICK(a, b, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31)
+#define STAGE(d, LOW, HIGH)            \
+  if ((r & (d)) == 0) {                \
+    const Wide a = x[r], b = x[r + d]; \
+    x[r] = LOW(a, b);                  \
+    x[r + d] = HIGH(a, b);             \
+  }
+
+INLINE void turn(Wide* x) {
+#pragma unroll
+  for (uint r = 0; r < WIDE; ++r) STAGE(8, LOW8, HIGH8)
+#pragma unroll
+  for (uint r = 0; r < WIDE; ++r) STAGE(4, LOW4, HIGH4)
+#pragma unroll
+  for (uint r = 0; r < WIDE; ++r) STAGE(2, LOW2, HIGH2)
+#pragma unroll
+  for (uint r = 0; r < WIDE; ++r) STAGE(1, LOW1, HIGH1)
+}
+
+INLINE void load_block(Wide* x, __global const Value* restrict in) {
+#pragma unroll
+  for (uint r = 0; r < WIDE; ++r) x[r] = vload16(0, in + r * RUN);
+  turn(x);
+}
+
+INLINE void scan_block(Wide* x, Wide* states) {
+#pragma unroll
+  for (uint r = 0; r < WIDE; ++r) {
+#pragma unroll
+    for (uint k = 0; k < ORDER; ++k) {
+      x[r] += states[k];
+      states[k] = x[r];
+    }
+  }
+}
+
+typedef union {
+  Wide wide[ORDER];
+  Value at[ORDER][WIDE];
+} Sums;  // what each sixteenth of a tile ends with
+
+void sum_up(Sums* sums, __global const Value* restrict in) {
+  Wide states[ORDER];
+#pragma unroll
+  for (uint k = 0; k < ORDER; ++k) states[k] = (Wide)(0);
+  for (uint i = 0; i < RUN; i += WIDE) {
+    Wide x[WIDE];
+    load_block(x, in + i);
+    scan_block(x, states);
+  }
+#pragma unroll
+  for (uint k = 0; k < ORDER; ++k) sums->wide[k] = states[k];
+}
+
+// Turns what each run ends with into what precedes it; returns what the last ends with.
+Element scan_sums(Sums* sums, Element before, __global const Value* restrict table) {
+  for (uint r = 0; r < WIDE; ++r) {
+    Element own;
+    for (uint k = 0; k < ORDER; ++k) {
+      own.at[k] = sums->at[k][r];
+      sums->at[k][r] = before.at[k];
+    }
+    before = joined(before, own, OF_RUN(table));
+  }
+  return before;
+}
+
+Element total_of(const Sums* sums, __global const Value* restrict table) {
+  Sums scratch = *sums;
+  return scan_sums(&scratch, identity(), table);
+}
+
+void scan_and_sum_up(__global Value* restrict out, __global const Value* restrict in, const Element carry,
+                     __global const Value* restrict table, Sums* sums, __global const Value* restrict next) {
+  (void)scan_sums(sums, carry, table);
+  Wide states[ORDER];
+#pragma unroll
+  for (uint k = 0; k < ORDER; ++k) states[k] = sums->wide[k];
+  for (uint i = 0; i < RUN; i += WIDE) {
+    Wide x[WIDE];
+    load_block(x, in + i);
+    scan_block(x, states);
+    turn(x);
+#pragma unroll
+    for (uint r = 0; r < WIDE; ++r) STORE(x[r], out + r * RUN + i);
+  }
+  sum_up(sums, next);
+}
+
+#endif
+
+// What precedes a tile: from the nearest one whose prefix is known, over the sums of those between. What is not
+// there is computed here after a wait that takes as long, so nothing depends on another group's progress.
+Element look_back_alone(volatile __global Word* states, const Claim mine, __global const Value* restrict in,
+                        __global const Value* restrict table) {
+  Element carry = initial(), sum;
+  uint known = mine.tile;  // tiles that the carry holds
+  while (known > 0 && poll(states, known - 1, mine.epoch, &carry) != INCLUSIVE) --known;
+  if (known == 0) carry = initial();
+  for (; known < mine.tile; ++known) {
+    uint flag = INVALID;
+    for (uint polled = 0; flag == INVALID && polled < POLLS + CHUNK / WIDE; ++polled)
+      flag = poll(states, known, mine.epoch, &sum);
+    if (flag == INVALID) {
+      Sums sums;
+      sum_up(&sums, in + (size_t)known * CHUNK);
+      sum = total_of(&sums, table);
+      offer(states, known, mine.epoch, sum);
+    }
+    carry = flag == INCLUSIVE ? sum : joined(carry, sum, OF_TILE(table));
+  }
+  return carry;
+}
+
+// Fewer values than a tile has: nobody comes behind.
+void scan_rest(__global Value* restrict out, __global const Value* restrict in, const uint length, Element carry) {
+  Value* state = (Value*)&carry;
+  for (uint i = 0; i < length; ++i) {
+    const Value before = state[ORDER - 1], next = advance(state, in[i]);
+    out[i] = EXCLUSIVE ? before : next;
+  }
+}
+
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void cpu(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
+                  __global const Value* restrict table, const ulong n, const uint tiles, const uint tickets) {
+  __local uint said[2];
+  const uint whole = (uint)(n / CHUNK);  // tiles
+  Claim mine = claim(states, tickets, said);
+  if (mine.tile >= tiles) return;
+  Sums sums;
+  if (mine.tile < whole) sum_up(&sums, in + (size_t)mine.tile * CHUNK);
+  while (mine.tile < tiles) {
+    const size_t first = (size_t)mine.tile * CHUNK;
+    const bool is_whole = mine.tile < whole;
+    Element total = identity();
+    if (is_whole) {
+      total = total_of(&sums, table);
+      if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    }
+    const Element carry = look_back_alone(states, mine, in, table);
+    if (is_whole) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, OF_TILE(table)));
+    const Claim next = claim(states, tickets, said);
+    if (is_whole) {
+      // Without a whole tile to come, this one is summed up once more for nothing.
+      const size_t coming = next.tile < whole ? (size_t)next.tile * CHUNK : first;
+      scan_and_sum_up(out + first, in + first, carry, table, &sums, in + coming);
+    } else {
+      scan_rest(out + first, in + first, (uint)(n - first), carry);
+    }
+    mine = next;
+  }
+}
