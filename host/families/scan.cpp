@@ -646,21 +646,29 @@ Family scan() {
   const Values widths = {"uint", "ulong"};
   const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
                         1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
+  // Tiles of nearly as much local memory as a device is sure to have.
+  const auto pascal = [](const char* type, int group, const char* many, const Values& n) {
+    return Sweep{{"kernel", {"pascal"}}, {"type", {type}},  {many, {2, 5, 8}}, {"n", n},
+                 {"group", {group}},     {"per_item", {48}}};
+  };
   const auto plots = [&](const Values& n) -> std::vector<Sweep> {
     return {{{"kernel", plotted}, {"type", widths}, {"n", n}, {"per_item", {16}}, {"rows", {8}}},
-            {{"kernel", {"register_tile", "sam", "pascal"}},
+            {{"kernel", {"register_tile", "sam"}},
              {"type", widths},
              {"scan_order", {2, 5, 8}},
              {"n", n},
              {"group", {128}},
-             {"per_item", {32}},
              {"rows", {8}}},
-            {{"kernel", {"lookback_wide", "pascal"}},
+            {{"kernel", {"lookback_wide"}},
              {"type", widths},
              {"tuple", {2, 5, 8}},
              {"n", n},
              {"group", {128}},
              {"per_item", {16}}},
+            pascal("uint", 192, "scan_order", n),
+            pascal("ulong", 96, "scan_order", n),
+            pascal("uint", 192, "tuple", n),
+            pascal("ulong", 96, "tuple", n),
             {{"kernel", {"register_tile"}},
              {"type", widths},
              {"tuple", {2, 5, 8, 32}},
