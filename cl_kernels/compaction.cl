@@ -346,7 +346,8 @@ void write_rows(const Rows* x, const uint* before, const ulong carry, const ulon
 
 // Order does not matter to a sum: neighbouring items take neighbouring keys.
 Element fold_tile(__local Element* sums, __global const Key* restrict in, const ulong n, const ulong tile,
-                  const uint items) {
+                  const uint items, __global const Value* restrict table) {
+  (void)table;
   uint mine = 0, total;
   for (uint k = 0; k < items; ++k) {
     const ulong i = (tile * items + k) * GROUP + get_local_id(0);

@@ -5,15 +5,27 @@
 // POLLS             how often a state that is not there yet is asked for before something else is tried
 
 // The sum of a tile of `items` elements per item, in order, for all items of the group: the family has it.
+// `table` is pascal's.
 Element fold_tile(__local Element* sums, __global const Key* restrict in, const ulong n, const ulong tile,
-                  const uint items);
+                  const uint items, __global const Value* restrict table);
 
 #if PTX
 
-// The first bundle looks at WINDOW states at a time. All its items must call it, and all get the result.
-Value look_back_bundle(volatile __global Word* states, const Claim mine) {
+Element sum_elements(Element x) {
+#if PARTS > 1
+#pragma unroll
+  for (uint p = 0; p < PARTS; ++p) x.at[p] = sum_of_bundle(x.at[p]);
+  return x;
+#else
+  return sum_of_bundle(x);
+#endif
+}
+
+// The first bundle looks at WINDOW states at a time, each item at its own: order does not matter to what goes
+// through shuffles. All its items must call it, and all get the result.
+Element look_back_bundle(volatile __global Word* states, const Claim mine) {
   const int lane = (int)get_local_id(0);
-  Value after = identity();
+  Element after = identity();
   int position = (int)mine.tile - 1;
   for (uint polled = 0; polled < POLLS; ++polled) {
     State seen[WINDOW / BUNDLE];
@@ -22,13 +34,13 @@ Value look_back_bundle(volatile __global Word* states, const Claim mine) {
       seen[w] = load_state(states, (uint)max(position - w * BUNDLE - lane, 0));
     for (int w = 0; w < WINDOW / BUNDLE; ++w) {
       const int at = position - lane;
-      Value value = at == FRONT ? initial() : identity();
+      Element value = at == FRONT ? initial() : identity();
       const uint flag = at < 0 ? INCLUSIVE : read_state(seen[w], mine.epoch, &value);
       const uint inclusive = ballot(flag == INCLUSIVE);
       const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
       if ((ballot(flag == INVALID) & needed) != 0) break;
-      after = combine(sum_of_bundle((needed >> lane & 1) != 0 ? value : identity()), after);
-      if (inclusive != 0) return after;
+      if ((needed >> lane & 1) != 0) after = combine(value, after);
+      if (inclusive != 0) return sum_elements(after);
       position -= BUNDLE;
     }
   }
@@ -36,11 +48,11 @@ Value look_back_bundle(volatile __global Word* states, const Claim mine) {
 }
 
 // What precedes the tile, for all items, and publishes what the tile ends with.
-Value look_back_for_all(volatile __global Word* states, const Claim mine, const Value total,
-                        __local Value* carried) {
+Element look_back_for_all(volatile __global Word* states, const Claim mine, const Element total,
+                        __local Element* carried) {
   const uint lane = (uint)get_local_id(0);
   if (lane < BUNDLE) {
-    const Value carry = look_back_bundle(states, mine);
+    const Element carry = look_back_bundle(states, mine);
     if (lane == 0) {
       publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
       carried[0] = carry;
@@ -50,7 +62,7 @@ Value look_back_for_all(volatile __global Word* states, const Claim mine, const 
   return carried[0];
 }
 #define LOOK_BACK(mine, total, items) look_back_for_all(states, mine, total, carried)
-#define WINDOW_MEMORY __local Value carried[1]
+#define WINDOW_MEMORY __local Element carried[1]
 
 #else
 
@@ -75,7 +87,7 @@ Seen merged(const Seen near, const Seen far) {
 // computes itself. All items must call it, and all get the result.
 Element look_back_wide(volatile __global Word* states, const Claim mine, __local Seen* window,
                        __local Element* sums, __global const Key* restrict in, const ulong n,
-                       const uint items) {
+                       const uint items, __global const Value* restrict table) {
   const uint lane = (uint)get_local_id(0);
   Element after = identity();
   int position = (int)mine.tile - 1;
@@ -102,7 +114,7 @@ Element look_back_wide(volatile __global Word* states, const Claim mine, __local
     position = seen.flag == INCLUSIVE ? DONE : position - (int)seen.length;
     polled = seen.length > 0 ? 0 : polled + 1;
     if (polled == POLLS) {
-      const Element sum = fold_tile(sums, in, n, (ulong)position, items);
+      const Element sum = fold_tile(sums, in, n, (ulong)position, items, table);
       if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
       after = combine(sum, after);
       --position;
@@ -116,7 +128,7 @@ Element look_back_wide(volatile __global Word* states, const Claim mine, __local
 Element look_back_for_all(volatile __global Word* states, const Claim mine, const Element total,
                           __local Seen* window, __local Element* sums, __global const Key* restrict in,
                           const ulong n, const uint items) {
-  const Element carry = look_back_wide(states, mine, window, sums, in, n, items);
+  const Element carry = look_back_wide(states, mine, window, sums, in, n, items, 0);
   if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
   return carry;
 }

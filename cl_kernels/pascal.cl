@@ -1,57 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // pascal: scans of higher orders and of tuples, all at once, with one exchange between tiles.
 //
-// What is known of a stretch of m positions is, for each of TUPLE slots, the last value of the scans of orders
-// 1 to ORDER from zero. A state S in front of the stretch b changes its ends to
-//   b[k] + sum over j <= k of C(m + k - j - 1, k - j) S[j],
-// so one exchange serves all orders, and slots do not meet at all. The binomial coefficients come as a table:
-// for 0 .. GROUP times the positions of an item, then for 0 .. WINDOW times those of a tile.
+// What is known of a stretch of positions is, for each of TUPLE slots, the last value of the scans of orders 1 to
+// ORDER from zero: a polynomial s[0] + s[1] z + .. modulo z^ORDER. m zeros behind the stretch multiply it by
+// (1 - z)^-m, whose coefficients are the binomials C(m + e - 1, e), and m zeros less by (1 - z)^m. So states that
+// are taken back to where a tile, or everything, begins add up like the sums of a plain scan, and one
+// multiplication brings what precedes a stretch to where it begins. Slots do not meet at all.
+//
+// VEC               values of a vector of 16 bytes, which divides ITEMS
+//
+// `table` holds, a column per item, the coefficients that take its state back to where the tile begins and those
+// that bring one from there to it; then, a row per tile, the same between the tile and the front.
+#define COLUMNS (ITEMS / VEC)
+#define STRIDE (COLUMNS | 1)  // odd: items that walk their own vectors meet in no bank
+
+typedef JOIN(VALUE, VEC) Vector;
+
+typedef union {
+  Vector vector;
+  Value at[VEC];
+} Values;
 
 typedef struct {
   Value at[ORDER];
-} Weights;  // C(m + e - 1, e) for e = 0 .. ORDER - 1
+} Weights;  // the first is 1
 
-Weights weights_of(__global const Value* restrict table, const uint row) {
+Weights item_weights(__global const Value* restrict table, const uint way) {
   Weights w;
-#if ORDER == 1
   w.at[0] = 1;
-  (void)table;
-  (void)row;
-#else
 #pragma unroll
-  for (uint e = 0; e < ORDER; ++e) w.at[e] = table[row * ORDER + e];
+  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + (uint)get_local_id(0)];
+  return w;
+}
+#define BACK 0
+#define ONWARD 1
+
+#if PTX
+typedef Value Place;  // each item of the first bundle has a coefficient of the tile's row
+
+Place place_of(__global const Value* restrict table, const uint tile) {
+#if ORDER > 1
+  const uint lane = (uint)get_local_id(0);
+  if (lane < 2 * ORDER) return table[2 * ORDER * ((size_t)GROUP + tile) + lane];
 #endif
+  return 0;
+}
+#define COEFFICIENT(place, i) from_lane(place, i)
+#else
+typedef __global const Value* Place;
+
+Place place_of(__global const Value* restrict table, const uint tile) {
+  return table + 2 * ORDER * ((size_t)GROUP + tile);
+}
+#define COEFFICIENT(place, i) (place)[i]
+#endif
+
+Weights tile_weights(const Place place, const uint way) {
+  Weights w;
+  w.at[0] = 1;
+#pragma unroll
+  for (uint e = 1; e < ORDER; ++e) w.at[e] = COEFFICIENT(place, way * ORDER + e);
   return w;
 }
 
-// Of a stretch as long as the two together.
-Weights spanned(const Weights a, const Weights b) {
-  Weights both;
-#pragma unroll
-  for (uint e = 0; e < ORDER; ++e) {
-    both.at[e] = 0;
-#pragma unroll
-    for (uint i = 0; i <= e; ++i) both.at[e] += a.at[i] * b.at[e - i];
-  }
-  return both;
-}
-
-// What `r`, of the positions that `w` stands for, ends with after `l`.
-Element joined(const Element l, const Element r, const Weights w) {
+Element moved(const Element state, const Weights w) {
 #if ORDER == 1
   (void)w;
-  return combine(l, r);
+  return state;
 #else
-  Element both = r;
+  Element there = state;
 #pragma unroll
   for (uint slot = 0; slot < PARTS; slot += ORDER) {
 #pragma unroll
-    for (uint k = 0; k < ORDER; ++k) {
+    for (uint k = 1; k < ORDER; ++k) {
 #pragma unroll
-      for (uint j = 0; j <= k; ++j) both.at[slot + k] += w.at[k - j] * l.at[slot + j];
+      for (uint j = 0; j < k; ++j) there.at[slot + k] += w.at[k - j] * state.at[slot + j];
     }
   }
-  return both;
+  return there;
 #endif
 }
 
@@ -65,12 +91,96 @@ Value advance(Element* state, const uint slot, Value x) {
   return x;
 }
 
-Element fold(const Value* x) {
+// ---- The tile, in local memory ---------------------------------------------------------------------------------
+
+#if PTX
+#define TEAM BUNDLE  // items that hand values to each other
+#define TEAM_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define TEAM GROUP
+#define TEAM_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
+// Vectors are numbered as they lie in global memory; neighbours take neighbours.
+uint vector_of(const uint column) {
+  const uint lane = (uint)get_local_id(0);
+  return (lane / TEAM * COLUMNS + column) * TEAM + lane % TEAM;
+}
+#define STAGED(v) ((v) / COLUMNS * STRIDE + (v) % COLUMNS)
+
+void load_vectors(__local Vector* staged, __global const Value* restrict in, const ulong n, const ulong tile) {
+  const ulong first = tile * TILE;
+  if (first + TILE <= n) {
+    __global const Vector* vectors = (__global const Vector*)(in + first);
+    Vector x[COLUMNS];
+#pragma unroll
+    for (uint c = 0; c < COLUMNS; ++c) x[c] = vectors[vector_of(c)];
+#pragma unroll
+    for (uint c = 0; c < COLUMNS; ++c) staged[STAGED(vector_of(c))] = x[c];
+  } else {
+    for (uint c = 0; c < COLUMNS; ++c) {
+      Values x;
+#pragma unroll
+      for (uint v = 0; v < VEC; ++v) {
+        const ulong i = first + vector_of(c) * VEC + v;
+        x.at[v] = i < n ? in[i] : neutral();
+      }
+      staged[STAGED(vector_of(c))] = x.vector;
+    }
+  }
+  TEAM_BARRIER();
+}
+
+void store_vectors(__local const Vector* staged, __global Value* restrict out, const ulong n, const ulong tile) {
+  const ulong first = tile * TILE;
+  TEAM_BARRIER();
+  if (first + TILE <= n) {
+    __global Vector* vectors = (__global Vector*)(out + first);
+#pragma unroll
+    for (uint c = 0; c < COLUMNS; ++c) vectors[vector_of(c)] = staged[STAGED(vector_of(c))];
+  } else {
+    for (uint c = 0; c < COLUMNS; ++c) {
+      Values x;
+      x.vector = staged[STAGED(vector_of(c))];
+#pragma unroll
+      for (uint v = 0; v < VEC; ++v) {
+        const ulong i = first + vector_of(c) * VEC + v;
+        if (i < n) out[i] = x.at[v];
+      }
+    }
+  }
+}
+
+// What the item's own values end with, from zero.
+Element fold(__local const Vector* own) {
   Element state = identity();
 #pragma unroll
-  for (uint k = 0; k < ITEMS; ++k) (void)advance(&state, k % TUPLE, x[k]);
+  for (uint c = 0; c < COLUMNS; ++c) {
+    Values x;
+    x.vector = own[c];
+#pragma unroll
+    for (uint v = 0; v < VEC; ++v) (void)advance(&state, (c * VEC + v) % TUPLE, x.at[v]);
+  }
   return state;
 }
+
+void scan_vectors(__local Vector* own, Element state) {
+#pragma unroll
+  for (uint c = 0; c < COLUMNS; ++c) {
+    Values x;
+    x.vector = own[c];
+#pragma unroll
+    for (uint v = 0; v < VEC; ++v) {
+      const uint slot = (c * VEC + v) % TUPLE;
+      const Value last = state.at[slot * ORDER + ORDER - 1];
+      const Value next = advance(&state, slot, x.at[v]);
+      x.at[v] = EXCLUSIVE ? last : next;
+    }
+    own[c] = x.vector;
+  }
+}
+
+// ---- What precedes an item -------------------------------------------------------------------------------------
 
 // Elements in local memory, the same part of all of them adjacent: neighbours meet in no bank.
 void put(__local Value* held, const uint stride, const uint at, const Element element) {
@@ -86,79 +196,70 @@ Element get(__local const Value* held, const uint stride, const uint at) {
 
 #if PTX
 
-Element element_from_below(const Element x, const uint distance) {
-  Element below;
+#define BUNDLES (GROUP / BUNDLE)
+#define HELD (BUNDLES + 1)
+#define MEMORY __local Value held[HELD * PARTS]
+#define PRECEDE(state) precede(states, mine, state, held, place)
+#define WILL_PUBLISH(tile) prefetch_state(states, tile)
+
+Element below(const Element x, const uint distance) {
+  Element y;
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) below.at[p] = from_below(x.at[p], distance);
-  return below;
+  for (uint p = 0; p < PARTS; ++p) y.at[p] = from_below(x.at[p], distance);
+  return y;
 }
 
-// What the items before this one end with, and what all do.
-Element scan_states(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
-  const uint lane = (uint)get_local_id(0) % BUNDLE, bundle = (uint)get_local_id(0) / BUNDLE;
+Element scan_bundle(Element mine, const uint items) {
 #pragma unroll
-  for (uint distance = 1; distance < BUNDLE; distance *= 2) {
-    const Element below = element_from_below(mine, distance);
-    if (lane >= distance) mine = joined(below, mine, weights_of(table, distance));
+  for (uint distance = 1; distance < items; distance *= 2) {
+    const Element other = below(mine, distance);
+    if ((uint)get_local_id(0) % BUNDLE >= distance) mine = combine(other, mine);
   }
-  const Element below = element_from_below(mine, 1);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane == BUNDLE - 1) put(held, GROUP / BUNDLE, bundle, mine);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const Weights across = weights_of(table, BUNDLE);
-  Element before = identity();
-  *total = identity();
-  for (uint b = 0; b < GROUP / BUNDLE; ++b) {
-    if (b == bundle) before = *total;
-    *total = joined(*total, get(held, GROUP / BUNDLE, b), across);
-  }
-  return lane > 0 ? joined(before, below, weights_of(table, lane)) : before;
+  return mine;
 }
 
-// What precedes the tile, for all items, by the first bundle: each item carries one state over the tiles
-// between, and what is left is a sum.
-Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
-                  __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
+// The first bundle adds up those of the group and looks back for all.
+Element precede(volatile __global Word* states, const Claim claimed, const Element mine, __local Value* held,
+                const Place place) {
   const uint lane = (uint)get_local_id(0);
-  __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
-  (void)ends;
-  (void)in;
-  (void)n;
+  const Element scanned = scan_bundle(mine, BUNDLE);
+  if (lane % BUNDLE == BUNDLE - 1) put(held, HELD, lane / BUNDLE, scanned);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane < BUNDLE) {
-    Element after = identity();
-    Weights span = weights_of(tiles_table, 0);
-    int position = (int)mine.tile - 1;
-    for (uint polled = 0; polled < POLLS && position != DONE; ++polled) {
-      const int at = position - (int)lane;
-      Element value = at == FRONT ? initial() : identity();
-      const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
-      const uint inclusive = ballot(flag == INCLUSIVE);
-      const uint needed = inclusive != 0 ? inclusive ^ (inclusive - 1) : ~0u;  // up to the first inclusive one
-      if ((ballot(flag == INVALID) & needed) != 0) continue;
-      Element seen = (needed >> lane & 1) != 0 ? joined(value, identity(), weights_of(tiles_table, lane)) : identity();
+    const Element bundles = scan_bundle(get(held, HELD, min(lane, BUNDLES - 1u)), BUNDLES);
+    Element total;
 #pragma unroll
-      for (uint p = 0; p < PARTS; ++p) seen.at[p] = sum_of_bundle(seen.at[p]);
-      after = joined(seen, after, span);
-      span = spanned(span, weights_of(tiles_table, BUNDLE));
-      position = inclusive != 0 ? DONE : position - BUNDLE;
-    }
-    if (lane == 0) put(held, 1, 0, after);
+    for (uint p = 0; p < PARTS; ++p) total.at[p] = from_lane(bundles.at[p], BUNDLES - 1);
+    total = moved(total, tile_weights(place, BACK));
+    if (claimed.tile > 0) publish_by_bundle(states, claimed.tile, claimed.epoch, AGGREGATE, total);
+    const Element carry = look_back_bundle(states, claimed);
+    publish_by_bundle(states, claimed.tile, claimed.epoch, INCLUSIVE, combine(carry, total));
+    const Element here = moved(carry, tile_weights(place, ONWARD));
+    if (lane == 0) put(held, HELD, 0, here);
+    if (lane < BUNDLES) put(held, HELD, lane + 1, combine(here, bundles));
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return get(held, 1, 0);
+  const Element before = below(scanned, 1), start = get(held, HELD, lane / BUNDLE);
+  return lane % BUNDLE > 0 ? combine(start, before) : start;
 }
 
 #else
 
-// What the items before this one end with, and what all do.
-Element scan_states(__local Value* held, Element mine, __global const Value* restrict table, Element* total) {
+#define HELD GROUP
+#define MEMORY                        \
+  __local Value held[HELD * PARTS];   \
+  __local Seen window[WINDOW]
+#define PRECEDE(state) precede(states, mine, state, held, place, window, table, in, n)
+#define WILL_PUBLISH(tile)
+
+// What the items before this one hold, and what all do.
+Element scan_states(__local Value* held, Element mine, Element* total) {
   const uint lane = (uint)get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);
   put(held, GROUP, lane, mine);
   for (uint distance = 1; distance < GROUP; distance *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane >= distance) mine = joined(get(held, GROUP, lane - distance), mine, weights_of(table, distance));
+    if (lane >= distance) mine = combine(get(held, GROUP, lane - distance), mine);
     barrier(CLK_LOCAL_MEM_FENCE);
     put(held, GROUP, lane, mine);
   }
@@ -167,59 +268,27 @@ Element scan_states(__local Value* held, Element mine, __global const Value* res
   return lane > 0 ? get(held, GROUP, lane - 1) : identity();
 }
 
-// What precedes the tile, for all items. WINDOW of them ask for a state each, carry it over the tiles between,
-// and what is left is a sum; what stays invalid the group computes itself.
-Element look_back(volatile __global Word* states, const Claim mine, __local Value* held, __local uint* ends,
-                  __global const Value* restrict table, __global const Value* restrict in, const ulong n) {
-  const uint lane = (uint)get_local_id(0);
-  __global const Value* tiles_table = table + (GROUP + 1) * ORDER;
-  Element after = identity();
-  Weights span = weights_of(tiles_table, 0);
-  int position = (int)mine.tile - 1;
-  uint polled = 0;
-  while (position != DONE) {  // POLLS turns at most before one steps over a tile
-    if (lane < 2) ends[lane] = WINDOW + lane;  // the first invalid state; one behind the first inclusive
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const int at = position - (int)lane;
-    Element value = at == FRONT ? initial() : identity();
-    if (lane < WINDOW) {
-      const uint flag = at < 0 ? INCLUSIVE : poll(states, (uint)at, mine.epoch, &value);
-      if (flag == INVALID) (void)atomic_min(&ends[0], lane);
-      if (flag == INCLUSIVE) (void)atomic_min(&ends[1], lane + 1);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const bool found = ends[1] <= ends[0];
-    const uint taken = min(ends[0], ends[1]);
-    if (lane < WINDOW)
-      put(held, WINDOW, lane, lane < taken ? joined(value, identity(), weights_of(tiles_table, lane)) : identity());
-    for (uint distance = WINDOW / 2; distance > 0; distance /= 2) {
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (lane < distance)
-        put(held, WINDOW, lane, combine(get(held, WINDOW, lane + distance), get(held, WINDOW, lane)));
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const Element seen = get(held, WINDOW, 0);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    after = joined(seen, after, span);
-    span = spanned(span, weights_of(tiles_table, min(taken, (uint)WINDOW)));
-    position = found ? DONE : position - (int)taken;
-    polled = taken > 0 ? 0 : polled + 1;
-    if (polled < POLLS) continue;
-    Value other[ITEMS];
+Element precede(volatile __global Word* states, const Claim claimed, const Element mine, __local Value* held,
+                const Place place, __local Seen* window, __global const Value* restrict table,
+                __global const Value* restrict in, const ulong n) {
+  Element total;
+  const Element before = scan_states(held, mine, &total);
+  total = moved(total, tile_weights(place, BACK));
+  if (get_local_id(0) == 0 && claimed.tile > 0) publish(states, claimed.tile, claimed.epoch, AGGREGATE, total);
+  const Element carry = look_back_wide(states, claimed, window, (__local Element*)held, in, n, ITEMS, table);
+  if (get_local_id(0) == 0) publish(states, claimed.tile, claimed.epoch, INCLUSIVE, combine(carry, total));
+  return combine(moved(carry, tile_weights(place, ONWARD)), before);
+}
+
+// A tile's sum, taken to the front.
+Element fold_tile(__local Element* sums, __global const Value* restrict in, const ulong n, const ulong tile,
+                  const uint items, __global const Value* restrict table) {
+  const ulong first = (tile * GROUP + get_local_id(0)) * items;
+  Element mine = identity(), total;
 #pragma unroll
-    for (uint k = 0; k < ITEMS; ++k) {
-      const ulong i = (ulong)position * TILE + lane * ITEMS + k;
-      other[k] = i < n ? in[i] : neutral();
-    }
-    Element sum;
-    (void)scan_states(held, fold(other), table, &sum);
-    if (lane == 0) offer(states, (uint)position, mine.epoch, sum);
-    after = joined(sum, after, span);
-    span = spanned(span, weights_of(tiles_table, 1));
-    --position;
-    polled = 0;
-  }
-  return after;
+  for (uint k = 0; k < ITEMS; ++k) (void)advance(&mine, k % TUPLE, first + k < n ? in[first + k] : neutral());
+  (void)scan_states((__local Value*)sums, moved(mine, item_weights(table, BACK)), &total);
+  return moved(total, tile_weights(place_of(table, (uint)tile), BACK));
 }
 
 #endif  // PTX
@@ -227,24 +296,16 @@ Element look_back(volatile __global Word* states, const Claim mine, __local Valu
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                      __global const Value* restrict table, const ulong n, const uint tiles) {
-  __local Value staged[PADDED(TILE)];
-  __local Value held[GROUP * PARTS];
-  __local uint said[2], ends[2];
-  const uint lane = (uint)get_local_id(0);
+  __local Vector staged[GROUP * STRIDE];
+  MEMORY;
+  __local uint said[2];
+  __local Vector* own = staged + (uint)get_local_id(0) * STRIDE;
   const Claim mine = claim(states, tiles, said);
-  Value x[ITEMS];
-  Element total;
-  load_tile(staged, in, n, mine.tile, neutral(), x);
-  const Element before = scan_states(held, fold(x), table, &total);
-  if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-  const Element carry = look_back(states, mine, held, ends, table, in, n);
-  if (lane == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, weights_of(table, GROUP)));
-  Element state = joined(carry, before, weights_of(table, lane));
-#pragma unroll
-  for (uint k = 0; k < ITEMS; ++k) {
-    const Value last = state.at[k % TUPLE * ORDER + ORDER - 1];
-    const Value next = advance(&state, k % TUPLE, x[k]);
-    x[k] = EXCLUSIVE ? last : next;
-  }
-  store_tile(staged, out, n, mine.tile, x);
+  const Place place = place_of(table, mine.tile);  // is on its way with the values
+  WILL_PUBLISH(mine.tile);
+  load_vectors(staged, in, n, mine.tile);
+  const Element state = moved(fold(own), item_weights(table, BACK));
+  const Element before = PRECEDE(state);
+  scan_vectors(own, moved(before, item_weights(table, ONWARD)));
+  store_vectors(staged, out, n, mine.tile);
 }

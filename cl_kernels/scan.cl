@@ -25,7 +25,8 @@ void scan_items(Element* x, Element before, const int exclusive) {
 
 // The sum of a tile of `items` elements per item, in order.
 Element fold_tile(__local Element* sums, __global const Element* restrict in, const ulong n, const ulong tile,
-                  const uint items) {
+                  const uint items, __global const Value* restrict table) {
+  (void)table;
   const ulong first = (tile * GROUP + get_local_id(0)) * items;
   Element mine = identity(), total;
   for (ulong i = first; i < min(first + items, n); ++i) mine = combine(mine, in[i]);
@@ -219,7 +220,7 @@ __kernel void lookback_fallback(__global Element* restrict out, volatile __globa
     const int at = blocked[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     if (at < 0) break;
-    const Element sum = fold_tile(sums, in, n, (ulong)at, ITEMS);
+    const Element sum = fold_tile(sums, in, n, (ulong)at, ITEMS, 0);
     if (lane == 0) {
       offer(states, (uint)at, mine.epoch, sum);
       carry = combine(sum, carry);
@@ -248,7 +249,7 @@ __kernel void lookback_wide(__global Element* restrict out, volatile __global Wo
   load_tile(staged, in, n, mine.tile, identity(), x);
   const Element before = scan_group(sums, fold(x), &total);
   if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-  const Element carry = look_back_wide(states, mine, window, sums, in, n, ITEMS);
+  const Element carry = look_back_wide(states, mine, window, sums, in, n, ITEMS, 0);
   if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
   scan_items(x, combine(carry, before), EXCLUSIVE);
   store_tile(staged, out, n, mine.tile, x);

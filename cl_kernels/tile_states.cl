@@ -6,6 +6,7 @@
 // launch clears what an earlier one left. The reader takes a state when all its words agree.
 //
 // STATE_BITS        width of a word of tile state: 64, or 32 where 64-bit atomics are missing
+// PITCH             words from one state to the next; as many as there are, unless the family says more
 // DROP              fault injection: one publication in DROP is lost; 0: none
 
 #define INVALID 0u
@@ -27,11 +28,19 @@ Word load_relaxed(volatile __global Word* p) {
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
   return word;
 }
-#define STATE_LOAD(p) load_relaxed(p)  // many at once, where atomic operations on a line queue up
+void load_pair_relaxed(volatile __global Word* p, Word* pair) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(pair[0]), "=l"(pair[1]) : "l"(p) : "memory");
+}
+void store_relaxed(volatile __global Word* p, const Word word) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(p), "l"(word) : "memory");
+}
+// Many at once, where atomic operations on a line queue up.
+#define STATE_LOAD(p) load_relaxed(p)
+#define STATE_STORE(p, word) store_relaxed(p, word)
 #else
 #define STATE_LOAD(p) atom_add(p, (Word)0)
-#endif
 #define STATE_STORE(p, word) (void)atom_xchg(p, word)
+#endif
 #define STATE_OFFER(p, old, word) (void)atom_cmpxchg(p, old, word)
 #define STATE_ADD(p, increment) atom_add(p, increment)
 #else
@@ -47,6 +56,9 @@ typedef uint Word;  // 16 bits of the value, 14 of the launch, 2 of the flag
 #endif
 #define TAG(epoch, flag) ((Word)(epoch) << 2 | (Word)(flag))
 #define TAG_MASK (((Word)4 << EPOCH_BITS) - 1)
+#ifndef PITCH
+#define PITCH WORDS
+#endif
 #define CONTROL_WORDS 16  // before the states, so that tickets and states share no cache line
 
 typedef union {
@@ -55,7 +67,7 @@ typedef union {
 } Parts;
 
 volatile __global Word* state_of(volatile __global Word* states, const uint tile) {
-  return states + CONTROL_WORDS + (size_t)tile * WORDS;
+  return states + CONTROL_WORDS + (size_t)tile * PITCH;
 }
 
 void publish(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
@@ -69,13 +81,45 @@ void publish(volatile __global Word* states, const uint tile, const uint epoch, 
   for (uint w = 0; w < WORDS; ++w) STATE_STORE(state + w, PART(parts.pieces, w) | TAG(epoch, flag));
 }
 
+#if PTX
+// So that whoever asks for a state before it is published finds its line in the cache.
+void prefetch_state(volatile __global Word* states, const uint tile) {
+  const uint lane = (uint)get_local_id(0);
+  if (lane < WORDS) asm volatile("prefetch.global.L2 [%0];" : : "l"(state_of(states, tile) + lane));
+}
+
+// All items of a bundle together, a word each, and what is between two states, too: where memory takes whole
+// sectors, it need not read the rest of one.
+void publish_by_bundle(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
+                       const Element value) {
+  const uint lane = (uint)get_local_id(0) % 32;
+  Parts parts;
+  parts.value = value;
+#pragma unroll
+  for (uint first = 0; first < WORDS; first += 32) {
+    uint piece = 0;
+#pragma unroll
+    for (uint w = first; w < WORDS; ++w) piece = first + lane == w ? parts.pieces[w] : piece;
+    const Word word = PART(&piece, 0) | TAG(epoch, flag);
+    if (first + lane < PITCH) STATE_STORE(state_of(states, tile) + first + lane, word);
+  }
+}
+#endif
+
 typedef struct {
-  Word at[WORDS];
+  Word at[WORDS + WORDS % 2];
 } State;
 
 State load_state(volatile __global Word* states, const uint tile) {
   State state;
-  for (uint w = 0; w < WORDS; ++w) state.at[w] = STATE_LOAD(state_of(states, tile) + w);
+  volatile __global Word* words = state_of(states, tile);
+#if PTX
+  if (PITCH % 2 == 0) {
+    for (uint w = 0; w < WORDS; w += 2) load_pair_relaxed(words + w, &state.at[w]);
+    return state;
+  }
+#endif
+  for (uint w = 0; w < WORDS; ++w) state.at[w] = STATE_LOAD(words + w);
   return state;
 }
 

@@ -22,6 +22,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <boost/compute/algorithm/copy.hpp>
 #include <boost/compute/algorithm/copy_if.hpp>
+#include <boost/compute/algorithm/inclusive_scan.hpp>
 #include <boost/compute/container/vector.hpp>
 #include <boost/compute/lambda.hpp>
 #include <boost/compute/system.hpp>
@@ -133,9 +134,11 @@ int main(int argc, char** argv) {
   if (reduce() != std::accumulate(in.begin(), in.end(), std::uint32_t{0})) fail("reduce");
   measure("reduce", threads, n, bytes, [&] { reduce(); });
 
+  Words sums_so_far(n);
+  for (std::size_t i = 0; i < n; ++i) sums_so_far[i] = in[i] + (i > 0 ? sums_so_far[i - 1] : 0);
   const auto scan = [&] { std::inclusive_scan(in.begin(), in.end(), out.begin()); };
   scan();
-  if (out.back() != reduce()) fail("std_inclusive_scan");
+  if (out != sums_so_far) fail("std_inclusive_scan");
   measure("std_inclusive_scan", 1, n, 2 * bytes, scan);
 
   std::size_t kept = 0;
@@ -171,8 +174,17 @@ int main(int argc, char** argv) {
         !std::equal(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(kept), out.begin()))
       fail("boost_compute_copy_if");
     measure("boost_compute_copy_if", threads, n, select_bytes, copy_if);
+
+    const auto inclusive_scan = [&] {
+      compute::inclusive_scan(device_in.begin(), device_in.end(), device_out.begin(), queue);
+      queue.finish();
+    };
+    inclusive_scan();
+    compute::copy(device_out.begin(), device_out.end(), back.begin(), queue);
+    if (back != sums_so_far) fail("boost_compute_inclusive_scan");
+    measure("boost_compute_inclusive_scan", threads, n, 2 * bytes, inclusive_scan);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "boost_compute_copy_if: %s\n", error.what());
+    std::fprintf(stderr, "boost_compute: %s\n", error.what());
   }
 #endif
   return 0;

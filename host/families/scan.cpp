@@ -14,9 +14,11 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include "family.hpp"
@@ -102,19 +104,23 @@ struct Signal {
 
 // ---- The reference -------------------------------------------------------------------------------------
 
-// C(m + e - 1, e) for e below `order`, modulo 2^64: what m zeros make of the ends of the scans of all orders.
-std::vector<std::uint64_t> weights(std::uint64_t m, std::uint64_t order) {
-  using Row = std::vector<std::uint64_t>;
-  const auto product = [order](const Row& a, const Row& b) {
-    Row out(order);
-    for (std::size_t e = 0; e < order; ++e) {
-      for (std::size_t i = 0; i <= e; ++i) out[e] += a[i] * b[e - i];
-    }
-    return out;
-  };
-  Row result(order), power(order, 1);  // of 0 and of 1
-  result[0] = 1;
-  for (; m > 0; m /= 2) {
+// C(m + e - 1, e) for e below `order`, modulo 2^64, the coefficients of (1 - z)^-m: what m zeros make of the
+// ends of the scans of all orders.
+using Weights = std::vector<std::uint64_t>;
+
+Weights product(const Weights& a, const Weights& b) {
+  Weights out(a.size());
+  for (std::size_t e = 0; e < out.size(); ++e) {
+    for (std::size_t i = 0; i <= e; ++i) out[e] += a[i] * b[e - i];
+  }
+  return out;
+}
+
+Weights weights(std::int64_t m, std::uint64_t order) {
+  Weights result(order), power(order, m < 0 ? 0 : 1);  // of 0, and of 1 or -1
+  result[0] = power[0] = 1;
+  if (m < 0 && order > 1) power[1] = ~std::uint64_t{0};
+  for (m = std::abs(m); m > 0; m /= 2) {
     if (m % 2 == 1) result = product(result, power);
     power = product(power, power);
   }
@@ -160,7 +166,7 @@ class Reference {
             (void)step(before_[b], i, i % tuple_);
         }
       });
-      const auto across = weights(block() / tuple_, order_);
+      const Weights across = weights(static_cast<std::int64_t>(block() / tuple_), order_);
       State carry = neutral();
       if (exclusive_) std::ranges::fill(carry, static_cast<T>(initial_value));
       for (auto& state : before_) {
@@ -179,7 +185,7 @@ class Reference {
     if (input_.op == Op::affine) return {1, 0};
     return State(order_ * tuple_, identity_of<T>(input_.op));
   }
-  State joined(const State& l, const State& r, const std::vector<std::uint64_t>& across) const {
+  State joined(const State& l, const State& r, const Weights& across) const {
     State both = r;
     if (input_.op == Op::affine) {
       both = {static_cast<T>(r[0] * l[0]), static_cast<T>(r[0] * l[1] + r[1])};
@@ -273,7 +279,8 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.window = at.count("window", 1, 4096);
   if (!s.ptx) s.window = std::min(s.window, s.group);
   s.items = at.count("per_item", 1, 64);
-  s.items = pascal    ? round_up(s.items, s.tuple)
+  // pascal takes whole tuples and whole vectors.
+  s.items = pascal    ? round_up(s.items, std::lcm(s.tuple, vector_bytes / value_bytes))
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
                       : s.items;
   s.rows = at.count("rows", 1, 64);
@@ -287,10 +294,16 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
 // What the kernel declares, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
   if (s.kernel == "cpu" || (s.ptx && s.kernel != "pascal")) return 1024;
+  const std::uint64_t seen = s.window * (s.known_bytes + 8);
+  if (s.kernel == "pascal") {
+    const std::uint64_t vectors = s.group * (s.items * s.bytes / vector_bytes | 1);
+    return vectors * vector_bytes + 32 +
+           (s.ptx ? (s.group / bundle + 2) * s.known_bytes : s.group * s.known_bytes + seen);
+  }
   const bool rows = takes_rows(s.kernel);
   const std::uint64_t tile = rows ? s.group * (s.rows + (s.kernel == "sam" ? 2 : 0)) : s.tile;
-  const std::uint64_t window = s.kernel == "lookback_wide" || rows ? s.window * (s.known_bytes + 8) : 0;
-  const std::uint64_t sums = (s.kernel == "pascal" ? 1 : 2) * s.group * s.known_bytes;
+  const std::uint64_t window = s.kernel == "lookback_wide" || rows ? seen : 0;
+  const std::uint64_t sums = 2 * s.group * s.known_bytes;
   return s.bytes * (tile + tile / bundle) + sums + window + 2 * s.known_bytes + 32;
 }
 
@@ -310,8 +323,6 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
     throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
   if (s.ptx && (s.window % bundle != 0 || s.window > 8 * bundle))
     throw Error(Kind::usage, "with lanes=ptx, window must be a multiple of 32, up to 256");
-  if (s.kernel == "pascal" && (!std::has_single_bit(s.window) || (s.ptx && s.window != bundle)))
-    throw Error(Kind::usage, "pascal needs a window of a power of two, with lanes=ptx of 32");
 }
 
 // Of Hillis and Steele.
@@ -368,21 +379,38 @@ Scan reduce_then_scan(Plan& p, const Case& at, const Setting& s) {
   };
 }
 
-// C(m + e - 1, e) for the lengths that the kernels pascal and cpu meet.
+// Kernel cpu: the weights of a sixteenth of a tile and of a tile.
+template <class T>
+Buffer cpu_weights(Plan& p, const Setting& s) {
+  return p.input<T>(2 * s.order,
+                    [order = s.order, tile = static_cast<std::int64_t>(s.tile)](std::uint64_t i) {
+                      return static_cast<T>(weights(i < order ? tile / 16 : tile, order)[i % order]);
+                    });
+}
+
+// How states are taken back to where a tile or everything begins, and onward, as pascal.cl says.
 template <class T>
 Buffer weight_table(Plan& p, const Setting& s) {
-  if (s.kernel == "cpu") {
-    return p.input<T>(2 * s.order, [order = s.order, tile = s.tile](std::uint64_t i) {
-      return static_cast<T>(weights(i < order ? tile / 16 : tile, order)[i % order]);
-    });
+  const auto per_item = static_cast<std::int64_t>(s.items / s.tuple);
+  auto table = std::make_shared<std::vector<std::uint64_t>>(2 * s.order * s.group);
+  for (std::uint64_t item = 0; item < s.group; ++item) {
+    const auto at = static_cast<std::int64_t>(item);
+    const Weights back = weights(-(at + 1) * per_item, s.order), onward = weights(at * per_item, s.order);
+    for (std::uint64_t e = 0; e < s.order; ++e) {
+      (*table)[e * s.group + item] = back[e];
+      (*table)[(s.order + e) * s.group + item] = onward[e];
+    }
   }
-  const std::uint64_t per_item = s.items / s.tuple, per_tile = per_item * s.group;
-  return p.input<T>(
-      (s.group + 1 + s.window + 1) * s.order, [=, order = s.order, group = s.group](std::uint64_t i) {
-        const std::uint64_t row = i / order;
-        return static_cast<T>(
-            weights(row <= group ? row * per_item : (row - group - 1) * per_tile, order)[i % order]);
-      });
+  const auto per_tile = per_item * static_cast<std::int64_t>(s.group);
+  const Weights one_back = weights(-per_tile, s.order), one_onward = weights(per_tile, s.order);
+  Weights back = weights(0, s.order), onward = back;
+  for (std::uint64_t tile = 0; tile < s.tiles; ++tile) {
+    table->insert(table->end(), back.begin(), back.end());
+    table->insert(table->end(), onward.begin(), onward.end());
+    back = product(back, one_back);
+    onward = product(onward, one_onward);
+  }
+  return p.input<T>(table->size(), [table](std::uint64_t i) { return static_cast<T>((*table)[i]); });
 }
 
 template <class T>
@@ -393,6 +421,8 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
   if (s.kernel == "cpu") {
     need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
+    Plan::need(s.order == 1 || device.name.find("llvmpipe") == std::string::npos,
+               "llvmpipe's compiler takes minutes for blocks of 256 values");
     p.define("CHUNK", s.tile).define("PLAIN_WILL_DO", 1);
     p.define("STREAMING", 2 * s.n * s.bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 1 : 0);
   }
@@ -410,11 +440,16 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const std::uint64_t slots = sam ? std::bit_ceil(32 * groups) : s.tiles;
   const std::uint64_t rounds = s.tiles / slots + 1;
   const std::uint64_t rings = sam ? 2 * s.order : 1;  // sums and prefixes of each order
-  const std::uint64_t words =
-      16 + rings * slots * s.known_bytes * 16 / s.state_bits();  // tickets: a line alone
+  const std::uint64_t words_of_state = s.known_bytes * 16 / s.state_bits();
+  // A bundle writes its state at once: in whole sectors of memory, of which nothing has to be read then.
+  const bool sectors = s.kernel == "pascal" && s.ptx;
+  const std::uint64_t pitch = sectors ? round_up(words_of_state, 256 / s.state_bits()) : words_of_state;
+  if (sectors) p.define("PITCH", pitch);
+  const std::uint64_t words = 16 + rings * slots * pitch;  // tickets: a line alone
   const Buffer states = stale_states(p, at.seed, words, rounds, s.halves);
-  const std::optional<Buffer> table =
-      (s.kernel == "pascal" || cpu) && s.order > 1 ? std::optional(weight_table<T>(p, s)) : std::nullopt;
+  std::optional<Buffer> table;
+  if (s.order > 1 && cpu) table = cpu_weights<T>(p, s);
+  if (s.order > 1 && s.kernel == "pascal") table = weight_table<T>(p, s);
   const auto tiles = static_cast<std::uint32_t>(s.tiles);
   // Who goes on from tile to tile draws one ticket too many.
   const auto tickets = static_cast<std::uint32_t>(persists ? s.tiles + groups : s.tiles);
@@ -531,8 +566,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (s.reorder) p.define("REORDER", 1);
   if (!chains(s.kernel)) p.define("PTX", 0);
   if (s.kernel == "pascal") {
-    p.define("ITEM", "Value");
-    p.sources = {"elements", "group_scan", "tile_states", "pascal"};
+    p.define("ITEM", "Value").define("VEC", vector_bytes / sizeof(T));
+    p.sources = {"elements", "group_scan", "tile_states", "look_back", "pascal"};
   } else if (s.kernel == "cpu") {
     p.define("ITEM", "Value");
     p.sources = {"elements", "tile_states", "streaming_store", "scan_cpu"};
@@ -630,21 +665,29 @@ Family scan() {
   const Values widths = {"uint", "ulong"};
   const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
                         1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
+  // Tiles of nearly as much local memory as a device is sure to have.
+  const auto pascal = [](const char* type, int group, const char* many, const Values& n) {
+    return Sweep{{"kernel", {"pascal"}}, {"type", {type}},  {many, {2, 5, 8}}, {"n", n},
+                 {"group", {group}},     {"per_item", {48}}};
+  };
   const auto plots = [&](const Values& n) -> std::vector<Sweep> {
     return {{{"kernel", plotted}, {"type", widths}, {"n", n}, {"per_item", {16}}, {"rows", {8}}},
-            {{"kernel", {"register_tile", "sam", "pascal"}},
+            {{"kernel", {"register_tile", "sam"}},
              {"type", widths},
              {"scan_order", {2, 5, 8}},
              {"n", n},
              {"group", {128}},
-             {"per_item", {32}},
              {"rows", {8}}},
-            {{"kernel", {"lookback_wide", "pascal"}},
+            {{"kernel", {"lookback_wide"}},
              {"type", widths},
              {"tuple", {2, 5, 8}},
              {"n", n},
              {"group", {128}},
              {"per_item", {16}}},
+            pascal("uint", 192, "scan_order", n),
+            pascal("ulong", 96, "scan_order", n),
+            pascal("uint", 192, "tuple", n),
+            pascal("ulong", 96, "tuple", n),
             {{"kernel", {"register_tile"}},
              {"type", widths},
              {"tuple", {2, 5, 8, 32}},
