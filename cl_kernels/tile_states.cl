@@ -36,11 +36,10 @@ void store_relaxed(volatile __global Word* p, const Word word) {
 }
 // Many at once, where atomic operations on a line queue up.
 #define STATE_LOAD(p) load_relaxed(p)
-#define STATE_STORE(p, word) store_relaxed(p, word)
 #else
 #define STATE_LOAD(p) atom_add(p, (Word)0)
-#define STATE_STORE(p, word) (void)atom_xchg(p, word)
 #endif
+#define STATE_STORE(p, word) (void)atom_xchg(p, word)  // a plain store may wait behind those of a tile
 #define STATE_OFFER(p, old, word) (void)atom_cmpxchg(p, old, word)
 #define STATE_ADD(p, increment) atom_add(p, increment)
 #else
@@ -101,7 +100,7 @@ void publish_by_bundle(volatile __global Word* states, const uint tile, const ui
 #pragma unroll
     for (uint w = first; w < WORDS; ++w) piece = first + lane == w ? parts.pieces[w] : piece;
     const Word word = PART(&piece, 0) | TAG(epoch, flag);
-    if (first + lane < PITCH) STATE_STORE(state_of(states, tile) + first + lane, word);
+    if (first + lane < PITCH) store_relaxed(state_of(states, tile) + first + lane, word);
   }
 }
 #endif
