@@ -298,17 +298,21 @@ std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock 
 }
 
 std::optional<Answer> single_pass(const Writer& w, Clock clock) {
-  const Picked rows = Writer::largest(w.of("scan", [](const Timed& timed) {
+  const Picked rows = w.of("scan", [](const Timed& timed) {
     return cell(timed, "type") == "uint" && cell(timed, "op") == "sum" &&
            cell(timed, "form") == "inclusive" && cell(timed, "task") == "scan" &&
            cell(timed, "scan_order") == "1" && cell(timed, "tuple") == "1" && cell(timed, "drop") == "0";
-  }));
+  });
   Picked three, one;
-  const std::set<std::string> several = {"hillis_steele", "reduce_then_scan", "batched"};
   for (const auto* timed : rows) {
-    const std::string kernel = cell(*timed, "kernel");
-    if (kernel == "three_phase") three.push_back(timed);
-    if (kernel != "three_phase" && !several.contains(kernel)) one.push_back(timed);
+    if (cell(*timed, "kernel") == "three_phase") three.push_back(timed);
+  }
+  three = Writer::largest(three);  // single passes may have been measured at larger sizes alone
+  if (three.empty()) return {};
+  const std::set<std::string> several = {"hillis_steele", "three_phase", "reduce_then_scan", "batched"};
+  for (const auto* timed : rows) {
+    if (!several.contains(cell(*timed, "kernel")) && cell(*timed, "n") == cell(*three.front(), "n"))
+      one.push_back(timed);
   }
   const Timed* best = Writer::fastest(one, clock);
   auto out = ratio(Writer::fastest(three, clock), best, clock);
