@@ -27,11 +27,15 @@ bool is_among(const std::string& cell, const Values& values) {
 }
 
 // An axis that a row lacks came later than the row; what the row did is its default.
-bool matches(const Rows& rows, const Family& family, const std::map<std::string, std::string>& axes) {
+bool matches(const Rows& rows, const Family& family, const std::map<std::string, std::string>& axes,
+             bool however_tuned = false) {
   return std::ranges::all_of(family.axes, [&](const Axis& axis) {
     const auto cell = axes.find(axis.name);
     const auto want = rows.axes.find(axis.name);
-    if (want == rows.axes.end()) return cell == axes.end() || cell->second == text_of(axis.values.front());
+    if (want == rows.axes.end()) {
+      return cell == axes.end() || cell->second == text_of(axis.values.front()) ||
+             (axis.tunable && however_tuned);
+    }
     if (cell == axes.end()) return false;
     return want->second.how == Rows::Want::How::tried || want->second.how == Rows::Want::How::largest ||
            is_among(cell->second, want->second.values);
@@ -42,10 +46,24 @@ Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fam
   Picked out;
   const Family* family = family_of(families, rows.family);
   if (family == nullptr) return out;
-  for (const auto& timed : device.timed) {
-    if (timed.record->family == rows.family && matches(rows, *family, timed.axes)) out.push_back(&timed);
-  }
-  return out;
+  const auto pick = [&](bool however_tuned) {
+    for (const auto& timed : device.timed) {
+      if (timed.record->family == rows.family && matches(rows, *family, timed.axes, however_tuned))
+        out.push_back(&timed);
+    }
+  };
+  pick(false);
+  if (!out.empty()) return out;
+  // Another version had other defaults: what it knows is a single value.
+  pick(true);
+  const bool one_value = std::ranges::all_of(family->axes, [&](const Axis& axis) {
+    return !axis.tunable || rows.axes.contains(axis.name) ||
+           std::ranges::all_of(out, [&](const Timed* timed) {
+             const auto a = timed->axes.find(axis.name), b = out.front()->axes.find(axis.name);
+             return a == timed->axes.end() || b == out.front()->axes.end() || a->second == b->second;
+           });
+  });
+  return one_value ? out : Picked();
 }
 
 std::vector<const Record*> untimed_of(const Rows& rows, const DeviceRows& device,

@@ -100,6 +100,9 @@ bool slowed(const CaseTimes& at) { return std::ranges::any_of(at.runs, &RunTime:
 std::string difference_between(const CaseTimes& a, const CaseTimes& b) {
   if (a.clock != b.clock || a.clock == several_clocks)
     return fmt::format("timed by {} before, by {} now", a.clock, b.clock);
+  if (a.each_by_itself != b.each_by_itself)
+    return fmt::format("executions of a batch timed each by itself {}, back to back {}",
+                       a.each_by_itself ? "before" : "now", a.each_by_itself ? "now" : "before");
   if (a.work != b.work)
     return fmt::format("does other work: {} bytes/operations/items before, {} now", a.work, b.work);
   return {};

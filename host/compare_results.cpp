@@ -19,9 +19,6 @@ namespace clweave {
 
 namespace {
 
-// Batches were timed so once: other times than those of today.
-constexpr const char* old_batch = ", each by itself";
-
 constexpr double z = 1.96;  // of the intervals in a results file
 
 double log_variance(double low, double high) {
@@ -97,8 +94,8 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     }
     return;
   }
-  std::string clock = fmt::format("{}, {}", r.timer, r.cache);
-  if (r.method == "batch" && r.timer == "event") clock += old_batch;
+  const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
+  at.each_by_itself = at.each_by_itself || (r.method == "batch" && r.timer == "event");
   if (at.clock.empty()) {
     at.clock = clock;
     at.cache = r.cache;
@@ -243,8 +240,7 @@ Number CaseTimes::of_ceiling() const {
 std::optional<CaseTimes> CaseTimes::by_host() const {
   CaseTimes out = *this;
   out.clock = "host";
-  if (clock.find(old_batch) != std::string::npos)
-    return {};  // an event at each launch made the host wait, too
+  if (each_by_itself) return {};  // an event at each launch made the host wait, too
   for (auto& run : out.runs) {
     if (!run.wall_s || !(*run.wall_s > 0) || run.batch != runs.front().batch) return {};
     run.time_s = *run.wall_s;
@@ -361,6 +357,7 @@ void ResultsSet::merge(ResultsSet other) {
       at.rows += more.rows;
       at.bad += more.bad;
       at.exhibit = at.exhibit || more.exhibit;
+      at.each_by_itself = at.each_by_itself || more.each_by_itself;
       at.bounded = at.bounded || more.bounded;
       if (at.ok()) {
         at.status = more.status;

@@ -34,10 +34,11 @@ struct CaseTimes {
   std::vector<std::pair<std::string, std::string>> axes;  // of the id
   std::string status = "ok";                              // the first that was not ok, if any
   std::string reason;                                     // of that one
-  std::string clock;  // "event, warm": times of different ones do not compare
-  std::string cache;  // warm or cold
-  std::string work;   // bytes, operations and items: nor do those of different work
-  std::string items;  // items, or else bytes: what variants have in common
+  std::string clock;            // "event, warm": times of different ones do not compare
+  std::string cache;            // warm or cold
+  std::string work;             // bytes, operations and items: nor do those of different work
+  std::string items;            // items, or else bytes: what variants have in common
+  bool each_by_itself = false;  // executions of a batch were timed so once: other times than those of today
   bool exhibit = false;
   bool bounded = false;  // a ceiling is named: its kernel is one way of doing something
   std::uint32_t rows = 0, bad = 0;
