@@ -203,6 +203,20 @@ TEST(Claims, AnAxisThatIsNotNamedIsAtItsDefault) {
   EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
 }
 
+TEST(Claims, RowsOfAnotherDefaultCountWhereThereIsNoneOfTodaysAndNoChoice) {
+  Axes plain, twill = {"twill"};
+  plain.group = twill.group = "128";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(), Verdict::holds);
+  Axes other = plain;
+  other.group = "256";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(other, 1.1), row(twill, 1)}).verdict(),
+            Verdict::not_testable);
+  // What is computed is no matter of defaults.
+  plain.type = twill.type = "double";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(),
+            Verdict::not_testable);
+}
+
 TEST(Claims, WhatIsTriedCountsAtItsBest) {
   const std::string json = claim(
       R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64]}}, "above": 1)");

@@ -323,13 +323,15 @@ TEST(Regression, SortsEveryCase) {
     return std::vector<double>{centre, 1.001 * centre, 0.999 * centre, centre, centre};
   };
   Record host = row({{"kernel", "clock"}}, 1), larger = row({{"kernel", "work"}}, 1);
+  Record old = row({{"kernel", "old"}}, 1);
+  old.method = "batch";
   host.timer = "host";
   larger.items = 2000;
   const auto before = runs_of("slower", quiet(1)) + runs_of("faster", quiet(1)) + runs_of("same", quiet(1)) +
                       runs_of("undecided", quiet(1)) + runs_of("gone", {1}) + runs_of("broken", {1, 1}) +
                       std::vector<Record>{bad(row({{"kernel", "fixed"}}, 1), "timeout"),
                                           bad(row({{"kernel", "failing"}}, 1), "unsupported"),
-                                          row({{"kernel", "clock"}}, 1), row({{"kernel", "work"}}, 1)};
+                                          row({{"kernel", "clock"}}, 1), row({{"kernel", "work"}}, 1), old};
   const auto after =
       runs_of("slower", quiet(1.2)) + runs_of("faster", quiet(0.8)) + runs_of("same", quiet(1.01)) +
       runs_of("undecided", quiet(1.031)) + runs_of("added", {1}) +
@@ -338,26 +340,30 @@ TEST(Regression, SortsEveryCase) {
                           row({{"kernel", "fixed"}}, 1),
                           bad(row({{"kernel", "failing"}}, 1), "unsupported"),
                           host,
-                          larger};
+                          larger,
+                          row({{"kernel", "old"}}, 1)};
   const auto all = compare_regression(set_of(before), set_of(after), {});
   std::map<std::string, std::string> found;
   for (const auto& one : all.cases)
     found[one.name] =
         one.what == What::compared ? word_of(one.verdict) : word_of(one.what) + (": " + one.reason);
-  EXPECT_EQ(found, (std::map<std::string, std::string>{
-                       {"loom slower", "slower"},
-                       {"loom faster", "faster"},
-                       {"loom same", "same"},
-                       {"loom undecided", "undecided"},
-                       {"loom gone", "only old: "},
-                       {"loom added", "only new: "},
-                       {"loom broken", "broken: wrong_result in 1 of 2 runs: 3 of 9 right"},
-                       {"loom fixed", "fixed: timeout"},
-                       {"loom failing", "failing: unsupported"},
-                       {"loom clock", "not comparable: timed by event, warm before, by host, warm now"},
-                       {"loom work",
-                        "not comparable: does other work: 8000//1000 bytes/operations/items before, "
-                        "8000//2000 now"}}));
+  EXPECT_EQ(
+      found,
+      (std::map<std::string, std::string>{
+          {"loom slower", "slower"},
+          {"loom faster", "faster"},
+          {"loom same", "same"},
+          {"loom undecided", "undecided"},
+          {"loom gone", "only old: "},
+          {"loom added", "only new: "},
+          {"loom broken", "broken: wrong_result in 1 of 2 runs: 3 of 9 right"},
+          {"loom fixed", "fixed: timeout"},
+          {"loom failing", "failing: unsupported"},
+          {"loom clock", "not comparable: timed by event, warm before, by host, warm now"},
+          {"loom old", "not comparable: executions of a batch timed each by itself before, back to back now"},
+          {"loom work",
+           "not comparable: does other work: 8000//1000 bytes/operations/items before, "
+           "8000//2000 now"}}));
   EXPECT_EQ(all.count(What::compared), 4U);
   EXPECT_EQ(all.count(Verdict::slower), 1U);
 }
