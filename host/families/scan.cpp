@@ -20,9 +20,11 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <string_view>
 
 #include "family.hpp"
 #include "parallel.hpp"
+#include "photograph.hpp"
 #include "tile_states.hpp"
 
 namespace clweave {
@@ -88,19 +90,30 @@ struct Input {
   }
 };
 
-// What delta coding is for: TUPLE channels, each of two tones and a little noise, in 16 bits.
+// What delta coding is for: TUPLE channels, each of two tones and a little noise, in 16 bits; or the pixels
+// of a photograph over and over, from where the seed says.
 template <class T>
 struct Signal {
   Random<std::uint64_t> bits;
   std::uint64_t channels;
+  std::string_view pixels;  // empty: tones
+  std::uint64_t start = pixels.empty() ? 0 : bits(0) % pixels.size();
 
   T operator()(std::uint64_t i) const {
+    if (!pixels.empty())
+      return static_cast<T>(static_cast<unsigned char>(pixels[(start + i) % pixels.size()]));
     const auto time = static_cast<double>(i / channels), channel = static_cast<double>(i % channels);
     const double tones =
         20000 * std::sin(time * (0.01 + 0.002 * channel)) + 9000 * std::sin(time * 0.0731 + channel);
     return static_cast<T>(static_cast<std::int64_t>(tones) + static_cast<std::int64_t>(bits(i) % 64));
   }
 };
+
+template <class T>
+Signal<T> signal_of(const Case& at, std::uint64_t channels) {
+  return {Random<std::uint64_t>(at.seed, 2), channels,
+          at.is("signal", "image") ? photograph().pixels : std::string_view()};
+}
 
 // ---- The reference -------------------------------------------------------------------------------------
 
@@ -538,7 +551,7 @@ Plan plan_of_encode(const Case& at, const Setting& s) {
   Plan p;
   p.define("U", type_name<typename Wraps<T>::Type>()).define("ORDER", s.order).define("TUPLE", s.tuple);
   p.sources = {"delta"};
-  const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
+  const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
   p.launch("encode", {round_up(s.values, s.group)}, {s.group}, out, in, s.values);
   p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
@@ -580,7 +593,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (s.round_trip) p.sources.emplace_back("delta");
 
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
-  const Signal<T> signal{Random<std::uint64_t>(at.seed, 2), s.tuple};
+  const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = s.round_trip ? p.input<T>(s.values, signal) : p.input<T>(s.values, value);
   const Buffer out = p.output<T>(s.values);
   p.cost = {.read = s.n * s.bytes, .written = s.n * s.bytes, .flops = 0, .items = s.values};
@@ -614,9 +627,9 @@ bool makes_sense(const Case& at) {
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
   if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
     return false;
-  if ((at.is("task", "round_trip") || kernel == "encode") &&
-      (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
-    return false;
+  const bool coded = at.is("task", "round_trip") || kernel == "encode";
+  if (at.is("signal", "image") && !coded) return false;
+  if (coded && (floating || !at.is("op", "sum") || !at.is("form", "inclusive"))) return false;
   if (kernel == "encode" &&
       (at.is("task", "round_trip") || at.is("tuple_by", "reorder") || at.text("type").starts_with("u")))
     return false;
@@ -722,6 +735,9 @@ Family scan() {
            {"task",
             "scan; round_trip: a signal is delta-coded first, and the scan gives it back",
             {"scan", "round_trip"}},
+           {"signal",
+            "what is delta-coded: tones: with noise, in 16 bits; image: a photograph's pixels, over and over",
+            {"tones", "image"}},
            {"scan_order",
             "how often: sam keeps its values in registers, pascal exchanges once, others scan again",
             {1}},
@@ -767,6 +783,7 @@ Family scan() {
               {"scan_order", {1, 3}},
               {"tuple", {2}},
               {"n", {4099}}},
+             {{"kernel", {"encode"}}, {"type", {"int"}}, {"signal", {"image"}}, {"n", {4099}}},
              {{"kernel", {"three_phase"}},
               {"type", {"float"}},
               {"op", {"max"}},
@@ -853,6 +870,15 @@ Family scan() {
               {"group", {32}},
               {"per_item", {4}},
               {"window", {4}}},
+             {{"kernel", {"pascal"}},
+              {"type", {"int"}},
+              {"task", {"round_trip"}},
+              {"signal", {"image"}},
+              {"scan_order", {2}},
+              {"n", {4099}},
+              {"group", {32}},
+              {"per_item", {4}},
+              {"window", {4}}},
              {{"kernel", {"cpu"}},
               {"type", {"int"}},
               {"op", {"max"}},
@@ -872,10 +898,15 @@ Family scan() {
               {"tuple", {2, 8}},
               {"n", {1 << 22}},
               {"per_item", {32}}},
-             {{"kernel", {"encode"}}, {"type", {"int"}}, {"scan_order", {2}}, {"n", {1 << 22}}},
+             {{"kernel", {"encode"}},
+              {"type", {"int"}},
+              {"signal", {"image"}},
+              {"scan_order", {2}},
+              {"n", {1 << 22}}},
              {{"kernel", {"pascal", "cpu"}},
               {"type", {"int"}},
               {"task", {"round_trip"}},
+              {"signal", {"image"}},
               {"scan_order", {2}},
               {"n", {1 << 22}},
               {"per_item", {32}}}}},
@@ -901,6 +932,19 @@ Family scan() {
                      {"task", {"round_trip"}},
                      {"scan_order", {1, 2, 3, 4, 5, 6, 7, 8}},
                      {"tuple", {1, 2, 3}},
+                     {"n", {1 << 22}}},
+                    {{"kernel", {"encode"}},
+                     {"type", {"int"}},
+                     {"signal", {"tones", "image"}},
+                     {"scan_order", {1, 2}},
+                     {"tuple", {1, 3}},
+                     {"n", {1 << 22}}},
+                    {{"kernel", {"lookback_fallback", "pascal"}},
+                     {"type", {"int"}},
+                     {"task", {"round_trip"}},
+                     {"signal", {"image"}},
+                     {"scan_order", {1, 2, 8}},
+                     {"tuple", {1, 3}},
                      {"n", {1 << 22}}},
                     {{"kernel", {"lookback_fallback"}}, {"n", {1 << 24}}, {"drop", {0, 2, 8, 64, 512}}}}}},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
