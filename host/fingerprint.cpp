@@ -285,7 +285,8 @@ std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock 
   // What an algorithm moves in vain is no merit.
   std::erase_if(rows, [](const Timed* timed) {
     const std::string kernel = cell(*timed, "kernel");
-    return kernel == "hillis_steele" || cell(*timed, "tuple") > "1" || cell(*timed, "scan_order") > "1";
+    return kernel == "hillis_steele" || kernel == "encode" || cell(*timed, "task") == "round_trip" ||
+           cell(*timed, "tuple") > "1" || cell(*timed, "scan_order") > "1";
   });
   auto best = Writer::best_rate(rows, &Record::gb_per_s, clock);
   if (!copy || !best) return {};
