@@ -402,28 +402,41 @@ Buffer cpu_weights(Plan& p, const Setting& s) {
 }
 
 // How states are taken back to where a tile or everything begins, and onward, as pascal.cl says.
-template <class T>
-Buffer weight_table(Plan& p, const Setting& s) {
+std::vector<std::uint64_t> pascal_weights(const Setting& s) {
   const auto per_item = static_cast<std::int64_t>(s.items / s.tuple);
-  auto table = std::make_shared<std::vector<std::uint64_t>>(2 * s.order * s.group);
+  std::vector<std::uint64_t> table(2 * s.order * s.group);
   for (std::uint64_t item = 0; item < s.group; ++item) {
     const auto at = static_cast<std::int64_t>(item);
     const Weights back = weights(-(at + 1) * per_item, s.order), onward = weights(at * per_item, s.order);
     for (std::uint64_t e = 0; e < s.order; ++e) {
-      (*table)[e * s.group + item] = back[e];
-      (*table)[(s.order + e) * s.group + item] = onward[e];
+      table[e * s.group + item] = back[e];
+      table[(s.order + e) * s.group + item] = onward[e];
     }
   }
   const auto per_tile = per_item * static_cast<std::int64_t>(s.group);
   const Weights one_back = weights(-per_tile, s.order), one_onward = weights(per_tile, s.order);
   Weights back = weights(0, s.order), onward = back;
   for (std::uint64_t tile = 0; tile < s.tiles; ++tile) {
-    table->insert(table->end(), back.begin(), back.end());
-    table->insert(table->end(), onward.begin(), onward.end());
+    table.insert(table.end(), back.begin(), back.end());
+    table.insert(table.end(), onward.begin(), onward.end());
     back = product(back, one_back);
     onward = product(onward, one_onward);
   }
-  return p.input<T>(table->size(), [table](std::uint64_t i) { return static_cast<T>((*table)[i]); });
+  return table;
+}
+
+template <class T>
+Buffer weight_table(Plan& p, const Setting& s) {
+  // Made when first asked for: a plan that only says how large it is costs nothing.
+  struct Table {
+    std::once_flag once;
+    std::vector<std::uint64_t> values;
+  };
+  return p.input<T>(2 * s.order * (s.group + s.tiles),
+                    [s, table = std::make_shared<Table>()](std::uint64_t i) {
+                      std::call_once(table->once, [&] { table->values = pascal_weights(s); });
+                      return static_cast<T>(table->values[i]);
+                    });
 }
 
 template <class T>
