@@ -2,7 +2,7 @@
 // scan_cpu: scans for processors. A group is one item and goes on from tile to tile; a tile stays in its core's
 // cache between the pass that sums it up and the pass that scans it.
 //
-// Behind elements.cl, group_scan.cl, tile_states.cl and streaming_store.cl.
+// Behind elements.cl, tile_states.cl and streaming_store.cl.
 // CHUNK             values of a tile, a multiple of 16 * 16 * 16
 // STREAMING         1: the output goes past the caches
 // Arrays stay in registers where all that works on them is one function.

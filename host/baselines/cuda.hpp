@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuda: what the CUDA baselines share. They are timed in clweave's way, the span of each execution by the device's
-// time stamps, and in the one that hides most: a batch of executions between two events, where an execution may begin
-// before the one before has ended.
+// cuda: what the CUDA baselines share. They are timed as clweave times its own: a batch of executions between two
+// events, where an execution may begin before the one before has ended. Beside that, by themselves: the span of each
+// execution by the device's time stamps, and a call with its wait.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -18,7 +18,7 @@ inline void must(cudaError_t status, const char* what) {
 }
 
 // Seconds of one execution: median and quartiles over the batches, the median of spans (one execution between two
-// events, as clweave times), and the median by the host's clock of a call with its wait.
+// events), and the median by the host's clock of a call with its wait.
 struct Timing {
   double median_s, p25_s, p75_s, span_s, wall_s;
 };
@@ -42,7 +42,7 @@ Timing timing_of(int samples, const F& execute) {
   };
   batch_seconds(3);
   const int batch = std::clamp(static_cast<int>(2e-3 / batch_seconds(3)), 1, 512);
-  // Mean over a batch, as of clweave's samples.
+  // Of each execution alone; the mean over a batch.
   std::vector<cudaEvent_t> marks(2 * static_cast<std::size_t>(batch));
   for (auto& mark : marks) must(cudaEventCreate(&mark), "event");
   const auto span_seconds = [&] {

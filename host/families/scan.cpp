@@ -445,7 +445,8 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", s.state_bits()).define("POLLS", waits(s.kernel, s.ptx) ? enough : s.polls);
   p.define("DROP", s.drop).define("PTX", s.ptx ? 1 : 0).define("WINDOW", s.window);
-  if (s.kernel == "cpu") {
+  const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu";
+  if (cpu) {
     need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
     Plan::need(s.order == 1 || device.name.find("llvmpipe") == std::string::npos,
                "llvmpipe's compiler takes minutes for blocks of 256 values");
@@ -454,7 +455,6 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   }
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / sizeof(T));
 
-  const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu";
   const bool persists = sam || cpu || (s.kernel == "pipelined" && s.groups_per_unit > 0);
   const std::uint64_t resident = device.units() * (s.groups_per_unit > 0 ? s.groups_per_unit : cpu ? 1 : 2);
   const std::uint64_t groups = persists ? std::min(resident, s.tiles) : s.tiles;
