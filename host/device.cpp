@@ -150,16 +150,15 @@ std::uint64_t DeviceInfo::units() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(compute_units, 1));
 }
 
-std::uint64_t DeviceInfo::most_turns() const {
-  return name.find("llvmpipe") == std::string::npos ? UINT64_MAX : 65535;
-}
+bool DeviceInfo::is_llvmpipe() const { return name.find("llvmpipe") != std::string::npos; }
+
+std::uint64_t DeviceInfo::most_turns() const { return is_llvmpipe() ? 65535 : UINT64_MAX; }
 
 // Apple, ARM and Qualcomm: see T. Sorensen et al., "Specifying and Testing GPU Workgroup Progress Models"
 // (2021).
 bool DeviceInfo::groups_make_progress() const {
   const auto made_by = [this](const char* who) { return vendor.find(who) != std::string::npos; };
-  return name.find("llvmpipe") == std::string::npos && !made_by("Apple") && !made_by("ARM") &&
-         !made_by("Qualcomm");
+  return !is_llvmpipe() && !made_by("Apple") && !made_by("ARM") && !made_by("Qualcomm");
 }
 
 std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) {

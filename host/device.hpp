@@ -45,7 +45,8 @@ struct DeviceInfo {
   std::string index() const { return std::to_string(platform_index) + ":" + std::to_string(device_index); }
   bool has_extension(const std::string& extension) const;
   std::uint64_t units() const;  // compute_units, but at least one
-  // Mesa's llvmpipe leaves a loop after 65535 turns and says nothing.
+  bool is_llvmpipe() const;     // Mesa's processor for machines without a GPU, behind rusticl
+  // llvmpipe leaves a loop after 65535 turns and says nothing.
   std::uint64_t most_turns() const;
   // Whether a work-group that has started goes on while others wait for it. OpenCL does not promise it.
   bool groups_make_progress() const;

@@ -124,7 +124,8 @@ void Session::open_harness() {
 
 double Session::canary() {
   const TimerProbe probe = spin(canary_items_, canary_trips_, 1);
-  return timer_.event ? 1e-9 * static_cast<double>(probe.end - probe.start) : probe.host_s;
+  const double device_s = Stamps{probe.touched, probe.start, probe.end}.seconds();
+  return timer_.event && device_s > 0 ? device_s : probe.host_s;
 }
 
 void Session::flush_caches() {

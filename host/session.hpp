@@ -74,7 +74,8 @@ class Session {
 struct Stamps {
   bool touched;
   std::uint64_t start, end;
-  double seconds() const { return 1e-9 * (static_cast<double>(end) - static_cast<double>(start)); }
+  bool sound() const { return touched && start <= end; }
+  double seconds() const { return sound() ? 1e-9 * static_cast<double>(end - start) : 0; }
 };
 Stamps stamps_of(const cl::Event&);
 

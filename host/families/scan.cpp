@@ -448,7 +448,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu";
   if (cpu) {
     need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
-    Plan::need(s.order == 1 || device.name.find("llvmpipe") == std::string::npos,
+    Plan::need(s.order == 1 || !device.is_llvmpipe(),
                "llvmpipe's compiler takes minutes for blocks of 256 values");
     p.define("CHUNK", s.tile).define("PLAIN_WILL_DO", 1);
     p.define("STREAMING", 2 * s.n * s.bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 1 : 0);

@@ -6,7 +6,9 @@
 // CLWEAVE_FAULTS is a comma separated list of the items below; empty or unset changes nothing.
 //
 //   CALL:N=ACTION    at the Nth call (from 1)      CALL:N+=ACTION   at the Nth call and all later ones
-//   CALL=ACTION      at every call                 enqueue@KERNEL   counts only launches of that kernel
+//   CALL=ACTION      at every call
+//   CALL@KERNEL...   counts only launches of that kernel; of other calls those after which it was the last
+//   launched
 //
 //   CALL        entry point                  ACTION beside those for all
 //   platforms   clGetPlatformIDs
@@ -136,6 +138,7 @@ struct Limit {
 
 // Never freed: drivers call back from threads that outlive static destructors.
 std::deque<Rule>& rules = *new std::deque<Rule>;
+std::string& last_launched = *new std::string;  // kernel; of the one thread that launches any
 Limit nofp64{"nofp64"}, kwgs{"kwgs"}, maxwgs{"maxwgs"};
 Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
 
@@ -187,7 +190,7 @@ void add_fault(std::string_view item) {
   if (const std::size_t at = left.find('@'); at != std::string_view::npos) {
     rule.kernel = left.substr(at + 1);
     left = left.substr(0, at);
-    if (left != "enqueue" || rule.kernel.empty()) refuse(item);
+    if (rule.kernel.empty()) refuse(item);
   }
   const auto* const call = std::ranges::find(call_names, left);
   if (call == std::end(call_names)) refuse(item);
@@ -260,11 +263,11 @@ struct Fault {
 };
 
 // Counts this call; does not return where the fault is to hang or to die.
-Fault next_fault(Call call, cl_kernel kernel = nullptr) {
+Fault next_fault(Call call) {
   Fault fault;
   for (Rule& rule : rules) {
     if (rule.call != call) continue;
-    if (!rule.kernel.empty() && rule.kernel != function_name(kernel)) continue;
+    if (!rule.kernel.empty() && rule.kernel != last_launched) continue;
     const unsigned long n = ++rule.calls;
     const bool due = rule.onwards ? n >= rule.first : n == rule.first;
     if (!due || fault.action != Action::none) continue;
@@ -413,7 +416,8 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
                                   const std::size_t* offset, const std::size_t* global,
                                   const std::size_t* local, cl_uint waits, const cl_event* wait_list,
                                   cl_event* event) {
-  const Fault fault = next_fault(Call::enqueue, kernel);
+  if (!rules.empty()) last_launched = function_name(kernel);
+  const Fault fault = next_fault(Call::enqueue);
   if (fault.action == Action::error) return fault.code;
   if (fault.action == Action::skip)
     return target->clEnqueueMarkerWithWaitList(queue, waits, wait_list, event);
