@@ -69,9 +69,10 @@ struct Architectures {
   std::vector<const DeviceResults*> devices;  // in ResultsSet
   std::vector<std::string> labels, notes;
   std::vector<DeviceTotals> totals;
-  std::size_t cases = 0;   // of measured devices, without exhibits
-  std::size_t common = 0;  // ok on all of them by one clock
-  std::size_t clocks = 0;  // ok on all, but by different clocks
+  std::size_t cases = 0;    // of measured devices, without exhibits
+  std::size_t common = 0;   // ok on all of them, and compared
+  std::size_t by_host = 0;  // of these by the host's clock, as not every device has one to believe
+  std::size_t clocks = 0;   // ok on all, but by clocks that do not compare
   std::vector<FamilyComparison> families;
 };
 

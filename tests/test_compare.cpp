@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <random>
+#include <tuple>
 
 #include "compare_architectures.hpp"
 #include "compare_regression.hpp"
@@ -802,6 +803,23 @@ TEST(Architectures, VariantsMeetOnlyInEqualWorkByOneClock) {
   const ResultsSet set = set_of({cell("A", "row", "64", 2, 0.5), more, host, cell("B", "row", "64", 1, 0.5)});
   const auto all = compare_architectures(set, invented());
   for (const auto& variant : all.families[0].variants) EXPECT_FALSE(variant.on[0].efficiency) << variant.name;
+}
+
+TEST(Architectures, DevicesWithoutATimerMeetTheOthersByTheHostsClock) {
+  Record stamped = cell("A", "row", "64", 1, 0.5), host = cell("B", "row", "64", 2, 0.5);
+  host.timer = "host";
+  host.wall_s = 2;
+  const auto compared = [&](std::optional<double> wall_s, const char* cache) {
+    stamped.wall_s = wall_s;
+    stamped.cache = cache;
+    const ResultsSet set = set_of({stamped, host});
+    const auto all = compare_architectures(set, invented());
+    return std::tuple(all.common, all.by_host, all.clocks, all.totals[1].wins,
+                      all.totals[1].speed.value_or(0));
+  };
+  EXPECT_EQ(compared(3, "warm"), std::tuple(1U, 1U, 0U, 1U, 1.5));
+  EXPECT_EQ(compared({}, "warm"), std::tuple(0U, 0U, 1U, 0U, 0.0));
+  EXPECT_EQ(compared(3, "cold"), std::tuple(0U, 0U, 1U, 0U, 0.0));
 }
 
 TEST(Architectures, ExhibitsStandApart) {
