@@ -448,13 +448,6 @@ class FamilyBuilder {
   FamilyComparison out_;
 };
 
-// What the host waited for one execution, its share of launch and wait included; 0: not known.
-double host_median_s(const CaseTimes& at) {
-  std::vector<double> times;
-  for (const auto& run : at.runs) times.push_back(run.wall_s.value_or(0));
-  return std::ranges::min(times) > 0 ? median(times) : 0;
-}
-
 void count_cases(Architectures& out, const std::vector<std::size_t>& measured) {
   out.totals.resize(out.devices.size());
   std::map<std::string_view, std::vector<const CaseTimes*>> by_id;
@@ -484,7 +477,7 @@ void count_cases(Architectures& out, const std::vector<std::size_t>& measured) {
     };
     const bool one_clock = alike(&CaseTimes::clock);
     std::vector<double> times;
-    for (const auto* at : on) times.push_back(one_clock ? at->median_s() : host_median_s(*at));
+    for (const auto* at : on) times.push_back(one_clock ? at->median_s() : at->host_median_s().value_or(0));
     if (!alike(&CaseTimes::cache) || !(std::ranges::min(times) > 0)) {
       ++out.clocks;
       continue;

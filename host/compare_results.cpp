@@ -228,6 +228,15 @@ double CaseTimes::median_s() const {
   return median(times);
 }
 
+Number CaseTimes::host_median_s() const {
+  std::vector<double> times;
+  for (const auto& run : runs) {
+    if (!run.wall_s || !(*run.wall_s > 0)) return {};
+    times.push_back(*run.wall_s);
+  }
+  return median(times);
+}
+
 Number CaseTimes::of_ceiling() const {
   std::vector<double> fractions;
   for (const auto& run : runs) {
@@ -240,9 +249,9 @@ Number CaseTimes::of_ceiling() const {
 std::optional<CaseTimes> CaseTimes::by_host() const {
   CaseTimes out = *this;
   out.clock = "host";
-  if (each_by_itself) return {};  // an event at each launch made the host wait, too
+  if (each_by_itself || !host_median_s()) return {};
   for (auto& run : out.runs) {
-    if (!run.wall_s || !(*run.wall_s > 0) || run.batch != runs.front().batch) return {};
+    if (run.batch != runs.front().batch) return {};
     run.time_s = *run.wall_s;
   }
   return out;

@@ -46,8 +46,11 @@ struct CaseTimes {
 
   bool ok() const { return status == "ok"; }
   double median_s() const;  // over the runs
+  // The same by the host's clock, however executions were batched; none where a run has no such time.
+  Number host_median_s() const;
   Number of_ceiling() const;
-  // The same by the host's clock; none where a run has no such time or a batch of its own size.
+  // Itself by the host's clock, for a comparison to the percent: none, too, where its runs' batches differ or
+  // an event at each launch made the host wait.
   std::optional<CaseTimes> by_host() const;
 };
 

@@ -69,14 +69,6 @@ class Session {
   double launch_s_ = 0;
 };
 
-// Start and end of one command by the device's clock, in nanoseconds. `touched` is false when the driver
-// says success without writing them.
-struct Stamps {
-  bool touched;
-  std::uint64_t start, end;
-  bool sound() const { return touched && start <= end; }
-  double seconds() const { return sound() ? 1e-9 * static_cast<double>(end - start) : 0; }
-};
 Stamps stamps_of(const cl::Event&);
 
 }  // namespace clweave

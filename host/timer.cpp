@@ -17,14 +17,15 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
   double device_s[2] = {1e300, 1e300};
   double host_s[2] = {1e300, 1e300};
   for (const auto& probe : probes) {
-    if (!probe.touched) return out.reason = "the driver reports success but writes no time stamps", out;
-    if (probe.end <= probe.start)
+    const Stamps& stamps = probe.stamps;
+    if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
+    if (stamps.end <= stamps.start)
       return out.reason = fmt::format("time stamps run backwards or stand still: start {}, end {}",
-                                      probe.start, probe.end),
+                                      stamps.start, stamps.end),
              out;
-    durations.insert(probe.end - probe.start);
+    durations.insert(stamps.end - stamps.start);
     const int kind = probe.work > 1 ? 1 : 0;
-    device_s[kind] = std::min(device_s[kind], 1e-9 * static_cast<double>(probe.end - probe.start));
+    device_s[kind] = std::min(device_s[kind], stamps.seconds());
     host_s[kind] = std::min(host_s[kind], probe.host_s);
   }
   if (device_s[0] > 1e299 || device_s[1] > 1e299)

@@ -7,12 +7,20 @@
 
 namespace clweave {
 
+// Start and end of one command by the device's clock, in nanoseconds. `touched` is false when the driver
+// says success without writing them.
+struct Stamps {
+  bool touched;
+  std::uint64_t start, end;
+  bool sound() const { return touched && start <= end; }
+  double seconds() const { return sound() ? 1e-9 * static_cast<double>(end - start) : 0; }
+};
+
 // One launch of a kernel of known work, seen by both clocks.
 struct TimerProbe {
-  double work;               // 1 or 2: the second half of the probes does twice the work
-  bool touched;              // the driver overwrote the sentinels left in start and end
-  std::uint64_t start, end;  // device stamps in nanoseconds
-  double host_s;             // host clock around enqueue and finish
+  double work;  // 1 or 2: the second half of the probes does twice the work
+  Stamps stamps;
+  double host_s;  // host clock around enqueue and finish
 };
 
 struct TimerCertificate {

@@ -658,7 +658,7 @@ TEST_F(Faults, ASecondInterruptDoesNotWaitForAHang) {
   trial.send(SIGINT);
   ended = trial.finish();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_LE(now() - asked_at, 10);  // of 30 s
+  EXPECT_LE(now() - asked_at, 1.5);
   EXPECT_EQ(read_results(trial.csv()).rows, 1u);
 }
 
@@ -676,7 +676,7 @@ TEST_F(Faults, AnInterruptedSearchForDevicesIsAnInterrupt) {
   trial.send(SIGINT);
   ended = trial.finish();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_LE(now() - asked_at, 10);  // of 30 s
+  EXPECT_LE(now() - asked_at, 1.5);
 }
 
 TEST_F(Faults, AKilledSupervisorTakesItsChildrenAlong) {

@@ -25,7 +25,7 @@ Probes honest() {
     const double work = i < 10 ? 1 : 2;
     const double seconds = work * work_s + 1e-6 * (i % 10);
     const auto length = static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
-    probes.push_back({work, true, clock, clock + length, seconds + overhead_s});
+    probes.push_back({work, {true, clock, clock + length}, seconds + overhead_s});
     clock += 2 * length;
   }
   return probes;
@@ -41,7 +41,8 @@ Probes stamped(const std::function<void(TimerProbe&)>& change) {
 // Durations multiplied, as when a driver takes ticks for nanoseconds.
 Probes scaled(double factor) {
   return stamped([factor](TimerProbe& p) {
-    p.end = p.start + static_cast<std::uint64_t>(factor * static_cast<double>(p.end - p.start) + 0.5);
+    p.stamps.end = p.stamps.start + static_cast<std::uint64_t>(
+                                        factor * static_cast<double>(p.stamps.end - p.stamps.start) + 0.5);
   });
 }
 
@@ -83,31 +84,32 @@ TEST(Timer, IsNotBlamedForADisturbedHost) {
   Probes probes = honest();
   for (std::size_t i = 1; i < probes.size(); i += 3) probes[i].host_s += 0.5;
   expect_event(probes, 1);
-  for (std::size_t i = 1; i < probes.size(); i += 3) probes[i].end += 500000000;
+  for (std::size_t i = 1; i < probes.size(); i += 3) probes[i].stamps.end += 500000000;
   expect_event(probes, 1);
 }
 
 TEST(Timer, IsNotBelievedWhenNothingWasWritten) {
-  expect_host(stamped([](TimerProbe& p) { p.touched = false; }), "writes no time stamps");
+  expect_host(stamped([](TimerProbe& p) { p.stamps.touched = false; }), "writes no time stamps");
   Probes probes = honest();
-  probes.back().touched = false;
+  probes.back().stamps.touched = false;
   expect_host(probes, "writes no time stamps");
 }
 
 // rusticl on llvmpipe stamps start 2 and end 3, whatever ran.
 TEST(Timer, IsNotBelievedWhenStampsAreConstant) {
   expect_host(stamped([](TimerProbe& p) {
-                p.start = 2;
-                p.end = 3;
+                p.stamps.start = 2;
+                p.stamps.end = 3;
               }),
               "20 launches gave only 1 different durations, the first 1 ns");
 }
 
 TEST(Timer, IsNotBelievedWhenStampsStandStillOrRunBackwards) {
-  expect_host(stamped([](TimerProbe& p) { p.start = p.end = 0; }), "stand still: start 0, end 0");
-  expect_host(stamped([](TimerProbe& p) { std::swap(p.start, p.end); }), "run backwards");
+  expect_host(stamped([](TimerProbe& p) { p.stamps.start = p.stamps.end = 0; }),
+              "stand still: start 0, end 0");
+  expect_host(stamped([](TimerProbe& p) { std::swap(p.stamps.start, p.stamps.end); }), "run backwards");
   Probes probes = honest();
-  probes[7].end = probes[7].start;
+  probes[7].stamps.end = probes[7].stamps.start;
   expect_host(probes, "stand still");
 }
 
@@ -119,7 +121,9 @@ TEST(Timer, IsNotBelievedWhenTicksAreTakenForNanosecondsOrTheReverse) {
 
 TEST(Timer, IsNotBelievedWhenItIsTooCoarse) {
   const auto rounded = [](std::uint64_t tick) {
-    return stamped([tick](TimerProbe& p) { p.end = p.start + (p.end - p.start + tick / 2) / tick * tick; });
+    return stamped([tick](TimerProbe& p) {
+      p.stamps.end = p.stamps.start + (p.stamps.end - p.stamps.start + tick / 2) / tick * tick;
+    });
   };
   expect_host(rounded(1000000), "20 launches gave only 2 different durations, the first 1000000 ns");
   expect_event(rounded(5000), 1);
@@ -128,7 +132,7 @@ TEST(Timer, IsNotBelievedWhenItIsTooCoarse) {
 // Stamps that grow with the number of launches, not with the work.
 TEST(Timer, IsNotBelievedWhenItDoesNotSeeTheWork) {
   std::uint64_t length = 1000;
-  expect_host(stamped([&](TimerProbe& p) { p.end = p.start + length++; }), "device time grows");
+  expect_host(stamped([&](TimerProbe& p) { p.stamps.end = p.stamps.start + length++; }), "device time grows");
 }
 
 TEST(Timer, CannotBeJudgedWhenTheHostSeesNoWork) {

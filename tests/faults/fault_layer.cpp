@@ -7,8 +7,7 @@
 //
 //   CALL:N=ACTION    at the Nth call (from 1)      CALL:N+=ACTION   at the Nth call and all later ones
 //   CALL=ACTION      at every call
-//   CALL@KERNEL...   counts only launches of that kernel; of other calls those after which it was the last
-//   launched
+//   CALL@KERNEL...   counts only launches of that kernel, or other calls while it is the last one launched
 //
 //   CALL        entry point                  ACTION beside those for all
 //   platforms   clGetPlatformIDs
