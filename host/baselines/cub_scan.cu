@@ -11,7 +11,7 @@
 #include <cub/cub.cuh>
 
 #include "cuda.hpp"
-#include "random.hpp"
+#include "base/random.hpp"
 
 namespace {
 

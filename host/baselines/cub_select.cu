@@ -10,7 +10,7 @@
 #include <cub/cub.cuh>
 
 #include "cuda.hpp"
-#include "random.hpp"
+#include "base/random.hpp"
 
 namespace {
 

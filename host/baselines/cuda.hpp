@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuda: what the CUDA baselines share. They are timed as clweave times its own: a batch of executions between two
-// events, where an execution may begin before the one before has ended. Beside that, by themselves: the span of each
-// execution by the device's time stamps, and a call with its wait.
+// cuda: what the CUDA baselines share. They are timed as clweave times its own: a batch of executions between
+// two events, where an execution may begin before the one before has ended. Beside that, by themselves: the
+// span of each execution by the device's time stamps, and a call with its wait.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -17,8 +17,8 @@ inline void must(cudaError_t status, const char* what) {
   std::exit(1);
 }
 
-// Seconds of one execution: median and quartiles over the batches, the median of spans (one execution between two
-// events), and the median by the host's clock of a call with its wait.
+// Seconds of one execution: median and quartiles over the batches, the median of spans (one execution between
+// two events), and the median by the host's clock of a call with its wait.
 struct Timing {
   double median_s, p25_s, p75_s, span_s, wall_s;
 };
@@ -72,7 +72,9 @@ Timing timing_of(int samples, const F& execute) {
   std::sort(times.begin(), times.end());
   std::sort(spans.begin(), spans.end());
   std::sort(walls.begin(), walls.end());
-  const auto at = [&](const std::vector<double>& sorted, int quarter) { return sorted[quarter * (samples - 1) / 4]; };
+  const auto at = [&](const std::vector<double>& sorted, int quarter) {
+    return sorted[quarter * (samples - 1) / 4];
+  };
   for (auto mark : marks) must(cudaEventDestroy(mark), "event");
   must(cudaEventDestroy(begin), "event");
   must(cudaEventDestroy(end), "event");

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <map>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

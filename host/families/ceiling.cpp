@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -31,7 +31,7 @@ Plan plan_of_memory(const Case& at) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
-  if (kernel == "copy_stream_run") p.sources = {"streaming_store", "ceiling"};
+  if (kernel == "copy_stream_run") p.sources = {"shared/streaming_store", "ceiling"};
   using Word = std::uint32_t;
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);

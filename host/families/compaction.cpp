@@ -20,9 +20,9 @@
 #include <mutex>
 #include <optional>
 
-#include "family.hpp"
-#include "parallel.hpp"
-#include "tile_states.hpp"
+#include "base/parallel.hpp"
+#include "families/shared/tile_states.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -565,11 +565,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
                                                       : type.limit);
   p.define("PTX", s.ptx ? 1 : 0);
   if (!s.cpu) p.define("ROWS", s.rows).define("VEC", s.width);
-  p.sources = {"elements", "group_scan"};
+  p.sources = {"shared/elements", "shared/group_scan"};
   const bool states = s.cpu || s.form->before == Before::look_back || s.form->before == Before::sections;
-  if (!s.cpu) p.sources.emplace_back("rows");
-  if (states) p.sources.emplace_back("tile_states");
-  if (states && !s.cpu) p.sources.emplace_back("look_back");
+  if (!s.cpu) p.sources.emplace_back("shared/rows");
+  if (states) p.sources.emplace_back("shared/tile_states");
+  if (states && !s.cpu) p.sources.emplace_back("shared/look_back");
   if (!states && s.form->before != Before::unordered) p.sources.emplace_back("scan");
   p.sources.emplace_back("compaction");
 

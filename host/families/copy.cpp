@@ -10,7 +10,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -136,7 +136,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("T", type_name<T>()).define("W", std::to_string(width) + "u");
   p.define("V", type_name<T>() + (width == 1 ? "" : std::to_string(width)));
   p.define("LANES", std::to_string(lanes) + "u").define("ILP", std::to_string(ilp) + "u");
-  if (at.is("store", "streaming")) p.sources = {"streaming_store", "copy"};
+  if (at.is("store", "streaming")) p.sources = {"shared/streaming_store", "copy"};
   const Random<T> value(at.seed, 1);
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);

@@ -9,7 +9,7 @@
 // Counted bytes: every operand matrix read once, C written once.
 #include <algorithm>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -8,7 +8,7 @@
 // other; from granularity W on it pays for one.
 #include <algorithm>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -9,7 +9,8 @@
 
 #include <bit>
 
-#include "family.hpp"
+#include "base/quantity.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <map>
 
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -14,8 +14,8 @@
 #include <memory>
 #include <mutex>
 
-#include "family.hpp"
-#include "parallel.hpp"
+#include "base/parallel.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -22,10 +22,11 @@
 #include <optional>
 #include <string_view>
 
-#include "family.hpp"
-#include "parallel.hpp"
-#include "photograph.hpp"
-#include "tile_states.hpp"
+#include "base/parallel.hpp"
+#include "base/table.hpp"
+#include "families/shared/photograph.hpp"
+#include "families/shared/tile_states.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -563,7 +564,7 @@ template <class T>
 Plan plan_of_encode(const Case& at, const Setting& s) {
   Plan p;
   p.define("U", type_name<typename Wraps<T>::Type>()).define("ORDER", s.order).define("TUPLE", s.tuple);
-  p.sources = {"delta"};
+  p.sources = {"shared/delta"};
   const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
   p.launch("encode", {round_up(s.values, s.group)}, {s.group}, out, in, s.values);
@@ -593,17 +594,18 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (!chains(s.kernel)) p.define("PTX", 0);
   if (s.kernel == "pascal") {
     p.define("ITEM", "Value").define("VEC", vector_bytes / sizeof(T));
-    p.sources = {"elements", "group_scan", "tile_states", "look_back", "pascal"};
+    p.sources = {"shared/elements", "shared/group_scan", "shared/tile_states", "shared/look_back",
+                 "shared/pascal"};
   } else if (s.kernel == "cpu") {
     p.define("ITEM", "Value");
-    p.sources = {"elements", "tile_states", "streaming_store", "scan_cpu"};
+    p.sources = {"shared/elements", "shared/tile_states", "shared/streaming_store", "shared/scan_cpu"};
   } else {
-    p.sources = {"elements", "group_scan"};
-    if (takes_rows(s.kernel)) p.sources.emplace_back("rows");
-    if (chains(s.kernel)) p.sources.insert(p.sources.end(), {"tile_states", "look_back"});
+    p.sources = {"shared/elements", "shared/group_scan"};
+    if (takes_rows(s.kernel)) p.sources.emplace_back("shared/rows");
+    if (chains(s.kernel)) p.sources.insert(p.sources.end(), {"shared/tile_states", "shared/look_back"});
     p.sources.emplace_back("scan");
   }
-  if (s.round_trip) p.sources.emplace_back("delta");
+  if (s.round_trip) p.sources.emplace_back("shared/delta");
 
   const Input<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const auto signal = signal_of<T>(at, s.tuple);

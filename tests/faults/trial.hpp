@@ -24,10 +24,10 @@
 #include <thread>
 #include <vector>
 
-#include "csv.hpp"
-#include "options.hpp"
-#include "record.hpp"
-#include "suite.hpp"
+#include "base/csv.hpp"
+#include "commands/options.hpp"
+#include "results/record.hpp"
+#include "suite/selection.hpp"
 
 namespace trial {
 

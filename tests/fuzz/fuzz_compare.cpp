@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "compare_results.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "results/results_set.hpp"
 
 using namespace clweave;
 

@@ -2,7 +2,7 @@
 // toy: does this device double numbers?
 //
 // Not part of clweave: check.cmake adds it to a copy of the tree, as anybody might add a family.
-#include "family.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// claims: what was published about the kernels here, and what the rows of a device say to it.
+//
+// results/published/claims.json holds the claims: each names the rows that decide it by family and axis
+// values. The file is part of the program, as the kernels are; --claims-file reads another.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/device_rows.hpp"
+#include "base/terminal.hpp"
+#include "suite/selection.hpp"
+
+namespace clweave {
+
+// Rows of one family. An axis that is not named is at its default.
+struct Rows {
+  struct Want {
+    enum class How {
+      one_of,   // 4, or [4, 8]
+      tried,    // {"try": [..]}: any value counts, these are run; with no others the best decides
+      largest,  // {"largest": [..]}: compared at the largest number that all sides have
+      first     // {"first": [..]}: at the first of these that all sides have
+    };
+    How how = How::one_of;
+    Values values;
+  };
+  std::string family;
+  std::map<std::string, Want> axes;
+
+  bool empty() const { return family.empty(); }
+};
+
+// What number decides, and which numbers agree with the claim.
+struct Rule {
+  enum class Kind {
+    ratio,     // quantity of the best of `of` over that of the best of `to`; without `to` the quantity itself
+    spread,    // worst over best of the bests at each value of `along`
+    trend,     // change from the first to the last value of `along`; no step may go against it
+    interior,  // time at the better end of `along` over the least time between the ends
+    parabola,  // R^2 of a parabola through the time over log2 of `along`
+    minima,    // how many values of `along` are faster than both neighbours by more than the margin
+    reach,     // least value of `along` (of the product of several) with `fraction` of the best; over `to`'s
+    crossover,  // least value of `along` from which on `of` is faster than `to`
+    finding     // the finding `along` of the family, over the finding `along_to`
+  };
+  enum class Is { above, below, equal };
+  Kind kind = Kind::ratio;
+  Rows of, to;
+  std::string quantity = "time", quantity_to = "time";  // or gb_per_s, gflop_per_s, gitems_per_s, of_ceiling
+  std::vector<std::string> along;
+  std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
+  std::string each;               // axis of `to`: the claim must hold against each of its values
+  Value at = std::string();       // interior: where the best is said to be; empty text: anywhere between
+  double fraction = 0.9;
+  Is is = Is::above;
+  double bound = 1;
+  double margin = 0.03;  // relative; what lies so near the bound is noise. For `equal` what counts as equal
+  std::string unit = "x";
+};
+
+struct Published {
+  std::string device;
+  double value = 0;
+  std::string note;  // may be empty
+};
+
+struct Claim {
+  std::string id, statement, source;
+  std::vector<Published> published;
+  std::optional<Rule> rule;
+  std::string untestable;  // why there is no rule
+  std::string fault;       // of the published evidence: why it is void
+  Rows exhibit;            // rows that show the fault
+  std::string check;       // a command that shows it, where no row does
+
+  std::vector<const Rows*> selections() const;  // of the rule and of the fault, those that are there
+};
+
+// Throws `io` that names the file, the claim and what is wrong with it.
+std::vector<Claim> parse_claims(std::string_view text, const std::string& name);
+std::vector<Claim> load_claims(const std::string& path);  // empty: the built-in ones
+
+// Those with these ids, all without any. Throws `usage` with the ids there are.
+std::vector<Claim> chosen_claims(std::vector<Claim>, const std::vector<std::string>& ids);
+
+// The cases that decide them on this device, ceilings first. Sizes are the largest that the device holds and
+// does in about a second. Throws `usage` as select_jobs does.
+std::vector<Job> claim_jobs(const std::vector<Claim>&, const std::vector<Family>&, const Selection&,
+                            const DeviceInfo&);
+
+enum class Verdict { holds, fails, within_noise, not_testable, no_evidence };
+
+// no_evidence: no rule decides the claim, and what was published for it is void.
+struct Ruling {
+  const Claim* claim = nullptr;
+  Verdict verdict = Verdict::not_testable;
+  std::optional<Figure> number;
+  std::string note;                // at which n, which value decided; or why nothing does
+  std::vector<std::string> cases;  // ids of the rows it follows from
+  std::size_t runs = 0;            // fewest repetitions of a row
+  std::string exhibit;             // what the exhibits of the fault did here; empty where they were not run
+  std::string command;             // that would measure what is missing
+};
+
+// A number against a rule: holds or fails where its whole interval lies beyond bound and margin.
+Verdict verdict_of(const Figure&, const Rule&);
+
+Ruling ruling_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
+
+inline constexpr const char* no_rows = "rows are missing";  // the note of a claim that only waits for a run
+
+struct DeviceRulings {
+  std::string device, name;  // name: with platform and driver
+  std::vector<Ruling> rulings;
+};
+
+std::string claims_text(const std::vector<DeviceRulings>&, const Screen&, bool with_cases);
+std::string claims_markdown(const std::vector<DeviceRulings>&);
+std::string claims_csv(const std::vector<DeviceRulings>&);
+std::string claims_json(const std::vector<DeviceRulings>&);
+
+}  // namespace clweave

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "answers/claims.hpp"
+
+namespace clweave {
+
+extern const std::string_view embedded_claims;  // generated from results/published/claims.json
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& what) { throw Error(Kind::io, what); }
+
+void check_keys(const json& object, const std::vector<std::string>& known, const std::string& where) {
+  if (!object.is_object()) fail(where + " must be an object");
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) == known.end())
+      fail(fmt::format("{} has no '{}'; there are {}", where, key, fmt::join(known, ", ")));
+  }
+}
+
+std::string text_at(const json& object, const char* key, const std::string& otherwise = "") {
+  const auto it = object.find(key);
+  if (it == object.end()) return otherwise;
+  if (!it->is_string()) fail(std::string(key) + " must be a text");
+  return it->get<std::string>();
+}
+
+double number_at(const json& object, const char* key, double otherwise) {
+  const auto it = object.find(key);
+  if (it == object.end()) return otherwise;
+  if (!it->is_number()) fail(std::string(key) + " must be a number");
+  return it->get<double>();
+}
+
+std::vector<std::string> texts_at(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) return {};
+  if (it->is_string()) return {it->get<std::string>()};
+  if (!it->is_array()) fail(std::string(key) + " must be a text or a list of texts");
+  return it->get<std::vector<std::string>>();
+}
+
+Value value_from(const json& v) {
+  if (v.is_number_integer()) return v.get<std::int64_t>();
+  if (v.is_number()) return v.get<double>();
+  if (v.is_string()) return v.get<std::string>();
+  fail("a value must be a number or a word, not " + v.dump());
+}
+
+Values values_from(const json& list) {
+  Values out;
+  if (!list.is_array() || list.empty()) fail("a list of values, not " + list.dump());
+  for (const auto& v : list) out.push_back(value_from(v));
+  return out;
+}
+
+Rows::Want want_from(const json& v) {
+  using How = Rows::Want::How;
+  if (v.is_array()) return {How::one_of, values_from(v)};
+  if (!v.is_object()) return {How::one_of, Values(value_from(v))};
+  for (const auto& [how, name] :
+       {std::pair{How::tried, "try"}, {How::largest, "largest"}, {How::first, "first"}}) {
+    if (v.size() == 1 && v.contains(name)) return {how, values_from(v.at(name))};
+  }
+  fail(R"(an axis takes a value, a list, {"try": list}, {"largest": list} or {"first": list}, not )" +
+       v.dump());
+}
+
+Rows rows_from(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) return {};
+  if (!it->is_object() || !it->contains("family")) fail(std::string(key) + " must name a family");
+  Rows out{text_at(*it, "family"), {}};
+  for (const auto& [axis, v] : it->items()) {
+    if (axis != "family") out.axes.emplace(axis, want_from(v));
+  }
+  return out;
+}
+
+Rule rule_from(const json& object) {
+  check_keys(object,
+             {"number", "of", "to", "quantity", "quantity_to", "along", "same", "each", "at", "fraction",
+              "above", "below", "equal", "rising", "falling", "margin", "unit"},
+             "decided_by");
+  using Kind = Rule::Kind;
+  const std::map<std::string, Kind> kinds = {
+      {"ratio", Kind::ratio},       {"spread", Kind::spread},       {"trend", Kind::trend},
+      {"interior", Kind::interior}, {"parabola", Kind::parabola},   {"minima", Kind::minima},
+      {"reach", Kind::reach},       {"crossover", Kind::crossover}, {"finding", Kind::finding}};
+  Rule out;
+  const auto kind = kinds.find(text_at(object, "number"));
+  if (kind == kinds.end()) {
+    std::vector<std::string> known;
+    for (const auto& entry : kinds) known.push_back(entry.first);
+    fail(fmt::format("number must be one of {}", fmt::join(known, ", ")));
+  }
+  out.kind = kind->second;
+  out.of = rows_from(object, "of");
+  if (out.of.empty()) fail("decided_by needs 'of': the rows that decide");
+  out.to = rows_from(object, "to");
+  out.quantity = text_at(object, "quantity", out.quantity);
+  out.quantity_to = text_at(object, "quantity_to", out.quantity);
+  for (const auto& quantity : {out.quantity, out.quantity_to}) {
+    if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end())
+      fail("no quantity '" + quantity + "'");
+  }
+  out.along = texts_at(object, "along");
+  if (out.kind != Kind::ratio && out.along.empty()) fail("this number needs 'along'");
+  out.same = texts_at(object, "same");
+  out.each = text_at(object, "each");
+  if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
+  out.fraction = number_at(object, "fraction", out.fraction);
+  out.margin = number_at(object, "margin", out.margin);
+  out.unit = text_at(object, "unit", out.unit);
+  int bounds = 0;
+  for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},
+                                 {"below", Rule::Is::below},
+                                 {"equal", Rule::Is::equal},
+                                 {"rising", Rule::Is::above},
+                                 {"falling", Rule::Is::below}}) {
+    if (!object.contains(name)) continue;
+    out.is = is;
+    out.bound = number_at(object, name, 1);
+    ++bounds;
+  }
+  if (bounds != 1) fail("decided_by needs one of above, below, equal, rising, falling");
+  if (out.bound <= 0 || out.margin < 0) fail("a bound is positive, a margin not negative");
+  return out;
+}
+
+Claim claim_from(const json& object) {
+  check_keys(
+      object,
+      {"id", "statement", "source", "published", "decided_by", "untestable", "fault", "exhibit", "check"},
+      "a claim");
+  Claim out;
+  out.id = text_at(object, "id");
+  out.statement = text_at(object, "statement");
+  out.source = text_at(object, "source");
+  if (out.id.empty() || out.statement.empty() || out.source.empty()) fail("needs id, statement and source");
+  for (const auto& entry : object.value("published", json::array())) {
+    check_keys(entry, {"device", "value", "note"}, "published");
+    out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
+  }
+  if (object.contains("decided_by")) out.rule = rule_from(object.at("decided_by"));
+  out.untestable = text_at(object, "untestable");
+  out.fault = text_at(object, "fault");
+  out.exhibit = rows_from(object, "exhibit");
+  out.check = text_at(object, "check");
+  if (out.rule ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
+    fail("needs decided_by, or a reason why it is untestable, or the fault that leaves no evidence");
+  if (out.fault.empty() != (out.exhibit.empty() && out.check.empty()))
+    fail("a fault comes with an exhibit or a check that shows it");
+  return out;
+}
+
+}  // namespace
+
+std::vector<Claim> parse_claims(std::string_view text, const std::string& name) {
+  std::vector<Claim> out;
+  std::string at;
+  try {
+    const json all = json::parse(text);
+    if (!all.is_array()) fail("the file must be a list of claims");
+    for (const auto& entry : all) {
+      at = entry.is_object() ? entry.value("id", "") : "";
+      Claim claim = claim_from(entry);
+      if (std::ranges::find(out, claim.id, &Claim::id) != out.end()) fail("a second claim of this id");
+      out.push_back(std::move(claim));
+    }
+  } catch (const json::exception& error) {
+    throw Error(Kind::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
+  } catch (const Error& error) {
+    throw Error(Kind::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
+  }
+  return out;
+}
+
+std::vector<Claim> load_claims(const std::string& path) {
+  if (path.empty()) return parse_claims(embedded_claims, "claims.json");
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error(Kind::io, "cannot read " + path +
+                              " (--claims-file takes a file such as results/published/claims.json)");
+  return parse_claims(std::string(std::istreambuf_iterator<char>(in), {}), path);
+}
+
+std::vector<Claim> chosen_claims(std::vector<Claim> claims, const std::vector<std::string>& ids) {
+  for (const auto& id : ids) {
+    if (std::ranges::find(claims, id, &Claim::id) != claims.end()) continue;
+    std::vector<std::string> known;
+    for (const auto& claim : claims) known.push_back(claim.id);
+    throw Error(Kind::usage, fmt::format("--claim {}: there are {}", id, fmt::join(known, ", ")));
+  }
+  if (!ids.empty())
+    std::erase_if(claims, [&](const Claim& claim) { return std::ranges::find(ids, claim.id) == ids.end(); });
+  return claims;
+}
+
+}  // namespace clweave

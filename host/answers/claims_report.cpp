@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "answers/claims.hpp"
+#include "base/csv.hpp"
+#include "base/table.hpp"
+#include "base/terminal.hpp"
+#include "campaign/campaign.hpp"
+
+namespace clweave {
+
+namespace {
+
+std::string verdict_text(Verdict verdict) {
+  constexpr std::array texts = {"holds", "fails", "within noise", "not testable", "void"};
+  return texts.at(static_cast<std::size_t>(verdict));
+}
+
+std::string painted(Verdict verdict, bool colour) {
+  constexpr std::array styles = {Style::green, Style::red, Style::yellow, Style::dim, Style::cyan};
+  return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)), colour);
+}
+
+std::string number_text(double value, const std::string& unit) {
+  if (std::isinf(value)) return "never";
+  const std::string digits =
+      std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  return unit == "x" || unit == "%" ? digits + unit : unit.empty() ? digits : digits + " " + unit;
+}
+
+// "1.23x (1.20 to 1.25)"; the interval only where it shows.
+std::string figure_text(const Ruling& ruling) {
+  if (!ruling.number) return "";
+  const std::string& unit = ruling.claim->rule->unit;
+  const Figure& f = *ruling.number;
+  const std::string value = number_text(f.value, unit), low = number_text(f.low, ""),
+                    high = number_text(f.high, "");
+  return low == high ? value : fmt::format("{} ({} to {})", value, low, high);
+}
+
+std::string asked_text(const Rule& rule) {
+  const std::string margin =
+      rule.kind == Rule::Kind::minima || rule.margin == 0 ? "" : fmt::format(" ±{:.3g} %", 100 * rule.margin);
+  const std::string bound = number_text(rule.bound, rule.unit);
+  if (rule.kind == Rule::Kind::trend)
+    return (rule.is == Rule::Is::above ? "rising" : "falling") + (rule.bound == 1 ? "" : " to " + bound) +
+           margin;
+  switch (rule.is) {
+    case Rule::Is::above: return "> " + bound + margin;
+    case Rule::Is::below: return "< " + bound + margin;
+    case Rule::Is::equal: return bound + margin;
+  }
+  return "";
+}
+
+std::string published_text(const Claim& claim) {
+  std::vector<std::string> parts;
+  for (const auto& p : claim.published) {
+    const std::string value =
+        claim.rule ? number_text(p.value, claim.rule->unit) : fmt::format("{:.4g}", p.value);
+    parts.push_back(value + " " + p.device);
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What was published, then what is thought of it.
+std::string evidence_text(const Claim& claim) {
+  std::string text = published_text(claim);
+  if (claim.fault.empty()) return text;
+  return text.empty() ? "void" : text + ", void";
+}
+
+Table table_of(const std::vector<DeviceRulings>& devices, bool colour) {
+  std::vector<Table::Column> heads = {{"claim"}};
+  if (devices.size() == 1) {
+    heads.insert(heads.end(), {{"verdict"}, {"here"}, {"at"}, {"asked"}});
+  } else {
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      heads.push_back({std::string(1, static_cast<char>('A' + d % 26))});
+  }
+  heads.insert(heads.end(), {{"published"}, {"statement"}});
+  Table table(heads);
+  for (std::size_t c = 0; c < devices.front().rulings.size(); ++c) {
+    const Ruling& first = devices.front().rulings[c];
+    const Claim& claim = *first.claim;
+    std::vector<std::string> cells = {claim.id};
+    if (devices.size() == 1) {
+      cells.push_back(painted(first.verdict, colour));
+      cells.push_back(figure_text(first));
+      cells.push_back(first.number ? first.note : "");
+      cells.push_back(claim.rule ? asked_text(*claim.rule) : "");
+    } else {
+      for (const auto& device : devices) {
+        const Ruling& ruling = device.rulings[c];
+        const std::string number =
+            ruling.number ? " " + number_text(ruling.number->value, claim.rule->unit) : "";
+        cells.push_back(painted(ruling.verdict, colour) + number);
+      }
+    }
+    cells.push_back(evidence_text(claim));
+    cells.push_back(claim.statement);
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+std::string tally_text(const DeviceRulings& device) {
+  std::vector<std::string> parts;
+  for (const auto verdict :
+       {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence, Verdict::not_testable}) {
+    const auto n = std::ranges::count(device.rulings, verdict, &Ruling::verdict);
+    if (n > 0) parts.push_back(fmt::format("{} {}", n, verdict_text(verdict)));
+  }
+  return fmt::format("{} claims: {}", device.rulings.size(), fmt::join(parts, ", "));
+}
+
+// The void evidence: each fault once, with the claims that rest on it.
+std::string faults_text(const std::vector<DeviceRulings>& devices, bool colour) {
+  std::string out;
+  std::vector<std::string> told;
+  const auto& rulings = devices.front().rulings;
+  for (std::size_t c = 0; c < rulings.size(); ++c) {
+    const Claim& claim = *rulings[c].claim;
+    if (claim.fault.empty() || std::ranges::find(told, claim.fault) != told.end()) continue;
+    told.push_back(claim.fault);
+    std::vector<std::string> ids;
+    for (const auto& other : rulings) {
+      if (other.claim->fault == claim.fault) ids.push_back(other.claim->id);
+    }
+    out += fmt::format("  {}  {}\n", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan, colour),
+                       claim.fault);
+    for (const auto& device : devices) {
+      if (!device.rulings[c].exhibit.empty())
+        out += fmt::format("    {}: {}\n", device.device, device.rulings[c].exhibit);
+    }
+    out +=
+        fmt::format("    repeat it: {}\n",
+                    claim.check.empty()
+                        ? fmt::format("clweave run --no-ceiling --claim {} --where form=published", claim.id)
+                        : claim.check);
+  }
+  return out.empty() ? out : paint("published evidence that is void", Style::bold, colour) + "\n" + out;
+}
+
+// What fails for a reason of its own, then what only waits for a run.
+std::string untested_text(const DeviceRulings& device, bool colour) {
+  std::string out;
+  std::vector<std::string> unmeasured;
+  for (const auto& ruling : device.rulings) {
+    if (ruling.verdict != Verdict::not_testable) continue;
+    if (ruling.note == no_rows) {
+      unmeasured.push_back(ruling.claim->id);
+    } else {
+      out += fmt::format("  {}  {}\n", paint(ruling.claim->id, Style::dim, colour), ruling.note);
+    }
+  }
+  if (!unmeasured.empty())
+    out += fmt::format("  {}  {}\n    clweave run --device \"{}\" --claim {}\n",
+                       paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim, colour), no_rows,
+                       device.device, fmt::join(unmeasured, ","));
+  if (out.empty()) return out;
+  return fmt::format("{}\n{}", paint("not testable on " + device.device, Style::bold, colour), out);
+}
+
+std::string cases_text(const DeviceRulings& device, bool colour) {
+  std::string out = paint("rows of " + device.device, Style::bold, colour) + "\n";
+  for (const auto& ruling : device.rulings) {
+    if (ruling.cases.empty()) continue;
+    out += fmt::format("  {}  {}, {} {}\n", ruling.claim->id,
+                       ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
+                       ruling.runs == 1 ? "run" : "runs");
+    for (const auto& id : ruling.cases) out += "    " + id + "\n";
+  }
+  return out;
+}
+
+const char* remark =
+    "A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know "
+    "nothing\n"
+    "of the noise between runs: clweave run --claims --runs 5 does.\n";
+
+nlohmann::json number_json(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+std::string claims_text(const std::vector<DeviceRulings>& devices, const Screen& screen, bool with_cases) {
+  const bool colour = screen.colour;
+  std::string out;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::string letter =
+        devices.size() == 1 ? "" : fmt::format("{}  ", static_cast<char>('A' + d % 26));
+    out += fmt::format("{}{}\n{}{}\n", letter, paint(devices[d].name, Style::bold, colour),
+                       letter.empty() ? "" : "   ", tally_text(devices[d]));
+  }
+  out += "\n" + table_of(devices, colour).text(colour, screen.live ? 72 : 0) + "\n" + remark;
+  if (const std::string faults = faults_text(devices, colour); !faults.empty()) out += "\n" + faults;
+  for (const auto& device : devices) {
+    if (const std::string rest = untested_text(device, colour); !rest.empty()) out += "\n" + rest;
+    if (with_cases) out += "\n" + cases_text(device, colour);
+  }
+  return out;
+}
+
+std::string claims_markdown(const std::vector<DeviceRulings>& devices) {
+  std::string out;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::string letter =
+        devices.size() == 1 ? "" : fmt::format("{}: ", static_cast<char>('A' + d % 26));
+    out += fmt::format("* {}{}. {}\n", letter, devices[d].name, tally_text(devices[d]));
+  }
+  out += "\n" + table_of(devices, false).markdown() + "\n" + remark;
+  return out;
+}
+
+std::string claims_csv(const std::vector<DeviceRulings>& devices) {
+  std::string out = csv_line(std::vector<std::string>{
+      "device", "claim", "verdict", "value", "low", "high", "unit", "asked", "note", "runs", "published",
+      "evidence", "exhibit", "statement", "source", "command", "cases"});
+  for (const auto& device : devices) {
+    for (const auto& r : device.rulings) {
+      const Claim& claim = *r.claim;
+      const auto number = [&](double Figure::*member) {
+        return r.number ? fmt::format("{}", *r.number.*member) : std::string();
+      };
+      out += csv_line(std::vector<std::string>{
+          device.name, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
+          number(&Figure::high), claim.rule ? claim.rule->unit : "",
+          claim.rule ? asked_text(*claim.rule) : "", r.note, r.cases.empty() ? "" : std::to_string(r.runs),
+          published_text(claim), claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit,
+          claim.statement, claim.source, r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
+    }
+  }
+  return out;
+}
+
+std::string claims_json(const std::vector<DeviceRulings>& devices) {
+  auto out = nlohmann::json::array();
+  for (const auto& device : devices) {
+    auto rulings = nlohmann::json::array();
+    for (const auto& r : device.rulings) {
+      const Claim& claim = *r.claim;
+      nlohmann::json entry = {{"claim", claim.id},      {"statement", claim.statement},
+                              {"source", claim.source}, {"verdict", verdict_text(r.verdict)},
+                              {"note", r.note},         {"runs", r.cases.empty() ? 0 : r.runs},
+                              {"cases", r.cases}};
+      if (r.number) {
+        entry["value"] = number_json(r.number->value);
+        entry["low"] = number_json(r.number->low);
+        entry["high"] = number_json(r.number->high);
+        entry["unit"] = claim.rule->unit;
+        entry["asked"] = asked_text(*claim.rule);
+      }
+      auto published = nlohmann::json::array();
+      for (const auto& p : claim.published)
+        published.push_back({{"device", p.device}, {"value", p.value}, {"note", p.note}});
+      entry["published"] = published;
+      if (!claim.fault.empty())
+        entry["evidence"] = {{"void", claim.fault}, {"here", r.exhibit}, {"check", claim.check}};
+      if (!r.command.empty()) entry["command"] = r.command;
+      rulings.push_back(std::move(entry));
+    }
+    out.push_back({{"device", device.name}, {"claims", std::move(rulings)}});
+  }
+  return out.dump(2) + "\n";
+}
+
+}  // namespace clweave

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// compare_regression: one device before and after a change: which cases are faster or slower, and how sure
+// that is.
+//
+// The unit of replication is the process, or the session (file) where a side has several: samples within a
+// process share its luck, and processes of a session share the machine's. Per case the difference of the mean
+// log medians is held against its standard error by a t test of the hypothesis that it lies within the
+// margin. A case's few runs know their own spread badly, so it is moderated by what the cases have in common
+// (Smyth 2004). The spread comes, the widest counting, from
+//   runs      what the runs of one side differ by, where there are two or more
+//   sessions  what sessions without a change (--noise) differ by
+//   assumed   15 %, or the distance of all cases' ratios from 1 if wider, where there is one run a side: that
+//             tells nothing of its own luck, so that only large changes of a few cases are called
+// Verdicts hold a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
+// of those given, one in a hundred is expected to be false, and where nothing changed, one comparison in a
+// hundred has any. Family-wise corrections answer a question nobody asks of 300 cases, whether all verdicts
+// are true, and pay for it with most of the power.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/report.hpp"
+#include "answers/short_names.hpp"
+#include "base/stats.hpp"
+#include "base/terminal.hpp"
+
+namespace clweave {
+
+enum class What {
+  compared,
+  broken,   // ok before, not ok now
+  fixed,    // the other way round
+  failing,  // ok on neither side
+  apart,    // different clocks or different work
+  gone,     // only before
+  added     // only after
+};
+enum class Change { undecided, same, faster, slower };
+const char* word_of(What);
+const char* word_of(Change);
+
+struct Compared {
+  std::string device, family, id, name;  // name: the id in few words
+  What what = What::compared;
+  Change verdict = Change::undecided;
+  std::string reason;  // why it was not compared
+  Number old_s, new_s;
+  std::size_t old_runs = 0, new_runs = 0;  // units
+  double ratio = 0, low = 0, high = 0;     // new / old, with its 95 % interval
+  double p = 1;                            // adjusted, of no change beyond the margin
+  double least = 0;                        // the change that it would have taken to be called
+};
+
+// What the verdicts on one device rest on.
+struct Basis {
+  enum class Source { assumed, runs, sessions };
+  std::string device, old_driver, new_driver;
+  Source source = Source::assumed;
+  bool files = false;       // the units are sessions, a file each, not runs
+  std::size_t slowed = 0;   // cases of one run a side that were measured while the device ran slow: undecided
+  std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not believed on every run
+  std::size_t old_units = 0, new_units = 0;
+  double spread = 0;  // typical sd of the logarithm between units
+};
+
+struct Regression {
+  std::vector<std::string> old_files, new_files, notes;
+  double margin = 0;
+  std::vector<Basis> devices;
+  std::vector<Compared> cases;  // by device, in the order met
+
+  std::size_t count(What) const;
+  std::size_t count(Change) const;  // of those compared
+};
+
+struct RegressionRules {
+  double margin = 0.03;           // ratios within 1 / (1 + margin) .. 1 + margin are no change
+  double false_discovery = 0.01;  // rate
+  // sd of the logarithm between processes: on a CPU, where who runs beside whom is luck, one case in a
+  // hundred differs by two and more
+  double assumed_spread = 0.25;
+};
+
+// Devices are matched by name, and by platform and id where a side has several of a name; where either side
+// has only one, that is meant. Throws `usage` when no device is on both sides. Findings have no time and take
+// no part.
+Regression compare_regression(const ResultsSet& before, const ResultsSet& after,
+                              const std::vector<ResultsSet>& noise, const RegressionRules& = {});
+
+struct FailOn {
+  std::optional<double> slower_than;  // fraction
+  bool broken = false;
+};
+// "slower", "slower:5%", "broken", joined by commas. Throws `usage`.
+FailOn fail_on_of(const std::string&);
+
+std::string regression_text(const Regression&, Format, bool every_case, const Screen&);
+
+}  // namespace clweave

@@ -1,0 +1,12 @@
+// clock: the host's clock, and the date.
+#pragma once
+#include <string>
+
+namespace clweave {
+
+double host_now();  // seconds of a monotonic clock
+
+// The time now, by a format of fmt/chrono such as "{:%Y-%m-%d}".
+std::string utc_now(const char* format);
+
+}  // namespace clweave

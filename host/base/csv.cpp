@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/csv.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace clweave {
+
+namespace {
+
+[[noreturn]] void fail(const char* action, const std::string& path, int error) {
+  throw Error(Kind::io, fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
+                                    std::generic_category().message(error)));
+}
+
+bool special(char c) { return c == ',' || c == '\n' || c == '\r' || c == '"'; }
+
+bool needs_quotes(const std::string& cell) {
+  return !cell.empty() &&
+         (cell.front() == ' ' || cell.back() == ' ' || cell.find_first_of(",\"\r\n") != std::string::npos);
+}
+
+}  // namespace
+
+std::string csv_line(std::span<const std::string> cells) {
+  if (cells.empty()) throw Error(Kind::usage, "a CSV row has at least one cell");
+  // Many readers skip blank lines, and a lone empty cell would be one.
+  if (cells.size() == 1 && cells.front().empty()) return "\"\"\n";
+  std::string out;
+  for (const auto& cell : cells) {
+    if (&cell != &cells.front()) out += ',';
+    const bool quotes = needs_quotes(cell);
+    if (quotes) out += '"';
+    for (const char c : cell) {
+      if (c == '\0') {
+        out += "\uFFFD";
+        continue;
+      }
+      if (c == '"') out += '"';
+      out += c;
+    }
+    if (quotes) out += '"';
+  }
+  return out += '\n';
+}
+
+CsvReader::CsvReader(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+  if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+  if (text_.empty()) fail_at(0, "the file is empty");
+  if (const auto nul = text_.find('\0'); nul != std::string::npos) fail_at(nul, "a NUL byte");
+  while (end_ == End::cell) {
+    const std::size_t start = at_;
+    std::string title;
+    end_ = cell(title);
+    if (title.empty()) fail_at(start, "a column without a name");
+    if (std::ranges::find(header_, title) != header_.end())
+      fail_at(start, "a second column named '" + title + "'");
+    header_.push_back(std::move(title));
+  }
+  in_header_ = false;
+}
+
+bool CsvReader::next(CsvTable::Row& row) {
+  if (at_ >= text_.size()) return false;
+  const std::size_t start = at_;
+  row.line = line_;
+  std::size_t count = 0;
+  do {
+    if (count == row.cells.size()) row.cells.emplace_back();
+    end_ = cell(row.cells[count++]);
+  } while (end_ == End::cell);
+  if (end_ == End::text) return false;
+  if (count != header_.size())
+    fail_at(start, fmt::format("{} cells, but the header has {}", count, header_.size()));
+  row.cells.resize(count);
+  return true;
+}
+
+// Positions are counted only here: the reader itself need not follow them.
+void CsvReader::fail_at(std::size_t where, const std::string& what) const {
+  const auto before = text_.substr(0, where);
+  const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  throw Error(Kind::io, fmt::format("{}:{}:{}: {}", name_, 1 + std::ranges::count(before, '\n'),
+                                    1 + where - line_start, what));
+}
+
+CsvReader::End CsvReader::cell(std::string& out) {
+  const bool quoted = at_ < text_.size() && text_[at_] == '"';
+  if (quoted) {
+    out.clear();
+    if (!quoted_text(out)) return End::text;
+  } else {
+    const std::size_t start = at_;
+    while (at_ < text_.size() && !special(text_[at_])) ++at_;
+    out.assign(text_, start, at_ - start);
+  }
+  if (at_ == text_.size()) return End::text;
+  switch (text_[at_]) {
+    case ',': ++at_; return End::cell;
+    case '\r':
+      if (at_ + 1 == text_.size()) return ++at_, End::text;
+      if (text_[at_ + 1] != '\n') fail_at(at_, "a carriage return outside quotes");
+      ++at_;
+      [[fallthrough]];
+    case '\n': ++at_, ++line_; return End::row;
+    default: fail_at(at_, quoted ? "text after the closing quote" : "a quote inside an unquoted cell");
+  }
+}
+
+bool CsvReader::quoted_text(std::string& out) {
+  const std::size_t open = at_++;
+  for (;;) {
+    const std::size_t quote = text_.find('"', at_);
+    if (quote == std::string::npos) {
+      if (in_header_ || text_.find('\n', open) != std::string::npos)
+        fail_at(open, "a quote that is never closed");
+      at_ = text_.size();
+      return false;
+    }
+    const auto part = text_.substr(at_, quote - at_);
+    out += part;
+    line_ += static_cast<std::size_t>(std::ranges::count(part, '\n'));
+    at_ = quote + 1;
+    if (at_ == text_.size() || text_[at_] != '"') return true;
+    out += '"';
+    ++at_;
+  }
+}
+
+CsvTable parse_csv(std::string_view text, const std::string& name) {
+  CsvReader reader(text, name);
+  CsvTable out;
+  out.header = reader.header();
+  for (CsvTable::Row row; reader.next(row);) out.rows.push_back(row);
+  out.complete_last_line = reader.complete_last_line();
+  return out;
+}
+
+std::string read_text(const std::string& path) {
+  const auto shut = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(shut)> file(std::fopen(path.c_str(), "rbe"), shut);
+  if (!file) fail("open", path, errno);
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  while (const auto n = std::fread(buffer.data(), 1, buffer.size(), file.get()))
+    text.append(buffer.data(), n);
+  if (std::ferror(file.get()) != 0) fail("read", path, errno);
+  return text;
+}
+
+CsvTable read_csv(const std::string& path) { return parse_csv(read_text(path), path); }
+
+CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (path_ == "-") {
+    // A copy, because closing it must not close the program's stdout.
+    fd_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd_ < 0) fail("open", path_, errno);
+    return;
+  }
+  if (const auto folder = std::filesystem::path(path_).parent_path(); !folder.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) fail("create the folder of", path_, error.value());
+  }
+  const int access = mode == Mode::append ? O_RDWR : mode == Mode::truncate ? O_WRONLY | O_TRUNC : O_WRONLY;
+  do {
+    fd_ = ::open(path_.c_str(), access | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  } while (fd_ < 0 && errno == EINTR);
+  if (fd_ < 0) fail("open", path_, errno);
+  struct stat status = {};
+  fstat(fd_, &status);
+  empty_ = status.st_size == 0;
+  if (empty_) return;
+  std::string refusal;
+  if (mode == Mode::create) refusal = path_ + " exists and is not empty: choose another name";
+  char last = 0;
+  if (mode == Mode::append && (pread(fd_, &last, 1, status.st_size - 1) != 1 || last != '\n'))
+    refusal =
+        path_ +
+        " ends within a line, as if its writer was interrupted: remove that line or choose another name";
+  if (refusal.empty()) return;
+  ::close(fd_);
+  throw Error(Kind::usage, refusal);
+}
+
+CsvWriter::~CsvWriter() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void CsvWriter::write(std::span<const std::string> cells) {
+  if (fd_ < 0) throw Error(Kind::usage, "a row for " + path_ + " after it was closed or a write failed");
+  const std::string line = csv_line(cells);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t n = ::write(fd_, rest.data(), rest.size());
+    if (n >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {  // another program may have made a shared stdout non-blocking
+      pollfd ready{fd_, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      const int error = errno;
+      ::close(std::exchange(fd_, -1));
+      fail("write", path_, error);
+    }
+  }
+}
+
+void CsvWriter::close() {
+  if (fd_ < 0) return;
+  // On Linux the descriptor is gone whatever close returns, so EINTR is neither repeated nor a failure.
+  if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail("close", path_, errno);
+}
+
+}  // namespace clweave

@@ -1,0 +1,16 @@
+// exit: clweave's exit codes.
+#pragma once
+
+namespace clweave {
+
+enum Exit {
+  fine = 0,
+  case_failed = 1,
+  bad_usage = 2,
+  no_such_device = 3,
+  slower = 4,
+  io_failed = 5,
+  interrupted = 130
+};
+
+}  // namespace clweave

@@ -1,0 +1,11 @@
+// interrupt: what Ctrl-C and TERM mean to a command that measures.
+#pragma once
+
+namespace clweave {
+
+// From here on Ctrl-C and TERM are counted instead of ending the process: the first lets the case at work
+// finish, the second does not wait for it.
+void catch_interrupts();
+int interrupts();
+
+}  // namespace clweave

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/clock.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr const char* erase_line = "\r\x1b[K";
+
+std::string clock_text(double seconds) {
+  const auto s = std::llround(std::clamp(seconds, 0.0, 1e9));
+  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+}  // namespace
+
+Progress::Progress(std::FILE* out, std::vector<double> predicted_s)
+    : Progress(out, std::move(predicted_s), screen_of(fileno(out)), host_now) {}
+
+Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen screen, Clock clock)
+    : out_(out),
+      predicted_s_(std::move(predicted_s)),
+      screen_(screen),
+      clock_(std::move(clock)),
+      began_s_(clock_()) {
+  for (auto& s : predicted_s_) s = std::isfinite(s) && s > 0 ? s : 0;
+  total_s_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer)
+      std::accumulate(predicted_s_.begin(), predicted_s_.end(), 0.0);
+}
+
+void Progress::start(std::size_t step, std::string text) {
+  const double now_s = clock_();
+  if (running_ && step_ < predicted_s_.size()) {
+    done_s_ += now_s - step_began_s_;
+    done_predicted_s_ += predicted_s_[step_];
+  }
+  running_ = true;
+  step_ = step;
+  step_began_s_ = now_s;
+  text_ = on_one_line(std::move(text));
+  tick();
+}
+
+void Progress::tick() {
+  if (!screen_.live || !running_) return;
+  const double now_s = clock_();
+  if (!drawn_ || now_s - drawn_at_s_ >= 0.1) draw(now_s);
+}
+
+void Progress::note(const std::string& line) {
+  if (drawn_) put(erase_line);
+  put((screen_.colour ? line : without_colour(line)) + "\n");
+  if (drawn_) draw(clock_());
+}
+
+void Progress::finish() {
+  if (drawn_) put(erase_line);
+  drawn_ = running_ = false;
+}
+
+void Progress::draw(double now_s) {
+  const auto next =
+      predicted_s_.begin() + static_cast<std::ptrdiff_t>(std::min(step_ + 1, predicted_s_.size()));
+  const double after_s = std::accumulate(next, predicted_s_.end(), 0.0);
+  const double step_s = step_ < predicted_s_.size() ? predicted_s_[step_] : 0;
+  // A first step of a thousandth of the whole says nothing about the rest.
+  const double scale =
+      done_predicted_s_ >= 0.01 * total_s_ && done_predicted_s_ > 0 ? done_s_ / done_predicted_s_ : 1;
+  const double left_s = std::max(0.0, scale * step_s - (now_s - step_began_s_)) + scale * after_s;
+  const std::size_t steps = std::max(predicted_s_.size(), step_ + 1);
+  const double whole_s = scale * total_s_;
+  const double fraction =
+      whole_s > 0 ? 1 - left_s / whole_s : static_cast<double>(step_) / static_cast<double>(steps);
+
+  const std::string left = total_s_ > 0 ? ", " + clock_text(left_s) + " left" : "";
+  const std::string last = std::to_string(steps);
+  const std::string line = fmt::format("[{:>{}}/{}] |{}| {}{}  {}", step_ + 1, last.size(), last,
+                                       paint(bar(fraction, 10, screen_.ascii), Style::green, screen_.colour),
+                                       clock_text(now_s - began_s_), left, text_);
+  // One column stays free: a terminal that wraps after the last one would no longer redraw in place.
+  const auto width = static_cast<std::size_t>(std::max(1, screen_.width - 1));
+  put("\r" + cut(line, width, screen_.ascii ? "~" : "…") + "\x1b[K");
+  drawn_ = true;
+  drawn_at_s_ = now_s;
+}
+
+void Progress::put(const std::string& text) {
+  std::fputs(text.c_str(), out_);
+  std::fflush(out_);
+}
+
+}  // namespace clweave

@@ -1,0 +1,17 @@
+// quantity: numbers with units for people.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace clweave {
+
+// Numbers for people, the same in every locale: three significant digits unless told otherwise, "-" for what
+// is not finite.
+std::string seconds_text(double seconds);    // 45.6 us, 1.00 s, 3 min 20 s, 2 h 05 min, 4.17 d
+std::string bytes_text(double bytes);        // 512 B, 1.5 GiB: multiples of 1024
+std::string count_text(std::int64_t count);  // 1,234,567
+std::string percent_text(double fraction, int decimals = 1);  // 87.3 % for 0.873
+// 3.12 T, or with a unit 3.12 TB/s.
+std::string si_text(double value, int digits = 3, const std::string& unit = "");
+
+}  // namespace clweave

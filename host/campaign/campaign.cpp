@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/campaign.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "base/clock.hpp"
+#include "base/interrupt.hpp"
+#include "base/random.hpp"
+#include "base/terminal.hpp"
+#include "results/provenance.hpp"
+
+namespace clweave {
+
+namespace {
+
+// Shuffled, so that what drifts (heat, neighbours) does not line up with an axis. The order is the same for
+// the same seed everywhere: std::shuffle's is not.
+void shuffle(std::vector<Job>& jobs, std::uint64_t seed) {
+  const Random<std::uint64_t> draw(seed, 0xC0FFEE);
+  for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[draw(i) % i]);
+}
+
+// One process each: ceilings first of all, then a group per family, exhibits last.
+std::vector<std::vector<Job>> groups_of(const std::vector<Job>& jobs, std::uint64_t seed) {
+  std::vector<std::vector<Job>> groups;
+  std::string last;
+  for (const auto& job : jobs) {
+    const std::string key = job.family->name + (job.exhibit ? " exhibits" : "");
+    if (groups.empty() || key != last) groups.emplace_back();
+    groups.back().push_back(job);
+    last = key;
+  }
+  for (auto& group : groups) shuffle(group, seed);
+  return groups;
+}
+
+bool is_ceiling_of(const Job& job, const std::string& ceiling) {
+  const std::string& kernel = job.at.text("kernel");
+  if (ceiling.starts_with("arithmetic"))
+    return kernel.starts_with("arithmetic") && ceiling.ends_with("_" + job.at.text("type"));
+  return kernel == "buffer" || kernel.starts_with("copy") || kernel == "read" || kernel == "read_run";
+}
+
+}  // namespace
+
+Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* left)
+    : rules_(std::move(rules)), runner_(runner), common_(std::move(common)), left_(left) {
+  if (left_ == nullptr) return;
+  common_.run_id = left_->run_id;
+  for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
+}
+
+Exit Campaign::execute(std::vector<Bench> benches) {
+  const int runs = rules_.runs;
+  std::vector<double> predicted;
+  for (int run = 1; run <= runs; ++run) {
+    for (const auto& bench : benches) {
+      for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
+        for (const auto& job : group) predicted.push_back(predicted_seconds(job, bench.device));
+      }
+    }
+  }
+  for (const double seconds : predicted) left_s_ += seconds;
+  predicted_ = predicted;
+  Screen screen = screen_of(STDERR_FILENO);
+  if (rules_.quiet) screen.live = false;
+  progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen, host_now);
+  began_s_ = host_now();
+  for (int run = 1; run <= runs && interrupts() == 0; ++run) {
+    for (auto& bench : benches) {
+      if (interrupts() == 0) run_device(bench, run);
+    }
+  }
+  progress_.reset();
+  if (interrupts() != 0) return interrupted;
+  std::set<ResultsFile*> files;
+  for (const auto& bench : benches) {
+    if (files.insert(bench.file.get()).second) bench.file->finish();
+  }
+  return std::ranges::any_of(records_, &Record::failed) ? case_failed : fine;
+}
+
+void Campaign::tick() {
+  if (progress_ != nullptr) progress_->tick();
+}
+
+std::uint64_t Campaign::seed_of(int run) const {
+  return rules_.seed + 1000003ULL * static_cast<std::uint64_t>(run);
+}
+
+void Campaign::run_device(Bench& bench, int run) {
+  bench.judge = Judge();
+  std::int64_t order = 0;
+  for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
+    bool begun = false;
+    for (const auto& job : group) {
+      const std::size_t step = step_++;
+      const double predicted_s = predicted_[step];
+      ++order;
+      left_s_ -= predicted_s;
+      Record key;
+      describe_device(key, bench.device);
+      key.run = run;
+      key.case_id = job.at.id();
+      const std::string row = row_key(key);
+      if (const auto it = done_.find(row); it != done_.end()) {
+        remember(bench, job, *it->second);
+        continue;
+      }
+      if (interrupts() != 0) return;
+      if (!begun) runner_.begin(bench.device);
+      begun = true;
+      progress_->start(step, job.at.id());
+      run_job(bench, job, row, run, order, predicted_s);
+    }
+  }
+  if (interrupts() != 0) return;
+  for (auto& record : bench.judge.findings(bench.device)) {
+    record.run = run;
+    if (done_.contains(row_key(record))) continue;
+    stamp(record, common_, run);
+    bench.file->write(record, {});
+    records_.push_back(record);
+  }
+}
+
+// A row of the interrupted run counts as if it had been measured now.
+void Campaign::remember(Bench& bench, const Job& job, const Record& record) {
+  Row row{record, {}, 0};
+  const std::string implausible = record.status == "implausible" ? record.reason : "";
+  bench.judge.complete(row, job, implausible);
+  records_.push_back(record);
+}
+
+void Campaign::run_job(Bench& bench, const Job& job, const std::string& key, int run, std::int64_t order,
+                       double predicted_s) {
+  const int attempt = left_ != nullptr && left_->running_key == key ? left_->running_attempts + 1 : 1;
+  Row row;
+  if (attempt > 2) {
+    row = {failed_record(bench.device, *job.family, job.at, Kind::crashed,
+                         "the run ended twice while this case was running"),
+           {},
+           0};
+  } else {
+    bench.file->running(key, attempt);
+    auto got = measured(bench, job, predicted_s);
+    if (!got) return;
+    row = std::move(*got);
+  }
+  Record& record = row.record;
+  record.order = order;
+  if (job.tuned) record.tuned = "yes";
+  stamp(record, common_, run);
+  bench.file->write(record, row.samples);
+  if (record.failed())
+    progress_->note(fmt::format("{}  {}  {}", record.status, record.case_id, record.reason));
+  records_.push_back(record);
+}
+
+// Runs the job; a row that seems impossible gets a second chance, and so do the ceilings it broke.
+std::optional<Row> Campaign::measured(Bench& bench, const Job& job, double predicted_s) {
+  Measuring rule = rules_.measuring;
+  if (rules_.budget_s) {
+    // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
+    const double left_s = *rules_.budget_s - (host_now() - began_s_);
+    const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
+    rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
+  }
+  auto row = runner_.run(job, rule);
+  if (!row) return {};
+  std::string doubt = bench.judge.doubt(*row, job);
+  for (int again = 0; !doubt.empty() && again < 2 && interrupts() == 0; ++again) {
+    for (const auto& other : bench.jobs) {
+      if (!other.is_ceiling || retried_ceilings_ > 2 * static_cast<int>(bench.jobs.size())) continue;
+      if (again == 0 && is_ceiling_of(other, row->record.ceiling)) {
+        ++retried_ceilings_;
+        if (const auto ceiling = runner_.run(other, rule)) bench.judge.learn(*ceiling, other);
+      }
+    }
+    if (bench.judge.doubt(*row, job).empty()) {
+      doubt.clear();
+      break;
+    }
+    if (auto second = runner_.run(job, rule)) row = std::move(second);
+    doubt = bench.judge.doubt(*row, job);
+  }
+  bench.judge.complete(*row, job, doubt);
+  return row;
+}
+
+}  // namespace clweave

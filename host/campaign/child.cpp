@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/child.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "device/timer.hpp"
+
+extern char** environ;
+
+namespace clweave {
+
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (auto& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& extra) {
+  const auto name_of = [](const std::string& entry) { return entry.substr(0, entry.find('=')); };
+  std::vector<std::string> out = extra;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    bool replaced = false;
+    for (const auto& other : extra) replaced = replaced || name_of(other) == name_of(*entry);
+    if (!replaced) out.emplace_back(*entry);
+  }
+  return out;
+}
+
+}  // namespace
+
+Child::Child(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+  int down[2], up[2];
+  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
+    throw Error(Kind::io, std::string("cannot make a pipe: ") + std::strerror(errno));
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, down[0], STDIN_FILENO);
+  // A pipe end that already has the number would keep its close-on-exec flag through dup2.
+  int answer = up[1];
+  if (answer == answer_fd) answer = fcntl(answer, F_DUPFD_CLOEXEC, answer_fd + 1);
+  posix_spawn_file_actions_adddup2(&files, answer, answer_fd);
+  // What a driver prints is for people; stdout is data.
+  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  sigset_t defaults, none;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) sigaddset(&defaults, signal);
+  posix_spawnattr_setsigdefault(&how, &defaults);
+  posix_spawnattr_setsigmask(&how, &none);
+  posix_spawnattr_setpgroup(&how, 0);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+
+  std::vector<std::string> words = {"clweave"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  auto variables = merged_environment(environment);
+  const int failure =
+      posix_spawn(&pid_, "/proc/self/exe", &files, &how, pointers(words).data(), pointers(variables).data());
+  posix_spawnattr_destroy(&how);
+  posix_spawn_file_actions_destroy(&files);
+  close(down[0]);
+  close(up[1]);
+  if (answer != up[1]) close(answer);
+  to_ = down[1];
+  from_ = up[0];
+  if (failure != 0) {
+    pid_ = -1;
+    throw Error(Kind::io, std::string("cannot start a child process: ") + std::strerror(failure));
+  }
+}
+
+Child::~Child() {
+  stop();
+  if (to_ >= 0) close(to_);
+  if (from_ >= 0) close(from_);
+}
+
+bool Child::send(const std::string& line) {
+  const std::string text = line + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = write(to_, text.data() + sent, text.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    sent += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+Child::Heard Child::hear(std::string& line, double seconds) {
+  const double until = host_now() + seconds;
+  while (true) {
+    if (const auto end = buffer_.find('\n'); end != std::string::npos) {
+      line = buffer_.substr(0, end);
+      buffer_.erase(0, end + 1);
+      return Heard::line;
+    }
+    const double left = until - host_now();
+    if (left <= 0) return Heard::silence;
+    pollfd ready{from_, POLLIN, 0};
+    const int n = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
+    if (n < 0 && errno == EINTR) return Heard::silence;
+    if (n <= 0) continue;
+    char bytes[65536];
+    const ssize_t got = read(from_, bytes, sizeof bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return Heard::end;
+    buffer_.append(bytes, static_cast<std::size_t>(got));
+  }
+}
+
+bool Child::reap(double seconds) {
+  const double until = host_now() + seconds;
+  while (!status_) {
+    int status = 0;
+    const pid_t got = waitpid(pid_, &status, WNOHANG);
+    if (got == pid_) status_ = status;
+    if (got < 0 && errno != EINTR) status_ = 0;
+    if (status_ || host_now() >= until) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return status_.has_value();
+}
+
+std::string Child::end(double seconds) {
+  if (pid_ < 0) return {};
+  if (!reap(seconds)) {
+    stop();
+    return "no end";
+  }
+  if (WIFSIGNALED(*status_)) return std::string("SIG") + sigabbrev_np(WTERMSIG(*status_));
+  if (WEXITSTATUS(*status_) != 0) return fmt::format("exit code {}", WEXITSTATUS(*status_));
+  return {};
+}
+
+bool Child::stop() {
+  if (pid_ < 0 || reap(0)) return true;
+  kill(-pid_, SIGTERM);
+  if (reap(0.5)) return true;
+  kill(-pid_, SIGKILL);
+  return reap(5);
+}
+
+}  // namespace clweave

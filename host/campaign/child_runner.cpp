@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "campaign/child.hpp"
+#include "campaign/protocol.hpp"
+
+namespace clweave {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string path = (fs::temp_directory_path() / "clweave-XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) throw Error(Kind::io, "cannot make a folder " + path);
+    path_ = path;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// The .icd files that the loader would read.
+std::vector<fs::path> registered_drivers() {
+  const char* set = std::getenv("OCL_ICD_VENDORS");
+  const fs::path place = set != nullptr && *set != '\0' ? set : "/etc/OpenCL/vendors";
+  std::vector<fs::path> files;
+  std::error_code missing;
+  if (fs::is_directory(place, missing)) {
+    for (const auto& entry : fs::directory_iterator(place, missing)) {
+      if (entry.path().extension() == ".icd") files.push_back(fs::absolute(entry.path()));
+    }
+  } else if (fs::exists(place, missing)) {
+    files.push_back(fs::absolute(place));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// Why a child gave no answer.
+struct Silence {
+  Kind kind;  // timeout or crashed
+  std::string why;
+  bool unkillable = false;
+};
+
+class ChildRunner : public Runner {
+ public:
+  explicit ChildRunner(RunnerOptions options) : options_(std::move(options)) {}
+
+  std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
+    if (auto found = enumerate(environment_, complaints)) return *found;
+    if (options_.stop_at_once()) return {};
+    // One driver takes the process down or never returns: each is tried alone, and the good ones together.
+    auto good = std::make_unique<TemporaryFolder>();
+    int kept = 0;
+    for (const auto& file : registered_drivers()) {
+      const TemporaryFolder alone;
+      fs::create_symlink(file, alone.path() / file.filename());
+      std::vector<std::string> quiet;
+      if (enumerate({"OCL_ICD_VENDORS=" + alone.path().string()}, quiet)) {
+        fs::create_symlink(file, good->path() / file.filename());
+        ++kept;
+      } else {
+        complaints.push_back(fmt::format("driver {} is left out: {}", file.string(), enumerate_failure_));
+      }
+    }
+    if (kept == 0) return {};
+    environment_ = {"OCL_ICD_VENDORS=" + good->path().string()};
+    good_drivers_ = std::move(good);
+    auto found = enumerate(environment_, complaints);
+    if (!found) complaints.push_back("the drivers fail together: " + enumerate_failure_);
+    return found.value_or(std::vector<DeviceInfo>());
+  }
+
+  void begin(const DeviceInfo& device) override {
+    child_.reset();
+    device_ = device;
+  }
+
+  std::optional<Row> run(const Job& job, const Measuring& rule) override {
+    if (const auto lost = lost_.find(device_.index()); lost != lost_.end())
+      return row(job, Kind::device_lost, lost->second);
+    if (must_probe_) {
+      must_probe_ = false;
+      if (const std::string why = probe(); !why.empty()) {
+        lost_[device_.index()] = "not run: the device did not come back after an earlier case (" + why + ")";
+        return row(job, Kind::device_lost, lost_[device_.index()]);
+      }
+    }
+    Silence silence{};
+    auto answer = attempt(job, rule, {}, silence);
+    if (!answer && silence.kind == Kind::crashed && !options_.stop_at_once()) {
+      const std::string first = silence.why;
+      child_.reset();  // before its caches go
+      caches_ = std::make_unique<TemporaryFolder>();
+      const std::string path = caches_->path();
+      // The process goes on with them, or a broken cache would cost every case of the group a crash.
+      answer = attempt(job, rule,
+                       {"POCL_CACHE_DIR=" + path, "MESA_SHADER_CACHE_DIR=" + path, "CUDA_CACHE_PATH=" + path,
+                        "NEO_CACHE_DIR=" + path},
+                       silence);
+      if (answer)
+        answer->record.reason = fmt::format("with empty kernel caches, after a first attempt ended ({}); {}",
+                                            first, answer->record.reason);
+    }
+    if (options_.stop_at_once()) return {};
+    if (!answer) {
+      child_.reset();
+      must_probe_ = true;
+      if (silence.unkillable)
+        lost_[device_.index()] =
+            "not run: a process that used the device cannot be killed (" + silence.why + ")";
+      return row(job, silence.kind, silence.why);
+    }
+    // After these a driver's context is of no use any more, on some for good.
+    const std::string& status = answer->record.status;
+    if (status == "launch_failed" || status == "device_lost" || status == "out_of_memory") child_.reset();
+    if (status == "device_lost") must_probe_ = true;
+    return answer;
+  }
+
+ private:
+  Row row(const Job& job, Kind kind, const std::string& why) const {
+    return {failed_record(device_, *job.family, job.at, kind, why), {}, 0};
+  }
+
+  // Reads lines until one is no sign of life. Empty: `silence` says why there is none.
+  std::optional<json> answer_of(Child& child, Silence& silence) const {
+    constexpr double slice_s = 0.1;
+    std::string stage = "start", line;
+    double quiet_s = 0, total_s = 0, last_s = host_now();
+    while (true) {
+      const auto heard = child.hear(line, slice_s);
+      if (options_.tick) options_.tick();
+      if (options_.stop_at_once()) return {};
+      if (heard == Child::Heard::end) {
+        const std::string how = child.end(1.0);
+        silence = {Kind::crashed, fmt::format("the process ended with {} during {}",
+                                              how.empty() ? "exit code 0" : how, stage)};
+        return {};
+      }
+      // A pause of this process itself, such as Ctrl-Z, is not the child's silence.
+      const double now_s = host_now(), passed_s = std::min(now_s - std::exchange(last_s, now_s), 1.0);
+      quiet_s += passed_s;
+      total_s += passed_s;
+      if (heard == Child::Heard::line) {
+        json answer = json::parse(line, nullptr, false);
+        if (answer.is_object()) {
+          quiet_s = 0;
+          if (!answer.contains("stage")) return answer;
+          stage = answer.at("stage");
+        }
+      }
+      const double patience_s = options_.timeout_s * (stage == "build" || stage == "certify timer" ? 4 : 1);
+      if (quiet_s >= patience_s || total_s >= 10 * options_.timeout_s) {
+        silence = {Kind::timeout, quiet_s >= patience_s
+                                      ? fmt::format("no sign of life for {:.3g} s during {}", quiet_s, stage)
+                                      : fmt::format("not done after {:.3g} s, during {}", total_s, stage)};
+        if (!child.stop()) silence.unkillable = true;
+        return {};
+      }
+    }
+  }
+
+  std::optional<Row> attempt(const Job& job, const Measuring& rule, const std::vector<std::string>& extra,
+                             Silence& silence) {
+    try {
+      if (!child_ || !extra.empty()) {
+        auto environment = environment_;
+        environment.insert(environment.end(), extra.begin(), extra.end());
+        child_.reset();
+        child_ = std::make_unique<Child>(std::vector<std::string>{"worker"}, environment);
+        child_->send(json{{"open", device_}, {"kernels", options_.kernel_dir}}.dump());
+        const auto opened = answer_of(*child_, silence);
+        if (!opened) return {};
+        if (opened->contains("error")) {
+          child_.reset();
+          return row(job, opened->at("kind").get<Kind>(), opened->at("error"));
+        }
+      }
+      child_->send(json_of(job.at, rule).dump());
+      const auto answer = answer_of(*child_, silence);
+      if (!answer) return {};
+      if (answer->contains("error")) return row(job, answer->at("kind").get<Kind>(), answer->at("error"));
+      return row_from(*answer);
+    } catch (const json::exception& error) {
+      silence = {Kind::crashed, std::string("the process answered nonsense: ") + error.what()};
+      return {};
+    }
+  }
+
+  // Empty when a small verified copy runs in a fresh process.
+  std::string probe() {
+    static const auto families = all_families();
+    const auto family = std::ranges::find(families, "ceiling", &Family::name);
+    const auto cases = cases_of(*family, {{{"kernel", {"copy"}}, {"n", {32768}}}}, 1);
+    Measuring once;
+    once.stop = {.precision = 1, .min_samples = 1, .max_samples = 1, .max_seconds = 1, .check_every = 1};
+    child_.reset();
+    Silence silence{};
+    const auto answer = attempt({&*family, cases.at(0)}, once, {}, silence);
+    if (!answer) return silence.why;
+    return answer->record.ok() ? "" : answer->record.status + ": " + answer->record.reason;
+  }
+
+  std::optional<std::vector<DeviceInfo>> enumerate(const std::vector<std::string>& environment,
+                                                   std::vector<std::string>& complaints) {
+    Child child({"worker"}, environment);
+    child.send(R"({"devices":true})");
+    Silence silence{};
+    const auto answer = answer_of(child, silence);
+    if (!answer || answer->contains("error")) {
+      enumerate_failure_ = answer ? answer->at("error").get<std::string>() : silence.why;
+      return {};
+    }
+    for (const auto& complaint : answer->at("complaints")) complaints.push_back(complaint);
+    return answer->at("devices").get<std::vector<DeviceInfo>>();
+  }
+
+  RunnerOptions options_;
+  DeviceInfo device_;
+  std::unique_ptr<TemporaryFolder> caches_;  // of the child after a crash
+  std::unique_ptr<Child> child_;
+  std::vector<std::string> environment_;
+  std::unique_ptr<TemporaryFolder> good_drivers_;
+  std::string enumerate_failure_;
+  std::map<std::string, std::string> lost_;  // device index -> why
+  bool must_probe_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> child_runner(RunnerOptions options) {
+  return std::make_unique<ChildRunner>(std::move(options));
+}
+
+}  // namespace clweave

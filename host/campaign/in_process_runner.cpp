@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// in_process_runner: runs cases in this very process. Beside device/, the only file that sees OpenCL.
+#include "campaign/runner.hpp"
+#include "device/enumerate.hpp"
+#include "device/open_device.hpp"
+#include "device/run_case.hpp"
+
+namespace clweave {
+
+namespace {
+
+class InProcessRunner : public Runner {
+ public:
+  explicit InProcessRunner(RunnerOptions options) : options_(std::move(options)) {}
+
+  std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
+    return enumerate_devices(complaints);
+  }
+
+  void begin(const DeviceInfo& device) override {
+    device_.reset();
+    device_ = std::make_unique<OpenDevice>(device, options_.kernel_dir, [this](const char* what) {
+      if (options_.stage) options_.stage(what);
+      if (options_.tick) options_.tick();
+    });
+  }
+
+  std::optional<Row> run(const Job& job, const Measuring& rule) override {
+    if (!device_) throw Error(Kind::usage, "no device is open");
+    return run_case(*device_, *job.family, job.at, rule);
+  }
+
+ private:
+  RunnerOptions options_;
+  std::unique_ptr<OpenDevice> device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> in_process_runner(RunnerOptions options) {
+  return std::make_unique<InProcessRunner>(std::move(options));
+}
+
+}  // namespace clweave

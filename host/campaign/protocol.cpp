@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/protocol.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/csv.hpp"
+
+namespace clweave {
+
+using nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, check_again, warm_up_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
+
+json json_of(const Case& at, const Measuring& rule) {
+  json axes = json::array();
+  for (const auto& [name, value] : at.axes)
+    axes.push_back({name, std::visit([](const auto& v) { return json(v); }, value)});
+  return {{"case", {{"family", at.family}, {"seed", at.seed}, {"axes", axes}}}, {"rule", rule}};
+}
+
+std::pair<Case, Measuring> case_from(const json& request) {
+  const json& text = request.at("case");
+  Case at;
+  at.family = text.at("family");
+  at.seed = text.at("seed");
+  for (const auto& [name, value] : text.at("axes").items()) {
+    const auto& pair = value;
+    Value v;
+    if (pair.at(1).is_string())
+      v = pair.at(1).get<std::string>();
+    else if (pair.at(1).is_number_float())
+      v = pair.at(1).get<double>();
+    else
+      v = pair.at(1).get<std::int64_t>();
+    at.axes.emplace_back(pair.at(0), v);
+  }
+  return {std::move(at), request.at("rule").get<Measuring>()};
+}
+
+// The row crosses as its CSV cells, so that one table of columns describes it everywhere.
+json json_of(const Row& row) {
+  std::vector<std::string> axes;
+  for (const auto& [name, value] : row.record.axes) axes.push_back(name);
+  return {{"header", header_cells(axes)},
+          {"row", cells_of(row.record, axes)},
+          {"samples", row.samples},
+          {"buffer_bytes", row.buffer_bytes}};
+}
+
+Row row_from(const json& text) {
+  CsvTable table;
+  table.header = text.at("header");
+  table.rows.push_back({1, text.at("row")});
+  return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes")};
+}
+
+}  // namespace clweave

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// protocol: what this process and its children say to each other, a line of JSON each. A child is told one
+// thing per line on stdin and answers on `answer_fd`, one line per sign of life and one per result.
+//
+//   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
+//   {"open": device, "kernels": dir}                   -> {"opened": true}
+//   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n}
+//   on the way, before each step                       -> {"stage": "build"}
+//   when a request fails as a whole                    -> {"error": text, "kind": n}
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <utility>
+
+#include "device/measure.hpp"
+#include "results/row.hpp"
+#include "suite/case.hpp"
+
+namespace clweave {
+
+nlohmann::json json_of(const Case&, const Measuring&);
+std::pair<Case, Measuring> case_from(const nlohmann::json& request);
+
+nlohmann::json json_of(const Row&);
+Row row_from(const nlohmann::json& answer);
+
+}  // namespace clweave

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// runner: gets a case run, whatever the driver does to the process that runs it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/measure.hpp"
+#include "results/row.hpp"
+#include "suite/selection.hpp"
+
+namespace clweave {
+
+struct RunnerOptions {
+  std::string kernel_dir;
+  // A case without a sign of life for so long is stopped. A build may take 4 times, a case in all 10 times
+  // it.
+  double timeout_s = 30;
+  std::function<void()> tick;                   // called often while waiting
+  std::function<void(const char* what)> stage;  // told what begins, where cases run in this process
+  std::function<bool()> stop_at_once;           // the user wants out without waiting for the case
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+
+  // Every device; what is wrong with a driver that could not be used goes to `complaints`.
+  virtual std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) = 0;
+
+  // The jobs from here on are for this device, in a fresh process where there are processes.
+  virtual void begin(const DeviceInfo&) = 0;
+
+  // Never throws for what a driver does: the row tells. Empty when the user wanted out.
+  virtual std::optional<Row> run(const Job&, const Measuring&) = 0;
+};
+
+// Each begin() starts a child process, and so does whatever follows a crash, a hang or a failed launch. After
+// a hang, a crash or a lost device, a probe child runs a small verified case first: if that fails, the
+// device's further jobs become `device_lost` rows. A case that crashed is tried once more with empty kernel
+// caches, as a stale cache is a usual cause.
+std::unique_ptr<Runner> child_runner(RunnerOptions);
+
+// Everything in this process, for debuggers and profilers.
+std::unique_ptr<Runner> in_process_runner(RunnerOptions);
+
+}  // namespace clweave

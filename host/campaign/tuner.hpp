@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune: searches the tunable axes of cases for the fastest configuration of each variant.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "campaign/judge.hpp"
+#include "campaign/runner.hpp"
+#include "results/results_file.hpp"
+#include "suite/search.hpp"
+#include "suite/selection.hpp"
+#include "suite/tuned_store.hpp"
+
+namespace clweave {
+
+// All configurations of one variant: `space.points()[i]` is `cases[i]`.
+struct Landscape {
+  const Family* family;
+  std::string variant;
+  std::vector<Case> cases;
+  Space space;
+};
+
+// The variants that the jobs belong to, each with every configuration that makes sense and that the device
+// can run. An axis takes the values of `--set`, else those the family lists and those the jobs have. Throws
+// `usage` when no family of the jobs has a tunable axis.
+std::vector<Landscape> landscapes_of(const std::vector<Job>&, const Selection&, const DeviceInfo&);
+
+// What a search found, for people: the best configuration of each variant with its interval, how many others
+// are as good, the spread of all, and the gain over the default. `rows` are those of the variant, in the
+// order measured.
+struct Search {
+  const Landscape* landscape;
+  std::vector<Record> rows;
+  double took_s = 0;
+};
+std::string searches_text(const std::vector<Search>&, bool colour);
+
+struct TuningRules {
+  Measuring measuring;
+  Strategy strategy = Strategy::exhaustive;
+  std::uint64_t seed = 1;
+  std::optional<double> budget_s;  // for all variants together
+  std::optional<std::size_t> budget_cases;
+};
+
+// One device's search.
+class Tuner {
+ public:
+  // `device` and `file` must outlive it.
+  Tuner(TuningRules, Runner&, const DeviceInfo&, ResultsFile&, Record common);
+
+  // Measures the ceilings, then searches each landscape; these must outlive the searches. Throws `io` when a
+  // row cannot be written.
+  void execute(const std::vector<Job>& ceilings, const std::vector<Landscape>&);
+
+  void tick();  // to be called often while a case runs
+  const std::vector<Search>& searches() const { return searches_; }
+  bool failed() const { return failed_; }
+
+ private:
+  std::optional<Record> run(const Job&, const Measuring&, int round);
+
+  TuningRules rules_;
+  Runner& runner_;
+  const DeviceInfo& device_;
+  ResultsFile& file_;
+  Record common_;
+  Judge judge_;
+  std::unique_ptr<Progress> progress_;
+  std::vector<Search> searches_;
+  std::int64_t order_ = 0;
+  bool failed_ = false;
+};
+
+// Stores what a search found; nothing where nothing was right. Throws `io`.
+void keep(TunedStore&, const DeviceInfo&, const Search&);
+
+}  // namespace clweave

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/worker.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "campaign/child.hpp"
+#include "campaign/protocol.hpp"
+#include "campaign/runner.hpp"
+
+namespace clweave {
+
+using nlohmann::json;
+
+namespace {
+
+void answer(const json& line) {
+  // A driver's text need not be UTF-8.
+  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = write(answer_fd, text.data() + sent, text.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) _exit(0);  // nobody is left to answer to
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+// One request on the runner of this process.
+json answer_to(const json& request, Runner& runner, const std::vector<Family>& families) {
+  if (request.contains("devices")) {
+    std::vector<std::string> complaints;
+    const auto devices = runner.devices(complaints);
+    return {{"devices", devices}, {"complaints", complaints}};
+  }
+  if (request.contains("open")) {
+    runner.begin(request.at("open").get<DeviceInfo>());
+    return {{"opened", true}};
+  }
+  const auto [at, rule] = case_from(request);
+  const auto family = std::ranges::find(families, at.family, &Family::name);
+  if (family == families.end()) throw Error(Kind::usage, "there is no family " + at.family);
+  return json_of(*runner.run({.family = &*family, .at = at}, rule));
+}
+
+}  // namespace
+
+int serve() {
+  // A supervisor that dies takes its children with it; and a crash must not fill the disk.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == 1) _exit(0);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  signal(SIGPIPE, SIG_IGN);
+
+  const auto families = all_families();
+  std::unique_ptr<Runner> runner;
+  for (std::string line; std::getline(std::cin, line);) {
+    try {
+      const json request = json::parse(line);
+      if (!runner || request.contains("open")) {
+        runner =
+            in_process_runner({.kernel_dir = request.value("kernels", ""), .stage = [](const char* what) {
+                                 answer({{"stage", what}});
+                               }});
+      }
+      answer(answer_to(request, *runner, families));
+    } catch (const Error& error) {
+      answer({{"error", error.what()}, {"kind", error.kind}});
+    } catch (const std::exception& error) {
+      answer({{"error", error.what()}, {"kind", Kind::launch}});
+    }
+  }
+  // Not through exit(): drivers hang and crash in their handlers there.
+  runner.release();  // NOLINT(bugprone-unused-return-value)
+  std::cerr.flush();
+  _exit(0);
+}
+
+}  // namespace clweave

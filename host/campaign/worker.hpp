@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// worker: what a child process does: it alone loads OpenCL, and answers as protocol.hpp says.
+#pragma once
+
+namespace clweave {
+
+// The body of `clweave worker`. Returns when stdin ends.
+int serve();
+
+}  // namespace clweave

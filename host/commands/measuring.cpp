@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/measuring.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "base/clock.hpp"
+#include "base/interrupt.hpp"
+#include "base/terminal.hpp"
+#include "base/text.hpp"
+#include "commands/listing.hpp"
+
+namespace clweave {
+
+Measuring rule_of(const Options& options) {
+  Measuring rule;
+  rule.cold = options.cold;
+  const std::string& preset = options.selection.preset;
+  // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
+  if (preset == "quick") rule.stop.max_seconds = 0.25;
+  if (preset == "smoke")
+    rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
+  if (options.precision) rule.stop.precision = *options.precision;
+  if (options.max_samples) rule.stop.max_samples = *options.max_samples;
+  if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
+  rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+  if (options.samples) {
+    rule.stop.precision = 1e-12;  // never reached
+    rule.stop.min_samples = rule.stop.max_samples = *options.samples;
+    rule.stop.max_seconds = 1e9;
+  }
+  return rule;
+}
+
+std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> tick) {
+  RunnerOptions how{.kernel_dir = options.kernels,
+                    .timeout_s = options.timeout_s,
+                    .tick = std::move(tick),
+                    .stage = {},
+                    .stop_at_once = [] { return interrupts() > 1; }};
+  return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
+}
+
+std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
+  std::vector<std::string> complaints;
+  const auto all = runner.devices(complaints);
+  for (const auto& complaint : complaints) fmt::print(stderr, "clweave: {}\n", complaint);
+  if (interrupts() != 0) return {};
+  if (all.empty())
+    throw Error(Kind::no_device,
+                "no OpenCL device here; a driver for the CPU is in Debian's package pocl-opencl-icd");
+  if (selectors.empty()) return all;
+  std::vector<DeviceInfo> chosen;
+  for (const auto& selector : selectors) {
+    const auto matching = select_devices(all, selector);
+    if (matching.empty())
+      throw Error(Kind::no_device, "--device " + selector + " matches none of\n" +
+                                       devices_table(all, wants_colour(STDERR_FILENO)));
+    for (const auto& device : matching) {
+      if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
+        chosen.push_back(device);
+    }
+  }
+  return chosen;
+}
+
+std::vector<std::string> default_paths(const std::vector<DeviceInfo>& devices, const std::string& suffix) {
+  std::vector<std::string> paths;
+  std::map<std::string, int> seen;
+  for (const auto& device : devices) {
+    std::string folder = slug(device.platform + " " + device.name);
+    if (const int twins = ++seen[folder]; twins > 1) folder += fmt::format("-{}", twins);
+    paths.push_back(fmt::format("results/{}/{}{}.csv", folder, utc_now("{:%Y-%m-%dT%H%M%SZ}"), suffix));
+  }
+  return paths;
+}
+
+}  // namespace clweave

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune: searches the launch parameters of cases and keeps the best.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "base/exit.hpp"
+#include "base/interrupt.hpp"
+#include "base/terminal.hpp"
+#include "campaign/tuner.hpp"
+#include "commands/commands.hpp"
+#include "commands/measuring.hpp"
+#include "results/provenance.hpp"
+
+namespace clweave::commands {
+
+int tune(const Options& options, const std::vector<std::string>& arguments) {
+  catch_interrupts();
+  const Strategy strategy = strategy_of(options.strategy);
+  if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
+    throw Error(Kind::usage, "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
+  const auto families = all_families();
+  const auto jobs = select_jobs(families, options.selection);
+  Tuner* at_work = nullptr;
+  const auto runner = runner_of(options, [&at_work] {
+    if (at_work != nullptr) at_work->tick();
+  });
+  const auto devices = chosen_devices(*runner, options.devices);
+  const auto paths = default_paths(devices, "-tune");
+  TunedStore store(options.store.empty() ? default_store_path() : options.store);
+  const bool stdout_is_csv = options.csv == "-";
+  std::FILE* const people = stdout_is_csv ? stderr : stdout;
+  const bool colour = wants_colour(stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
+  std::vector<Job> ceilings;
+  std::ranges::copy_if(jobs, std::back_inserter(ceilings), &Job::is_ceiling);
+  std::shared_ptr<ResultsFile> file;
+  bool failed = false;
+  for (std::size_t d = 0; d < devices.size() && interrupts() == 0; ++d) {
+    const auto landscapes = landscapes_of(jobs, options.selection, devices[d]);
+    if (!file || options.csv.empty()) {
+      file =
+          std::make_shared<ResultsFile>(options.csv.empty() ? paths[d] : options.csv, axis_names(families));
+      if (file->path() != "-") fmt::print(stderr, "clweave: {} -> {}\n", devices[d].name, file->path());
+    }
+    Tuner tuner({.measuring = rule_of(options),
+                 .strategy = strategy,
+                 .seed = options.selection.seed,
+                 .budget_s = options.budget_s,
+                 .budget_cases = options.budget_cases},
+                *runner, devices[d], *file, provenance(arguments, options.selection.seed));
+    at_work = &tuner;
+    tuner.execute(ceilings, landscapes);
+    at_work = nullptr;
+    failed = failed || tuner.failed();
+    for (const auto& found : tuner.searches()) keep(store, devices[d], found);
+    fmt::print(people, "\n{}  {}, driver {}\n\n{}\n", paint(devices[d].name, Style::bold, colour),
+               devices[d].platform, devices[d].driver, searches_text(tuner.searches(), colour));
+    if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
+  }
+  if (interrupts() != 0) return interrupted;
+  fmt::print(people, "kept in {}; clweave run --tuned uses it\n", store.path());
+  return failed ? case_failed : fine;
+}
+
+}  // namespace clweave::commands

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// cl: the one place that includes OpenCL's C++ bindings.
+//
+// Target 3.0 with minimum 1.1 is the pair that compiles with every release of opencl.hpp tried; it
+// declares newer entry points, which are called only after the device said that it has them.
+#pragma once
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+#define CL_HPP_MINIMUM_OPENCL_VERSION 110
+#define CL_HPP_ENABLE_EXCEPTIONS
+#include <CL/opencl.hpp>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace clweave {
+
+std::string cl_name(cl_int status);  // "CL_OUT_OF_RESOURCES", or "CL error -9999"
+
+// What a failed call means for the case: `what` says what was tried.
+Error cl_failure(const cl::Error&, const std::string& what);
+
+}  // namespace clweave

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/enumerate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "base/text.hpp"
+#include "device/cl.hpp"
+
+namespace clweave {
+
+namespace {
+
+std::string type_text(cl_device_type type) {
+  // Oclgrind claims every type at once, as its simulator can stand for any: it runs on the CPU.
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return "cpu";
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
+  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
+  return "custom";
+}
+
+// cl_khr_device_uuid
+std::string uuid_of(const cl::Device& device) {
+  constexpr cl_device_info device_uuid = 0x106A;
+  std::array<unsigned char, 16> bytes{};
+  if (clGetDeviceInfo(device(), device_uuid, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) return {};
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
+// cl_khr_pci_bus_info, else the vendors' own queries.
+std::string pci_of(const cl::Device& device, const DeviceInfo& info) {
+  if (info.has_extension("cl_khr_pci_bus_info")) {
+    constexpr cl_device_info pci_bus_info_khr = 0x410F;
+    std::array<cl_uint, 4> at{};
+    if (clGetDeviceInfo(device(), pci_bus_info_khr, sizeof at, at.data(), nullptr) == CL_SUCCESS)
+      return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", at[0], at[1], at[2], at[3]);
+  }
+  if (info.has_extension("cl_nv_device_attribute_query")) {
+    constexpr cl_device_info pci_bus_id_nv = 0x4008, pci_slot_id_nv = 0x4009, pci_domain_id_nv = 0x400A;
+    cl_uint bus = 0, slot = 0, domain = 0;
+    if (clGetDeviceInfo(device(), pci_bus_id_nv, sizeof bus, &bus, nullptr) == CL_SUCCESS &&
+        clGetDeviceInfo(device(), pci_slot_id_nv, sizeof slot, &slot, nullptr) == CL_SUCCESS) {
+      clGetDeviceInfo(device(), pci_domain_id_nv, sizeof domain, &domain, nullptr);
+      return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, slot >> 3U, slot & 7U);
+    }
+  }
+  if (info.has_extension("cl_amd_device_attribute_query")) {
+    constexpr cl_device_info topology_amd = 0x4037;
+    std::array<unsigned char, 24>
+        at{};  // type in the first four bytes, bus, device, function in the last three
+    if (clGetDeviceInfo(device(), topology_amd, sizeof at, at.data(), nullptr) == CL_SUCCESS && at[0] == 1)
+      return fmt::format("0000:{:02x}:{:02x}.{:x}", at[21], at[22], at[23]);
+  }
+  return {};
+}
+
+// The lock-step width as the driver sees it is a property of a kernel, so a trivial one is built.
+std::int64_t lockstep_of(const cl::Device& device) {
+  try {
+    const cl::Context context(device);
+    cl::Program program(
+        context, std::string("__kernel void nothing(__global uint* out) { out[get_global_id(0)] = 1; }"));
+    program.build(device);
+    const cl::Kernel kernel(program, "nothing");
+    return static_cast<std::int64_t>(
+        kernel.getWorkGroupInfo<CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE>(device));
+  } catch (const cl::Error&) {
+    return 0;
+  }
+}
+
+// MemAvailable of /proc/meminfo; 0 where there is none.
+std::int64_t host_available_bytes() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string word; in >> word;) {
+    std::int64_t kib = 0;
+    if (word == "MemAvailable:" && in >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
+  DeviceInfo info;
+  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+  info.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
+  info.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
+  info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
+  info.type = type_text(device.getInfo<CL_DEVICE_TYPE>());
+  info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
+  info.version = trimmed(device.getInfo<CL_DEVICE_VERSION>());
+  info.c_version = trimmed(device.getInfo<CL_DEVICE_OPENCL_C_VERSION>());
+  info.extensions = trimmed(device.getInfo<CL_DEVICE_EXTENSIONS>());
+  info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
+  info.memory_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
+  info.max_alloc_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
+  // A tenth is left to the driver, the canaries and whoever shares the memory. Some CPU drivers accept
+  // buffers far beyond the host's memory: the fill is what then ends the process.
+  info.usable_bytes = info.memory_bytes / 10 * 9;
+  if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
+    info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
+  info.local_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
+  info.cache_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+  info.max_group = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
+  for (auto extent : device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>())
+    info.max_group_dims.push_back(static_cast<std::int64_t>(extent));
+  info.timer_ns = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>());
+  cl_device_fp_config fp64 = 0;  // optional before OpenCL 1.2: a failed query means none
+  clGetDeviceInfo(device(), CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, nullptr);
+  info.fp64 = fp64 != 0;
+  info.fp16 = info.has_extension("cl_khr_fp16");
+  info.int64_atomics = info.has_extension("cl_khr_int64_base_atomics");
+  cl_uint max_subgroups = 0;
+  clGetDeviceInfo(device(), CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof max_subgroups, &max_subgroups, nullptr);
+  info.subgroups = max_subgroups > 0 || info.has_extension("cl_khr_subgroups");
+  info.local_is_dedicated = device.getInfo<CL_DEVICE_LOCAL_MEM_TYPE>() == CL_LOCAL;
+  if (info.has_extension("cl_khr_device_uuid")) info.uuid = uuid_of(device);
+  info.pci = pci_of(device, info);
+  // A CPU device is this host's processor whatever the driver calls it.
+  info.silicon = info.type == "cpu"   ? "host cpu"
+                 : !info.pci.empty()  ? "pci " + info.pci
+                 : !info.uuid.empty() ? "uuid " + info.uuid
+                                      : "";
+  info.lockstep = lockstep_of(device);
+  return info;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) {
+  std::vector<DeviceInfo> out;
+  std::vector<cl::Platform> platforms;
+  try {
+    cl::Platform::get(&platforms);
+  } catch (const cl::Error& error) {
+    complaints.push_back("no OpenCL platform: " + cl_name(error.err()));
+    return out;
+  }
+  for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {
+    try {
+      std::vector<cl::Device> devices;
+      platforms[p].getDevices(CL_DEVICE_TYPE_ALL, &devices);
+      for (int d = 0; d < static_cast<int>(devices.size()); ++d) {
+        out.push_back(describe(platforms[p], devices[d]));
+        out.back().platform_index = p;
+        out.back().device_index = d;
+      }
+    } catch (const cl::Error& error) {
+      // A platform without devices is everyday: every vendor's driver may be installed.
+      if (error.err() != CL_DEVICE_NOT_FOUND)
+        complaints.push_back(fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
+    }
+  }
+  return out;
+}
+
+}  // namespace clweave

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// measure: repeats a timed action until its median is known well enough. The action tells its own times,
+// so the rule is tested with invented ones and no clock.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "base/stats.hpp"
+#include "results/row.hpp"
+
+namespace clweave {
+
+struct Measuring {
+  StopRule stop;
+  bool use_event = true;      // which of the two times the rule looks at
+  bool cold = false;          // nothing may be batched: the caches are flushed between executions
+  double min_batch_s = 1e-3;  // short executions are repeated until a batch lasts this long ..
+  double launch_s = 0;        // .. and 20 launch overheads ..
+  double tick_s = 0;          // .. and 100 ticks of the timer, but no fifth of stop.max_seconds ..
+  int max_batch = 4096;       // .. nor more often than this
+  bool check_again = true;    // the output after the timing, too: for what is to be kept
+  double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
+};
+
+struct Measured {
+  std::vector<Sample> samples;
+  Stop stop = Stop::go_on;
+};
+
+// `run(batch)` executes `batch` times and says how long one took. `canary()` runs a fixed piece of work and
+// says how long that took; it may be empty. Samples whose canary is more than 5 % over the best canary seen
+// are flagged, taken again after a pause at most three times, and kept with their flag. Throws what they
+// throw.
+struct Probe {
+  std::function<Sample(int batch)> run;
+  std::function<double()> canary;
+  std::function<void(double seconds)> pause;  // empty: no pause
+  double best_canary_s = 1e300;               // of the whole session; updated
+};
+Measured measure(Probe&, const Measuring&);
+
+}  // namespace clweave

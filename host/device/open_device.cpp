@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/open_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace clweave {
+
+OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> stage)
+    : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), stage_(std::move(stage)) {
+  try {
+    std::vector<cl::Platform> platforms;
+    cl::Platform::get(&platforms);
+    std::vector<cl::Device> devices;
+    platforms.at(info_.platform_index).getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    device_ = devices.at(info_.device_index);
+    context_ = cl::Context(device_);
+    queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    staging_.emplace(context_, queue_, info_.type == "gpu");
+  } catch (const cl::Error& error) {
+    throw cl_failure(error, "cannot open " + info_.name);
+  } catch (const std::out_of_range&) {
+    throw Error(Kind::no_device, "device " + info_.index() + " (" + info_.name + ") is gone");
+  }
+  try {
+    open_harness();
+  } catch (const cl::Error& error) {
+    throw cl_failure(error, "certifying the timer");
+  }
+}
+
+namespace {
+
+// A kernel refuses a compiler that lacks something by `#error "unsupported: what"`. Returns what; empty when
+// the log holds no such line.
+std::string refusal_in(const std::string& log) {
+  const std::string mark = "\"unsupported: ";
+  const auto at = log.find(mark);
+  if (at == std::string::npos) return {};
+  const auto begin = at + mark.size();
+  return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
+}
+
+}  // namespace
+
+const OpenDevice::Built& OpenDevice::build(const Source& source) {
+  if (const auto it = built_.find(source.fingerprint); it != built_.end()) return it->second;
+  cl::Program program(context_, source.text);
+  const double before = host_now();
+  try {
+    program.build(device_, source.options.c_str());
+  } catch (const cl::Error& error) {
+    // CL_INVALID_BUILD_OPTIONS and compilers that crash leave no log.
+    std::string log;
+    if (error.err() == CL_BUILD_PROGRAM_FAILURE)
+      log = "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+    if (const std::string why = refusal_in(log); !why.empty()) throw Error(Kind::unsupported, why);
+    throw Error(Kind::build, "options" + source.options + " gave " + cl_name(error.err()) + log);
+  }
+  return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;
+}
+
+namespace {
+
+// The most that a `spin` may ask of one item, below every device's most_turns().
+constexpr cl_uint max_trips = 16384;
+// A simulator needs seconds for what a device does in microseconds, so the search starts small.
+constexpr std::size_t min_items = 64, many_items = 4096, max_items = 1 << 22;
+
+}  // namespace
+
+TimerProbe OpenDevice::spin(std::size_t items, cl_uint trips, double work) {
+  spin_.setArg(1, trips);
+  cl::Event event;
+  const double before = host_now();
+  queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(items), cl::NullRange, nullptr, &event);
+  queue_.finish();
+  const double host_s = host_now() - before;
+  return {work, stamps_of(event), host_s};
+}
+
+void OpenDevice::open_harness() {
+  stage("certify timer");
+  const Source source = source_of({"shared/harness"}, {}, kernel_dir_);
+  spin_ = cl::Kernel(build(source).program, "spin");
+  spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, max_items * sizeof(cl_uint));
+  spin_.setArg(0, spin_out_);
+  spin(min_items, 1, 1);  // may compile
+  // Work of 10 ms or more, so that the launch itself does not matter: enough items for every core first, then
+  // longer ones, then more of them.
+  cl_uint trips = 16;
+  std::size_t items = min_items;
+  double took_s = spin(items, trips, 1).host_s;
+  while (took_s < 10e-3 && items < max_items) {
+    if (items >= many_items && trips < max_trips)
+      trips *= 2;
+    else
+      items *= 2;
+    took_s = spin(items, trips, 1).host_s;
+  }
+  std::vector<TimerProbe> probes;
+  for (int i = 0; i < 8; ++i) {
+    probes.push_back(spin(items, trips, 1));
+    probes.push_back(spin(items, 2 * trips, 2));
+  }
+  timer_ = certify(probes);
+  for (const auto& probe : probes) took_s = std::min(took_s, probe.host_s);
+  canary_items_ = items;
+  canary_trips_ = std::max<cl_uint>(1, static_cast<cl_uint>(trips * std::min(1.0, 2e-3 / took_s)));
+
+  spin_.setArg(1, cl_uint{0});
+  double before = host_now();
+  queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(1), cl::NullRange);
+  queue_.finish();
+  const int launches = host_now() - before > 5e-3 ? 4 : 64;
+  before = host_now();
+  for (int i = 0; i < launches; ++i)
+    queue_.enqueueNDRangeKernel(spin_, cl::NullRange, cl::NDRange(1), cl::NullRange);
+  queue_.finish();
+  launch_s_ = (host_now() - before) / launches;
+}
+
+double OpenDevice::canary() {
+  const TimerProbe probe = spin(canary_items_, canary_trips_, 1);
+  const double device_s = probe.stamps.seconds();
+  return timer_.event && device_s > 0 ? device_s : probe.host_s;
+}
+
+void OpenDevice::flush_caches() {
+  const auto bytes = static_cast<std::size_t>(
+      std::min({std::int64_t{1} << 30, info_.max_alloc_bytes, info_.usable_bytes / 4,
+                std::max<std::int64_t>(std::int64_t{256} << 20, 4 * info_.cache_bytes)}) /
+      64 * 64);
+  if (flushed_() == nullptr) flushed_ = cl::Buffer(context_, CL_MEM_READ_WRITE, bytes);
+  queue_.enqueueFillBuffer(flushed_, cl_uint{0x5EED5EED}, 0, bytes);
+  queue_.finish();
+}
+
+Stamps stamps_of(const cl::Event& event) {
+  constexpr cl_ulong sentinel = 0xDEADBEEFDEADBEEFull;
+  cl_ulong start = sentinel;
+  cl_ulong end = sentinel;
+  const bool known =
+      clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr) ==
+          CL_SUCCESS &&
+      clGetEventProfilingInfo(event(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS;
+  return {known && start != sentinel && end != sentinel, start, end};
+}
+
+}  // namespace clweave

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// open_device: one opened device: its queue, the programs built so far, and whether its timer is believed.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "device/cl.hpp"
+#include "device/program.hpp"
+#include "device/staging.hpp"
+#include "device/timer.hpp"
+#include "suite/device_info.hpp"
+
+namespace clweave {
+
+class OpenDevice {
+ public:
+  // Opens the device with the indices of `info` and certifies its timer. Throws `launch` or `no_device` when
+  // it cannot be opened. `stage` is told what begins, so that whoever watches sees that there is life.
+  OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char* what)> stage = {});
+
+  struct Built {
+    cl::Program program;
+    double build_s;
+  };
+  // Built once per distinct source and options. Throws `build` with options and log.
+  const Built& build(const Source&);
+
+  // Seconds that about 2 ms of fixed arithmetic take now, by the certified timer: more than the best seen
+  // means a lower clock or a busy neighbour. Throws cl::Error.
+  double canary();
+  double& best_canary_s() { return best_canary_s_; }
+
+  // Overwrites a buffer larger than any cache known (1 GiB at most, a quarter of the memory at most).
+  void flush_caches();
+
+  void stage(const char* what) const {
+    if (stage_) stage_(what);
+  }
+  const DeviceInfo& info() const { return info_; }
+  const std::string& kernel_dir() const { return kernel_dir_; }
+  const cl::Device& device() const { return device_; }
+  const cl::Context& context() const { return context_; }
+  cl::CommandQueue& queue() { return queue_; }
+  Staging& staging() { return *staging_; }
+  const TimerCertificate& timer() const { return timer_; }
+  double launch_s() const { return launch_s_; }  // host time of an empty launch, back to back
+
+ private:
+  void open_harness();
+  TimerProbe spin(std::size_t items, cl_uint trips, double work);
+
+  DeviceInfo info_;
+  std::string kernel_dir_;
+  std::function<void(const char*)> stage_;
+  cl::Device device_;
+  cl::Context context_;
+  cl::CommandQueue queue_;
+  std::optional<Staging> staging_;
+  std::map<std::string, Built> built_;  // by fingerprint
+  TimerCertificate timer_;
+  cl::Kernel spin_;
+  cl::Buffer spin_out_;
+  cl::Buffer flushed_;
+  std::size_t canary_items_ = 0;
+  cl_uint canary_trips_ = 0;
+  double best_canary_s_ = 1e300;
+  double launch_s_ = 0;
+};
+
+Stamps stamps_of(const cl::Event&);
+
+}  // namespace clweave

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// program: a plan's kernel source and build options. Needs no device: an offline compiler takes the same
+// text.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clweave {
+
+extern const std::map<std::string, std::string_view>
+    embedded_kernels;  // generated from cl_kernels/, by path without .cl
+
+struct Source {
+  std::string text;     // prelude.cl, then each <stem>.cl, with #line so that messages name the files
+  std::string options;  // " -D NAME=value ..." in the order of the names
+  std::string
+      fingerprint;  // 16 hex digits over text and options: an edited kernel cannot pass as a shipped one
+};
+
+// `kernel_dir` empty: the embedded files; else read from there, so that a kernel is edited without a build.
+// Throws `io` when a file cannot be read.
+Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
+                 const std::string& kernel_dir);
+
+}  // namespace clweave

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_case: one case on one device becomes one row. The only place besides main that catches.
+#pragma once
+#include "device/measure.hpp"
+#include "results/row.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+class OpenDevice;
+
+// The whole output is compared with a host reference before any time is taken, poisoned, and compared again
+// after the last. Never throws for a failing case: the record's status and reason say what happened. Fills
+// what the case and the device decide.
+Row run_case(OpenDevice&, const Family&, const Case&, Measuring);
+
+}  // namespace clweave

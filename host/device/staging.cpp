@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/staging.hpp"
+
+#include <algorithm>
+
+namespace clweave {
+
+namespace {
+
+constexpr std::uint64_t stretch_bytes = 32 << 20;
+
+}  // namespace
+
+std::span<std::byte> Staging::slot(std::size_t i, std::uint64_t bytes) {
+  if (!pinned_) {
+    if (pageable_.at(i).size() < bytes) pageable_.at(i).resize(bytes);
+    return std::span(pageable_.at(i)).first(bytes);
+  }
+  if (mapped_.at(i) == nullptr) {
+    // Mapped for good: the driver pins what it allocates itself.
+    pins_.at(i) = cl::Buffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, stretch_bytes);
+    mapped_.at(i) = static_cast<std::byte*>(
+        queue_.enqueueMapBuffer(pins_.at(i), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, stretch_bytes));
+  }
+  return {mapped_.at(i), bytes};
+}
+
+// Rusticl 22.3 ends a queue before a write that nobody waited for, so writes block; pinned memory makes them
+// short all the same.
+void Staging::upload(const cl::Buffer& buffer, std::uint64_t bytes, const Fill& fill) {
+  for (std::uint64_t at = 0; at < bytes; at += stretch_bytes) {
+    const auto stretch = slot(0, std::min(stretch_bytes, bytes - at));
+    fill(at, stretch);
+    queue_.enqueueWriteBuffer(buffer, CL_TRUE, at, stretch.size(), stretch.data());
+  }
+}
+
+void Staging::download(const cl::Buffer& buffer, std::uint64_t bytes, const Compare& compare) {
+  struct Read {
+    std::span<std::byte> stretch;
+    cl::Event done;
+  };
+  std::array<Read, 2> reads;
+  const auto begin = [&](std::size_t i, std::uint64_t at) {
+    if (at >= bytes) return;
+    auto& read = reads.at(i);
+    read.stretch = slot(i, std::min(stretch_bytes, bytes - at));
+    queue_.enqueueReadBuffer(buffer, pinned_ ? CL_FALSE : CL_TRUE, at, read.stretch.size(),
+                             read.stretch.data(), nullptr, &read.done);
+    queue_.flush();
+  };
+  std::size_t i = 0;
+  begin(i, 0);
+  for (std::uint64_t at = 0; at < bytes; at += stretch_bytes) {
+    if (pinned_) begin(1 - i, at + stretch_bytes);
+    if (pinned_) reads.at(i).done.wait();
+    compare(at, reads.at(i).stretch);
+    if (pinned_) {
+      i = 1 - i;
+    } else {
+      begin(i, at + stretch_bytes);
+    }
+  }
+}
+
+}  // namespace clweave

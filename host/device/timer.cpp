@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/timer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace clweave {
+
+TimerCertificate certify(std::span<const TimerProbe> probes) {
+  TimerCertificate out;
+  std::set<std::uint64_t> durations;
+  // The fastest of each kind: whatever disturbs a launch only ever makes it longer.
+  double device_s[2] = {1e300, 1e300};
+  double host_s[2] = {1e300, 1e300};
+  for (const auto& probe : probes) {
+    const Stamps& stamps = probe.stamps;
+    if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
+    if (stamps.end <= stamps.start)
+      return out.reason = fmt::format("time stamps run backwards or stand still: start {}, end {}",
+                                      stamps.start, stamps.end),
+             out;
+    durations.insert(stamps.end - stamps.start);
+    const int kind = probe.work > 1 ? 1 : 0;
+    device_s[kind] = std::min(device_s[kind], stamps.seconds());
+    host_s[kind] = std::min(host_s[kind], probe.host_s);
+  }
+  if (device_s[0] > 1e299 || device_s[1] > 1e299)
+    return out.reason = "the probes do not have two amounts of work", out;
+  if (durations.size() < 3)
+    return out.reason = fmt::format("{} launches gave only {} different durations, the first {} ns",
+                                    probes.size(), durations.size(), *durations.begin()),
+           out;
+  if (host_s[1] <= host_s[0])
+    return out.reason = "twice the work took no longer by the host's clock: the timer cannot be judged", out;
+  out.slope = (device_s[1] - device_s[0]) / (host_s[1] - host_s[0]);
+  if (out.slope < 0.8 || out.slope > 1.25)
+    return out.reason = fmt::format("device time grows {:.3g} times as fast as host time", out.slope), out;
+  out.event = true;
+  out.reason = fmt::format("device time grows {:.3f} times as fast as host time", out.slope);
+  return out;
+}
+
+}  // namespace clweave

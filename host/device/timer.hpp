@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// timer: may this device's own time stamps be believed? Decided from probes; no OpenCL.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace clweave {
+
+// Start and end of one command by the device's clock, in nanoseconds. `touched` is false when the driver
+// says success without writing them.
+struct Stamps {
+  bool touched;
+  std::uint64_t start, end;
+  bool sound() const { return touched && start <= end; }
+  double seconds() const { return sound() ? 1e-9 * static_cast<double>(end - start) : 0; }
+};
+
+// One launch of a kernel of known work, seen by both clocks.
+struct TimerProbe {
+  double work;  // 1 or 2: the second half of the probes does twice the work
+  Stamps stamps;
+  double host_s;  // host clock around enqueue and finish
+};
+
+struct TimerCertificate {
+  bool event = false;  // use the device's stamps; else the host's clock
+  double slope = 0;    // device time over host time, both as the difference between work 2 and work 1
+  std::string reason;  // one sentence
+  std::string name() const { return event ? "event" : "host"; }
+};
+
+// Certified when every stamp was written, start < end, at least three durations differ, and doubling the
+// work adds as much device time as host time within [0.8, 1.25].
+TimerCertificate certify(std::span<const TimerProbe>);
+
+}  // namespace clweave

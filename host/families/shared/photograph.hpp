@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// photograph: a real picture, built in, for kernels whose worth depends on what neighbouring values share.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace clweave {
+
+struct Photograph {
+  std::uint64_t width, height;
+  std::string_view pixels;  // 8 bits of grey each, row by row
+};
+
+const Photograph& photograph();  // camera.pgm
+
+}  // namespace clweave

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results/provenance.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.hpp"
+#include "base/version.hpp"
+
+namespace clweave {
+
+namespace {
+
+// The value of the first line "key : value" of a file; empty when there is none.
+std::string field_of(const char* path, const std::string& key, char separator) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto at = line.find(separator);
+    if (at == std::string::npos) continue;
+    const auto first = line.find_first_not_of(" \t\"", at + 1);
+    const auto last = line.find_last_not_of(" \t\"");
+    return first == std::string::npos ? "" : line.substr(first, last - first + 1);
+  }
+  return {};
+}
+
+// The library that serves the loader's entry points, without its folder, which says nothing elsewhere. Looked
+// up by name, so that no OpenCL is called for it.
+std::string loader_name() {
+  Dl_info info{};
+  void* entry = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");
+  if (entry == nullptr || dladdr(entry, &info) == 0) return {};
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(info.dli_fname, ignored).filename().string();
+}
+
+}  // namespace
+
+Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed) {
+  Record common;
+  common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
+  common.version = version;
+  common.command = nlohmann::json(arguments).dump();
+  common.seed = static_cast<std::int64_t>(seed);
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  common.host = host;
+  utsname system{};
+  uname(&system);
+  common.os = fmt::format("{}, {} {}", field_of("/etc/os-release", "PRETTY_NAME", '='), system.sysname,
+                          system.release);
+  common.cpu = field_of("/proc/cpuinfo", "model name", ':');
+  common.loader = loader_name();
+  return common;
+}
+
+void stamp(Record& record, const Record& common, int run) {
+  record.run_id = common.run_id;
+  record.run = run;
+  record.time_utc = utc_now("{:%Y-%m-%dT%H:%M:%SZ}");
+  record.version = common.version;
+  record.command = common.command;
+  record.seed = common.seed;
+  record.host = common.host;
+  record.os = common.os;
+  record.cpu = common.cpu;
+  record.loader = common.loader;
+}
+
+}  // namespace clweave

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// record: one row: what was asked, what came back, and the one table of columns.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/csv.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+using Number = std::optional<double>;  // empty: not known, and an empty cell
+using Count = std::optional<std::int64_t>;
+
+struct Record {
+  // What was asked, and where.
+  std::string schema = "clweave-1";
+  std::string run_id;
+  Count run;
+  std::string time_utc;
+  std::string version;
+  std::string command;
+  Count seed;
+  Count order;
+  std::string host;
+  std::string os;
+  std::string cpu;
+  std::string loader;
+  std::string platform;
+  std::string vendor;
+  std::string device;
+  std::string device_id;
+  std::string device_type;
+  std::string driver;
+  std::string api = "opencl";
+  std::string family;
+  std::string case_id;
+  // What came of it.
+  std::string status;
+  std::string reason;
+  std::string verified;
+  std::string exhibit;
+  std::string tuned;
+  // How it was timed.
+  std::string timer;
+  std::string timer_reason;
+  std::string method;
+  std::string cache;
+  Count batch;
+  Count samples;
+  std::string converged;
+  Number time_s;
+  Number time_low_s;
+  Number time_high_s;
+  Number wall_s;
+  Number call_s;
+  std::string steps_s;
+  Number min_s;
+  Number p25_s;
+  Number p75_s;
+  Number p95_s;
+  Number mean_s;
+  Number sd_s;
+  Number lag1;
+  Count outliers;
+  Number throttled;
+  Number steal;
+  Number clock_mhz;
+  // What that means.
+  Count bytes;
+  Count flops;
+  Count items;
+  Number gb_per_s;
+  Number gflop_per_s;
+  Number gitems_per_s;
+  std::string cached;
+  std::string ceiling;
+  Number of_ceiling;
+  std::string finding;
+  Number value;
+  std::string unit;
+  // What it was built from.
+  Number build_ms;
+  std::string build_options;
+  std::string fingerprint;
+  std::vector<std::pair<std::string, std::string>> axes;  // one column per axis name of any family
+
+  // The cell of an axis; empty when the row's family has none of that name.
+  std::string axis(const std::string& name) const;
+  // Equal for two rows of the same device and driver.
+  std::string device_key() const { return platform + "\n" + device + "\n" + device_id + "\n" + driver; }
+  bool ok() const { return status == "ok"; }
+  // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
+  bool failed() const { return !ok() && status != "unsupported" && exhibit.empty(); }
+};
+
+// The speed that a row is held against its ceiling with: Gop/s of arithmetic, else GB/s.
+Number rate_of(const Record&);
+
+struct Column {
+  std::string name;
+  std::string unit;  // empty: text or a plain count
+  std::string meaning;
+  std::variant<std::string Record::*, Number Record::*, Count Record::*> member;
+  bool later = false;  // came after the first files of this schema: they are read without it
+};
+
+// The fixed columns, in file order; the axes' columns follow them.
+const std::vector<Column>& columns();
+
+std::vector<std::string> header_cells(const std::vector<std::string>& axis_names);
+std::vector<std::string> cells_of(const Record&, const std::vector<std::string>& axis_names);
+
+// The last line of a finished file: as wide as the others, so that every tool still opens it.
+inline constexpr const char* footer_mark = "#end";
+std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names);
+
+// Reads the rows under one header. Columns may stand in any order; one that is not in the table is an axis.
+// Throws `io` with file, line and column for a number that is none, another schema, or a missing column.
+class RecordReader {
+ public:
+  RecordReader(std::vector<std::string> header, std::string name);
+
+  // Into `record`, whose memory is used again. False: the row is the footer, whose `run_id` then tells the
+  // number of rows.
+  bool read(const CsvTable::Row&, Record& record) const;
+
+  // Refuses a header that misses a column. After the schema was looked at: a newer one may have dropped it.
+  void check_header() const;
+
+ private:
+  std::string name_;
+  std::vector<std::string> header_;
+  std::vector<const Column*> meaning_;  // per file column; null: an axis
+  std::size_t schema_ = 0;              // file column
+  std::string missing_;
+};
+
+// The records of a file, in order, without the footer. Throws as RecordReader does.
+std::vector<Record> records_of(const CsvTable&, const std::string& name);
+
+// Gives the row of an old file the axes that its family got since, at their defaults, so that it meets the
+// rows of new files. Only where its id is what the axes it has make: another one was not made by this family.
+void add_later_axes(Record&, const std::vector<Family>&);
+
+// The records of several files, one after the other, with the later axes of these families. Throws `io`, too,
+// for a file that cannot be read.
+std::vector<Record> records_of_files(const std::vector<std::string>& paths, const std::vector<Family>&);
+
+// The column dictionary of results/README.md, as a Markdown table.
+std::string column_dictionary();
+
+}  // namespace clweave

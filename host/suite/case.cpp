@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/case.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace clweave {
+
+const Value& Case::at(const std::string& axis) const {
+  for (const auto& [name, value] : axes) {
+    if (name == axis) return value;
+  }
+  throw Error(Kind::usage, "family " + family + " has no axis '" + axis + "'");
+}
+
+std::int64_t Case::number(const std::string& axis) const {
+  if (const auto* n = std::get_if<std::int64_t>(&at(axis))) return *n;
+  throw Error(Kind::usage, axis + "=" + text_of(at(axis)) + " must be a whole number");
+}
+
+std::uint64_t Case::count(const std::string& axis, std::int64_t least, std::int64_t most) const {
+  const std::int64_t value = number(axis);
+  if (value < least || value > most)
+    throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
+  return static_cast<std::uint64_t>(value);
+}
+
+const std::string& Case::text(const std::string& axis) const {
+  if (const auto* word = std::get_if<std::string>(&at(axis))) return *word;
+  throw Error(Kind::usage, axis + "=" + text_of(at(axis)) + " must be a word");
+}
+
+std::string Case::id() const {
+  std::string out = family;
+  for (const auto& [name, value] : axes) out += "/" + name + "=" + text_of(value);
+  return out;
+}
+
+}  // namespace clweave

@@ -1,0 +1,253 @@
+// plan: what a case asks of the device, as a value: buffers, steps, checks, cost.
+//
+// It never calls OpenCL: the harness builds, uploads, poisons, runs, checks and times whatever the plan says.
+#pragma once
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "suite/device_info.hpp"
+
+namespace clweave {
+
+struct Buffer {
+  std::size_t index;
+};  // a handle into Plan::buffers, not a device object
+struct LocalBytes {
+  std::size_t bytes;
+};  // a kernel argument in local memory
+using Scalar = std::vector<std::byte>;
+using Arg = std::variant<Buffer, LocalBytes, Scalar>;
+
+// One to three dimensions, fastest first. Empty as a local size: the driver chooses.
+using Range = std::vector<std::size_t>;
+std::size_t items_in(const Range&);
+std::uint64_t ceil_div(std::uint64_t n, std::uint64_t size);
+std::uint64_t round_up(std::uint64_t n, std::uint64_t multiple);
+std::string text_of(const Range&);        // "16x16"
+Range range_of(const std::string& text);  // usage error unless it is 1 to 3 positive numbers joined by x
+
+struct Launch {
+  std::string kernel;
+  Range global;
+  Range local;
+  std::vector<Arg> args;
+};
+struct CopyBuffer {  // clEnqueueCopyBuffer of the first `bytes`
+  Buffer from, to;
+  std::uint64_t bytes;
+};
+// The host's share: computed while earlier steps run on the device, then written behind them.
+struct HostWork {
+  Buffer to;
+  std::uint64_t offset, bytes;
+  std::function<void(std::span<std::byte>)> compute;
+};
+using Step = std::variant<Launch, CopyBuffer, HostWork>;
+
+// Outputs hold this pattern before every verified run: an element still equal to it was not written.
+inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93, 0x6E, 0xB8, 0x2F, 0xF4,
+                                                         0x59, 0xE2, 0x8B, 0x37, 0xD6, 0x4C, 0x95, 0x7A};
+
+// The pattern goes on behind every buffer for so many bytes; a byte changed there is a wrong result.
+inline constexpr std::uint64_t guard_bytes = 4096;
+
+// What comparing a stretch of one output found. Stretches of one buffer add up with `merge`.
+struct Tally {
+  std::uint64_t elements = 0, written = 0, wrong = 0;
+  std::uint64_t first_wrong = UINT64_MAX;  // element index
+  std::string first_text;                  // "[17] is 3, expected 4"
+
+  void merge(const Tally& other);
+  std::string text() const;  // one sentence: how many are right and written, and the first that is not
+};
+
+// Both functions get the offset of their stretch in bytes; stretches start at multiples of 16 elements and
+// are handed to several threads at once.
+struct BufferSpec {
+  std::uint64_t bytes;
+  std::function<void(std::uint64_t offset, std::span<std::byte>)> fill;  // empty: output, poisoned
+  std::uint64_t spare = 0;  // bytes at the end that nothing may write, as the guard behind them
+
+  std::uint64_t used() const { return bytes - spare; }
+};
+struct Check {
+  Buffer buffer;
+  std::function<Tally(std::uint64_t offset, std::span<const std::byte>)> compare;
+};
+
+// The work one execution of all steps does, as the algorithm defines it, not as the hardware may do it.
+struct Cost {
+  std::uint64_t read = 0, written = 0, flops = 0, items = 0;
+};
+
+template <class T>
+std::string type_name();
+template <>
+inline std::string type_name<float>() {
+  return "float";
+}
+template <>
+inline std::string type_name<double>() {
+  return "double";
+}
+template <>
+inline std::string type_name<std::int32_t>() {
+  return "int";
+}
+template <>
+inline std::string type_name<std::uint32_t>() {
+  return "uint";
+}
+template <>
+inline std::string type_name<std::int64_t>() {
+  return "long";
+}
+template <>
+inline std::string type_name<std::uint64_t>() {
+  return "ulong";
+}
+template <>
+inline std::string type_name<std::uint8_t>() {
+  return "uchar";
+}
+
+struct Plan {
+  std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
+  std::map<std::string, std::string> defines;
+  std::vector<BufferSpec> buffers;
+  std::vector<Step> steps;  // timed together, in order
+  std::vector<Check> checks;
+  Cost cost;
+  std::string
+      ceiling;  // what the case cannot beat, as family ceiling names it: copy, read, arithmetic_float ..
+  std::string exhibit;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
+  std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
+
+  template <std::integral N>
+  Plan& define(const std::string& name, N v) {
+    defines[name] = std::to_string(v);
+    return *this;
+  }
+  Plan& define(const std::string& name, const std::string& v) {
+    defines[name] = v;
+    return *this;
+  }
+
+  Plan& derive(const std::string& name, std::int64_t v) {
+    derived.emplace_back(name, std::to_string(v));
+    return *this;
+  }
+
+  // Throws `unsupported` with the reason unless the device can do it.
+  static void need(bool able, const std::string& reason) {
+    if (!able) throw Error(Kind::unsupported, reason);
+  }
+  template <class T>
+  static void need_type(const DeviceInfo& device) {
+    if constexpr (std::is_same_v<T, double>)
+      need(device.fp64, "the device has no double precision (cl_khr_fp64)");
+  }
+
+  template <class T>
+  Buffer output(std::uint64_t n) {
+    return add<T>(n, nullptr);
+  }
+
+  // Room for n elements, of which no more than the first `used` may be written.
+  template <class T>
+  Buffer output(std::uint64_t n, std::uint64_t used) {
+    const Buffer b = output<T>(n);
+    buffers[b.index].spare = (n - used) * sizeof(T);
+    return b;
+  }
+
+  // Element i is value(i), T(std::uint64_t).
+  template <class T, class F>
+  Buffer input(std::uint64_t n, F value) {
+    return add<T>(n, [value](std::uint64_t offset, std::span<std::byte> bytes) {
+      const std::uint64_t first = offset / sizeof(T);
+      for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+        const T v = value(first + i);
+        std::memcpy(&bytes[i * sizeof(T)], &v, sizeof(T));
+      }
+    });
+  }
+
+  template <class... A>
+  void launch(std::string kernel, Range global, Range local, const A&... args) {
+    steps.emplace_back(Launch{std::move(kernel), std::move(global), std::move(local), {pack(args)...}});
+  }
+
+  // Every element i of `b` must equal value(i); `tolerance` is relative to |expected|, 0 = same value.
+  template <class T, class F>
+  void expect(Buffer b, F value, double tolerance = 0) {
+    expect_from<T>(
+        b, [value](std::uint64_t first) { return [value, i = first]() mutable { return value(i++); }; },
+        tolerance);
+  }
+
+  // The same where an element follows from those before it: start(i) returns a function whose calls give
+  // elements i, i + 1, ..
+  template <class T, class F>
+  void expect_from(Buffer b, F start, double tolerance = 0) {
+    checks.push_back(
+        {b, [start, tolerance](std::uint64_t offset, std::span<const std::byte> bytes) {
+           Tally tally;
+           const std::uint64_t first = offset / sizeof(T);
+           auto next = start(first);
+           for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+             T got;
+             std::memcpy(&got, &bytes[i * sizeof(T)], sizeof(T));
+             const T want = next();
+             const bool right = tolerance == 0
+                                    ? got == want
+                                    : std::abs(static_cast<double>(got) - static_cast<double>(want)) <=
+                                          tolerance * std::abs(static_cast<double>(want));
+             ++tally.elements;
+             // Bytes, not values: the pattern may be a NaN.
+             // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
+             tally.written += std::memcmp(&got, &poison[i * sizeof(T) % poison.size()], sizeof(T)) != 0;
+             if (right) continue;
+             if (tally.wrong++ == 0) {
+               tally.first_wrong = first + i;
+               tally.first_text =
+                   mismatch_text(first + i, static_cast<long double>(got), static_cast<long double>(want));
+             }
+           }
+           return tally;
+         }});
+  }
+
+ private:
+  template <class T>
+  Buffer add(std::uint64_t n, std::function<void(std::uint64_t, std::span<std::byte>)> fill) {
+    static_assert(poison.size() % sizeof(T) == 0);
+    buffers.push_back({n * sizeof(T), std::move(fill)});
+    return {buffers.size() - 1};
+  }
+  static std::string mismatch_text(std::uint64_t index, long double got, long double want);
+  static Arg pack(Buffer b) { return b; }
+  static Arg pack(LocalBytes b) { return b; }
+  template <class T>
+  static Arg pack(const T& scalar) {
+    static_assert(std::is_arithmetic_v<T>);
+    Scalar bytes(sizeof(T));
+    std::memcpy(bytes.data(), &scalar, sizeof(T));
+    return bytes;
+  }
+};
+
+}  // namespace clweave

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "base/text.hpp"
+
+namespace clweave {
+
+namespace {
+
+std::string joined(const Values& values) {
+  std::vector<std::string> texts;
+  for (const auto& value : values) texts.push_back(text_of(value));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+using Setting = std::pair<std::string, Values>;
+
+Setting setting_of(const std::string& text, const char* option) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    throw Error(Kind::usage, fmt::format("--{} {}: write axis=value[,value], such as --{} n=1024,4096",
+                                         option, text, option));
+  Values values;
+  for (const auto& word : split(text.substr(equals + 1), ',')) values.push_back(value_of(word));
+  return {text.substr(0, equals), values};
+}
+
+// A closed list of words takes no other; a list of numbers takes any number.
+bool understands(const Axis& axis, const Value& value) {
+  const bool words = std::holds_alternative<std::string>(axis.values.front());
+  return axis.open || (!words && !std::holds_alternative<std::string>(value)) ||
+         std::ranges::find(axis.values, value) != axis.values.end();
+}
+
+// Refuses what no family understands: an axis none has, or a word that a closed axis lacks.
+void check_setting(const Setting& setting, const std::vector<const Family*>& families, const char* option) {
+  const auto& [name, values] = setting;
+  std::vector<const Axis*> axes;
+  for (const auto* family : families) {
+    if (const Axis* axis = family->axis(name)) axes.push_back(axis);
+  }
+  if (axes.empty()) {
+    std::vector<std::string> known;
+    for (const auto* family : families) {
+      for (const auto& axis : family->axes) {
+        if (std::ranges::find(known, axis.name) == known.end()) known.push_back(axis.name);
+      }
+    }
+    throw Error(Kind::usage, fmt::format("--{} {}: no family here has that axis; there are {}", option, name,
+                                         fmt::join(known, ", ")));
+  }
+  Values known;
+  for (const Axis* axis : axes) known.insert(known.end(), axis->values.begin(), axis->values.end());
+  for (const auto& value : values) {
+    if (std::ranges::none_of(axes, [&](const Axis* axis) { return understands(*axis, value); }))
+      throw Error(Kind::usage,
+                  fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name, joined(known)));
+  }
+}
+
+// As people see them: local=256 is meant whether the axis holds a number or a shape.
+bool shown_among(const Value& value, const Values& values) {
+  return std::ranges::find(values, text_of(value), [](const Value& v) { return text_of(v); }) != values.end();
+}
+
+std::vector<const Family*> chosen_families(const std::vector<Family>& families,
+                                           const std::vector<std::string>& names) {
+  std::vector<const Family*> chosen;
+  for (const auto& family : families) {
+    if (names.empty() || std::ranges::find(names, family.name) != names.end()) chosen.push_back(&family);
+  }
+  for (const auto& name : names) {
+    if (std::ranges::find(families, name, &Family::name) != families.end()) continue;
+    std::vector<std::string> known;
+    for (const auto& family : families) known.push_back(family.name);
+    throw Error(Kind::usage, fmt::format("--family {}: there are {}", name, fmt::join(known, ", ")));
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<Job> select_jobs(const std::vector<Family>& families, const Selection& wanted) {
+  if (std::ranges::find(preset_names, wanted.preset) == preset_names.end())
+    throw Error(Kind::usage,
+                fmt::format("--preset {}: there are {}", wanted.preset, fmt::join(preset_names, ", ")));
+  const auto chosen = chosen_families(families, wanted.families);
+  std::vector<Setting> set;
+  std::vector<Setting> where;
+  for (const auto& text : wanted.set) check_setting(set.emplace_back(setting_of(text, "set")), chosen, "set");
+  for (const auto& text : wanted.where)
+    check_setting(where.emplace_back(setting_of(text, "where")), chosen, "where");
+  std::regex filter;
+  try {
+    filter = std::regex(wanted.filter);
+  } catch (const std::regex_error& error) {
+    throw Error(Kind::usage, "--filter " + wanted.filter + ": " + error.what());
+  }
+  const auto keep = [&](const Case& at) {
+    for (const auto& [name, values] : where) {
+      const auto axis = std::ranges::find(at.axes, name, &std::pair<std::string, Value>::first);
+      if (axis == at.axes.end() || !shown_among(axis->second, values)) return false;
+    }
+    return std::regex_search(at.id(), filter);
+  };
+
+  std::vector<Job> jobs;
+  std::vector<Job> exhibits;
+  bool need_ceilings = false;
+  for (const auto* family : chosen) {
+    auto sweeps = family->presets.at(wanted.preset);
+    for (auto& sweep : sweeps) {
+      for (const auto& [name, values] : set) {
+        const Axis* axis = family->axis(name);
+        if (axis == nullptr) continue;
+        // Another family's words give no case here.
+        sweep[name] = values;
+        std::erase_if(sweep[name], [&](const Value& value) { return !understands(*axis, value); });
+      }
+    }
+    for (auto& at : cases_of(*family, sweeps, wanted.seed)) {
+      if (!keep(at)) continue;
+      if (family->name != "ceiling") need_ceilings = true;
+      const bool exhibit = family->axis("form") != nullptr && at.is("form", "published");
+      (exhibit ? exhibits : jobs)
+          .push_back({family, std::move(at), exhibit, family->name == "ceiling" && wanted.preset != "smoke"});
+    }
+  }
+  std::ranges::move(exhibits, std::back_inserter(jobs));
+  const auto ceiling = std::ranges::find(families, "ceiling", &Family::name);
+  // At smoke sizes a fraction of a ceiling means nothing.
+  const bool add = need_ceilings && wanted.ceilings && wanted.preset != "smoke" && ceiling != families.end();
+  if (add) {
+    std::erase_if(jobs, [](const Job& job) { return job.family->name == "ceiling"; });
+    std::vector<Job> first;
+    for (auto& at : cases_of(*ceiling, ceiling->presets.at(wanted.preset), wanted.seed))
+      first.push_back({&*ceiling, std::move(at), false, true});
+    jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
+  }
+  if (jobs.empty()) {
+    throw Error(Kind::usage,
+                "no case is left: loosen --where or --filter (clweave list shows axes and values, "
+                "clweave run --dry-run the cases)");
+  }
+  return jobs;
+}
+
+std::optional<Values> values_set(const Selection& wanted, const std::string& axis) {
+  std::optional<Values> values;
+  for (const auto& text : wanted.set) {
+    auto setting = setting_of(text, "set");
+    if (setting.first == axis) values = std::move(setting.second);
+  }
+  return values;
+}
+
+std::vector<std::string> axis_names(const std::vector<Family>& families) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const auto& family : families) {
+    for (const auto& axis : family.axes) add(axis.name);
+    for (const auto& column : family.derived) add(column.name);
+  }
+  return names;
+}
+
+Estimate estimate(const Plan& plan, const DeviceInfo& device) {
+  Estimate out;
+  for (const auto& buffer : plan.buffers) out.bytes += buffer.bytes;
+  // Orders of magnitude only: a progress bar corrects them by what it sees.
+  const double device_rate = device.type == "gpu" ? 3e11 : 6e9;
+  constexpr double host_rate = 1e9, executions = 20, build_s = 0.1;
+  const auto work =
+      static_cast<double>(plan.cost.read + plan.cost.written) + static_cast<double>(plan.cost.flops) / 10;
+  out.seconds = build_s + static_cast<double>(out.bytes) / host_rate + executions * work / device_rate;
+  return out;
+}
+
+double predicted_seconds(const Job& job, const DeviceInfo& device) {
+  try {
+    return estimate(plan_of(*job.family, job.at, device), device).seconds;
+  } catch (const Error&) {
+    return 1e-3;
+  }
+}
+
+}  // namespace clweave

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// suite: which cases a run consists of.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "suite/family.hpp"
+
+namespace clweave {
+
+// The words of the command line, as given.
+struct Selection {
+  std::string preset = "quick";
+  std::vector<std::string> families;  // empty: all
+  std::vector<std::string> where;     // "axis=v,v": keep the cases with these values
+  std::vector<std::string> set;       // "axis=v,v": replace the preset's values
+  std::string filter;                 // regular expression on case ids
+  std::uint64_t seed = 1;
+  bool ceilings = true;  // measure family ceiling first, so that other rows have a measure
+};
+
+// What --set gives this axis; empty when it does not name it.
+std::optional<Values> values_set(const Selection&, const std::string& axis);
+
+struct Job {
+  const Family* family = nullptr;
+  Case at;
+  bool exhibit = false;     // form=published
+  bool is_ceiling = false;  // the best of these is what other rows are held against
+  bool tuned = false;       // in the configuration that tune found, beside the same in the default's
+};
+
+// The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known
+// error may take the device down. Throws `usage` that names what may be typed instead.
+std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
+
+// Every axis and derived column of every family, in the order met.
+std::vector<std::string> axis_names(const std::vector<Family>&);
+
+// What a case needs, before it is run: bytes of all buffers, and a rough time in seconds.
+struct Estimate {
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+};
+Estimate estimate(const Plan&, const DeviceInfo&);
+double predicted_seconds(const Job&, const DeviceInfo&);  // of a job that cannot run: next to nothing
+
+}  // namespace clweave

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_fingerprint: cards from invented rows of the families.
+#include "answers/card.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+using namespace clweave;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+using Cells = std::vector<std::pair<std::string, std::string>>;
+
+// A case of a real family: every axis at its default but these.
+Record row(const std::string& family_name, const Cells& cells, double seconds) {
+  static const auto families = all_families();
+  const auto& family = *std::ranges::find(families, family_name, &Family::name);
+  Record r;
+  r.platform = "Invented, OpenCL 3.0";
+  r.device = "Loom 1";
+  r.driver = "1.2";
+  r.family = r.case_id = family_name;
+  for (const auto& axis : family.axes) {
+    std::string value = text_of(axis.values.front());
+    for (const auto& [name, cell] : cells) {
+      if (name == axis.name) value = cell;
+    }
+    r.axes.emplace_back(axis.name, value);
+  }
+  for (const auto& [name, cell] : cells) r.case_id += "/" + name + "=" + cell;
+  r.status = "ok";
+  r.timer = "event";
+  r.cache = "warm";
+  r.time_s = r.time_low_s = r.time_high_s = seconds;
+  r.gb_per_s = 1 / seconds;
+  return r;
+}
+
+Record ceiling(const std::string& name, double rate) {
+  Record r = row("ceiling", {{"kernel", name}}, 1);
+  r.ceiling = name;
+  r.gb_per_s = {};
+  (name.starts_with("arithmetic") ? r.gflop_per_s : r.gb_per_s) = rate;
+  return r;
+}
+
+Card card(const std::vector<Record>& records) { return card_of(device_rows(records).at(0), all_families()); }
+
+const Trait& trait(const Card& card, const std::string& name) {
+  return *std::ranges::find(card.traits, name, &Trait::name);
+}
+
+double value(const std::vector<Record>& records, const std::string& name) {
+  const Card made = card(records);
+  const Trait& found = trait(made, name);
+  return found.figure ? found.figure->value : -1;
+}
+
+std::string text(double x) { return fmt::format("{}", x); }
+
+// What a device of 16 items in lock-step does.
+std::vector<Record> lanes() {
+  std::vector<Record> out = {row("lanes", {{"paths", "1"}}, 1)};
+  for (int paths = 2; paths <= 16; paths *= 2) {
+    for (int granularity = 1; granularity <= 64; granularity *= 2)
+      out.push_back(row("lanes", {{"paths", text(paths)}, {"granularity", text(granularity)}},
+                        std::max(1, std::min(paths, 16 / granularity))));
+  }
+  return out;
+}
+
+TEST(Fingerprint, LockStepWidthAndTheCostOfTwoPaths) {
+  EXPECT_EQ(value(lanes(), "lockstep_width"), 16);
+  EXPECT_EQ(value(lanes(), "two_paths"), 2);
+}
+
+TEST(Fingerprint, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
+  const Card made = card(lanes());
+  const Trait& copy = trait(made, "memory_latency");
+  EXPECT_FALSE(copy.figure);
+  EXPECT_EQ(copy.command, "clweave run --device \"Loom 1\" --family latency");
+  EXPECT_THAT(copy.cases, testing::IsEmpty());
+  const Trait& paths = trait(made, "two_paths");
+  EXPECT_EQ(paths.command, "");
+  EXPECT_THAT(paths.cases, ElementsAre("lanes/paths=2/granularity=1", "lanes/paths=1"));
+}
+
+TEST(Fingerprint, TheLeastVectorWithNearlyTheBestCopy) {
+  const auto copies = [](double two) {
+    return std::vector{row("copy", {{"width", "1"}}, 2), row("copy", {{"width", "2"}}, two),
+                       row("copy", {{"width", "4"}}, 1)};
+  };
+  EXPECT_EQ(value(copies(1.02), "vector_width"), 2);
+  EXPECT_EQ(value(copies(1.05), "vector_width"), 4);
+}
+
+TEST(Fingerprint, TheBestGroupAndHowWideItsPlateauIs) {
+  std::vector<Record> rows;
+  for (const auto& [group, seconds] :
+       {std::pair{"32", 1.02}, {"64", 1.2}, {"128", 1.04}, {"256", 1.0}, {"512", 1.5}})
+    rows.push_back(row("grayscale", {{"work_group", group}}, seconds));
+  EXPECT_EQ(value(rows, "best_group"), 256);
+  EXPECT_EQ(value(rows, "group_plateau"), 2) << "32 is as good, but not beside";
+  EXPECT_EQ(trait(card(rows), "group_plateau").note, "128 to 256 items");
+}
+
+TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
+  const auto rows = [](double of_four) {
+    std::vector<Record> out;
+    for (const auto& [ilp, rate] : {std::pair{"1", 20.0}, {"2", 40.0}, {"4", of_four}}) {
+      out.push_back(row("arithmetic", {{"ilp", ilp}, {"work_group", "128"}}, 1));
+      out.back().gflop_per_s = rate;
+    }
+    out.push_back(row("arithmetic", {{"groups_per_unit", "64"}}, 1));
+    out.back().gflop_per_s = 100;
+    return out;
+  };
+  EXPECT_EQ(value(rows(91), "chains_needed"), 4);
+  EXPECT_TRUE(std::isinf(value(rows(89), "chains_needed")));
+  EXPECT_EQ(trait(card(rows(89)), "chains_needed").note, "128 items reach 89 %");
+}
+
+TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
+  std::vector<Record> rows = {ceiling("copy", 200),
+                              ceiling("read", 250),
+                              ceiling("arithmetic_float", 2000),
+                              row("scan", {{"kernel", "three_phase"}}, 0.02),
+                              row("scan", {{"kernel", "lookback"}}, 0.01),
+                              row("scan", {{"kernel", "hillis_steele"}}, 0.001)};
+  EXPECT_EQ(value(rows, "copy"), 200);
+  EXPECT_EQ(value(rows, "balance"), 8);
+  EXPECT_EQ(value(rows, "best_scan"), 0.5) << "what hillis_steele moves is in vain";
+  EXPECT_EQ(value(rows, "single_pass_gain"), 2);
+  rows[4].cached = "yes";
+  EXPECT_EQ(value(rows, "best_scan"), 0.25);
+}
+
+TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
+  Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
+  r.items = 4 * 1000 * 132;
+  EXPECT_EQ(device_rows({r}).at(0).compute_units, 132);
+}
+
+TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
+  auto rows = lanes();
+  for (auto& r : rows) {
+    r.time_low_s = *r.time_s * 0.9;
+    r.time_high_s = *r.time_s * 1.1;
+  }
+  const Card made = card(rows);
+  const Figure paths = *trait(made, "two_paths").figure;
+  // A ratio of two medians known to 10 % each is known to about 14 %.
+  EXPECT_NEAR(paths.low, 2 / 1.15, 0.08);
+  EXPECT_NEAR(paths.high, 2 * 1.15, 0.08);
+  EXPECT_EQ(trait(made, "lockstep_width").figure->low, 16) << "no such noise makes another width of it";
+  EXPECT_EQ(trait(made, "lockstep_width").figure->high, 16);
+}
+
+TEST(FingerprintOutput, OneCard) {
+  const std::string out =
+      fingerprint_text({card({ceiling("copy", 200), ceiling("read", 250)})}, Screen(), true);
+  EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
+
+trait  value  unit  by  meaning
+─────────────────────────────────────────────
+copy     200  GB/s      copy, both directions
+read     250  GB/s      read
+
+not measured on Loom 1
+)"));
+  EXPECT_THAT(out, AllOf(HasSubstr(R"(
+  lockstep_width, two_paths
+    clweave run --device "Loom 1" --family lanes
+)"),
+                         HasSubstr(R"(
+rows of Loom 1
+  copy
+    ceiling/kernel=copy
+)")));
+}
+
+TEST(FingerprintOutput, TwoCardsSideBySide) {
+  auto records = std::vector{ceiling("copy", 200), ceiling("copy", 1234.5), ceiling("read", 1300)};
+  records[1].device = records[2].device = "Loom 2";
+  std::vector<Card> cards;
+  for (const auto& rows : device_rows(records)) cards.push_back(card_of(rows, all_families()));
+  EXPECT_EQ(fingerprint_markdown(cards),
+            R"(* A: Loom 1, Invented, driver 1.2
+* B: Loom 2, Invented, driver 1.2
+
+| trait | A | B | unit | meaning |
+| --- | ---: | ---: | --- | --- |
+| copy | 200 | 1234 | GB/s | copy, both directions |
+| read | - | 1300 | GB/s | read |
+)");
+  const std::string csv = fingerprint_csv(cards);
+  EXPECT_THAT(csv, testing::StartsWith("device,trait,value,low,high,unit,note,meaning,command,cases\n"));
+  EXPECT_THAT(csv, HasSubstr("\"Loom 2, Invented, driver 1.2\",copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
+                             "directions\",,ceiling/kernel=copy\n"));
+  EXPECT_THAT(fingerprint_json(cards), HasSubstr(R"("value": 1234.5)"));
+}
+
+}  // namespace

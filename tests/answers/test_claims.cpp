@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_claims: what invented rows say to invented claims, and whether the shipped claims can be decided at
+// all.
+#include "answers/claims.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+
+using namespace clweave;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::Not;
+using testing::SizeIs;
+
+namespace {
+
+// ---- Invented rows ---------------------------------------------------------------------------------------
+
+Family loom() {
+  Family family;
+  family.name = "loom";
+  family.axes = {{"kernel", "", {"plain", "twill", "satin"}},
+                 {"type", "", {"int", "double"}},
+                 {"n", "", {64, 1024}},
+                 {"group", "", {64, 128, 256}, false, true},
+                 {"form", "", {"corrected", "published"}}};
+  family.findings = [](const std::vector<Outcome>& outcomes, const DeviceInfo&) -> std::vector<Finding> {
+    return {{"rows", static_cast<double>(outcomes.size()), "", ""},
+            {"first_s", outcomes.at(0).time_s, "s", ""}};
+  };
+  return family;
+}
+
+struct Axes {
+  std::string kernel = "plain", type = "int", n = "64", group = "64", form = "corrected";
+};
+
+// Its interval is `wide` times its median wide, half to each side.
+Record row(const Axes& a, double seconds, double wide = 0.01) {
+  Record r;
+  r.platform = "Invented, OpenCL 3.0";
+  r.device = "Loom 1";
+  r.driver = "1.2";
+  r.device_type = "gpu";
+  r.family = "loom";
+  r.axes = {{"kernel", a.kernel}, {"type", a.type}, {"n", a.n},
+            {"group", a.group},   {"form", a.form}, {"paths", ""}};
+  r.case_id = "loom/" + a.kernel + "/" + a.type + "/" + a.n + "/" + a.group + "/" + a.form;
+  r.status = "ok";
+  r.timer = "event";
+  r.cache = "warm";
+  r.time_s = seconds;
+  r.time_low_s = seconds * (1 - wide / 2);
+  r.time_high_s = seconds * (1 + wide / 2);
+  r.gb_per_s = 1 / seconds;
+  return r;
+}
+
+Record failed(const Axes& a, const std::string& status, const std::string& reason) {
+  Record r = row(a, 1);
+  r.status = status;
+  r.reason = reason;
+  r.time_s = r.time_low_s = r.time_high_s = r.gb_per_s = {};
+  if (a.form == "published") r.exhibit = "yes";
+  return r;
+}
+
+// As the file has it: what decides, then whatever else belongs to the claim.
+std::string claim(const std::string& decided_by, const std::string& more = "") {
+  return R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804")" +
+         (decided_by.empty() ? "" : R"(, "decided_by": {)" + decided_by + "}") + more + "}]";
+}
+
+struct Ruled {
+  std::vector<Claim> claims;
+  std::vector<Record> records;
+  std::vector<DeviceRows> rows;
+  Ruling ruling;
+
+  Ruled(const std::string& json, std::vector<Record> given)
+      : claims(parse_claims(json, "test")), records(std::move(given)), rows(device_rows(records)) {
+    ruling = ruling_of(claims.at(0), rows.at(0), {loom()});
+  }
+  double value() const { return ruling.number->value; }
+  Verdict verdict() const { return ruling.verdict; }
+};
+
+const std::string plain_over_twill =
+    R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1)";
+
+std::vector<Record> two(double plain_s, double twill_s, double wide = 0.01) {
+  return {row({}, plain_s, wide), row({"twill"}, twill_s, wide)};
+}
+
+// ---- Verdicts --------------------------------------------------------------------------------------------
+
+TEST(Verdict, AWholeIntervalMustLieBeyondBoundAndMargin) {
+  const auto verdict = [](Rule::Is is, double low, double high) {
+    Rule rule;
+    rule.is = is;
+    rule.bound = 2;
+    rule.margin = 0.1;
+    return verdict_of({(low + high) / 2, low, high}, rule);
+  };
+  EXPECT_EQ(verdict(Rule::Is::above, 2.21, 3), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Is::above, 2.19, 3), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::above, 1.5, 1.82), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::above, 1.5, 1.81), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Is::below, 1.5, 1.81), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Is::below, 1.5, 1.82), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::below, 2.19, 3), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::below, 2.21, 3), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Is::equal, 1.82, 2.19), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Is::equal, 1.81, 2), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::equal, 2, 2.21), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::equal, 2.21, 3), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Is::equal, 1, 1.81), Verdict::fails);
+}
+
+TEST(Claims, ARatioOfTimesHoldsFailsOrIsNoise) {
+  const Ruled holds(claim(plain_over_twill), two(2, 1));
+  EXPECT_EQ(holds.verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(holds.value(), 2);
+  EXPECT_THAT(holds.ruling.cases,
+              ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/64/corrected"));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), two(1, 2)).verdict(), Verdict::fails);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), two(1.01, 1)).verdict(), Verdict::within_noise);
+  // The same ratio as the first, of medians that nobody knows well.
+  EXPECT_EQ(Ruled(claim(plain_over_twill), two(2, 1, 1.5)).verdict(), Verdict::within_noise);
+}
+
+TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
+  std::vector<Record> one = two(1.2, 1, 0.4), many;
+  EXPECT_EQ(Ruled(claim(plain_over_twill), one).verdict(), Verdict::within_noise);
+  for (int i = 0; i < 15; ++i) {
+    for (const auto& r : one) many.push_back(r);
+  }
+  const Ruled ruled(claim(plain_over_twill), many);
+  EXPECT_EQ(ruled.verdict(), Verdict::holds);
+  EXPECT_EQ(ruled.ruling.runs, 15U);
+  // Runs that disagree are less sure than one run that knows nothing of it.
+  auto scattered = two(1.2, 1);
+  for (const double factor : {0.7, 1.4}) scattered.push_back(row({}, 1.2 * factor));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), scattered).verdict(), Verdict::within_noise);
+}
+
+TEST(Claims, WithoutRowsTheCommandIsNamedThatWouldMeasureThem) {
+  const Ruled ruled(claim(plain_over_twill), {row({}, 1)});
+  EXPECT_EQ(ruled.verdict(), Verdict::not_testable);
+  EXPECT_EQ(ruled.ruling.note, no_rows);
+  EXPECT_EQ(ruled.ruling.command, "clweave run --device \"Loom 1\" --claim t-1");
+  EXPECT_FALSE(ruled.ruling.number);
+}
+
+TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
+  const Ruled ruled(claim(plain_over_twill), {row({}, 1), failed({"twill"}, "unsupported", "no shuttle")});
+  EXPECT_EQ(ruled.verdict(), Verdict::not_testable);
+  EXPECT_EQ(ruled.ruling.note, "unsupported: no shuttle");
+}
+
+TEST(Claims, AClaimWithoutRuleIsUntestableOrHasNoEvidence) {
+  const Ruled untestable(claim("", R"(, "untestable": "OpenCL does not tell")"), two(1, 1));
+  EXPECT_EQ(untestable.verdict(), Verdict::not_testable);
+  EXPECT_EQ(untestable.ruling.note, "OpenCL does not tell");
+  EXPECT_EQ(untestable.ruling.command, "");
+  const Ruled nothing(claim("", R"(, "fault": "the loom was empty", "check": "look")"), two(1, 1));
+  EXPECT_EQ(nothing.verdict(), Verdict::no_evidence);
+}
+
+TEST(Claims, ExhibitsShowTheFaultAndDecideNothing) {
+  const std::string json =
+      claim(plain_over_twill,
+            R"(, "fault": "the shed was shut", "exhibit": {"family": "loom", "form": "published"})");
+  auto records = two(2, 1);
+  EXPECT_EQ(Ruled(json, records).ruling.exhibit, "");
+  auto exhibit =
+      failed({"plain", "int", "64", "64", "published"}, "wrong_result",
+             "exhibit: shut; 2 of 64 elements correct, 2 written; first wrong: [2] is 0, expected 7");
+  records.push_back(exhibit);
+  exhibit.status = "ok";
+  exhibit.time_s = 0.001;
+  records.push_back(exhibit);
+  const Ruled ruled(json, records);
+  EXPECT_EQ(ruled.ruling.exhibit, "1 of 2 rows wrong: exhibit: shut; 2 of 64 elements correct, 2 written");
+  EXPECT_EQ(ruled.verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(ruled.value(), 2);
+}
+
+// ---- Which rows ------------------------------------------------------------------------------------------
+
+TEST(Claims, AnAxisThatIsNotNamedIsAtItsDefault) {
+  auto records = two(2, 1);
+  records.push_back(row({"twill", "double"}, 0.1));
+  records.push_back(row({"twill", "int", "64", "128"}, 0.1));
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  // A row without the axis was made before there was one.
+  std::erase_if(records[1].axes, [](const auto& axis) { return axis.first == "group"; });
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+}
+
+TEST(Claims, RowsOfAnotherDefaultCountWhereThereIsNoneOfTodaysAndNoChoice) {
+  Axes plain, twill = {"twill"};
+  plain.group = twill.group = "128";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(), Verdict::holds);
+  Axes other = plain;
+  other.group = "256";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(other, 1.1), row(twill, 1)}).verdict(),
+            Verdict::not_testable);
+  // What is computed is no matter of defaults.
+  plain.type = twill.type = "double";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(),
+            Verdict::not_testable);
+}
+
+TEST(Claims, WhatIsTriedCountsAtItsBest) {
+  const std::string json = claim(
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64]}}, "above": 1)");
+  auto records = two(2, 1);
+  records.push_back(row({"twill", "int", "64", "256"}, 0.5));
+  const Ruled ruled(json, records);
+  EXPECT_DOUBLE_EQ(ruled.value(), 4);
+  EXPECT_THAT(ruled.ruling.cases,
+              ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/256/corrected"));
+}
+
+TEST(Claims, BothSidesAreAtTheLargestSizeThatBothHave) {
+  const std::string json = claim(
+      R"("number": "ratio", "of": {"family": "loom", "n": {"largest": [64, 1024]}, "type": {"first": ["double", "int"]}},
+         "to": {"family": "loom", "kernel": "twill", "n": {"largest": [64, 1024]}, "type": {"first": ["double", "int"]}}, "above": 1)");
+  auto records = two(2, 1);
+  records.push_back(row({"plain", "int", "1024"}, 30));
+  records.push_back(row({"twill", "int", "1024"}, 10));
+  records.push_back(row({"plain", "int", "4096"}, 1000));
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 3);
+  EXPECT_EQ(Ruled(json, records).ruling.note, "type=int n=1024");
+  records.push_back(row({"plain", "double"}, 5));
+  records.push_back(row({"twill", "double"}, 1));
+  EXPECT_EQ(Ruled(json, records).ruling.note, "type=double n=64");
+}
+
+TEST(Claims, OtherMeasurementsAreLeftOut) {
+  auto records = two(2, 1);
+  records.push_back(row({"twill"}, 0.1));
+  records.back().timer = "host";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  auto by_host = two(3, 1);
+  for (auto& r : by_host) r.timer = "host";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), by_host).value(), 3);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host");
+  by_host.pop_back();
+  by_host.push_back(row({"twill"}, 1));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).verdict(), Verdict::not_testable) << "one of each clock";
+  records.push_back(row({"twill"}, 0.1));
+  records.back().cache = "cold";
+  records.push_back(row({"twill"}, 0.1));
+  records.back().api = "cuda";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+}
+
+TEST(Claims, AClaimMustHoldForEveryValueAndAgainstEveryOpponent) {
+  const std::string same = claim(R"("number": "ratio", "of": {"family": "loom", "group": [64, 128]},
+               "to": {"family": "loom", "kernel": "twill", "group": [64, 128]}, "same": "group", "above": 1)");
+  auto records = two(2, 1);
+  records.push_back(row({"plain", "int", "64", "128"}, 0.5));
+  EXPECT_EQ(Ruled(same, records).verdict(), Verdict::holds) << "only group 64 is on both sides";
+  records.push_back(row({"twill", "int", "64", "128"}, 1));
+  EXPECT_EQ(Ruled(same, records).verdict(), Verdict::fails);
+  EXPECT_DOUBLE_EQ(Ruled(same, records).value(), 0.5);
+  EXPECT_EQ(Ruled(same, records).ruling.note, "group=128");
+
+  const std::string each = claim(
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": ["twill", "satin"]},
+               "each": "kernel", "above": 1)");
+  auto rivals = two(2, 1);
+  rivals.push_back(row({"satin"}, 1.5));
+  EXPECT_NEAR(Ruled(each, rivals).value(), 2 / 1.5, 1e-12);
+  EXPECT_EQ(Ruled(each, rivals).ruling.note, "kernel=satin");
+}
+
+// ---- Numbers ---------------------------------------------------------------------------------------------
+
+// Times of plain at groups 16, 32, 64 ..
+std::vector<Record> along_groups(const std::vector<double>& times, const std::string& kernel = "plain",
+                                 double wide = 0.001) {
+  std::vector<Record> out;
+  int group = 16;
+  for (const double t : times) {
+    out.push_back(row({kernel, "int", "64", std::to_string(group)}, t, wide));
+    group *= 2;
+  }
+  return out;
+}
+
+std::string along(const std::string& number, const std::string& bound, const std::string& more = "") {
+  return claim(R"("number": ")" + number + R"(", "of": {"family": "loom", "group": {"try": [64, 128, 256]}},
+                 "along": "group", )" +
+               bound + more);
+}
+
+TEST(Claims, ATrendRisesWhenNoStepGoesBack) {
+  const std::string rising = along("trend", R"("rising": 1)");
+  EXPECT_EQ(Ruled(rising, along_groups({1, 1.1, 1.2, 1.5})).verdict(), Verdict::holds);
+  EXPECT_EQ(Ruled(rising, along_groups({1, 1.1, 1.2, 1.5})).ruling.note, "1, 1.1, 1.2, 1.5");
+  EXPECT_DOUBLE_EQ(Ruled(rising, along_groups({1, 1.1, 1.2, 1.5})).value(), 1.5);
+  EXPECT_EQ(Ruled(rising, along_groups({1, 1.1, 1.09, 1.5})).verdict(), Verdict::holds)
+      << "back by less than 3 %";
+  EXPECT_EQ(Ruled(rising, along_groups({1, 1.4, 1.2, 1.5})).verdict(), Verdict::fails);
+  EXPECT_EQ(Ruled(rising, along_groups({1, 1.01, 1, 1.01})).verdict(), Verdict::within_noise) << "flat";
+  EXPECT_EQ(Ruled(rising, along_groups({1.5, 1.2, 1.1, 1})).verdict(), Verdict::fails);
+  EXPECT_EQ(Ruled(rising, along_groups({1, 1.5})).verdict(), Verdict::not_testable)
+      << "two places show no shape";
+  EXPECT_EQ(Ruled(along("trend", R"("falling": 1)"), along_groups({1.5, 1.2, 1.1, 1})).verdict(),
+            Verdict::holds);
+}
+
+TEST(Claims, AnOptimumLiesInsideAndWhereTheClaimSays) {
+  const std::string inside = along("interior", R"("above": 1)"),
+                    at_32 = along("interior", R"("above": 1)", R"(, "at": 32)");
+  EXPECT_EQ(Ruled(inside, along_groups({2, 1, 1.5, 3})).verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(Ruled(inside, along_groups({2, 1, 1.5, 3})).value(), 2);
+  EXPECT_EQ(Ruled(inside, along_groups({2, 1, 1.5, 3})).ruling.note, "best at 32");
+  EXPECT_EQ(Ruled(inside, along_groups({1, 1.5, 2, 3})).verdict(), Verdict::fails);
+  EXPECT_EQ(Ruled(inside, along_groups({1, 0.99, 2, 3})).verdict(), Verdict::within_noise);
+  EXPECT_EQ(Ruled(at_32, along_groups({2, 1, 1.5, 3})).verdict(), Verdict::holds);
+  EXPECT_EQ(Ruled(at_32, along_groups({2, 1.02, 1, 3})).verdict(), Verdict::holds) << "as good as the best";
+  EXPECT_EQ(Ruled(at_32, along_groups({2, 1.5, 1, 3})).verdict(), Verdict::fails);
+}
+
+TEST(Claims, AParabolaThroughTheLogarithmFitsOrNot) {
+  const std::string json = along("parabola", R"("above": 0.9)");
+  const Ruled exact(json, along_groups({5, 2, 1, 2, 5}));
+  EXPECT_NEAR(exact.value(), 1, 1e-9);
+  EXPECT_EQ(exact.verdict(), Verdict::holds);
+  // By hand: 16/14 of 4.8 squares.
+  const Ruled zigzag(json, along_groups({1, 3, 1, 3, 1}));
+  EXPECT_NEAR(zigzag.value(), 5.0 / 21, 1e-9);
+  EXPECT_EQ(zigzag.verdict(), Verdict::fails);
+}
+
+TEST(Claims, LocalMinimaAreDeeperThanTheMargin) {
+  const std::string json = along("minima", R"("above": 1.5)");
+  EXPECT_DOUBLE_EQ(Ruled(json, along_groups({3, 2, 3, 2, 3, 2.99, 3, 4})).value(), 2);
+  EXPECT_EQ(Ruled(json, along_groups({3, 2, 3, 2, 3, 2.99, 3, 4})).verdict(), Verdict::holds);
+  EXPECT_EQ(Ruled(json, along_groups({3, 2, 3, 4, 5, 6, 7, 8})).verdict(), Verdict::fails);
+}
+
+TEST(Claims, SpreadAndReachAndCrossover) {
+  EXPECT_DOUBLE_EQ(Ruled(along("spread", R"("below": 2)"), along_groups({2, 1, 3})).value(), 3);
+  // 90 % of the best rate, which is 1.
+  EXPECT_DOUBLE_EQ(Ruled(along("reach", R"("below": 2)"), along_groups({3, 1.2, 1.1, 1})).value(), 64);
+  const std::string crossing = claim(
+      R"("number": "crossover", "of": {"family": "loom", "kernel": "twill", "group": {"try": [16]}},
+         "to": {"family": "loom", "group": {"try": [16]}}, "along": "group", "below": 100)");
+  auto records = along_groups({1, 2, 3, 4});
+  for (const auto& r : along_groups({2, 1, 4, 3}, "twill")) records.push_back(r);
+  EXPECT_DOUBLE_EQ(Ruled(crossing, records).value(), 128)
+      << "faster once, then slower, then faster to the end";
+  EXPECT_EQ(Ruled(crossing, records).verdict(), Verdict::fails);
+  auto never = along_groups({1, 1, 1, 1});
+  for (const auto& r : along_groups({2, 2, 2, 2}, "twill")) never.push_back(r);
+  EXPECT_EQ(Ruled(crossing, never).verdict(), Verdict::fails);
+}
+
+TEST(Claims, ARateIsHigherWhereTheTimeIsLess) {
+  const std::string json = claim(R"("number": "ratio", "of": {"family": "loom"},
+      "to": {"family": "loom", "kernel": "twill", "group": {"try": [64]}}, "quantity": "gb_per_s", "above": 1)");
+  auto records = two(1, 2);
+  records.push_back(row({"twill", "int", "64", "128"}, 4));
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 2);
+}
+
+TEST(Claims, AFamilysOwnFindingDecides) {
+  const std::string json = claim(
+      R"("number": "finding", "of": {"family": "loom", "kernel": ["plain", "twill"]}, "along": ["rows", "first_s"], "above": 1)");
+  EXPECT_DOUBLE_EQ(Ruled(json, two(0.5, 1)).value(), 4);
+}
+
+// ---- The file --------------------------------------------------------------------------------------------
+
+TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
+  const auto error_of = [](const std::string& json) -> std::string {
+    try {
+      parse_claims(json, "file.json");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(error_of("{"), HasSubstr("file.json: claim"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("must be a list"));
+  EXPECT_EQ(error_of(claim(R"("number": "median")")),
+            "file.json: claim t-1: number must be one of crossover, finding, interior, minima, parabola, "
+            "ratio, reach, "
+            "spread, trend");
+  EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"}, "over": 1)")),
+              HasSubstr("has no 'over'"));
+  EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"})")),
+              HasSubstr("one of above, below"));
+  EXPECT_THAT(
+      error_of(claim(R"("number": "ratio", "of": {"family": "loom", "n": {"most": [1]}}, "above": 1)")),
+      HasSubstr(R"({"largest": list})"));
+  EXPECT_THAT(error_of(claim(R"("number": "trend", "of": {"family": "loom"}, "rising": 1)")),
+              HasSubstr("along"));
+  EXPECT_THAT(error_of(claim("")), HasSubstr("needs decided_by"));
+  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "fault": "x")")), HasSubstr("exhibit or a check"));
+  EXPECT_THAT(error_of("[" + claim(plain_over_twill).substr(1, claim(plain_over_twill).size() - 2) + "," +
+                       claim(plain_over_twill).substr(1)),
+              HasSubstr("second claim"));
+  EXPECT_THROW(load_claims("/no/such/claims.json"), Error);
+}
+
+// A device that can do anything.
+DeviceInfo able(const std::string& type) {
+  DeviceInfo device;
+  device.name = "Able";
+  device.vendor = "NVIDIA";
+  device.type = type;
+  device.compute_units = 8;
+  device.memory_bytes = device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 36;
+  device.local_bytes = 1 << 16;
+  device.max_group = 1024;
+  device.max_group_dims = {1024, 1024, 64};
+  device.lockstep = 32;
+  device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = true;
+  return device;
+}
+
+// Every value that a selection names occurs in a case of its family that a device can run: a renamed axis,
+// word or kernel leaves a selection of which nothing can be measured.
+TEST(ShippedClaims, EverySelectionIsPossible) {
+  const auto families = all_families();
+  const auto claims = load_claims("");
+  EXPECT_THAT(claims, Not(IsEmpty()));
+  for (const auto& claim : claims) {
+    for (const Rows* rows : claim.selections()) {
+      SCOPED_TRACE(claim.id + " " + rows->family);
+      const auto family = std::ranges::find(families, rows->family, &Family::name);
+      ASSERT_NE(family, families.end());
+      Sweep sweep;
+      for (const auto& [axis, want] : rows->axes) {
+        ASSERT_NE(family->axis(axis), nullptr) << axis;
+        sweep[axis] = want.values;
+      }
+      std::map<std::string, std::set<std::string>> seen;
+      for (const auto& at : cases_of(*family, {sweep}, 1)) {
+        ASSERT_NO_THROW(plan_of(*family, at, able("gpu"))) << at.id();
+        for (const auto& [axis, value] : at.axes) seen[axis].insert(text_of(value));
+      }
+      for (const auto& [axis, values] : sweep) {
+        for (const auto& value : values)
+          EXPECT_TRUE(seen[axis].contains(text_of(value))) << axis << text_of(value);
+      }
+    }
+  }
+}
+
+TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
+  const auto families = all_families();
+  for (const auto& claim : load_claims("")) {
+    if (!claim.rule) continue;
+    SCOPED_TRACE(claim.id);
+    const Rule& rule = *claim.rule;
+    const auto& family = *std::ranges::find(families, rule.of.family, &Family::name);
+    if (rule.kind == Rule::Kind::finding) {
+      Sweep sweep;
+      for (const auto& [axis, want] : rule.of.axes) sweep[axis] = want.values;
+      std::vector<Outcome> outcomes;
+      for (const auto& at : cases_of(family, {sweep}, 1)) outcomes.push_back({at, 1});
+      std::set<std::string> names;
+      for (const auto& finding : family.findings(outcomes, able("gpu"))) names.insert(finding.name);
+      for (const auto& name : rule.along) EXPECT_TRUE(names.contains(name)) << name;
+      continue;
+    }
+    auto axes = rule.along;
+    axes.insert(axes.end(), rule.same.begin(), rule.same.end());
+    for (const auto& axis : axes) {
+      EXPECT_NE(family.axis(axis), nullptr) << axis;
+      EXPECT_TRUE(rule.of.axes.contains(axis)) << axis << " has one value alone";
+    }
+    EXPECT_TRUE(rule.each.empty() || rule.to.axes.contains(rule.each));
+  }
+}
+
+// ---- The cases -------------------------------------------------------------------------------------------
+
+TEST(ClaimJobs, SizesFollowTheDevice) {
+  const auto families = all_families();
+  const auto claims = chosen_claims(load_claims(""), {"003-h"});
+  Selection wanted;
+  wanted.ceilings = false;
+  const auto n_of = [&](const DeviceInfo& device) {
+    std::set<std::string> sizes;
+    for (const auto& job : claim_jobs(claims, families, wanted, device))
+      sizes.insert(text_of(job.at.at("n")));
+    return sizes;
+  };
+  DeviceInfo tiny = able("cpu");
+  tiny.max_alloc_bytes = 4 * 5000000;
+  EXPECT_THAT(n_of(able("gpu")), ElementsAre("33554432"));
+  EXPECT_THAT(n_of(tiny), ElementsAre("4194304"));
+}
+
+TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
+  const auto families = all_families();
+  const auto jobs = claim_jobs(load_claims(""), families, {}, able("cpu"));
+  EXPECT_THAT(jobs, SizeIs(Le(320U))) << "ten minutes on two cores";
+  EXPECT_EQ(jobs.front().family->name, "ceiling");
+  EXPECT_TRUE(jobs.back().exhibit);
+  EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
+  Selection few;
+  few.ceilings = false;
+  few.where = {"form=published"};
+  const auto exhibits = claim_jobs(chosen_claims(load_claims(""), {"004-b"}), families, few, able("gpu"));
+  EXPECT_THAT(exhibits, SizeIs(2));
+}
+
+TEST(ClaimJobs, AnUnknownClaimNamesThoseThereAre) {
+  try {
+    chosen_claims(load_claims(""), {"999-z"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--claim 999-z"), HasSubstr("000-a")));
+  }
+}
+
+TEST(ClaimOptions, AClaimTakesThePlaceOfAPreset) {
+  EXPECT_TRUE(parse_options({"run", "--claims"})->run_claims);
+  EXPECT_TRUE(parse_options({"run", "--claim", "000-a,000-b"})->run_claims);
+  EXPECT_FALSE(parse_options({"run"})->run_claims);
+  EXPECT_THROW(parse_options({"run", "--claims", "--preset", "paper"}), Error);
+  EXPECT_THROW(parse_options({"run", "--claim", "000-a", "--preset", "paper"}), Error);
+  EXPECT_THROW(parse_options({"claims", "/dev/null", "--csv", "--json"}), Error);
+}
+
+// ---- What people and programs read -----------------------------------------------------------------------
+
+// clang-format off
+const std::string two_claims =
+    R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804",
+         "published": [{"device": "Loom 0", "value": 1.5}],
+         "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1},
+         "fault": "The shed was shut.", "exhibit": {"family": "loom", "form": "published"}},
+        {"id": "t-2", "statement": "Satin shines", "source": "Jacquard 1804",
+         "decided_by": {"number": "ratio", "of": {"family": "loom", "kernel": "satin"}, "below": 1}}])";
+// clang-format on
+
+std::vector<DeviceRulings> rulings_of(const std::vector<Claim>& claims, const std::vector<Record>& records) {
+  std::vector<DeviceRulings> out;
+  for (const auto& rows : device_rows(records)) {
+    auto& device = out.emplace_back(DeviceRulings{rows.device, rows.name(), {}});
+    for (const auto& claim : claims) device.rulings.push_back(ruling_of(claim, rows, {loom()}));
+  }
+  return out;
+}
+
+std::vector<Record> without_noise() {
+  auto records = two(2, 1, 0);
+  records.push_back(
+      failed({"plain", "int", "64", "64", "published"}, "wrong_result", "2 of 64 elements correct"));
+  return records;
+}
+
+TEST(ClaimsOutput, OneDevice) {
+  const auto claims = parse_claims(two_claims, "test");
+  const auto records = without_noise();
+  EXPECT_EQ(claims_text(rulings_of(claims, records), Screen(), true),
+            R"(Loom 1, Invented, driver 1.2
+2 claims: 1 holds, 1 not testable
+
+claim  verdict       here  at  asked      published          statement
+────────────────────────────────────────────────────────────────────────────
+t-1    holds         2x        > 1x ±3 %  1.5x Loom 0, void  Twill is faster
+t-2    not testable            < 1x ±3 %                     Satin shines
+
+A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
+of the noise between runs: clweave run --claims --runs 5 does.
+
+published evidence that is void
+  t-1  The shed was shut.
+    Loom 1: 1 of 1 rows wrong: 2 of 64 elements correct
+    repeat it: clweave run --no-ceiling --claim t-1 --where form=published
+
+not testable on Loom 1
+  t-2  rows are missing
+    clweave run --device "Loom 1" --claim t-2
+
+rows of Loom 1
+  t-1  at its only size, 1 run
+    loom/plain/int/64/64/corrected
+    loom/twill/int/64/64/corrected
+)");
+}
+
+TEST(ClaimsOutput, SeveralDevicesSideBySide) {
+  const auto claims = parse_claims(two_claims, "test");
+  auto records = without_noise();
+  for (auto r : two(1, 2, 0)) {
+    r.device = "Loom 2";
+    records.push_back(r);
+  }
+  EXPECT_EQ(claims_markdown(rulings_of(claims, records)),
+            R"(* A: Loom 1, Invented, driver 1.2. 2 claims: 1 holds, 1 not testable
+* B: Loom 2, Invented, driver 1.2. 2 claims: 1 fails, 1 not testable
+
+| claim | A | B | published | statement |
+| --- | --- | --- | --- | --- |
+| t-1 | holds 2x | fails 0.5x | 1.5x Loom 0, void | Twill is faster |
+| t-2 | not testable | not testable |  | Satin shines |
+
+A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
+of the noise between runs: clweave run --claims --runs 5 does.
+)");
+}
+
+TEST(ClaimsOutput, Csv) {
+  const auto claims = parse_claims(two_claims, "test");
+  const auto records = without_noise();
+  EXPECT_EQ(
+      claims_csv(rulings_of(claims, records)),
+      R"(device,claim,verdict,value,low,high,unit,asked,note,runs,published,evidence,exhibit,statement,source,command,cases
+"Loom 1, Invented, driver 1.2",t-1,holds,2,2,2,x,> 1x ±3 %,,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
+"Loom 1, Invented, driver 1.2",t-2,not testable,,,,x,< 1x ±3 %,rows are missing,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
+)");
+}
+
+TEST(ClaimsOutput, JsonHasWhatTheCsvHas) {
+  const auto claims = parse_claims(two_claims, "test");
+  const auto records = without_noise();
+  const std::string json = claims_json(rulings_of(claims, records));
+  EXPECT_THAT(json, AllOf(HasSubstr(R"("verdict": "holds")"), HasSubstr(R"("value": 2.0)"),
+                          HasSubstr(R"("void": "The shed was shut.")"), HasSubstr(R"("cases": [)")));
+}
+
+}  // namespace

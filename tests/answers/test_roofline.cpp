@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_roofline: where kernels stand under invented ceilings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "answers/roofline.hpp"
+
+using namespace clweave;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+namespace {
+
+Record row(const std::string& family, const std::string& kernel, const std::string& type, double seconds,
+           std::int64_t bytes, std::int64_t flops, const std::string& ceiling) {
+  Record record;
+  record.device = "Device";
+  record.platform = "Platform";
+  record.family = family;
+  record.case_id = family + "/kernel=" + kernel;
+  record.axes = {{"kernel", kernel}, {"type", type}};
+  record.status = "ok";
+  record.time_s = seconds;
+  record.bytes = bytes;
+  if (flops > 0) record.flops = flops;
+  record.gb_per_s = 1e-9 * static_cast<double>(bytes) / seconds;
+  if (flops > 0) record.gflop_per_s = 1e-9 * static_cast<double>(flops) / seconds;
+  record.ceiling = ceiling;
+  return record;
+}
+
+// 100 GB/s and 1000 Gop/s of floats: balance 10.
+std::vector<Record> ceilings() {
+  return {row("ceiling", "copy", "float", 1, 100'000'000'000, 0, "copy"),
+          row("ceiling", "arithmetic", "float", 1, 1'000'000, 1'000'000'000'000, "arithmetic_float")};
+}
+
+std::vector<Record> operator+(std::vector<Record> all, const Record& one) {
+  all.push_back(one);
+  return all;
+}
+
+TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto all = rooflines_of(records);
+  ASSERT_THAT(all, SizeIs(1));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  const Placed& kernel = all[0].kernels[0];
+  EXPECT_EQ(kernel.name, "f k float");
+  EXPECT_DOUBLE_EQ(kernel.intensity, 2);
+  EXPECT_DOUBLE_EQ(kernel.bound, 200);
+  EXPECT_EQ(kernel.bound_by, "copy");
+  EXPECT_DOUBLE_EQ(kernel.fraction, 0.5);
+}
+
+TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
+  const auto records =
+      ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
+  const auto all = rooflines_of(records);
+  EXPECT_EQ(all[0].kernels[0].bound_by, "arithmetic_float");
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
+}
+
+TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
+  const auto records = ceilings() + row("f", "k", "", 1, 90'000'000'000, 0, "copy");
+  const auto all = rooflines_of(records);
+  EXPECT_EQ(all[0].kernels[0].intensity, 0);
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.9);
+}
+
+// Its bytes never reach the memory whose bytes rows count.
+TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
+  const auto records = ceilings() + row("ceiling", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
+                       row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "") +
+                       row("g", "k", "", 1, 90'000'000'000, 0, "");
+  const auto all = rooflines_of(records);
+  ASSERT_THAT(all[0].roofs, SizeIs(3));
+  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, "copy") << kernel.name;
+  const std::string text = roofline_text(all[0], Screen());
+  EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
+  EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));
+  EXPECT_THAT(roofline_csv(all[0], true), HasSubstr("roof,local,,5000,,,,\n"));
+}
+
+TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
+  auto records = ceilings() + row("f", "k", "float", 2, 50'000'000'000, 0, "copy") +
+                 row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
+  records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
+  records.back().cached = "yes";
+  const auto all = rooflines_of(records);
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.5);
+}
+
+TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
+  auto records = ceilings() + row("f", "k", "float", 1, 1'000'000'000, 0, "copy");
+  records.back().status = "implausible";
+  EXPECT_THAT(rooflines_of(records)[0].kernels, IsEmpty());
+}
+
+TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
+                       row("g", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
+  const std::string text = roofline_text(rooflines_of(records)[0], Screen());
+  EXPECT_THAT(text, HasSubstr("A  f k float"));
+  EXPECT_THAT(text, HasSubstr("B  g k float"));
+  EXPECT_THAT(text, HasSubstr("10 op/B"));
+  EXPECT_THAT(text, Not(HasSubstr("·")));
+}
+
+TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const std::string text = roofline_csv(rooflines_of(records)[0], true);
+  EXPECT_THAT(text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction\n"));
+  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",roof,copy,,100,,,,\n"));
+  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",kernel,f k float,2,50,100,200,copy,0.5\n"));
+}
+
+}  // namespace

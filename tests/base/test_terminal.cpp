@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_terminal: what people see, without a terminal and with an invented clock.
+#include "base/terminal.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <locale>
+#include <map>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/progress.hpp"
+#include "base/quantity.hpp"
+#include "base/table.hpp"
+
+using namespace clweave;
+
+namespace {
+
+// Sets variables of the environment, or removes those given as null, and puts all back.
+class Environment {
+ public:
+  explicit Environment(const std::map<std::string, const char*>& values) {
+    for (const auto& [name, value] : values) {
+      const char* before = std::getenv(name.c_str());
+      before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+      set(name, value);
+    }
+  }
+  ~Environment() {
+    for (const auto& [name, value] : before_) set(name, value ? value->c_str() : nullptr);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  static void set(const std::string& name, const char* value) {
+    value == nullptr ? unsetenv(name.c_str()) : setenv(name.c_str(), value, 1);
+  }
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+// The two ends of a pseudo-terminal; -1 where the system lends none.
+struct PseudoTerminal {
+  PseudoTerminal() : master(posix_openpt(O_RDWR | O_NOCTTY)) {
+    if (master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)
+      fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+  }
+  ~PseudoTerminal() {
+    if (fd >= 0) close(fd);
+    if (master >= 0) close(master);
+  }
+  PseudoTerminal(const PseudoTerminal&) = delete;
+  PseudoTerminal& operator=(const PseudoTerminal&) = delete;
+  int master;
+  int fd = -1;
+};
+
+constexpr Screen live{.live = true, .colour = false, .ascii = true, .width = 80};
+
+// A progress line over a memory file and a clock that stands until it is moved.
+class Scene {
+ public:
+  explicit Scene(std::vector<double> predicted_s, Screen screen = live)
+      : file_(open_memstream(&data_, &size_)),
+        progress(file_, std::move(predicted_s), screen, [this] { return now_s; }) {}
+  ~Scene() {
+    progress.finish();
+    std::fclose(file_);
+    std::free(data_);
+  }
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  // What was written since the last call.
+  std::string written() {
+    std::fflush(file_);
+    const std::string out(data_ + seen_, size_ - seen_);
+    seen_ = size_;
+    return out;
+  }
+
+ private:
+  char* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t seen_ = 0;
+  std::FILE* file_;
+
+ public:
+  double now_s = 1000;
+  Progress progress;
+};
+
+std::string drawn(const std::string& line) { return "\r" + line + "\x1b[K"; }
+
+const std::string erased = "\r\x1b[K";
+
+}  // namespace
+
+TEST(Colour, IsOffForWhatIsNoTerminal) {
+  Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "xterm"}});
+  const int fd = open("/dev/null", O_WRONLY);
+  EXPECT_FALSE(wants_colour(fd));
+  EXPECT_FALSE(screen_of(fd).live);
+  EXPECT_EQ(screen_of(fd).width, 80);
+  close(fd);
+}
+
+TEST(Colour, ObeysTheEnvironment) {
+  const std::map<std::string, const char*> forced = {
+      {"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", "1"}, {"TERM", "dumb"}};
+  const auto with = [&](const std::string& name, const char* value) {
+    auto changed = forced;
+    changed[name] = value;
+    Environment environment(changed);
+    return wants_colour(-1);
+  };
+  EXPECT_TRUE(with("NO_COLOR", nullptr));
+  EXPECT_TRUE(with("NO_COLOR", ""));
+  EXPECT_FALSE(with("NO_COLOR", "1"));
+  EXPECT_FALSE(with("CLICOLOR_FORCE", "0"));
+  EXPECT_FALSE(with("CLICOLOR_FORCE", ""));
+}
+
+TEST(Colour, IsOnForATerminalThatIsNotDumb) {
+  const PseudoTerminal terminal;
+  if (terminal.fd < 0) GTEST_SKIP() << "no pseudo-terminal here";
+  winsize size = {};
+  size.ws_row = 25;
+  size.ws_col = 132;
+  ASSERT_EQ(ioctl(terminal.fd, TIOCSWINSZ, &size), 0);
+  {
+    Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "xterm"}});
+    EXPECT_TRUE(wants_colour(terminal.fd));
+    EXPECT_TRUE(screen_of(terminal.fd).live);
+    EXPECT_EQ(screen_of(terminal.fd).width, 132);
+  }
+  Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "dumb"}});
+  EXPECT_FALSE(wants_colour(terminal.fd));
+  EXPECT_FALSE(screen_of(terminal.fd).live);
+}
+
+TEST(Colour, TheFirstLocaleVariableThatIsSetDecidesOnUtf8) {
+  const auto ascii = [](const char* all, const char* type, const char* lang) {
+    Environment environment({{"LC_ALL", all}, {"LC_CTYPE", type}, {"LANG", lang}});
+    return screen_of(-1).ascii;
+  };
+  EXPECT_TRUE(ascii(nullptr, nullptr, nullptr));
+  EXPECT_FALSE(ascii(nullptr, nullptr, "en_GB.UTF-8"));
+  EXPECT_FALSE(ascii(nullptr, "C.utf8", "C"));
+  EXPECT_TRUE(ascii("C", nullptr, "en_GB.UTF-8"));
+  EXPECT_FALSE(ascii("", nullptr, "en_GB.UTF-8"));
+}
+
+TEST(Colour, PaintsOnlyWhenAsked) {
+  EXPECT_EQ(paint("ok", Style::green, true), "\x1b[32mok\x1b[0m");
+  EXPECT_EQ(paint("ok", Style::bold, true), "\x1b[1mok\x1b[0m");
+  EXPECT_EQ(paint("ok", Style::cyan, true), "\x1b[36mok\x1b[0m");
+  EXPECT_EQ(paint("ok", Style::green, false), "ok");
+  EXPECT_EQ(paint("", Style::green, true), "");
+}
+
+TEST(TableText, AlignsColumnsUnderAThinRule) {
+  Table table({{"case"}, {"time", Align::right}, {"note"}});
+  table.add({"scan", "1.23 ms", ""});
+  table.add({"reduce", "45 us", "fast"});
+  EXPECT_EQ(table.text(false),
+            "case       time  note\n"
+            "─────────────────────\n"
+            "scan    1.23 ms\n"
+            "reduce    45 us  fast\n");
+}
+
+TEST(TableText, TakesOneOrTwoColumnsATitleAndNoRows) {
+  Table one({{"a"}});
+  EXPECT_EQ(one.text(false), "a\n─\n");
+  Table two({{"a"}, {"b"}});
+  two.title("Both");
+  EXPECT_EQ(two.text(false), "Both\na  b\n────\n");
+}
+
+TEST(TableText, CountsCodePointsOutsideEscapes) {
+  Table table({{"x", Align::right}, {"y"}});
+  table.add({paint("µs", Style::red, true), "1"});
+  table.add({"four", "2"});
+  EXPECT_EQ(table.text(true),
+            "   \x1b[1mx\x1b[0m  \x1b[1my\x1b[0m\n"
+            "\x1b[2m───────\x1b[0m\n"
+            "  \x1b[31mµs\x1b[0m  1\n"
+            "four  2\n");
+  EXPECT_EQ(table.text(false), "   x  y\n───────\n  µs  1\nfour  2\n");
+}
+
+TEST(TableText, CutsTheLastColumn) {
+  Table table({{"a"}, {"reason"}});
+  table.add({"1", "longer than that"});
+  table.add({"2", paint("über alles", Style::red, true)});
+  table.add({"3", "exactly8"});
+  EXPECT_EQ(table.text(false, 8), "a  reason\n───────────\n1  longer …\n2  über al…\n3  exactly8\n");
+  EXPECT_NE(table.text(true, 8).find("2  \x1b[31müber al…\x1b[0m\n"), std::string::npos);
+}
+
+TEST(TableText, KeepsEachRowOnOneLine) {
+  Table table({{"a"}, {"b"}});
+  table.add({"x\ny\tz", "\r1"});
+  EXPECT_EQ(table.text(false), "a      b\n─────────\nx y z   1\n");
+}
+
+TEST(TableText, RefusesARowOfAnotherWidth) {
+  Table table({{"a"}, {"b"}});
+  try {
+    table.add({"1"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_STREQ(error.what(), "a table row of 1 cells for 2 columns");
+  }
+}
+
+TEST(NumberText, Seconds) {
+  EXPECT_EQ(seconds_text(0), "0 s");
+  EXPECT_EQ(seconds_text(1.23e-3), "1.23 ms");
+  EXPECT_EQ(seconds_text(45.6e-6), "45.6 us");
+  EXPECT_EQ(seconds_text(789e-9), "789 ns");
+  EXPECT_EQ(seconds_text(2e-12), "2.00 ps");
+  EXPECT_EQ(seconds_text(2e-15), "0.00200 ps");
+  EXPECT_EQ(seconds_text(1), "1.00 s");
+  EXPECT_EQ(seconds_text(999.6e-6), "1.00 ms");
+  EXPECT_EQ(seconds_text(999.4e-6), "999 us");
+  EXPECT_EQ(seconds_text(59.94), "59.9 s");
+  EXPECT_EQ(seconds_text(59.96), "1 min 00 s");
+  EXPECT_EQ(seconds_text(200), "3 min 20 s");
+  EXPECT_EQ(seconds_text(3599.4), "59 min 59 s");
+  EXPECT_EQ(seconds_text(3599.6), "1 h 00 min");
+  EXPECT_EQ(seconds_text(7500), "2 h 05 min");
+  EXPECT_EQ(seconds_text(360000), "4.17 d");
+  EXPECT_EQ(seconds_text(-1.23e-3), "-1.23 ms");
+  EXPECT_EQ(seconds_text(NAN), "-");
+  EXPECT_EQ(seconds_text(INFINITY), "-");
+}
+
+TEST(NumberText, Bytes) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(1), "1 B");
+  EXPECT_EQ(bytes_text(1000), "1000 B");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(1024), "1 KiB");
+  EXPECT_EQ(bytes_text(64 * 0x1p20), "64 MiB");
+  EXPECT_EQ(bytes_text(100 * 0x1p20), "100 MiB");
+  EXPECT_EQ(bytes_text(1.5 * 0x1p30), "1.5 GiB");
+  EXPECT_EQ(bytes_text(1023.9 * 0x1p10), "1 MiB");
+  EXPECT_EQ(bytes_text(1e9), "954 MiB");
+  EXPECT_EQ(bytes_text(0x1p64), "16384 PiB");
+  EXPECT_EQ(bytes_text(NAN), "-");
+}
+
+TEST(NumberText, Si) {
+  EXPECT_EQ(si_text(3.1234e12), "3.12 T");
+  EXPECT_EQ(si_text(3.1234e12, 2), "3.1 T");
+  EXPECT_EQ(si_text(3.1234e12, 3, "B/s"), "3.12 TB/s");
+  EXPECT_EQ(si_text(42), "42.0");
+  EXPECT_EQ(si_text(42, 3, "B/s"), "42.0 B/s");
+  EXPECT_EQ(si_text(999.6), "1.00 k");
+  EXPECT_EQ(si_text(-1500), "-1.50 k");
+  EXPECT_EQ(si_text(4e-10, 1), "400 p");
+  EXPECT_EQ(si_text(0), "0");
+  EXPECT_EQ(si_text(0, 3, "B/s"), "0 B/s");
+  EXPECT_EQ(si_text(INFINITY, 3, "B/s"), "-");
+}
+
+TEST(NumberText, Counts) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(1000), "1,000");
+  EXPECT_EQ(count_text(1234567), "1,234,567");
+  EXPECT_EQ(count_text(-999), "-999");
+  EXPECT_EQ(count_text(-123456), "-123,456");
+  EXPECT_EQ(count_text(std::numeric_limits<std::int64_t>::min()), "-9,223,372,036,854,775,808");
+}
+
+TEST(NumberText, Percent) {
+  EXPECT_EQ(percent_text(0.873), "87.3 %");
+  EXPECT_EQ(percent_text(1, 0), "100 %");
+  EXPECT_EQ(percent_text(-0.05), "-5.0 %");
+  EXPECT_EQ(percent_text(-1e-9), "0.0 %");
+  EXPECT_EQ(percent_text(NAN), "-");
+}
+
+TEST(NumberText, IgnoresTheLocale) {
+  struct German : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale(), new German));
+  EXPECT_EQ(seconds_text(1.23e-3), "1.23 ms");
+  EXPECT_EQ(seconds_text(1e8), "1157 d");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(si_text(1.5, 2), "1.5");
+  EXPECT_EQ(count_text(1000), "1,000");
+  EXPECT_EQ(percent_text(0.5), "50.0 %");
+  std::locale::global(before);
+}
+
+TEST(Bar, FillsInEighths) {
+  EXPECT_EQ(bar(0, 3), "   ");
+  EXPECT_EQ(bar(1, 3), "███");
+  EXPECT_EQ(bar(0.5, 3), "█▌ ");
+  EXPECT_EQ(bar(1.0 / 24, 3), "▏  ");
+  EXPECT_EQ(bar(23.0 / 24, 3), "██▉");
+  EXPECT_EQ(bar(-1, 2), "  ");
+  EXPECT_EQ(bar(7, 2), "██");
+  EXPECT_EQ(bar(NAN, 2), "  ");
+  EXPECT_EQ(bar(0.5, 0), "");
+}
+
+TEST(Bar, HasAPlainForm) {
+  EXPECT_EQ(bar(0.5, 4, true), "##  ");
+  EXPECT_EQ(bar(1, 4, true), "####");
+  EXPECT_EQ(bar(0, 4, true), "    ");
+}
+
+TEST(ProgressLine, ShowsStepBarTimesAndText) {
+  Scene scene({10, 30});
+  scene.progress.start(0, "scan/n=1024");
+  EXPECT_EQ(scene.written(), drawn("[1/2] |          | 0:00, 0:40 left  scan/n=1024"));
+  scene.now_s += 4;
+  scene.progress.tick();
+  EXPECT_EQ(scene.written(), drawn("[1/2] |#         | 0:04, 0:36 left  scan/n=1024"));
+  scene.progress.finish();
+  EXPECT_EQ(scene.written(), erased);
+  scene.progress.finish();
+  scene.progress.tick();
+  EXPECT_EQ(scene.written(), "");
+}
+
+TEST(ProgressLine, CorrectsThePredictionByWhatItSaw) {
+  Scene scene({10, 30});
+  scene.progress.start(0, "a");
+  scene.now_s += 20;
+  scene.written();
+  scene.progress.start(1, "b");
+  EXPECT_EQ(scene.written(), drawn("[2/2] |###       | 0:20, 1:00 left  b"));
+  scene.now_s += 30;
+  scene.progress.tick();
+  EXPECT_EQ(scene.written(), drawn("[2/2] |######    | 0:50, 0:30 left  b"));
+  scene.now_s += 300;
+  scene.progress.tick();
+  EXPECT_EQ(scene.written(), drawn("[2/2] |##########| 5:50, 0:00 left  b"));
+}
+
+TEST(ProgressLine, LearnsNothingFromATinyFirstStep) {
+  Scene scene({0.001, 100});
+  scene.progress.start(0, "a");
+  scene.now_s += 1;
+  scene.written();
+  scene.progress.start(1, "b");
+  EXPECT_EQ(scene.written(), drawn("[2/2] |          | 0:01, 1:40 left  b"));
+}
+
+TEST(ProgressLine, CountsStepsWhenNothingIsPredicted) {
+  Scene scene({0, NAN, -1, INFINITY});
+  scene.progress.start(2, "a");
+  EXPECT_EQ(scene.written(), drawn("[3/4] |#####     | 0:00  a"));
+  scene.now_s += 3725;
+  scene.progress.start(9, "beyond");
+  EXPECT_EQ(scene.written(), drawn("[10/10] |######### | 1:02:05  beyond"));
+}
+
+TEST(ProgressLine, DrawsTenTimesASecondAtMost) {
+  Scene scene(std::vector<double>(1000, 0.001));
+  int draws = 0;
+  for (std::size_t step = 0; step < 1000; ++step, scene.now_s += 0.001) {
+    scene.progress.start(step, "x");
+    draws += scene.written().empty() ? 0 : 1;
+  }
+  EXPECT_GE(draws, 9);
+  EXPECT_LE(draws, 11);
+}
+
+TEST(ProgressLine, NotesStayAboveIt) {
+  Scene scene({1});
+  scene.progress.note("before");
+  EXPECT_EQ(scene.written(), "before\n");
+  scene.progress.start(0, "a");
+  scene.written();
+  scene.progress.note(paint("wrong_result", Style::red, true) + "  scan");
+  EXPECT_EQ(scene.written(),
+            erased + "wrong_result  scan\n" + drawn("[1/1] |          | 0:00, 0:01 left  a"));
+}
+
+TEST(ProgressLine, WritesOnlyNotesToALog) {
+  Scene scene({1, 1}, Screen{.live = false});
+  scene.progress.start(0, "a");
+  scene.now_s += 5;
+  scene.progress.tick();
+  scene.progress.note("a failed");
+  scene.progress.start(1, "b");
+  scene.progress.finish();
+  EXPECT_EQ(scene.written(), "a failed\n");
+}
+
+TEST(ProgressLine, NeverFillsTheLastColumn) {
+  Scene scene({1}, Screen{.live = true, .colour = false, .ascii = true, .width = 50});
+  scene.progress.start(0, "a\ncase/with=a/name/that/is/long");
+  EXPECT_EQ(scene.written(), drawn("[1/1] |          | 0:00, 0:01 left  a case/with=~"));
+}
+
+TEST(ProgressLine, UsesColourAndBlocksWhereItMay) {
+  Scene scene({2, 2}, Screen{.live = true, .colour = true, .ascii = false, .width = 40});
+  scene.progress.start(0, "first");
+  scene.now_s += 2.1;
+  scene.written();
+  scene.progress.start(1, "a long name");
+  EXPECT_EQ(scene.written(), drawn("[2/2] |\x1b[32m█████     \x1b[0m| 0:02, 0:02 left  a …"));
+}
+
+TEST(ProgressLine, StandsOnAFileByDefault) {
+  std::FILE* file = std::tmpfile();
+  {
+    Progress progress(file, {1});
+    progress.start(0, "a");
+    progress.tick();
+  }
+  EXPECT_EQ(std::ftell(file), 0);
+  std::fclose(file);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_tune: the order of a search, the landscape it walks, what is kept of it, on invented times.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+
+#include "campaign/tuner.hpp"
+#include "suite/tuned_store.hpp"
+
+using namespace clweave;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+namespace {
+
+Space grid(std::size_t columns, std::size_t rows) {
+  std::vector<Point> points;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) points.push_back({column, row});
+  }
+  return Space(std::move(points));
+}
+
+// A valley with its floor at (column, row) and some roughness that a seed decides.
+struct Valley {
+  const Space& space;
+  double column, row;
+  std::uint64_t seed;
+
+  double operator()(std::size_t point) const {
+    const Point& at = space.points()[point];
+    const double dx = static_cast<double>(at[0]) - column, dy = static_cast<double>(at[1]) - row;
+    const double rough = 0.005 * std::abs(Random<double>(seed, 9)(point));
+    return 1 + 0.004 * (dx * dx + dy * dy) + rough;
+  }
+};
+
+struct Searched {
+  std::vector<std::pair<std::size_t, double>> trials;  // point, effort
+  double cost = 0;                                     // in full measurements
+  double best_full = HUGE_VAL;
+};
+
+template <class F>
+Searched searched(const Space& space, Strategy strategy, const F& landscape, std::size_t budget = SIZE_MAX) {
+  Searched out;
+  search(
+      space, strategy, 1,
+      [&](std::size_t point, double effort) -> std::optional<double> {
+        out.trials.emplace_back(point, effort);
+        out.cost += effort;
+        if (effort == 1) out.best_full = std::min(out.best_full, landscape(point));
+        return landscape(point);
+      },
+      [&] { return out.trials.size() >= budget; });
+  return out;
+}
+
+TEST(Space, NeighboursAreOneStepAwayOnOneAxis) {
+  const Space space = grid(3, 2);
+  EXPECT_THAT(space.neighbours(0), UnorderedElementsAre(1, 3));
+  EXPECT_THAT(space.neighbours(4), UnorderedElementsAre(3, 5, 1));
+}
+
+TEST(Space, AStepGoesOverWhatMakesNoSense) {
+  const Space space({{0, 0}, {2, 0}, {3, 1}});
+  EXPECT_THAT(space.neighbours(0), ElementsAre(1));
+  EXPECT_THAT(space.neighbours(2), IsEmpty());
+}
+
+TEST(Search, ExhaustiveMeasuresEachOnceInFullTheDefaultFirst) {
+  const Space space = grid(7, 5);
+  const auto found = searched(space, Strategy::exhaustive, Valley{space, 3, 2, 1});
+  EXPECT_THAT(found.trials, SizeIs(35));
+  EXPECT_EQ(found.trials.front().first, 0U);
+  EXPECT_EQ(std::set(found.trials.begin(), found.trials.end()).size(), 35U);
+  EXPECT_EQ(found.cost, 35);
+}
+
+TEST(Search, TheBudgetEndsIt) {
+  const Space space = grid(7, 5);
+  for (const auto strategy : {Strategy::exhaustive, Strategy::coarse, Strategy::random, Strategy::halving})
+    EXPECT_THAT(searched(space, strategy, Valley{space, 3, 2, 1}, 5).trials, SizeIs(5));
+}
+
+TEST(Search, CoarseClimbsToTheFloorOfAValley) {
+  const Space space = grid(9, 9);
+  const Valley valley{space, 3, 5, 0};
+  const auto found = searched(space, Strategy::coarse, valley);
+  EXPECT_LT(found.trials.size(), space.size() / 2);
+  EXPECT_LT(found.best_full, 1.006);
+}
+
+// Over many landscapes, so that luck does not decide: the promise is 2 % at a tenth of the cost.
+TEST(Search, HalvingComesNearTheBestAtATenthOfTheCost) {
+  const Space space = grid(18, 16);
+  int near = 0;
+  constexpr int landscapes = 100;
+  for (int i = 0; i < landscapes; ++i) {
+    const Random<std::uint32_t> draw(static_cast<std::uint64_t>(i), 3);
+    const Valley valley{space, static_cast<double>(draw(0) % 18), static_cast<double>(draw(1) % 16),
+                        static_cast<std::uint64_t>(i)};
+    double best = HUGE_VAL;
+    for (std::size_t p = 0; p < space.size(); ++p) best = std::min(best, valley(p));
+    const auto found = searched(space, Strategy::halving, valley);
+    EXPECT_LE(found.cost, 0.1 * static_cast<double>(space.size()));
+    near += found.best_full <= 1.02 * best ? 1 : 0;
+  }
+  EXPECT_GE(near, 95);
+}
+
+TEST(Search, WhatFailsIsNeverTheBest) {
+  const Space space = grid(6, 6);
+  std::vector<double> efforts;
+  search(
+      space, Strategy::halving, 1,
+      [&](std::size_t point, double effort) -> std::optional<double> {
+        if (point % 2 == 1) {
+          EXPECT_LT(effort, 0.25) << "a failed configuration was looked at again";
+          return {};
+        }
+        efforts.push_back(effort);
+        return 1.0 + static_cast<double>(point);
+      },
+      [] { return false; });
+  EXPECT_THAT(efforts, testing::Contains(1.0));
+}
+
+TEST(Search, ALocalMinimumIsFasterThanItsMeasuredNeighbours) {
+  const Space space = grid(5, 1);
+  EXPECT_THAT(local_minima(space, {3.0, 1.0, 2.0, 1.5, 1.6}), ElementsAre(1, 3));
+  EXPECT_THAT(local_minima(space, {3.0, {}, 2.0, {}, 1.6}), IsEmpty());
+}
+
+TEST(Search, AnUnknownStrategyIsToldTheKnown) {
+  try {
+    strategy_of("fast");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("exhaustive, coarse, random and halving"));
+  }
+}
+
+// ---- A family with one tunable axis of numbers and one of words ------------------------------------------
+
+const Family& toy() {
+  static const Family family = {
+      .name = "toy",
+      .question = "Which?",
+      .axes = {{"kernel", "", {"a", "b"}},
+               {"n", "", {1024}},
+               {"work_group", "", {256, 32, 64}, false, true},
+               {"order", "", {"up", "down"}, false, true}},
+      .presets = {{"quick", {{{"kernel", {"a", "b"}}, {"n", {1024}}, {"work_group", {96}}}}}},
+      .makes_sense = [](const Case& at) { return !(at.is("kernel", "b") && at.is("order", "down")); },
+      .plan =
+          [](const Case& at, const DeviceInfo& device) {
+            Plan::need(at.number("work_group") <= device.max_group, "too large");
+            return Plan();
+          }};
+  return family;
+}
+
+DeviceInfo device() {
+  DeviceInfo info;
+  info.platform = "Invented";
+  info.name = "Device";
+  info.driver = "1";
+  info.max_group = 128;
+  info.usable_bytes = info.memory_bytes = info.max_alloc_bytes = 1 << 30;
+  return info;
+}
+
+std::vector<Job> toy_jobs() {
+  std::vector<Job> jobs;
+  for (auto& at : cases_of(toy(), toy().presets.at("quick"), 1)) jobs.push_back({&toy(), at});
+  return jobs;
+}
+
+TEST(Landscapes, HoldEveryConfigurationThatTheDeviceCanRun) {
+  const auto all = landscapes_of(toy_jobs(), {}, device());
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].variant, "toy/kernel=a/n=1024");
+  // 256 is too large; 96 comes from the preset; numbers in order, the default first where it can run.
+  std::vector<std::string> texts;
+  for (const auto& at : all[1].cases) texts.push_back(at.id());
+  EXPECT_THAT(texts, ElementsAre("toy/kernel=b/n=1024/work_group=32/order=up",
+                                 "toy/kernel=b/n=1024/work_group=64/order=up",
+                                 "toy/kernel=b/n=1024/work_group=96/order=up"));
+  EXPECT_THAT(all[0].cases, SizeIs(6));
+}
+
+TEST(Landscapes, SetNarrowsThem) {
+  Selection wanted;
+  wanted.set = {"work_group=16"};
+  EXPECT_THAT(landscapes_of(toy_jobs(), wanted, device())[0].cases, SizeIs(2));
+}
+
+Record row(const Case& at, double time_s, int round = 1) {
+  Record record;
+  record.family = at.family;
+  record.case_id = at.id();
+  for (const auto& [name, value] : at.axes) record.axes.emplace_back(name, text_of(value));
+  record.status = "ok";
+  record.run = round;
+  record.time_s = time_s;
+  record.time_low_s = 0.99 * time_s;
+  record.time_high_s = 1.01 * time_s;
+  return record;
+}
+
+TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
+  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const Search found{
+      &all[1], {row(all[1].cases[0], 2e-3), row(all[1].cases[1], 1e-3), row(all[1].cases[2], 1.01e-3)}, 3};
+  const std::string text = searches_text({found}, false);
+  EXPECT_THAT(text, HasSubstr("work_group=64 order=up"));
+  EXPECT_THAT(text, HasSubstr("2.00x"));
+  EXPECT_THAT(text, HasSubstr("3 of 3"));
+  EXPECT_THAT(text, testing::ContainsRegex("  1 .* 1 .*3 of 3"));  // one tie, one minimum
+}
+
+TEST(Searches, ALongerLookCountsMoreThanABriefOne) {
+  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const Search found{&all[1], {row(all[1].cases[0], 0.5e-3), row(all[1].cases[1], 1e-3, 2)}, 3};
+  EXPECT_THAT(searches_text({found}, false), HasSubstr("work_group=64"));
+}
+
+TEST(Searches, NothingRightIsSaidSo) {
+  const auto all = landscapes_of(toy_jobs(), {}, device());
+  Record wrong = row(all[1].cases[0], 1);
+  wrong.status = "wrong_result";
+  EXPECT_THAT(searches_text({{&all[1], {wrong}, 1}}, false), HasSubstr("none was right"));
+}
+
+// ---- The store -------------------------------------------------------------------------------------------
+
+class Store : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path() const { return (folder_ / "deep" / "tuned.json").string(); }
+
+  static Case at(const char* kernel, std::int64_t n, std::int64_t work_group) {
+    return {"toy",
+            {{"kernel", std::string(kernel)},
+             {"n", n},
+             {"work_group", work_group},
+             {"order", std::string("up")}}};
+  }
+  static Tuned tuned(std::int64_t work_group) {
+    return {
+        {{"work_group", work_group}, {"order", std::string("up")}}, 1e-3, 2e-3, "2026-01-01T00:00:00Z", "1"};
+  }
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::absolute("store_" + std::to_string(getpid()));
+};
+
+TEST_F(Store, KeepsPerDeviceDriverAndVariant) {
+  TunedStore(path()).put(device(), toy(), at("a", 1024, 64), tuned(64));
+  const TunedStore store(path());
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("work_group"), 64);
+  EXPECT_FALSE(tuned_case(store, device(), toy(), at("a", 1024, 64))) << "is tuned already";
+  EXPECT_FALSE(tuned_case(store, device(), toy(), at("b", 1024, 256)));
+  DeviceInfo other = device();
+  other.driver = "2";
+  EXPECT_FALSE(tuned_case(store, other, toy(), at("a", 1024, 256)));
+}
+
+TEST_F(Store, TakesTheNearestSizeWhereThereIsNoOther) {
+  TunedStore store(path());
+  store.put(device(), toy(), at("a", 1024, 64), tuned(64));
+  store.put(device(), toy(), at("a", 1 << 20, 32), tuned(32));
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 4096, 256))->number("work_group"), 64);
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1 << 28, 256))->number("work_group"), 32);
+}
+
+TEST_F(Store, PutReplaces) {
+  TunedStore store(path());
+  store.put(device(), toy(), at("a", 1024, 64), tuned(64));
+  store.put(device(), toy(), at("a", 1024, 32), tuned(32));
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("work_group"), 32);
+}
+
+TEST_F(Store, RefusesWhatIsNoStore) {
+  std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
+  std::ofstream(path()) << "{\"schema\": \"other\"}";
+  EXPECT_THROW(TunedStore{path()}, Error);
+  std::ofstream(path()) << "half a f";
+  EXPECT_THROW(TunedStore{path()}, Error);
+}
+
+}  // namespace

@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_cli: clweave as its users meet it: words in; exit code, rows and text out.
+//
+// On PoCL, unless a test says otherwise. Failing drivers, full disks and interrupts are test_faults' subject.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "device/enumerate.hpp"
+#include "device/program.hpp"
+#include "faults/trial.hpp"
+
+using namespace clweave;
+using namespace trial;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+namespace {
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// One case that takes no time.
+const Words tiny = {"run", "--preset", "smoke", "--family", "lanes", "--where", "paths=1", "--where", "n=1"};
+
+// The smallest cases that need a compiler to see what is wrong with the kernel: grid and select, n=33.
+const Words two_kernels = {"run",        "--preset",          "smoke",
+                           "--family",   "divergence",        "--where",
+                           "n=33",       "--where",           "parity=row",
+                           "--where",    "mapping=row_first", "--where",
+                           "type=float", "--filter",          "kernel=(grid|select)/"};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// "44 cases on .."
+int planned_cases(const std::string& dry_run) {
+  std::smatch found;
+  return std::regex_search(dry_run, found, std::regex("([0-9]+) cases on ")) ? std::stoi(found[1]) : -1;
+}
+
+// "44 rows: 40 ok, ..": the last line of a summary.
+auto counts(std::size_t rows, const std::string& statuses = "") {
+  return ContainsRegex(fmt::format("\n{} [a-z]+: {}", rows, statuses));
+}
+
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    // One kernel cache for all tests of this program, which run one after the other.
+    trial_.set("POCL_CACHE_DIR", fs::absolute("pocl_cache").string());
+    // What a worker leaves behind goes with it, so leaks here are clweave's own.
+    if (const char* asan = std::getenv("ASAN_OPTIONS"))
+      trial_.set("ASAN_OPTIONS", asan);
+    else
+      trial_.set("ASAN_OPTIONS", "");
+    for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE"}) trial_.set(name, "");
+    show({"pocl"});
+  }
+
+  // The OpenCL implementations of these names and no others, in this order.
+  void show(const Words& implementations) {
+    const fs::path vendors = folder() / "vendors";
+    fs::remove_all(vendors);
+    fs::create_directory(vendors);
+    for (std::size_t i = 0; i < implementations.size(); ++i) {
+      const std::string& name = implementations[i];
+      fs::copy_file(icd(name), vendors / fmt::format("{}_{}.icd", i, name));
+    }
+    trial_.set("OCL_ICD_VENDORS", vendors.string());
+    trial_.set("RUSTICL_ENABLE", "llvmpipe");
+  }
+
+  static fs::path icd(const std::string& name) { return fs::path(CLWEAVE_ICDS) / name / (name + ".icd"); }
+  static bool is_here(const std::string& name) { return fs::exists(icd(name)); }
+
+  Ended run(const Words& words) { return checked(trial_.run(words), words); }
+
+  // In the test's folder.
+  Ended run_inside(const Words& words) {
+    trial_.start(Words{"-C", folder().string(), CLWEAVE_BINARY} + words, "env");
+    return checked(trial_.finish(), words);
+  }
+
+  nlohmann::json devices() {
+    const Ended ended = run({"devices", "--json"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out);
+  }
+
+  static Words names_of(const nlohmann::json& devices) {
+    Words names;
+    for (const auto& device : devices) names.push_back(device.at("name"));
+    return names;
+  }
+
+  // The devices that a run would use, in its order.
+  Words chosen(const Words& names, const Words& selectors) {
+    Words words = tiny + Words{"--dry-run"};
+    for (const auto& selector : selectors) words = words + Words{"--device", selector};
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    Words found;
+    for (const auto& line : lines_of(ended.out)) {
+      for (const auto& name : names) {
+        if (line.find(" on " + name + ",") != std::string::npos) found.push_back(name);
+      }
+    }
+    return found;
+  }
+
+  // A copy of the kernels with one place changed.
+  std::string edited_kernels(const char* file, const std::string& from, const std::string& to) {
+    const fs::path kernels = folder() / "kernels";
+    fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", kernels, fs::copy_options::recursive);
+    std::string text = content_of(kernels / file);
+    EXPECT_EQ(count_of(text, from), 1U) << "the edit misses its place";
+    std::ofstream(kernels / file) << text.replace(text.find(from), from.size(), to);
+    return kernels.string();
+  }
+
+  const fs::path& folder() const { return trial_.folder(); }
+  std::string csv() const { return trial_.csv(); }
+
+  Trial trial_;
+
+ private:
+  static Ended checked(Ended ended, const Words& words) {
+    for (const char* sign : {"Sanitizer", "runtime error:", "terminate called"})
+      EXPECT_THAT(ended.out + ended.err, Not(HasSubstr(sign))) << fmt::format("{}", fmt::join(words, " "));
+    return ended;
+  }
+};
+
+// ---- Asking ----------------------------------------------------------------------------------------------
+
+TEST_F(Cli, HelpListsEveryOption) {
+  const std::vector<std::pair<Words, Words>> pages = {
+      {{"--help"}, {"--help", "--version", "devices", "list", "run", "tune", "roofline"}},
+      {{"devices", "--help"}, {"--json"}},
+      {{"list", "--help"}, {"--family", "--json", "--columns"}},
+      {{"run", "--help"}, {"--samples",     "--device",  "--family", "--preset",    "--set",
+                           "--where",       "--filter",  "--csv",    "--kernels",   "--seed",
+                           "--no-ceiling",  "--dry-run", "--runs",   "--precision", "--max-samples",
+                           "--max-seconds", "--budget",  "--cache",  "--timeout",   "--in-process",
+                           "--resume",      "--replay",  "--case",   "--tuned",     "--store"}},
+      {{"tune", "--help"},
+       {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget",
+        "--store"}},
+      {{"roofline", "--help"}, {"--csv"}},
+      {{"compare", "--help"},
+       {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all", "--fingerprint",
+        "--csv", "--json", "--markdown"}},
+      {{"claims", "--help"}, {"--claim", "--claims-file", "--rows", "--csv", "--json", "--markdown"}},
+      {{"fingerprint", "--help"}, {"--rows", "--csv", "--json", "--markdown"}}};
+  show({});
+  for (const auto& [words, options] : pages) {
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(ended.err, "");
+    for (const auto& option : options) {
+      EXPECT_THAT(ended.out, ContainsRegex("(^|\n) +(-[a-zA-Z],)?" + option + "[ ,\n]")) << option;
+    }
+    // The supervisor's way to start its children.
+    EXPECT_THAT(ended.out, Not(HasSubstr("worker")));
+  }
+}
+
+TEST_F(Cli, VersionIsOneLine) {
+  const Ended ended = run({"--version"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_TRUE(std::regex_match(ended.out, std::regex("[0-9]+\\.[0-9]+\\.[0-9]+( [0-9a-f]+(-dirty)?)?\n")))
+      << ended.out;
+}
+
+// Decided before a driver is loaded: without any, the answer is the same.
+TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
+  const std::vector<std::pair<Words, Words>> table = {
+      {{}, {"clweave --help"}},
+      {{"nosuch"}, {"clweave --help"}},
+      {{"--nosuch"}, {"clweave --help"}},
+      {{"run", "--nosuch"}, {"--nosuch", "clweave run --help"}},
+      {{"devices", "extra"}, {"extra", "clweave --help"}},
+      {{"run", "--preset", "huge"}, {"--preset huge", "smoke, quick, paper, full"}},
+      {{"run", "--family", "nosuch"}, {"--family nosuch", "divergence"}},
+      {{"list", "--family", "nosuch"}, {"--family nosuch", "divergence"}},
+      {{"run", "--where", "nosuch=1"}, {"--where nosuch", "parity"}},
+      {{"run", "--set", "n"}, {"--set n", "axis=value"}},
+      {{"run", "--set", "=1"}, {"axis=value"}},
+      {{"run", "--family", "divergence", "--set", "parity=both"}, {"parity=both", "row, column"}},
+      {{"run", "--filter", "("}, {"--filter ("}},
+      {{"run", "--filter", "no such case"}, {"no case is left", "--dry-run"}},
+      {{"run", "--kernels", "/no/such/folder"}, {"--kernels", "/no/such/folder"}},
+      {{"run", "--seed", "some"}, {"--seed", "some"}},
+      {{"run", "--runs", "0"}, {"--runs"}},
+      {{"run", "--cache", "tepid"}, {"--cache", "warm", "cold"}},
+      {{"run", "--resume", "no_such.csv"}, {"--resume", "no_such.csv"}},
+      {{"run", "--replay", "no_such.csv", "--case", "x"}, {"--replay", "no_such.csv"}}};
+  show({});
+  for (const auto& [words, hints] : table) {
+    const std::string line = fmt::format("clweave {}", fmt::join(words, " "));
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.code, 2) << line << "\n" << ended.err;
+    EXPECT_EQ(ended.out, "") << line;
+    EXPECT_THAT(ended.err, StartsWith("clweave: ")) << line;
+    for (const auto& hint : hints) EXPECT_THAT(ended.err, HasSubstr(hint)) << line;
+  }
+  EXPECT_FALSE(fs::exists(folder() / "results"));
+}
+
+// ---- Devices ---------------------------------------------------------------------------------------------
+
+TEST_F(Cli, DevicesShowsATable) {
+  const auto device = devices().at(0);
+  const Ended ended = run({"devices"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Words lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 3U) << ended.out;
+  for (const char* head : {"index", "device", "vendor", "type", "driver", "CUs", "memory", "local", "fp64",
+                           "sub-groups", "UUID or PCI", "same hardware"})
+    EXPECT_THAT(lines[0], HasSubstr(head));
+  EXPECT_THAT(lines[2], StartsWith("0:0 "));
+  for (const char* field : {"name", "vendor", "type", "platform", "driver"})
+    EXPECT_THAT(lines[2], HasSubstr(device.at(field).get<std::string>()));
+  EXPECT_THAT(lines[2], ContainsRegex("[0-9.]+ [KMGT]iB"));
+}
+
+TEST_F(Cli, DevicesJsonTellsEverything) {
+  const auto all = devices();
+  ASSERT_EQ(all.size(), 1U);
+  const auto& device = all.at(0);
+  for (const char* field :
+       {"name", "vendor", "type", "driver", "platform", "version", "c_version", "uuid", "pci", "silicon"})
+    EXPECT_TRUE(device.at(field).is_string()) << field;
+  for (const char* field : {"platform_index", "device_index", "compute_units", "memory_bytes",
+                            "max_alloc_bytes", "local_bytes", "max_group"})
+    EXPECT_TRUE(device.at(field).is_number_integer()) << field;
+  for (const char* field : {"fp64", "subgroups"}) EXPECT_TRUE(device.at(field).is_boolean()) << field;
+  EXPECT_EQ(device.at("type"), "cpu");
+  EXPECT_EQ(device.at("silicon"), "host cpu");
+  EXPECT_EQ(device.at("fp64"), true);
+  EXPECT_GT(device.at("memory_bytes"), 1 << 20);
+  // The library reads it back: what is shown is what the rest of clweave knows.
+  EXPECT_EQ(nlohmann::json(device.get<DeviceInfo>()), device);
+}
+
+TEST_F(Cli, TwoDriversOfOneProcessorAreToldApart) {
+  if (!is_here("rusticl")) GTEST_SKIP() << "needs rusticl";
+  show({"pocl", "rusticl"});
+  const auto all = devices();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all.at(0).at("silicon"), all.at(1).at("silicon"));
+  EXPECT_NE(all.at(0).at("platform_index"), all.at(1).at("platform_index"));
+  const Ended table = run({"devices"});
+  EXPECT_THAT(table.out, ContainsRegex("0:0 .* 1:0 *\n1:0 .* 0:0 *\n"));
+}
+
+TEST_F(Cli, WithoutAnyDriverTheHintNamesOne) {
+  show({});
+  for (const Words& words : {Words{"devices"}, Words{"devices", "--json"}, tiny, tiny + Words{"--dry-run"}}) {
+    const Ended ended = run(words + (words.front() == "run" ? Words{"--csv", csv()} : Words{}));
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr("pocl-opencl-icd"));
+    EXPECT_FALSE(fs::exists(csv()));
+  }
+}
+
+TEST_F(Cli, ADeviceThatIsNotThereShowsThoseThatAre) {
+  const std::string name = devices().at(0).at("name");
+  for (const char* selector : {"nosuch", "7:0", "gpu", "0123456789abcdef0123456789abcdef"}) {
+    const Ended ended = run(tiny + Words{"--device", selector, "--csv", csv()});
+    EXPECT_EQ(ended.code, 3) << selector;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr(fmt::format("--device {} matches none of", selector)));
+    EXPECT_THAT(ended.err, HasSubstr("0:0"));
+    EXPECT_THAT(ended.err, HasSubstr(name));
+    EXPECT_FALSE(fs::exists(csv()));
+  }
+}
+
+TEST_F(Cli, DevicesAreSelectedByAnythingThatNamesThem) {
+  if (!is_here("rusticl")) GTEST_SKIP() << "needs a second implementation: rusticl";
+  show({"pocl", "rusticl"});
+  const Words all = names_of(devices());
+  ASSERT_EQ(all.size(), 2U);
+  const std::string& pocl = all[all[0].find("llvmpipe") == std::string::npos ? 0 : 1];
+  const std::string& rusticl = all[pocl == all[0] ? 1 : 0];
+  EXPECT_EQ(chosen(all, {}), all);
+  EXPECT_EQ(chosen(all, {"cpu"}), all);
+  EXPECT_EQ(chosen(all, {"0:0"}), Words{all[0]});
+  EXPECT_EQ(chosen(all, {"1:0"}), Words{all[1]});
+  EXPECT_EQ(chosen(all, {"PoCL"}), Words{pocl});
+  EXPECT_EQ(chosen(all, {"LLVMpipe"}), Words{rusticl});
+  EXPECT_EQ(chosen(all, {"mesa"}), Words{rusticl});
+  // In the order asked for, each once.
+  EXPECT_EQ(chosen(all, {"llvmpipe", "cpu"}), (Words{rusticl, pocl}));
+}
+
+TEST_F(Cli, DevicesAreSelectedByUuid) {
+  if (!is_here("intel")) GTEST_SKIP() << "needs Intel's runtime, which tells one";
+  show({"pocl", "intel"});
+  const auto found = devices();
+  for (const auto& device : found) {
+    const std::string uuid = device.at("uuid"), name = device.at("name");
+    if (uuid.empty()) continue;
+    EXPECT_EQ(chosen(names_of(found), {uuid}), Words{name});
+    const std::string grouped = fmt::format("{}-{}-{}-{}-{}", uuid.substr(0, 8), uuid.substr(8, 4),
+                                            uuid.substr(12, 4), uuid.substr(16, 4), uuid.substr(20));
+    EXPECT_EQ(chosen(names_of(found), {grouped}), Words{name});
+    return;
+  }
+  ADD_FAILURE() << "no device tells its UUID";
+}
+
+// ---- List ------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, ListNeedsNoDevice) {
+  show({});
+  const Ended ended = run({"list"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  for (const auto& family : all_families()) {
+    EXPECT_THAT(ended.out, HasSubstr(family.name + "  " + family.question));
+    for (const auto& axis : family.axes) EXPECT_THAT(ended.out, HasSubstr("\n" + axis.name + " "));
+  }
+  EXPECT_EQ(count_of(ended.out, "cases: smoke "), all_families().size());
+
+  const Ended one = run({"list", "--family", "lanes"});
+  EXPECT_EQ(one.code, 0);
+  EXPECT_EQ(count_of(one.out, "cases: smoke "), 1U);
+  EXPECT_THAT(one.out, StartsWith("lanes  "));
+}
+
+TEST_F(Cli, ListJsonHasTheSame) {
+  show({});
+  const Ended ended = run({"list", "--json"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto listed = nlohmann::json::parse(ended.out);
+  const auto families = all_families();
+  ASSERT_EQ(listed.size(), families.size());
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    EXPECT_EQ(listed[f].at("name"), families[f].name);
+    EXPECT_EQ(listed[f].at("question"), families[f].question);
+    ASSERT_EQ(listed[f].at("axes").size(), families[f].axes.size());
+    for (std::size_t a = 0; a < families[f].axes.size(); ++a) {
+      EXPECT_EQ(listed[f].at("axes")[a].at("name"), families[f].axes[a].name);
+      EXPECT_EQ(listed[f].at("axes")[a].at("values").size(), families[f].axes[a].values.size());
+    }
+    for (const char* preset : preset_names) {
+      EXPECT_EQ(listed[f].at("cases").at(preset),
+                cases_of(families[f], families[f].presets.at(preset), 1).size());
+    }
+  }
+}
+
+TEST_F(Cli, ListColumnsIsTheDictionary) {
+  show({});
+  const Ended ended = run({"list", "--columns"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.out, column_dictionary());
+  EXPECT_EQ(lines_of(ended.out).size(), columns().size() + 2);
+}
+
+// ---- Run -------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, DryRunRunsNothing) {
+  const Words words = {"run", "--preset", "smoke", "--family", "divergence", "--dry-run", "--csv", csv()};
+  const Ended ended = run_inside(words);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto jobs = select_jobs(all_families(), parse_options(words)->selection);
+  EXPECT_EQ(planned_cases(ended.out), static_cast<int>(jobs.size()));
+  for (const auto& job : jobs) EXPECT_THAT(ended.out, HasSubstr(job.at.id() + " "));
+  for (const char* head : {"case", "launches", "memory", "time"})
+    EXPECT_THAT(lines_of(ended.out).front(), HasSubstr(head));
+  EXPECT_THAT(ended.out, ContainsRegex("kernel=grid[^ ]*n=33/local=16x16[^ ]* +grid<48x48 by 16x16> +"
+                                       "[0-9.]+ KiB +[0-9.]+ [mu]?s"));
+  EXPECT_THAT(ended.out, HasSubstr("of device memory, roughly "));
+  EXPECT_FALSE(fs::exists(csv()));
+  EXPECT_FALSE(fs::exists(folder() / "results"));
+
+  // Without --csv neither.
+  EXPECT_EQ(run_inside(tiny + Words{"--dry-run"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder() / "results"));
+}
+
+TEST_F(Cli, EveryPlannedCaseIsARow) {
+  const Words words = {"run", "--preset", "smoke", "--family", "divergence"};
+  const Ended ended = run(words + Words{"--csv", csv()});
+  // Exhibits are wrong on purpose and cost no exit code.
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(csv());
+  expect_all_cases(results, words);
+  expect_sound_cells(results);
+  expect_samples_of_rows(csv());
+  EXPECT_EQ(static_cast<int>(results.cases.size()), planned_cases(run(words + Words{"--dry-run"}).out));
+  int exhibits = 0;
+  for (const auto& record : results.cases) {
+    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    EXPECT_EQ(record.family, "divergence");
+    EXPECT_EQ(record.device_type, "cpu");
+    EXPECT_EQ(record.run, Count(1));
+    EXPECT_EQ(record.seed, Count(1));
+    EXPECT_FALSE(record.time_utc.empty() || record.host.empty() || record.version.empty());
+    EXPECT_EQ(nlohmann::json::parse(record.command), nlohmann::json(words + Words{"--csv", csv()}));
+    if (record.exhibit == "yes") {
+      ++exhibits;
+      EXPECT_EQ(record.status, "wrong_result");
+      EXPECT_THAT(record.reason, ContainsRegex("[0-9]+ of 4096 elements correct, [0-9]+ written"));
+    } else {
+      EXPECT_TRUE(record.status == "ok" || record.status == "unsupported");
+    }
+  }
+  EXPECT_EQ(exhibits, 4);
+
+  // The summary for people: on stdout, as that is not where the rows went.
+  EXPECT_THAT(ended.out, HasSubstr(results.cases.front().device));
+  EXPECT_THAT(ended.out, counts(results.cases.size()));
+  EXPECT_THAT(ended.out, HasSubstr("exhibit: wrong"));
+  EXPECT_THAT(ended.err, HasSubstr(csv()));
+
+  // Another reader than our own finds the same table.
+  if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "the rest needs python3";
+  const char* script =
+      "import csv, sys\n"
+      "rows = list(csv.reader(open(sys.argv[1], newline='', encoding='utf-8')))\n"
+      "print(len(rows), sorted({len(row) for row in rows}), len(set(rows[0])))\n";
+  trial_.start({"-c", script, csv()}, "python3");
+  const Ended python = trial_.finish();
+  const std::size_t width = results.table.header.size();
+  EXPECT_EQ(python.out, fmt::format("{} [{}] {}\n", results.table.rows.size() + 1, width, width))
+      << python.err;
+}
+
+TEST_F(Cli, RowsMayGoToStdout) {
+  const Ended ended = run(tiny + Words{"--csv", "-"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto table = parse_csv(ended.out, "stdout");
+  EXPECT_TRUE(table.complete_last_line);
+  const auto records = records_of(table, "stdout");
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, "ok") << records[0].reason;
+  EXPECT_THAT(ended.err, counts(1, "1 ok"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Cli, ByDefaultEachDeviceHasAFile) {
+  if (!is_here("rusticl")) GTEST_SKIP() << "needs a second implementation: rusticl";
+  show({"pocl", "rusticl"});
+  const auto all = devices();
+  const Ended ended = run_inside(tiny);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::set<std::string> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(folder() / "results")) {
+    const fs::path path = entry.path();
+    if (!entry.is_regular_file() || path.string().ends_with(".samples.csv")) continue;
+    const std::string relative = fs::relative(path, folder());
+    EXPECT_TRUE(std::regex_match(relative,
+                                 std::regex("results/[a-z0-9-]+/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z\\.csv")))
+        << relative;
+    EXPECT_THAT(ended.err, HasSubstr(relative));
+    const Results results = read_results(path);
+    ASSERT_EQ(results.cases.size(), 1U);
+    EXPECT_TRUE(results.finished);
+    const std::string name = results.cases[0].device;
+    EXPECT_THAT(path.parent_path().filename().string(), HasSubstr(slug(name)));
+    folders.insert(name);
+  }
+  EXPECT_EQ(folders.size(), all.size());
+}
+
+TEST_F(Cli, AFileOfTheUsersChoiceTakesAllDevices) {
+  if (!is_here("rusticl")) GTEST_SKIP() << "needs a second implementation: rusticl";
+  show({"pocl", "rusticl"});
+  // A folder that is not there yet.
+  const std::string path = (folder() / "new" / "folder" / "rows.csv").string();
+  const Ended ended = run(tiny + Words{"--csv", path});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(path);
+  ASSERT_EQ(results.cases.size(), 2U);
+  EXPECT_NE(results.cases[0].device, results.cases[1].device);
+  EXPECT_EQ(results.cases[0].run_id, results.cases[1].run_id);
+  EXPECT_EQ(results.cases[0].case_id, results.cases[1].case_id);
+}
+
+TEST_F(Cli, AFileThatHoldsSomethingIsLeftAlone) {
+  std::ofstream(csv()) << "precious\n";
+  const Ended ended = run(tiny + Words{"--csv", csv()});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr(csv() + " exists"));
+  EXPECT_EQ(content_of(csv()), "precious\n");
+}
+
+TEST_F(Cli, APathThatCannotBeWrittenIsSaid) {
+  std::ofstream(folder() / "file") << "not a folder\n";
+  const std::string path = (folder() / "file" / "rows.csv").string();
+  const Ended ended = run(tiny + Words{"--csv", path});
+  EXPECT_EQ(ended.code, 5);
+  EXPECT_THAT(ended.err, HasSubstr(path));
+  EXPECT_THAT(ended.err, HasSubstr("Not a directory"));
+}
+
+TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
+  const std::string kernels =
+      edited_kernels("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  const Ended ended = run(two_kernels + Words{"--kernels", kernels, "--csv", csv()});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Results results = read_results(csv());
+  expect_all_cases(results, two_kernels);
+  expect_sound_cells(results);
+  EXPECT_EQ(results.of("kernel=select/").status, "ok");
+  const Record& wrong = results.of("kernel=grid/");
+  EXPECT_EQ(wrong.status, "wrong_result");
+  EXPECT_EQ(wrong.verified, "no");
+  EXPECT_THAT(wrong.reason, ContainsRegex("elements correct, 1089 written; first wrong: \\[[0-9]+\\] is "));
+  // Both at once and in the end, as the first may have scrolled away.
+  EXPECT_THAT(ended.err, HasSubstr("wrong_result  " + wrong.case_id));
+  EXPECT_THAT(ended.out, HasSubstr("wrong_result"));
+  EXPECT_THAT(ended.out, HasSubstr(wrong.case_id));
+}
+
+TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
+  const std::string kernels = edited_kernels("lanes.cl", "uint x = in[item];", "uint x = in[item]");
+  const Ended ended = run({"run", "--preset", "smoke", "--family", "lanes,ceiling", "--where", "n=1,32768",
+                           "--filter", "paths=1/|kernel=copy/", "--kernels", kernels, "--csv", csv()});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Results results = read_results(csv());
+  EXPECT_EQ(results.of("kernel=copy/").status, "ok");
+  EXPECT_EQ(results.of("lanes/").status, "build_failed");
+  EXPECT_THAT(results.of("lanes/").reason, ContainsRegex("lanes\\.cl:[0-9]+"));
+}
+
+TEST_F(Cli, AKernelFolderWithoutTheFileSaysSo) {
+  fs::create_directory(folder() / "empty");
+  const Ended ended = run(tiny + Words{"--kernels", (folder() / "empty").string(), "--csv", csv()});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("cannot read " + (folder() / "empty").string()));
+  EXPECT_TRUE(read_results(csv()).cases.at(0).failed());
+}
+
+// After the first rows, with many to come: those that are there stay, and nothing else is claimed.
+TEST_F(Cli, AnInterruptKeepsTheRowsMeasured) {
+  const Words words = {"run", "--preset", "quick", "--family", "lanes", "--no-ceiling", "--csv", csv()};
+  trial_.start(words);
+  ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 3; })) << trial_.err();
+  trial_.send(SIGINT);
+  const Ended ended = trial_.finish();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  trial_.expect_nobody_left();
+  const Results results = read_results(csv());
+  EXPECT_TRUE(results.table.complete_last_line);
+  EXPECT_FALSE(results.finished);
+  EXPECT_GE(results.cases.size(), 2U);
+  EXPECT_LT(results.cases.size(), select_jobs(all_families(), parse_options(words)->selection).size());
+  expect_sound_cells(results);
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, "ok") << record.reason;
+  EXPECT_THAT(ended.out, counts(results.cases.size()));
+}
+
+TEST_F(Cli, OneProcessDoesTheSame) {
+  const Ended ended = run(two_kernels + Words{"--in-process", "--csv", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(csv());
+  expect_all_cases(results, two_kernels);
+  expect_sound_cells(results);
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, "ok") << record.reason;
+}
+
+TEST_F(Cli, ARowCanBeRunAgain) {
+  ASSERT_EQ(run(two_kernels + Words{"--seed", "5", "--csv", csv()}).code, 0);
+  const Record before = read_results(csv()).of("kernel=select/");
+  const std::string content = content_of(csv());
+  const Ended ended = run({"run", "--replay", csv(), "--case", before.case_id});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto records = records_of(parse_csv(ended.out, "stdout"), "stdout");
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, "ok") << records[0].reason;
+  EXPECT_EQ(records[0].case_id, before.case_id);
+  EXPECT_EQ(records[0].seed, before.seed);
+  EXPECT_EQ(records[0].fingerprint, before.fingerprint);
+  EXPECT_EQ(content_of(csv()), content) << "the file is only read";
+
+  const Ended unknown = run({"run", "--replay", csv(), "--case", "lanes/paths=3"});
+  EXPECT_EQ(unknown.code, 2) << unknown.err;
+  EXPECT_THAT(unknown.err, HasSubstr("lanes/paths=3"));
+}
+
+// ---- Tuning ----------------------------------------------------------------------------------------------
+
+// Two configurations of one variant.
+const Words two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
+                          "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
+                          "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
+                          "local=16x16,32x8"};
+
+TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
+  const std::string store = (folder() / "tuned.json").string();
+  const Ended ended = run(Words{"tune", "--store", store, "--csv", csv()} + two_shapes);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 of 2"));
+  const Results results = read_results(csv());
+  EXPECT_EQ(results.cases.size(), 2U);
+  for (const auto& record : results.cases) EXPECT_EQ(record.verified, "yes") << record.reason;
+
+  // Whichever won: the run shows the other one too.
+  const fs::path again = folder() / "again.csv";
+  const Ended tuned = run(Words{"run", "--tuned", "--store", store, "--csv", again.string()} + two_shapes);
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_EQ(read_results(again).cases.size(), 2U) << "both are in the run already";
+  const fs::path third = folder() / "third.csv";
+  Words other = two_shapes;
+  other.back() = "local=1x256";
+  EXPECT_EQ(run(Words{"run", "--tuned", "--store", store, "--csv", third.string()} + other).code, 0);
+  const Results both = read_results(third);
+  ASSERT_EQ(both.cases.size(), 2U);
+  EXPECT_EQ(std::ranges::count(both.cases, "yes", &Record::tuned), 1);
+}
+
+TEST_F(Cli, TuneStopsAtItsBudget) {
+  const Ended ended = run(Words{"tune", "--budget", "1cases", "--strategy", "random", "--store",
+                                (folder() / "tuned.json").string(), "--csv", csv()} +
+                          two_shapes);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("1 of 2"));
+  EXPECT_EQ(read_results(csv()).cases.size(), 1U);
+}
+
+TEST_F(Cli, TuneSaysWhatMayBeTyped) {
+  const std::vector<std::pair<Words, std::string>> wrong = {
+      {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
+      {{"--strategy", "random"}, "--budget"},
+      {{"--budget", "60"}, "200cases"},
+      {{"--family", "lanes"}, "access,arithmetic,compaction,copy,"}};
+  for (const auto& [words, hint] : wrong) {
+    const Ended ended = run(Words{"tune", "--csv", csv()} + words);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(hint));
+  }
+}
+
+TEST_F(Cli, ATunedStoreThatIsNoneIsRefused) {
+  const fs::path store = folder() / "tuned.json";
+  std::ofstream(store) << "[]";
+  const Ended ended = run(tiny + Words{"--tuned", "--store", store.string(), "--csv", csv()});
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("--store"));
+}
+
+// ---- Roofline --------------------------------------------------------------------------------------------
+
+TEST_F(Cli, RooflineWithoutCeilingsSaysHowToGetThem) {
+  ASSERT_EQ(run(two_kernels + Words{"--csv", csv()}).code, 0);
+  const Ended ended = run({"roofline", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("no ceilings in this file"));
+  EXPECT_EQ(run({"roofline", "/nowhere.csv"}).code, 2);
+}
+
+TEST_F(Cli, SeedsChangeTheInputsNotTheVerdict) {
+  const Ended ended = run(two_kernels + Words{"--seed", "77", "--csv", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(csv());
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, "ok") << record.reason;
+    EXPECT_EQ(record.seed, Count(77));
+  }
+}
+
+TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
+  if (!is_here("rusticl")) GTEST_SKIP() << "needs rusticl, which lacks it";
+  show({"rusticl"});
+  const Words words = {
+      "run", "--preset", "smoke", "--family", "divergence", "--where", "kernel=grid,nobranch"};
+  const Ended ended = run(words + Words{"--csv", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(csv());
+  expect_all_cases(results, words);
+  expect_sound_cells(results);
+  int without = 0;
+  for (const auto& record : results.cases) {
+    SCOPED_TRACE(record.case_id + ": " + record.reason);
+    if (record.case_id.find("type=double") != std::string::npos) {
+      ++without;
+      EXPECT_EQ(record.status, "unsupported");
+      EXPECT_EQ(record.reason, "the device has no double precision (cl_khr_fp64)");
+      EXPECT_EQ(record.time_s, Number());
+    } else if (record.exhibit.empty()) {
+      EXPECT_EQ(record.status, "ok");
+      // Its driver stamps every event 0, 1, 2, 3.
+      EXPECT_EQ(record.timer, "host");
+    }
+  }
+  EXPECT_GT(without, 0);
+  EXPECT_THAT(ended.out, HasSubstr(fmt::format("{} unsupported", without)));
+}
+
+// ---- Looks -----------------------------------------------------------------------------------------------
+
+TEST_F(Cli, AFileGetsNoDecoration) {
+  const Ended ended = run(tiny + Words{"--csv", csv()});
+  EXPECT_EQ(ended.code, 0);
+  for (const auto& text : {ended.out, ended.err}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\r'), std::string::npos);
+  }
+}
+
+TEST_F(Cli, ColoursFollowTheConventions) {
+  trial_.set("CLICOLOR_FORCE", "1");
+  EXPECT_THAT(run({"list"}).out, HasSubstr("\x1b["));
+  const Ended forced = run(tiny + Words{"--csv", csv()});
+  EXPECT_THAT(forced.out, HasSubstr("\x1b["));
+  // Colours were asked for, a line that redraws itself was not.
+  EXPECT_EQ(forced.err.find('\r'), std::string::npos);
+  EXPECT_THAT(run({"devices", "--json"}).out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(content_of(csv()), Not(HasSubstr("\x1b")));
+  trial_.set("NO_COLOR", "1");
+  EXPECT_THAT(run({"list"}).out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Cli, ATerminalShowsTheProgress) {
+  const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+    GTEST_SKIP() << "the system lends no pseudo-terminal";
+  const int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  fcntl(master, F_SETFL, O_NONBLOCK);
+  trial_.set("TERM", "xterm");
+  trial_.start(Words{"-c", "exec \"$0\" \"$@\" 2>&1", CLWEAVE_BINARY} + tiny + Words{"--csv", csv()}, "sh",
+               terminal);
+  std::string seen;
+  // It holds a few KiB; a writer would wait for us.
+  const Ended ended = trial_.finish(120, [&] {
+    char bytes[4096];
+    for (ssize_t n = 0; (n = read(master, bytes, sizeof bytes)) > 0;)
+      seen.append(bytes, static_cast<std::size_t>(n));
+  });
+  close(terminal);
+  close(master);
+  EXPECT_EQ(ended.code, 0) << seen;
+  EXPECT_THAT(seen, HasSubstr("\r"));
+  EXPECT_THAT(seen, HasSubstr("[1/1] "));
+  EXPECT_THAT(seen, HasSubstr("lanes/paths=1/"));
+  EXPECT_THAT(seen, counts(1, "1 ok"));
+}
+
+}  // namespace

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_kernels: every kernel on a real OpenCL implementation, and kernels with planted errors.
+//
+// CTest starts it once per implementation found: OCL_ICD_VENDORS shows that one alone, and
+// CLWEAVE_TEST_IMPLEMENTATION names it: pocl, rusticl, oclgrind or intel.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <stdexcept>
+
+#include "device/open_device.hpp"
+#include "device/run_case.hpp"
+#include "suite/selection.hpp"
+
+using namespace clweave;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string implementation() {
+  const char* name = std::getenv("CLWEAVE_TEST_IMPLEMENTATION");
+  return name == nullptr ? "" : name;
+}
+
+bool on(const char* name) { return implementation() == name; }
+
+std::string text_of_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+const DeviceInfo& device() {
+  static const DeviceInfo only = [] {
+    std::vector<std::string> complaints;
+    const auto all = enumerate_devices(complaints);
+    if (all.size() != 1)
+      throw std::runtime_error(
+          fmt::format("{} devices, not one {}", all.size(), fmt::join(complaints, ", ")));
+    return all.front();
+  }();
+  return only;
+}
+
+// Replaces what must stand exactly once in the text; returns the line it began on.
+std::ptrdiff_t replace_in(const fs::path& path, const std::string& from, const std::string& to) {
+  std::string text = text_of_file(path);
+  const auto at = text.find(from);
+  // An edit that misses would let the unchanged kernel pass for a changed one.
+  if (at == std::string::npos || text.find(from, at + 1) != std::string::npos)
+    throw std::runtime_error("'" + from + "' is not exactly once in " + path.string());
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  text.replace(at, from.size(), to);
+  std::ofstream(path, std::ios::binary) << text;
+  return line;
+}
+
+// A copy of cl_kernels to be edited.
+class KernelFolder {
+ public:
+  KernelFolder() : path_(fs::absolute(fmt::format("kernels_{}_{}", getpid(), ++count))) {
+    fs::remove_all(path_);
+    fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", path_, fs::copy_options::recursive);
+  }
+  ~KernelFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  KernelFolder(const KernelFolder&) = delete;
+  KernelFolder& operator=(const KernelFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  static inline int count = 0;
+  fs::path path_;
+};
+
+// Oclgrind opens its log when a context is made, and finds the name in the environment alone: each session
+// has a log of its own.
+struct Opened {
+  explicit Opened(const fs::path& kernels) {
+    static int count = 0;
+    log = fs::absolute(fmt::format("oclgrind_{}_{}.log", getpid(), ++count));
+    fs::remove(log);
+    setenv("OCLGRIND_LOG", log.c_str(), 1);
+    session = std::make_unique<OpenDevice>(device(), kernels);
+  }
+  ~Opened() {
+    session.reset();
+    std::error_code ignored;
+    fs::remove(log, ignored);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  fs::path log;
+  std::unique_ptr<OpenDevice> session;
+};
+
+// As little timing as there is: no test here looks at how long something took.
+Measuring once() {
+  Measuring rule;
+  rule.stop.precision = 1;
+  rule.stop.min_samples = 1;
+  rule.stop.max_samples = 1;
+  rule.stop.max_seconds = 1e-3;
+  rule.max_batch = 1;
+  rule.warm_up_s = 0;
+  return rule;
+}
+
+Record record_of(OpenDevice& session, const Job& job) {
+  return run_case(session, *job.family, job.at, once()).record;
+}
+
+const std::vector<Family>& families() {
+  static const auto all = all_families();
+  return all;
+}
+
+std::vector<Job> jobs_of(const std::string& family, const std::vector<std::string>& where = {},
+                         const std::vector<std::string>& set = {}) {
+  Selection wanted;
+  wanted.preset = "smoke";
+  wanted.families = {family};
+  wanted.where = where;
+  wanted.set = set;
+  return select_jobs(families(), wanted);
+}
+
+bool is_exhibit(const Job& job) {
+  return job.family->axis("form") != nullptr && job.at.is("form", "published");
+}
+
+// A simulated work-item takes microseconds, and so does a simulated load.
+bool is_too_big_to_simulate(const Job& job) try {
+  const Plan plan = plan_of(*job.family, job.at, device());
+  const auto items = [](const Step& step) {
+    const auto* launch = std::get_if<Launch>(&step);
+    return launch == nullptr ? 0 : items_in(launch->global);
+  };
+  return plan.cost.read + plan.cost.written > (1U << 20) ||
+         std::ranges::any_of(plan.steps, [&](const Step& step) { return items(step) > (1U << 14); });
+} catch (const Error&) {
+  return false;  // it will say what the device lacks
+}
+
+// What Oclgrind 21.10 dies of, or complains of at length, while it looks for uninitialised reads; without
+// that it runs and is right. In `pascal` and of tuples its compiler leaves a call that it does not know; with
+// OCLGRIND_BUILD_OPTIONS=-cl-opt-disable these run, too, a minute each, without a finding.
+bool is_beyond_the_simulator(const Job& job) {
+  const Case& at = job.at;
+  if (job.family->name == "reduction")
+    return at.text("variant").ends_with("single") && (at.is("type", "float") || at.is("type", "double"));
+  return job.family->name == "scan" && (at.is("kernel", "pascal") || at.number("tuple") != 1);
+}
+
+// The smoke preset, without exhibits or them alone.
+std::vector<Job> smoke_jobs(bool exhibits) {
+  std::vector<Job> out;
+  const auto add = [&](const std::vector<Job>& jobs) {
+    std::ranges::copy_if(jobs, std::back_inserter(out), [&](const Job& job) {
+      return is_exhibit(job) == exhibits &&
+             !(on("oclgrind") && (is_too_big_to_simulate(job) || is_beyond_the_simulator(job)));
+    });
+  };
+  for (const auto& family : families()) {
+    if (on("oclgrind") && family.name == "lanes") {
+      // Its compiler narrows `item % 64` to a 6-bit integer, and the simulator does not cut the value down to
+      // that (21.10): items from 64 on reach no case of the switch. So 64 paths get no more than 64 items.
+      add(jobs_of(family.name, {"paths=1,2"}));
+      add(jobs_of(family.name, {"paths=64"}, {"n=1,60"}));
+    } else {
+      add(jobs_of(family.name));
+    }
+  }
+  return out;
+}
+
+// The first case of every kernel of every family: for what depends on the kernel alone.
+std::vector<Job> first_of_each_kernel(const std::vector<Job>& jobs) {
+  std::set<std::string> seen;
+  std::vector<Job> out;
+  std::ranges::copy_if(jobs, std::back_inserter(out), [&](const Job& job) {
+    std::string kernel = job.family->name;
+    for (const char* axis : {"kernel", "variant", "operation"}) {
+      if (job.family->axis(axis) != nullptr) kernel += " " + job.at.text(axis);
+    }
+    return seen.insert(kernel).second;
+  });
+  return out;
+}
+
+Job job_of(const std::string& case_id) {
+  const std::string family = case_id.substr(0, case_id.find('/'));
+  for (auto& job : jobs_of(family)) {
+    if (job.at.id() == case_id) return job;
+  }
+  throw std::runtime_error("the smoke preset has no case " + case_id);
+}
+
+std::string grid_case(const char* kernel, int n, const char* type = "float", const char* operands = "ab") {
+  return fmt::format(
+      "divergence/kernel={}/parity=row/mapping=row_first/operands={}/type={}/n={}/local=16x16/form=corrected",
+      kernel, operands, type, n);
+}
+
+std::string small_compaction(const std::string& kernel) {
+  for (const auto& job : jobs_of("compaction", {"kernel=" + kernel, "n=4099"})) return job.at.id();
+  throw std::runtime_error("no small case of " + kernel);
+}
+
+// The kernels with one place changed.
+class Mutant {
+ public:
+  Mutant(const std::string& file, const std::string& from, const std::string& to)
+      : line_(replace_in(folder_.path() / file, from, to)) {}
+
+  std::ptrdiff_t line() const { return line_; }  // of the change
+
+  Record run(const std::string& case_id) const {
+    const Opened opened(folder_.path());
+    return record_of(*opened.session, job_of(case_id));
+  }
+
+ private:
+  KernelFolder folder_;
+  std::ptrdiff_t line_;
+};
+
+// A row that is not ok holds no number that somebody could take for a result.
+void expect_no_numbers(const Record& record) {
+  for (const auto& column : columns()) {
+    const bool measured = column.name.ends_with("_s") || column.name.ends_with("_per_s") ||
+                          column.name == "samples" || column.name == "of_ceiling" || column.name == "value";
+    if (!measured) continue;
+    std::visit(
+        [&](auto member) {
+          if constexpr (!std::is_same_v<decltype(member), std::string Record::*>) {
+            EXPECT_FALSE((record.*member).has_value()) << column.name << " of " << record.case_id;
+          }
+        },
+        column.member);
+  }
+}
+
+class Kernels : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (implementation().empty()) return;
+    folder_ = std::make_unique<KernelFolder>();
+    opened_ = std::make_unique<Opened>(folder_->path());
+  }
+  static void TearDownTestSuite() {
+    opened_.reset();
+    folder_.reset();
+  }
+
+  void SetUp() override {
+    if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
+  }
+
+  static OpenDevice& session() { return *opened_->session; }
+  static const fs::path& kernels() { return folder_->path(); }  // as they are shipped
+  static std::string log() { return text_of_file(opened_->log); }
+
+ private:
+  static inline std::unique_ptr<KernelFolder> folder_;
+  static inline std::unique_ptr<Opened> opened_;
+};
+
+TEST_F(Kernels, TheDeviceIsTheOneMeant) {
+  const std::string where = device().platform + ", " + device().platform_version;
+  const std::map<std::string, std::string> names = {
+      {"pocl", "PoCL"}, {"rusticl", "rusticl"}, {"oclgrind", "Oclgrind"}, {"intel", "Intel"}};
+  EXPECT_THAT(where, HasSubstr(names.at(implementation())));
+}
+
+// Without a folder, clweave takes the kernels that were built in; here they come from one.
+TEST_F(Kernels, TheBuiltInFilesAreTheFiles) {
+  const fs::path folder = fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels";
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string stem = fs::relative(entry.path(), folder).replace_extension();
+    ASSERT_TRUE(embedded_kernels.contains(stem)) << stem;
+    EXPECT_EQ(embedded_kernels.at(stem), text_of_file(entry.path())) << stem;
+    ++files;
+  }
+  EXPECT_EQ(embedded_kernels.size(), files);
+}
+
+TEST_F(Kernels, EverySmokeCaseIsRight) {
+  // Once full, for this process, the log tells no more: what follows would be clean whatever it does.
+  ASSERT_EQ(log(), "");
+  // Intel's compiler and the simulator take minutes for all: a case per kernel, unless CLWEAVE_ALL_CASES is
+  // set.
+  const bool all = (!on("intel") && !on("oclgrind")) || std::getenv("CLWEAVE_ALL_CASES") != nullptr;
+  const auto jobs = all ? smoke_jobs(false) : first_of_each_kernel(smoke_jobs(false));
+  int ok = 0;
+  for (const auto& job : jobs) {
+    const Record record = record_of(session(), job);
+    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    if (record.status == "unsupported") {
+      // What the plan itself finds missing is a reason; an error code of the driver's is none, as it may as
+      // well come from a launch that no device would take.
+      EXPECT_FALSE(record.reason.empty());
+      EXPECT_EQ(record.reason.find("CL_"), std::string::npos);
+      expect_no_numbers(record);
+      continue;
+    }
+    ASSERT_EQ(record.status, "ok");
+    EXPECT_EQ(record.verified, "yes");
+    EXPECT_EQ(record.timer, session().timer().name());
+    EXPECT_GT(record.time_s.value_or(0), 0);
+    EXPECT_EQ(record.samples.value_or(0), 1);
+    EXPECT_GT(record.items.value_or(0), 0);
+    EXPECT_EQ(record.fingerprint.size(), 16U);
+    ++ok;
+  }
+  EXPECT_GT(ok, static_cast<int>(jobs.size()) / 2);
+  if (on("oclgrind")) {
+    EXPECT_EQ(log(), "") << "Oclgrind's findings";
+  }
+}
+
+// The point of the exhibits: no device computes what their authors thought, and the row says how much.
+TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
+  const auto before = log().size();
+  const auto jobs = smoke_jobs(true);
+  ASSERT_FALSE(jobs.empty());
+  for (const auto& job : jobs) {
+    const Record record = record_of(session(), job);
+    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    EXPECT_EQ(record.exhibit, "yes");
+    EXPECT_FALSE(record.failed());
+    EXPECT_THAT(record.reason, testing::StartsWith("exhibit: as published, "));
+    if (record.ok()) {
+      EXPECT_THAT(record.reason, HasSubstr("right on this device"));
+      continue;
+    }
+    EXPECT_EQ(record.status, "wrong_result");
+    EXPECT_EQ(record.verified, "no");
+    EXPECT_THAT(record.reason, HasSubstr(" of 4096 elements correct, "));
+    EXPECT_THAT(record.reason, HasSubstr(" written; first wrong: ["));
+    expect_no_numbers(record);
+  }
+  if (on("oclgrind")) {
+    // A clean log of the other kernels would mean nothing if a check had silently been off.
+    const std::string findings = log().substr(before);
+    EXPECT_THAT(findings, HasSubstr("Write-write data race"));
+    EXPECT_THAT(findings, HasSubstr("unweave_published"));
+  }
+}
+
+// ---- Kernels with planted errors -------------------------------------------------------------------------
+
+class Mutants : public Kernels {
+ protected:
+  // Each opens the device by itself.
+  static void SetUpTestSuite() {}
+  static void TearDownTestSuite() {}
+
+  void SetUp() override {
+    Kernels::SetUp();
+    if (on("oclgrind") || on("intel"))
+      GTEST_SKIP() << "takes minutes there, and the checks are the host's: the others show what they catch";
+  }
+};
+
+TEST_F(Mutants, AWrongOperatorIsAWrongResult) {
+  const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  const Record record = mutant.run(grid_case("grid", 33));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.verified, "no");
+  EXPECT_TRUE(record.failed());
+  // 17 of the 33 rows are even; where b is 0, + and - are the same.
+  EXPECT_THAT(record.reason, MatchesRegex("5[0-9][0-9] of 1089 elements correct, 1089 written; first wrong: "
+                                          "\\[[0-9]+\\] is -?[0-9.e+-]+, expected -?[0-9.e+-]+"));
+  expect_no_numbers(record);
+}
+
+TEST_F(Mutants, OnlyTheChangedKernelIsWrong) {
+  const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  EXPECT_EQ(mutant.run(grid_case("select", 33)).status, "ok");
+}
+
+TEST_F(Mutants, AKernelThatWritesNothingIsAWrongResult) {
+  const Mutant mutant("divergence.cl",
+                      "c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));",
+                      "(void)row;");
+  const Record record = mutant.run(grid_case("select", 33));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_THAT(record.reason, HasSubstr("0 of 1089 elements correct, 0 written; first wrong: [0] is "));
+  expect_no_numbers(record);
+}
+
+// For every check that there is: a kernel that returns at once must not pass it.
+TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
+  if (!on("pocl")) GTEST_SKIP() << "builds every kernel a second time; one implementation will do";
+  const KernelFolder folder;
+  const std::regex head("(__kernel void [A-Za-z0-9_]+\\([^{]*\\) \\{)");
+  for (const auto& [stem, text] : embedded_kernels) {
+    if (stem == "shared/harness") continue;
+    const std::string idle =
+        std::regex_replace(std::string(text), head, "$1 if (get_global_size(0) > 0) return;");
+    const bool of_family = std::ranges::find(families(), stem, &Family::name) != families().end();
+    EXPECT_TRUE(idle != text || !of_family) << "no kernel found in " << stem << ".cl";
+    std::ofstream(folder.path() / (stem + ".cl"), std::ios::binary) << idle;
+  }
+  const Opened opened(folder.path());
+  for (const auto& job : first_of_each_kernel(smoke_jobs(false))) {
+    const Record record = record_of(*opened.session, job);
+    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    if (record.status == "unsupported") continue;
+    const Plan plan = plan_of(*job.family, job.at, device());
+    const bool has_kernel = std::ranges::any_of(
+        plan.steps, [](const Step& step) { return std::holds_alternative<Launch>(step); });
+    EXPECT_EQ(record.status, has_kernel ? "wrong_result" : "ok");
+  }
+}
+
+TEST_F(Mutants, AMissingElementIsAWrongResult) {
+  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_THAT(record.reason, HasSubstr("299 of 300 elements correct, 299 written; first wrong: [299] is "));
+}
+
+// The outputs are all right; only the canaries tell.
+TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
+  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.verified, "no");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 1200 of 1200");
+  expect_no_numbers(record);
+}
+
+// One element is 4 bytes, less than the poison's pattern.
+TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
+  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=1/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 4 of 4");
+}
+
+TEST_F(Mutants, AWriteToAnInputIsSeenBehindItsEnd) {
+  const std::string rest =
+      "uint* restrict in, const uint n, const uint trips,\n                    const uint granularity) {";
+  const Mutant mutant("lanes.cl", "__global const " + rest,
+                      "__global " + rest + "\n  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
+}
+
+TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
+  const Mutant mutant("divergence.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));",
+                      "* (T)(1 - 2 * (int)(DECIDING & 1);");
+  const Record record = mutant.run(grid_case("nobranch", 33));
+  EXPECT_EQ(record.status, "build_failed");
+  EXPECT_TRUE(record.failed());
+  EXPECT_THAT(record.reason, HasSubstr("CL_BUILD_PROGRAM_FAILURE"));
+  EXPECT_THAT(record.reason, HasSubstr(fmt::format("divergence.cl:{}:", mutant.line())));
+  EXPECT_THAT(record.reason, HasSubstr("-D GUARD=1")) << "the options belong to the message";
+  EXPECT_EQ(record.verified, "");
+  expect_no_numbers(record);
+}
+
+// Of a program of several files.
+TEST_F(Mutants, ABrokenPartNamesItsFileAndLine) {
+  const Mutant mutant("shared/group_scan.cl", "from[lane] = mine;", "from[lane] = mine");
+  const Record record = mutant.run(small_compaction("ranked"));
+  EXPECT_EQ(record.status, "build_failed");
+  EXPECT_THAT(record.reason, HasSubstr(fmt::format("group_scan.cl:{}:", mutant.line())));
+}
+
+// The buffer has room for it: only the canaries behind the last kept key tell. (Each tile's would race with
+// the keys of the next.)
+TEST_F(Mutants, AWriteBehindTheLastKeptKeyIsSeen) {
+  const Mutant mutant("compaction.cl", "i < kept; i += GROUP) out[carry + i]",
+                      "i < kept + (carry + kept == 2050); i += GROUP) out[carry + i]");
+  const Record record = mutant.run(small_compaction("staged"));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 8200 of 8200");
+}
+
+TEST_F(Mutants, AKeyTwiceIsSeenWhereOrderDoesNotMatter) {
+  const Mutant mutant("compaction.cl", "staged[rank] = x->at[r][v];",
+                      "staged[rank] = x->at[r][rank % 997 == 5 ? 0 : v];");
+  const Record record = mutant.run(small_compaction("unordered"));
+  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_THAT(record.reason, testing::AnyOf(HasSubstr("a second time"), HasSubstr("no kept key")));
+}
+
+TEST_F(Mutants, AMissingKernelIsNamed) {
+  const Mutant mutant("lanes.cl", "__kernel void lanes(", "__kernel void lane(");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  EXPECT_TRUE(record.failed()) << record.status;
+  EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_NAME"));
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, DoublePrecisionRunsOrSaysWhyNot) {
+  const Record record = record_of(session(), job_of(grid_case("grid", 64, "double", "a")));
+  EXPECT_EQ(device().fp64, !on("rusticl"));
+  if (device().fp64) {
+    EXPECT_EQ(record.status, "ok") << record.reason;
+    EXPECT_EQ(record.verified, "yes");
+    return;
+  }
+  EXPECT_EQ(record.status, "unsupported");
+  EXPECT_FALSE(record.failed());
+  EXPECT_EQ(record.verified, "");
+  EXPECT_EQ(record.reason, "the device has no double precision (cl_khr_fp64)");
+  expect_no_numbers(record);
+}
+
+TEST_F(Kernels, TheTimerIsBelievedWhereItTicks) {
+  if (on("rusticl")) {
+    EXPECT_FALSE(session().timer().event);
+    EXPECT_THAT(session().timer().reason, HasSubstr("1 different durations"));
+    return;
+  }
+  if (!on("pocl")) GTEST_SKIP() << "only these two are known";
+  // A busy host may make an honest timer look crooked, but not for long.
+  bool event = session().timer().event;
+  for (int i = 0; i < 5 && !event; ++i) event = Opened(kernels()).session->timer().event;
+  EXPECT_TRUE(event) << session().timer().reason;
+}
+
+TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
+  const Opened opened(kernels());
+  const Job job = job_of(grid_case("grid", 33));
+  const Record first = record_of(*opened.session, job);
+  const Record second = record_of(*opened.session, job);
+  // Another kernel and size of the same source and options.
+  const Record other = record_of(*opened.session, job_of(grid_case("nobranch", 33)));
+  const Record column =
+      record_of(*opened.session, job_of("divergence/kernel=grid/parity=column/mapping=row_first/"
+                                        "operands=ab/type=float/n=33/local=16x16/form=corrected"));
+  ASSERT_TRUE(first.ok() && second.ok() && other.ok() && column.ok());
+  EXPECT_GT(first.build_ms.value_or(0), 0);
+  EXPECT_EQ(second.build_ms, Number(0));
+  EXPECT_EQ(other.build_ms, Number(0));
+  EXPECT_GT(column.build_ms.value_or(0), 0);
+  EXPECT_EQ(first.fingerprint, other.fingerprint);
+  EXPECT_NE(first.fingerprint, column.fingerprint);
+}
+
+TEST_F(Kernels, InputsFollowTheSeed) {
+  Job job = job_of(grid_case("grid", 33));
+  job.at.seed = 20240229;
+  EXPECT_EQ(record_of(session(), job).status, "ok");
+}
+
+TEST_F(Kernels, WhatDoesNotFitIsUnsupported) {
+  Job job = job_of(grid_case("grid", 33));
+  for (auto& [name, value] : job.at.axes) {
+    if (name == "n") value = std::int64_t{1} << 20;
+  }
+  const Record record = record_of(session(), job);
+  EXPECT_EQ(record.status, "unsupported");
+  EXPECT_THAT(record.reason, HasSubstr("bytes"));
+  expect_no_numbers(record);
+}
+
+}  // namespace

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_measure: invented actions that tell their own times, and how often each is run.
+#include "device/measure.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+namespace clweave {
+
+// For gtest's messages.
+void PrintTo(Stop stop, std::ostream* out) {
+  constexpr const char* names[] = {"go_on", "converged", "sample_cap", "time_cap"};
+  *out << names[static_cast<int>(stop)];
+}
+
+namespace {
+
+// An action of invented duration and what measuring it asked for.
+struct Scene {
+  std::function<double(int call)> time_s;           // of one execution, by both clocks
+  std::function<double(int call)> event_s = {};     // empty: as time_s
+  std::function<double(int canary)> canary_s = {};  // empty: no canary
+  Measuring rule = {};
+
+  std::vector<int> batches = {};    // of every call
+  std::vector<double> pauses = {};  // seconds
+  int canaries = 0;
+
+  Measured measured() {
+    Probe probe = this->probe();
+    return measure(probe, rule);
+  }
+
+  Probe probe() {
+    Probe probe;
+    probe.run = [this](int batch) {
+      const int call = static_cast<int>(batches.size());
+      batches.push_back(batch);
+      return Sample{
+          .event_s = event_s ? event_s(call) : time_s(call), .host_s = time_s(call), .batch = batch};
+    };
+    if (canary_s) probe.canary = [this] { return canary_s(canaries++); };
+    probe.pause = [this](double seconds) { pauses.push_back(seconds); };
+    return probe;
+  }
+
+  int last_batch() const { return batches.back(); }
+};
+
+std::function<double(int)> constant(double seconds) {
+  return [seconds](int) { return seconds; };
+}
+
+// Noise that no median settles under: a factor between 1 and 10.
+std::function<double(int)> wild(double seconds) {
+  return [seconds](int call) {
+    return seconds * (1 + 4.5 * (1 + Random<double>(1, 1)(static_cast<std::uint64_t>(call))));
+  };
+}
+
+}  // namespace
+
+TEST(Measure, StopsAtTheFewestSamplesWhenTimesAreConstant) {
+  Scene scene{.time_s = constant(0.01)};
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.stop, Stop::converged);
+  EXPECT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
+  for (const auto& sample : measured.samples) {
+    EXPECT_EQ(sample.host_s, 0.01);
+    EXPECT_EQ(sample.batch, 1);
+    EXPECT_FALSE(sample.throttled);
+  }
+  // Three warm-up runs that agree are enough.
+  EXPECT_EQ(scene.batches.size(), 1 + 3 + scene.rule.stop.min_samples);
+}
+
+TEST(Measure, GrowsTheBatchOfShortExecutionsUntilItIsLongEnough) {
+  for (const double seconds : {1e-6, 3e-6, 1e-5, 1.5e-4, 9e-4}) {
+    Scene scene{.time_s = constant(seconds)};
+    scene.measured();
+    const int batch = scene.last_batch();
+    EXPECT_GE(batch * seconds, 1e-3) << seconds;
+    // Nor by far more: what is asked for is reached by steps of at most 16.
+    EXPECT_LT(batch * seconds, 2.5e-3) << seconds;
+    EXPECT_TRUE(std::ranges::is_sorted(scene.batches));
+    EXPECT_EQ(scene.batches.front(), 1);
+    for (std::size_t i = 1; i < scene.batches.size(); ++i)
+      EXPECT_LE(scene.batches[i], 16 * scene.batches[i - 1]);
+    // Every sample has the last.
+    EXPECT_GE(std::ranges::count(scene.batches, batch),
+              static_cast<std::ptrdiff_t>(scene.rule.stop.min_samples));
+  }
+}
+
+TEST(Measure, LeavesLongExecutionsSingle) {
+  for (const double seconds : {1e-3, 0.1, 1.0}) {
+    Scene scene{.time_s = constant(seconds)};
+    scene.measured();
+    EXPECT_EQ(*std::ranges::max_element(scene.batches), 1) << seconds;
+  }
+}
+
+TEST(Measure, MakesABatchLastManyLaunchesAndTicks) {
+  Scene launches{.time_s = constant(1e-4)};
+  launches.rule.launch_s = 2e-4;
+  launches.measured();
+  EXPECT_GE(launches.last_batch() * 1e-4, 20 * 2e-4);
+  Scene ticks{.time_s = constant(1e-4)};
+  ticks.rule.tick_s = 1e-4;
+  ticks.measured();
+  EXPECT_GE(ticks.last_batch() * 1e-4, 100 * 1e-4);
+}
+
+TEST(Measure, NeverBatchesWithColdCaches) {
+  Scene scene{.time_s = constant(1e-6)};
+  scene.rule.cold = true;
+  scene.rule.tick_s = 1e-3;
+  scene.measured();
+  EXPECT_EQ(*std::ranges::max_element(scene.batches), 1);
+}
+
+TEST(Measure, BatchesNoMoreThanFourThousand) {
+  for (const double seconds : {0.0, 1e-15, 1e-9}) {
+    Scene scene{.time_s = constant(seconds), .event_s = constant(1e-7)};
+    EXPECT_EQ(scene.measured().stop, Stop::converged);
+    EXPECT_EQ(scene.last_batch(), 4096) << seconds;
+    EXPECT_LE(scene.batches.size(), 300U);
+  }
+}
+
+TEST(Measure, WarmsUpUntilTheTimesAgreeOrLongEnough) {
+  // Five runs get faster, then all are alike.
+  Scene settling{.time_s = [](int call) { return call < 5 ? 0.01 / (1 + call) : 1.5e-3; }};
+  EXPECT_EQ(settling.measured().stop, Stop::converged);
+  EXPECT_GE(settling.batches.size(), 5 + settling.rule.stop.min_samples);
+  const Measured settled = settling.measured();
+  for (const auto& sample : settled.samples) EXPECT_EQ(sample.host_s, 1.5e-3);
+
+  // Never alike: 0.1 s of running, no more.
+  Scene restless{.time_s = [](int call) { return call % 2 == 0 ? 5e-3 : 1e-2; }};
+  restless.rule.stop.min_samples = restless.rule.stop.max_samples = 10;
+  restless.rule.stop.check_every = 1;
+  restless.measured();
+  EXPECT_GE(restless.batches.size(), 10U + 12);
+  EXPECT_LE(restless.batches.size(), 10U + 16);
+}
+
+// A first execution that compiles for a second is no reason to measure a second one of that length.
+TEST(Measure, LeavesTheFirstExecutionOut) {
+  Scene scene{.time_s = [](int call) { return call == 0 ? 1.0 : 2e-3; }};
+  const Measured measured = scene.measured();
+  for (const auto& sample : measured.samples) EXPECT_EQ(sample.host_s, 2e-3);
+}
+
+TEST(Measure, EndsAtTheCapOfSamples) {
+  Scene scene{.time_s = wild(1e-4)};
+  scene.rule.stop.precision = 1e-6;
+  scene.rule.stop.max_samples = 50;
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.stop, Stop::sample_cap);
+  EXPECT_EQ(measured.samples.size(), 50U);
+}
+
+TEST(Measure, EndsAtTheCapOfTimeEvenBeforeTheFewestSamples) {
+  Scene scene{.time_s = constant(0.7)};
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.stop, Stop::time_cap);
+  EXPECT_EQ(measured.samples.size(), 3U);
+  Scene endless{.time_s = constant(100)};
+  EXPECT_EQ(endless.measured().samples.size(), 1U);
+  EXPECT_LE(endless.batches.size(), 3U);
+}
+
+TEST(Measure, NeedsABoundedNumberOfRunsWhateverTheTimesAre) {
+  for (const double seconds : {1e-9, 1e-7, 1e-5, 1e-3, 1e-1}) {
+    for (const bool throttled : {false, true}) {
+      Scene scene{.time_s = wild(seconds)};
+      if (throttled) scene.canary_s = [](int canary) { return canary == 0 ? 1.0 : 2.0; };
+      const Measured measured = scene.measured();
+      EXPECT_LE(measured.samples.size(), scene.rule.stop.max_samples);
+      EXPECT_LE(scene.batches.size(), 200 + scene.rule.stop.max_samples + 3 * 10);
+      EXPECT_LE(scene.pauses.size(), 3U);
+    }
+  }
+}
+
+TEST(Measure, JudgesByTheClockThatIsAskedFor) {
+  // By the device's clock constant, by the host's wild.
+  Scene by_event{.time_s = wild(2e-3), .event_s = constant(1e-3)};
+  EXPECT_EQ(by_event.measured().stop, Stop::converged);
+  EXPECT_EQ(by_event.measured().samples.size(), by_event.rule.stop.min_samples);
+  Scene by_host{.time_s = wild(2e-3), .event_s = constant(1e-3)};
+  by_host.rule.use_event = false;
+  by_host.rule.stop.max_seconds = 100;
+  EXPECT_EQ(by_host.measured().stop, Stop::sample_cap);
+  // The reverse.
+  Scene host_is_calm{.time_s = constant(2e-3), .event_s = wild(1e-3)};
+  host_is_calm.rule.use_event = false;
+  EXPECT_EQ(host_is_calm.measured().stop, Stop::converged);
+}
+
+TEST(Measure, KeepsBothTimesOfEverySample) {
+  Scene scene{.time_s = constant(2e-3), .event_s = constant(1e-3)};
+  for (const auto& sample : scene.measured().samples) {
+    EXPECT_EQ(sample.event_s, 1e-3);
+    EXPECT_EQ(sample.host_s, 2e-3);
+  }
+}
+
+TEST(Measure, PassesOnWhatTheActionThrows) {
+  for (const int failing : {0, 1, 10}) {
+    Scene scene{.time_s = [failing](int call) {
+      if (call == failing) throw Error(Kind::device_lost, "gone");
+      return 0.01;
+    }};
+    try {
+      scene.measured();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind, Kind::device_lost);
+      EXPECT_STREQ(error.what(), "gone");
+    }
+    EXPECT_EQ(scene.batches.size(), static_cast<std::size_t>(failing) + 1) << "went on";
+  }
+  Scene canary{.time_s = constant(0.01), .canary_s = [](int) -> double { throw std::runtime_error("dead"); }};
+  EXPECT_THROW(canary.measured(), std::runtime_error);
+}
+
+// A device whose stamps are all zero gives no time, and no precision is relative to that.
+TEST(Measure, RefusesTimesThatAreNone) {
+  Scene scene{.time_s = constant(2e-3), .event_s = constant(0)};
+  EXPECT_THROW(scene.measured(), Error);
+}
+
+TEST(Canary, ThatIsCalmChangesNothing) {
+  Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return 1 + 0.04 * (canary % 2); }};
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
+  EXPECT_THAT(scene.pauses, testing::IsEmpty());
+  for (const auto& sample : measured.samples) EXPECT_FALSE(sample.throttled);
+  EXPECT_EQ(scene.canaries, 4);  // before and after each ten samples
+}
+
+TEST(Canary, ThatRunsSlowOnceHasTheSamplesTakenAgain) {
+  // The second canary, after the first ten samples, is slow.
+  Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return canary == 1 ? 1.06 : 1.0; }};
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.stop, Stop::converged);
+  EXPECT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
+  for (const auto& sample : measured.samples) EXPECT_FALSE(sample.throttled);
+  EXPECT_EQ(scene.batches.size(), 4 + 10 + scene.rule.stop.min_samples);
+  EXPECT_THAT(scene.pauses, testing::ElementsAre(0.05));
+}
+
+TEST(Canary, ThatStaysSlowLeavesTheSamplesFlagged) {
+  Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return canary == 0 ? 1.0 : 1.2; }};
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.stop, Stop::converged);
+  ASSERT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
+  for (const auto& sample : measured.samples) EXPECT_TRUE(sample.throttled);
+  ASSERT_EQ(scene.pauses.size(), 3U);
+  EXPECT_GT(scene.pauses[2], scene.pauses[0]);
+}
+
+TEST(Canary, FlagsOnlyTheSamplesBesideIt) {
+  // Blocks of ten samples: the canaries around the second block of 20 samples are slow, always.
+  Scene scene{.time_s = wild(1.5e-3), .canary_s = [](int canary) { return canary < 2 ? 1.0 : 1.5; }};
+  scene.rule.stop.precision = 1e-6;
+  scene.rule.stop.max_samples = 20;
+  const Measured measured = scene.measured();
+  ASSERT_EQ(measured.samples.size(), 20U);
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(measured.samples[i].throttled, i >= 10) << i;
+}
+
+TEST(Canary, IsHeldAgainstTheBestOfTheSession) {
+  Scene scene{.time_s = constant(0.01), .canary_s = constant(1.0)};
+  Probe probe = scene.probe();
+  measure(probe, scene.rule);
+  EXPECT_EQ(probe.best_canary_s, 1.0);
+  EXPECT_THAT(scene.pauses, testing::IsEmpty());
+  // The next case finds the device as slow as it finds it, but the session knows better.
+  scene.canary_s = constant(1.2);
+  const Measured measured = measure(probe, scene.rule);
+  EXPECT_EQ(probe.best_canary_s, 1.0);
+  EXPECT_TRUE(measured.samples.front().throttled);
+}
+
+// Taking samples again costs time, and the cap of time holds for all of it.
+TEST(Canary, TakesNothingAgainBeyondTheCapOfTime) {
+  Scene scene{.time_s = constant(0.3), .canary_s = [](int canary) { return canary == 0 ? 1.0 : 2.0; }};
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.stop, Stop::time_cap);
+  EXPECT_EQ(measured.samples.size(), 7U);
+  EXPECT_THAT(scene.pauses, testing::IsEmpty());
+  for (const auto& sample : measured.samples) EXPECT_TRUE(sample.throttled);
+}
+
+}  // namespace clweave

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_timer: invented drivers, honest and not, before the judge of their time stamps.
+#include "device/timer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <vector>
+
+using namespace clweave;
+using testing::HasSubstr;
+
+namespace {
+
+using Probes = std::vector<TimerProbe>;
+
+constexpr double work_s = 1e-3;      // of one unit
+constexpr double overhead_s = 2e-4;  // of a launch, seen by the host alone
+
+// Ten launches of each amount of work as an honest device stamps them, each 1 us longer than the one before.
+Probes honest() {
+  Probes probes;
+  std::uint64_t clock = 123456789012;
+  for (int i = 0; i < 20; ++i) {
+    const double work = i < 10 ? 1 : 2;
+    const double seconds = work * work_s + 1e-6 * (i % 10);
+    const auto length = static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
+    probes.push_back({work, {true, clock, clock + length}, seconds + overhead_s});
+    clock += 2 * length;
+  }
+  return probes;
+}
+
+// The honest probes with their stamps changed.
+Probes stamped(const std::function<void(TimerProbe&)>& change) {
+  Probes probes = honest();
+  for (auto& probe : probes) change(probe);
+  return probes;
+}
+
+// Durations multiplied, as when a driver takes ticks for nanoseconds.
+Probes scaled(double factor) {
+  return stamped([factor](TimerProbe& p) {
+    p.stamps.end = p.stamps.start + static_cast<std::uint64_t>(
+                                        factor * static_cast<double>(p.stamps.end - p.stamps.start) + 0.5);
+  });
+}
+
+void expect_host(const Probes& probes, const std::string& why) {
+  const TimerCertificate certificate = certify(probes);
+  EXPECT_FALSE(certificate.event) << certificate.reason;
+  EXPECT_EQ(certificate.name(), "host");
+  EXPECT_THAT(certificate.reason, HasSubstr(why));
+}
+
+void expect_event(const Probes& probes, double slope) {
+  const TimerCertificate certificate = certify(probes);
+  EXPECT_TRUE(certificate.event) << certificate.reason;
+  EXPECT_EQ(certificate.name(), "event");
+  EXPECT_NEAR(certificate.slope, slope, 1e-3);
+}
+
+}  // namespace
+
+TEST(Timer, IsBelievedWhenItAgreesWithTheHost) {
+  expect_event(honest(), 1);
+  EXPECT_EQ(certify(honest()).reason, "device time grows 1.000 times as fast as host time");
+}
+
+TEST(Timer, IsBelievedWithinAQuarter) {
+  expect_event(scaled(1.2), 1.2);
+  expect_event(scaled(0.85), 0.85);
+  expect_host(scaled(1.3), "device time grows 1.3 times as fast as host time");
+  expect_host(scaled(0.75), "device time grows 0.75 times as fast as host time");
+}
+
+// The overhead of a launch is on the host's side alone, and cancels.
+TEST(Timer, IsNotBlamedForTheOverheadOfALaunch) {
+  expect_event(stamped([](TimerProbe& p) { p.host_s += 0.05; }), 1);
+}
+
+// Only the fastest launches of each kind count.
+TEST(Timer, IsNotBlamedForADisturbedHost) {
+  Probes probes = honest();
+  for (std::size_t i = 1; i < probes.size(); i += 3) probes[i].host_s += 0.5;
+  expect_event(probes, 1);
+  for (std::size_t i = 1; i < probes.size(); i += 3) probes[i].stamps.end += 500000000;
+  expect_event(probes, 1);
+}
+
+TEST(Timer, IsNotBelievedWhenNothingWasWritten) {
+  expect_host(stamped([](TimerProbe& p) { p.stamps.touched = false; }), "writes no time stamps");
+  Probes probes = honest();
+  probes.back().stamps.touched = false;
+  expect_host(probes, "writes no time stamps");
+}
+
+// rusticl on llvmpipe stamps start 2 and end 3, whatever ran.
+TEST(Timer, IsNotBelievedWhenStampsAreConstant) {
+  expect_host(stamped([](TimerProbe& p) {
+                p.stamps.start = 2;
+                p.stamps.end = 3;
+              }),
+              "20 launches gave only 1 different durations, the first 1 ns");
+}
+
+TEST(Timer, IsNotBelievedWhenStampsStandStillOrRunBackwards) {
+  expect_host(stamped([](TimerProbe& p) { p.stamps.start = p.stamps.end = 0; }),
+              "stand still: start 0, end 0");
+  expect_host(stamped([](TimerProbe& p) { std::swap(p.stamps.start, p.stamps.end); }), "run backwards");
+  Probes probes = honest();
+  probes[7].stamps.end = probes[7].stamps.start;
+  expect_host(probes, "stand still");
+}
+
+// 24 MHz: one tick is 41.67 ns.
+TEST(Timer, IsNotBelievedWhenTicksAreTakenForNanosecondsOrTheReverse) {
+  expect_host(scaled(1 / 41.67), "device time grows 0.024 times as fast");
+  expect_host(scaled(41.67), "device time grows 41.7 times as fast");
+}
+
+TEST(Timer, IsNotBelievedWhenItIsTooCoarse) {
+  const auto rounded = [](std::uint64_t tick) {
+    return stamped([tick](TimerProbe& p) {
+      p.stamps.end = p.stamps.start + (p.stamps.end - p.stamps.start + tick / 2) / tick * tick;
+    });
+  };
+  expect_host(rounded(1000000), "20 launches gave only 2 different durations, the first 1000000 ns");
+  expect_event(rounded(5000), 1);
+}
+
+// Stamps that grow with the number of launches, not with the work.
+TEST(Timer, IsNotBelievedWhenItDoesNotSeeTheWork) {
+  std::uint64_t length = 1000;
+  expect_host(stamped([&](TimerProbe& p) { p.stamps.end = p.stamps.start + length++; }), "device time grows");
+}
+
+TEST(Timer, CannotBeJudgedWhenTheHostSeesNoWork) {
+  expect_host(stamped([](TimerProbe& p) { p.host_s = 1e-3; }), "twice the work took no longer");
+  expect_host(stamped([](TimerProbe& p) { p.host_s = p.work > 1 ? 1e-3 : 2e-3; }),
+              "twice the work took no longer");
+}
+
+TEST(Timer, CannotBeJudgedFromProbesOfOneKind) {
+  const Probes all = honest();
+  const auto half = static_cast<std::ptrdiff_t>(all.size() / 2);
+  EXPECT_FALSE(certify(Probes(all.begin(), all.begin() + half)).event);
+  EXPECT_FALSE(certify(Probes(all.begin() + half, all.end())).event);
+  EXPECT_FALSE(certify({}).event);
+  EXPECT_NE(certify({}).reason, "");
+}

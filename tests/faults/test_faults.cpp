@@ -1,0 +1,694 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_faults: what becomes of a run when the driver fails, lies, hangs or dies, and when the disk or the
+// user does.
+//
+// CTest starts it once per implementation. A fault that is bound to one kernel hits the second of three
+// cases, so that what was done before it and what comes after it must both be there.
+#include "faults/trial.hpp"
+
+using namespace clweave;
+using namespace trial;
+
+namespace {
+
+bool on(const char* name) { return implementation() == name; }
+
+// Its driver stamps every event 0, 1, 2, 3.
+bool has_event_times() { return !on("rusticl"); }
+
+// Oclgrind interprets, so certifying the timer would take most of the test: its harness loops less.
+Words quick_kernels() {
+  if (!on("oclgrind")) return {};
+  static const fs::path folder = [] {
+    const fs::path out = fs::temp_directory_path() / fmt::format("clweave-kernels-{}", getpid());
+    fs::remove_all(out);
+    fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", out, fs::copy_options::recursive);
+    std::string text = content_of(out / "shared/harness.cl");
+    const std::string loop = "i < trips;";
+    const auto at = text.find(loop);
+    if (at == std::string::npos) throw std::runtime_error("harness.cl has no loop " + loop);
+    std::ofstream(out / "shared/harness.cl") << text.replace(at, loop.size(), "i < trips / 256;");
+    return out;
+  }();
+  return {"--kernels", folder.string()};
+}
+
+// Three cases of one program, and their findings.
+Words three_cases(const std::string& csv, const char* timeout = "10") {
+  Words words = {"run",
+                 "--preset",
+                 "smoke",
+                 "--family",
+                 "divergence",
+                 "--where",
+                 "type=float",
+                 "--where",
+                 "n=33",
+                 "--where",
+                 "parity=row",
+                 "--where",
+                 "mapping=row_first",
+                 "--where",
+                 "local=16x16",
+                 "--filter",
+                 "kernel=(grid|unweave|nobranch)/",
+                 "--timeout",
+                 timeout,
+                 "--csv",
+                 csv};
+  const Words kernels = quick_kernels();
+  words.insert(words.end(), kernels.begin(), kernels.end());
+  return words;
+}
+
+// An undisturbed run, which also fills the kernel cache that each trial gets a copy of.
+class Calm : public testing::Environment {
+ public:
+  void SetUp() override {
+    if (implementation().empty()) return;
+    trial = new Trial;
+    Words copy = {"run", "--preset", "smoke", "--family", "ceiling", "--where", "kernel=copy", "--csv", "-"};
+    const Words kernels = quick_kernels();
+    copy.insert(copy.end(), kernels.begin(), kernels.end());
+    EXPECT_EQ(trial->run(copy).code, 0);
+    const Words arguments = three_cases(trial->csv());
+    const Ended ended = trial->run(arguments);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    results = read_results(trial->csv());
+    expect_all_cases(results, arguments);
+    expect_sound_cells(results);
+    expect_samples_of_rows(trial->csv());
+    trial->expect_nobody_left();
+    for (const auto& record : results.cases) {
+      EXPECT_EQ(record.status, "ok") << record.reason;
+      // On a busy machine an honest timer may be refused too.
+      if (!has_event_times()) {
+        EXPECT_EQ(record.timer, "host") << record.timer_reason;
+      }
+      if (record.order != 2) continue;
+      second_id = record.case_id;
+      for (const auto& [name, value] : record.axes) {
+        if (name == "kernel") second = value;
+      }
+    }
+    ASSERT_NE(second, "");
+  }
+  void TearDown() override {
+    delete trial;
+    if (const Words kernels = quick_kernels(); !kernels.empty()) fs::remove_all(kernels.back());
+  }
+
+  Trial* trial = nullptr;
+  Results results;
+  std::string second, second_id;  // kernel and id of the second case
+};
+Calm& calm = *new Calm;
+[[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&calm);
+
+class Faults : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
+    fs::copy(calm.trial->cache(), trial.cache(), fs::copy_options::recursive);
+  }
+  void TearDown() override { trial.expect_nobody_left(); }
+
+  Results run_faulty(const std::string& faults, int code, const char* timeout = "10") {
+    trial.faults(faults);
+    ended = trial.run(three_cases(trial.csv(), timeout));
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+    Results results = read_results(trial.csv());
+    expect_all_cases(results, three_cases(trial.csv()));
+    expect_sound_cells(results);
+    expect_samples_of_rows(trial.csv());
+    return results;
+  }
+
+  // `$` stands for the kernel of the second case.
+  static std::string at_second(std::string faults) {
+    for (auto at = faults.find('$'); at != std::string::npos; at = faults.find('$'))
+      faults.replace(at, 1, calm.second);
+    return faults;
+  }
+
+  Trial trial;
+  Ended ended;
+};
+
+// ---- One case fails, the others do not -------------------------------------------------------------------
+
+struct Single {
+  const char* name;
+  const char* faults;
+  int order;  // of the case that fails
+  const char* status;
+  const char* reason;      // part of it
+  int happened;            // lines in the log; 0: as many as there are launches
+  bool everywhere = true;  // false: one implementation will do, another row differs little
+};
+
+void PrintTo(const Single& fault, std::ostream* out) { *out << fault.faults; }
+
+class OneCase : public Faults, public testing::WithParamInterface<Single> {};
+
+TEST_P(OneCase, FailsAlone) {
+  const Single& fault = GetParam();
+  if (!fault.everywhere && !on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  if (on("oclgrind") && fault.name == std::string("write"))
+    GTEST_SKIP() << "there the poison is written as the inputs are, so the third write is another";
+  const Results results = run_faulty(at_second(fault.faults), 1);
+  if (fault.happened > 0) {
+    EXPECT_EQ(trial.log().size(), static_cast<std::size_t>(fault.happened)) << content_of(trial.log_path());
+  }
+  for (const auto& record : results.cases) {
+    if (record.order == fault.order) {
+      EXPECT_EQ(record.status, fault.status) << record.reason;
+      EXPECT_NE(record.reason.find(fault.reason), std::string::npos) << record.reason;
+    } else {
+      EXPECT_EQ(record.status, "ok") << record.reason;
+    }
+  }
+}
+
+// A case has three buffers, writes two and checks one; a check reads the output and all guard zones. Calls
+// are counted per process and a case that fails to launch gets a fresh one, so the number decides who is hit.
+constexpr Single singles[] = {
+    {"build", "build:2=-11", 1, "build_failed", "CL_BUILD_PROGRAM_FAILURE", 1},
+    {"enqueue_resources", "enqueue@$:1=-5", 2, "launch_failed", "CL_OUT_OF_RESOURCES", 1},
+    {"enqueue_memory", "enqueue@$:1=-4", 2, "out_of_memory", "CL_MEM_OBJECT_ALLOCATION_FAILURE", 1},
+    {"enqueue_queue", "enqueue@$:1=-36", 2, "device_lost", "CL_INVALID_COMMAND_QUEUE", 1},
+    {"enqueue_event", "enqueue@$:1=-14", 2, "launch_failed", "CL_EXEC_STATUS_ERROR", 1},
+    {"enqueue_unknown", "enqueue@$:1=-9999", 2, "launch_failed", "-9999", 1, false},
+    {"enqueue_late", "enqueue@$:4=-5", 2, "launch_failed", "CL_OUT_OF_RESOURCES", 1, false},
+    {"buffer_memory", "buffer:5=-4", 2, "out_of_memory", "clCreateBuffer", 1},
+    {"buffer_size", "buffer:6=-61", 2, "out_of_memory", "CL_INVALID_BUFFER_SIZE", 1, false},
+    {"write", "write:3=-5", 2, "launch_failed", "clEnqueueWriteBuffer", 1},
+    {"read", "read:13=-14", 2, "launch_failed", "clEnqueueReadBuffer", 1},
+    {"read_queue", "read:22=-36", 2, "device_lost", "clEnqueueReadBuffer", 1, false},
+    {"skipped", "enqueue@$=skip", 2, "wrong_result", "0 of 1089", 1},
+    {"skipped_later", "enqueue@$:3+=skip", 2, "wrong_result", "wrong after it", 0},
+    {"flipped", "read:1=flip", 1, "wrong_result", "1088 of 1089", 1},
+    {"flipped_guard", "read:2=flip", 1, "wrong_result", "behind the end", 1, false},
+    {"flipped_later", "read:5=flip", 1, "wrong_result", "wrong after it", 1, false},
+    {"crashed", "enqueue@$:1=crash", 2, "crashed", "SIGSEGV", 2},
+    {"crashed_later", "enqueue@$:4=crash", 2, "crashed", "SIGSEGV", 2, false},
+    {"aborted", "enqueue@$:1=abort", 2, "crashed", "SIGABRT", 2, false},
+    {"exited", "enqueue@$:1=exit", 2, "crashed", "exit code 7", 2},
+};
+INSTANTIATE_TEST_SUITE_P(Each, OneCase, testing::ValuesIn(singles),
+                         [](const auto& info) { return info.param.name; });
+
+// ---- Hangs -----------------------------------------------------------------------------------------------
+
+class Hang : public Faults, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Hang, IsEndedWithinASecondOfItsLimit) {
+  constexpr double limit_s = 2;
+  trial.faults(at_second(fmt::format("enqueue@$:1={}", GetParam())));
+  const Words arguments = three_cases(trial.csv(), "2");
+  trial.start(arguments);
+  double hung_at = 0, row_at = 0;
+  ended = trial.finish(60, [&] {
+    if (hung_at == 0 && fs::exists(trial.log_path())) hung_at = now();
+    if (row_at == 0 && content_of(trial.csv()).find(",timeout,") != std::string::npos) row_at = now();
+  });
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  ASSERT_GT(hung_at, 0);
+  ASSERT_GT(row_at, 0);
+  EXPECT_GE(row_at - hung_at, limit_s - 0.2);
+  EXPECT_LE(row_at - hung_at, limit_s + 1);
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  for (const auto& record : results.cases)
+    EXPECT_EQ(record.status, record.case_id == calm.second_id ? "timeout" : "ok") << record.reason;
+  EXPECT_EQ(trial.log().size(), 1u) << "a hang is not tried again";
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Hang, testing::Values("hang", "spin"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// A build may take four times the limit, and the probe builds too.
+TEST_F(Faults, AHangingBuildIsEnded) {
+  if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  const Results results = run_faulty("build:2=hang", 1, "0.5");
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"timeout", 1}, {"device_lost", 2}}));
+  const auto& hung = results.cases.front();
+  EXPECT_NE(hung.reason.find("during build"), std::string::npos) << hung.reason;
+  EXPECT_LE(ended.seconds, 2 * (4 * 0.5 + 1) + 4);
+}
+
+TEST_F(Faults, ACaseThatIsAliveButNeverDoneIsEnded) {
+  if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  Words arguments = three_cases(trial.csv(), "0.4");
+  std::ranges::replace(arguments, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
+  for (const char* word : {"--max-seconds", "1000", "--max-samples", "1000000", "--precision", "1e-5"})
+    arguments.emplace_back(word);
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_LE(ended.seconds, 10 * 0.4 + 1 + 4);
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  EXPECT_EQ(results.cases.at(0).status, "timeout") << results.cases.at(0).reason;
+  EXPECT_NE(results.cases.at(0).reason.find("not done after"), std::string::npos)
+      << results.cases.at(0).reason;
+}
+
+TEST_F(Faults, ADeviceThatDoesNotComeBackCostsItsOtherCases) {
+  const Results results = run_faulty(at_second("enqueue@$:1=hang,enqueue@copy=-5"), 1, "2");
+  const auto& lost = results.cases.back();
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 1}, {"timeout", 1}, {"device_lost", 1}}));
+  EXPECT_EQ(lost.status, "device_lost");
+  EXPECT_NE(lost.reason.find("did not come back"), std::string::npos) << lost.reason;
+}
+
+TEST_F(Faults, ADeviceThatFailsFromTheStartCostsNoRow) {
+  const Results results = run_faulty("buffer:1=-4", 1);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"out_of_memory", 3}}));
+}
+
+TEST_F(Faults, ADeviceThatDiesFromTheStartCostsNoRow) {
+  const Results results = run_faulty("finish:1=crash", 1);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"crashed", 1}, {"device_lost", 2}}));
+}
+
+TEST_F(Faults, ADeviceLostWhileTheTimerIsCertifiedCostsNoRow) {
+  const Results results = run_faulty("finish:3=-36", 1);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"device_lost", 3}}));
+}
+
+TEST_F(Faults, AQueueThatIsLostLateIsARow) {
+  const Results results = run_faulty(at_second("finish@$:4+=-36,enqueue@copy=-36"), 1);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 1}, {"device_lost", 2}}));
+}
+
+// ---- Timers ----------------------------------------------------------------------------------------------
+
+class Timer : public Faults, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Timer, IsRejectedWithTheReason) {
+  if (!has_event_times()) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
+  const Results results = run_faulty(fmt::format("profile={}", GetParam()), 0);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, "ok") << record.reason;
+    EXPECT_EQ(record.timer, "host");
+    EXPECT_NE(record.timer_reason, "");
+    EXPECT_NEAR(*record.time_s, *record.wall_s, 1e-9 + 0.01 * *record.wall_s);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Timer,
+                         testing::Values("zero", "constant", "backward", "untouched", "fast", "slow", "-7"),
+                         [](const auto& info) {
+                           return std::string(info.param) == "-7" ? "error" : std::string(info.param);
+                         });
+
+// Once the timer is certified nothing tests it again but what it says of each sample.
+class LateTimer : public Faults, public testing::WithParamInterface<const char*> {};
+
+TEST_P(LateTimer, GivesNoAbsurdNumber) {
+  if (!has_event_times()) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
+  trial.faults(at_second(fmt::format("profile@$={}", GetParam())));
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, three_cases(trial.csv()));
+  expect_sound_cells(results);
+  for (const auto& record : results.cases) {
+    if (record.order != 2) {
+      EXPECT_TRUE(record.ok()) << record.reason;
+      continue;
+    }
+    // 41 times a short execution may be less than what its launch takes.
+    if (record.ok()) {
+      EXPECT_TRUE(record.timer == "host" || std::string(GetParam()) == "slow")
+          << "the late fault is believed";
+      continue;
+    }
+    EXPECT_TRUE(record.status == "implausible" || record.status == "launch_failed") << record.status;
+    for (const auto& time : {record.time_s, record.min_s, record.gb_per_s, record.time_low_s})
+      EXPECT_FALSE(time.has_value()) << record.case_id;
+  }
+  EXPECT_EQ(ended.code, results.statuses()["ok"] == 3 ? 0 : 1) << ended.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LateTimer,
+                         testing::Values("zero", "constant", "backward", "untouched", "slow", "-7"),
+                         [](const auto& info) {
+                           return std::string(info.param) == "-7" ? "error" : std::string(info.param);
+                         });
+
+TEST_F(Faults, AWrappingTimerGivesNoAbsurdNumber) {
+  if (!has_event_times()) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
+  trial.faults(at_second("profile@$=wrap"));
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, three_cases(trial.csv()));
+  expect_sound_cells(results);
+  EXPECT_EQ(ended.code, results.statuses()["ok"] == 3 ? 0 : 1) << ended.err;
+}
+
+// ---- Limits ----------------------------------------------------------------------------------------------
+
+TEST_F(Faults, WithoutDoublePrecisionIsUnsupported) {
+  Words arguments = three_cases(trial.csv());
+  std::ranges::replace(arguments, "type=float", "type=double");
+  std::ranges::replace(arguments, "n=33", "n=64");
+  std::ranges::replace(arguments, "parity=row", "operands=a");
+  if (!on("rusticl")) trial.faults("nofp64");
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  if (!on("rusticl")) {
+    EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  }
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_NE(record.reason.find("double precision"), std::string::npos) << record.reason;
+  }
+}
+
+TEST_F(Faults, ASmallerWorkGroupOfTheKernelIsUnsupported) {
+  const Results results = run_faulty("kwgs=16", 0);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_NE(record.reason.find("WORK_GROUP_SIZE"), std::string::npos) << record.reason;
+  }
+}
+
+TEST_F(Faults, ASmallerWorkGroupOfTheDeviceIsUnsupported) {
+  const Results results = run_faulty("maxwgs=32", 0);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_NE(record.reason.find("work-group of 256 items, the device allows 32"), std::string::npos)
+        << record.reason;
+  }
+}
+
+TEST_F(Faults, ASmallerBufferIsUnsupported) {
+  Words arguments = three_cases(trial.csv());
+  std::ranges::replace(arguments, "n=33", "n=3000");
+  // The published forms refuse a size that needs a bounds check first.
+  arguments.insert(arguments.end(), {"--set", "n=3000", "--where", "form=corrected"});
+  trial.faults("maxalloc=20000000");
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_NE(record.reason.find("needs a buffer of 36000000 bytes"), std::string::npos) << record.reason;
+    EXPECT_NE(record.reason.find("the device allows 20000000"), std::string::npos) << record.reason;
+  }
+}
+
+TEST_F(Faults, LessLocalMemoryIsUnsupported) {
+  const auto families = all_families();
+  Selection smoke;
+  smoke.preset = "smoke";
+  DeviceInfo roomy;
+  roomy.type = "cpu";
+  roomy.max_group = 1024;
+  roomy.max_group_dims = {1024, 1024, 64};
+  roomy.memory_bytes = roomy.usable_bytes = roomy.max_alloc_bytes = 1 << 30;
+  roomy.local_bytes = 32768;
+  roomy.lockstep = 1;
+  DeviceInfo tight = roomy;
+  tight.local_bytes = 16;
+  std::string id;
+  for (const auto& job : select_jobs(families, smoke)) {
+    const auto able = [&](const DeviceInfo& device) {
+      try {
+        plan_of(*job.family, job.at, device);
+        return true;
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    if (id.empty() && able(roomy) && !able(tight)) id = job.at.id();
+  }
+  if (id.empty()) GTEST_SKIP() << "no case needs local memory";
+  Words arguments = {"run", "--preset", "smoke", "--filter", "^" + id + "$", "--csv", trial.csv()};
+  const Words kernels = quick_kernels();
+  arguments.insert(arguments.end(), kernels.begin(), kernels.end());
+  trial.faults("localmem=16");
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  EXPECT_EQ(results.cases.at(0).status, "unsupported") << results.cases.at(0).reason;
+  EXPECT_NE(results.cases.at(0).reason.find("local memory"), std::string::npos) << results.cases.at(0).reason;
+}
+
+TEST_F(Faults, ADeviceThatIsReallySmallGivesRowsAndNoSmallerSizes) {
+  if (!on("pocl")) GTEST_SKIP() << "PoCL alone can be told to have little memory";
+  trial.set("POCL_MEMORY_LIMIT", "1");
+  Words arguments = three_cases(trial.csv());
+  std::ranges::replace(arguments, "n=33", "n=12000");
+  arguments.insert(arguments.end(), {"--set", "n=12000"});
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, "unsupported") << record.reason;
+}
+
+// ---- Drivers that are no use -----------------------------------------------------------------------------
+
+TEST_F(Faults, NoDeviceIsSaid) {
+  for (const char* fault : {"devices=-1", "platforms=-1001", "devices=-6"}) {
+    trial.faults(fault);
+    ended = trial.run(three_cases(trial.csv()));
+    EXPECT_EQ(ended.code, 3) << fault << "\n" << ended.err;
+    EXPECT_NE(ended.err.find("no OpenCL device here"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("pocl-opencl-icd"), std::string::npos) << ended.err;
+    EXPECT_FALSE(fs::exists(trial.csv())) << fault;
+    EXPECT_FALSE(trial.log().empty()) << fault << " did not happen";
+  }
+}
+
+TEST_F(Faults, NoDriverIsSaid) {
+  const fs::path empty = trial.folder() / "vendors";
+  fs::create_directory(empty);
+  trial.set("OCL_ICD_VENDORS", empty.string());
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("no OpenCL device here"), std::string::npos) << ended.err;
+}
+
+class BadDriver : public Faults, public testing::WithParamInterface<const char*> {
+ protected:
+  // A folder with that driver, and the good one beside it if wanted.
+  void install(bool with_good) {
+    const fs::path vendors = trial.folder() / "vendors";
+    fs::create_directory(vendors);
+    bad_ = std::string("bad_icd_") + GetParam() + ".icd";
+    fs::copy_file(fs::path(CLWEAVE_BAD_ICDS) / bad_, vendors / bad_);
+    if (with_good) {
+      for (const auto& entry : fs::directory_iterator(std::getenv("OCL_ICD_VENDORS")))
+        fs::copy(entry.path(), vendors / entry.path().filename());
+    }
+    trial.set("OCL_ICD_VENDORS", vendors.string());
+  }
+  std::string bad_;
+};
+
+TEST_P(BadDriver, IsNamedAndTheOthersAreUsed) {
+  install(true);
+  const Words arguments = three_cases(trial.csv(), "2");
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find(bad_ + " is left out"), std::string::npos) << ended.err;
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 3}}));
+}
+
+TEST_P(BadDriver, AloneIsNoDevice) {
+  install(false);
+  ended = trial.run(three_cases(trial.csv(), "2"));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find(bad_ + " is left out"), std::string::npos) << ended.err;
+  EXPECT_LE(ended.seconds, 2 * 3 + 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BadDriver, testing::Values("crash", "hang", "exit", "abort"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(Faults, ABrokenKernelCacheIsWorkedAround) {
+  if (!on("pocl")) GTEST_SKIP() << "PoCL alone is known to abort on a broken cache";
+  int broken = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(trial.cache())) {
+    if (entry.path().extension() != ".so") continue;
+    fs::resize_file(entry.path(), 100);
+    ++broken;
+  }
+  ASSERT_GT(broken, 0);
+  const Words arguments = three_cases(trial.csv());
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 3}}));
+  int remarks = 0;
+  for (const auto& record : results.cases)
+    remarks += record.reason.find("with empty kernel caches") != std::string::npos ? 1 : 0;
+  EXPECT_GE(remarks, 1);
+}
+
+// ---- Where the rows go -----------------------------------------------------------------------------------
+
+TEST_F(Faults, AFullDiskIsSaid) {
+  ended = trial.run(three_cases("/dev/full"));
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_NE(ended.err.find("/dev/full"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
+}
+
+// Runs the words of `script` where /mnt is a file system of its own, if that is possible at all.
+std::string with_mount(const std::string& script) {
+  const std::string probe = "unshare -m sh -c 'mount -t tmpfs -o size=4k none /mnt' 2>/dev/null";
+  if (geteuid() != 0 || std::system(probe.c_str()) != 0) return {};
+  return script;
+}
+
+std::string quoted(const Words& words) {
+  std::string line = CLWEAVE_BINARY;
+  for (const auto& word : words) line += " '" + word + "'";
+  return line;
+}
+
+TEST_F(Faults, ADiskThatFillsUpLeavesAValidPrefix) {
+  // The header and two rows fit, the third does not.
+  const auto size = [](const fs::path& path) { return fs::file_size(path); };
+  const auto kib = 4 * (size(calm.trial->csv()) / 2 / 4096 + 1);
+  const std::string script =
+      with_mount(fmt::format("mount -t tmpfs -o size={}k none /mnt; {} ; code=$?; cp /mnt/* {}; exit $code",
+                             kib, quoted(three_cases("/mnt/rows.csv")), trial.folder().string()));
+  if (script.empty()) GTEST_SKIP() << "no file system can be mounted here";
+  trial.start({"-m", "sh", "-c", script}, "unshare");
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
+  const Results results = read_results(trial.csv());
+  EXPECT_FALSE(results.finished);
+  EXPECT_LT(results.rows, calm.results.rows);
+  expect_sound_cells(results);
+}
+
+TEST_F(Faults, AFolderThatCannotBeWrittenIsSaid) {
+  std::ofstream(trial.folder() / "file") << "no folder";
+  ended = trial.run(three_cases((trial.folder() / "file" / "rows.csv").string()));
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_NE(ended.err.find("file/rows.csv"), std::string::npos) << ended.err;
+  const std::string script =
+      with_mount("mount -t tmpfs -o ro none /mnt; exec " + quoted(three_cases("/mnt/rows.csv")));
+  if (script.empty()) GTEST_SKIP() << "no file system can be mounted here";
+  trial.start({"-m", "sh", "-c", script}, "unshare");
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_NE(ended.err.find("Read-only file system"), std::string::npos) << ended.err;
+}
+
+TEST_F(Faults, AReaderThatLeavesIsAnError) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
+  trial.start(three_cases("-"), CLWEAVE_BINARY, pipe_ends[1]);
+  close(pipe_ends[1]);
+  char bytes[64];
+  EXPECT_GT(read(pipe_ends[0], bytes, sizeof bytes), 0);
+  close(pipe_ends[0]);
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_NE(ended.err.find("cannot write stdout"), std::string::npos) << ended.err;
+}
+
+TEST_F(Faults, AFileThatHoldsSomethingIsNotTouched) {
+  std::ofstream(trial.csv()) << "mine\n";
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_EQ(content_of(trial.csv()), "mine\n");
+}
+
+// ---- The user --------------------------------------------------------------------------------------------
+
+class Interrupt : public Faults, public testing::WithParamInterface<int> {};
+
+TEST_P(Interrupt, LeavesAValidPrefixToGoOnFrom) {
+  const Words arguments = three_cases(trial.csv());
+  trial.start(arguments);
+  ASSERT_TRUE(trial.wait_until([&] { return lines_of(content_of(trial.csv())).size() >= 2; }));
+  trial.send(GetParam());
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_NE(ended.err.find("--resume"), std::string::npos) << ended.err;
+  trial.expect_nobody_left();
+  const Results before = read_results(trial.csv());
+  EXPECT_FALSE(before.finished);
+  EXPECT_GE(before.rows, 1u);
+  EXPECT_LT(before.cases.size(), 3u);
+  expect_sound_cells(before);
+  ended = trial.run({"run", "--resume", trial.csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results after = read_results(trial.csv());
+  expect_all_cases(after, arguments);
+  expect_samples_of_rows(trial.csv());
+  EXPECT_EQ(after.rows, calm.results.rows);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Interrupt, testing::Values(SIGINT, SIGTERM), [](const auto& info) {
+  return std::string(info.param == SIGINT ? "sigint" : "sigterm");
+});
+
+TEST_F(Faults, ASecondInterruptDoesNotWaitForAHang) {
+  trial.faults(at_second("enqueue@$:1=hang"));
+  trial.start(three_cases(trial.csv(), "30"));
+  ASSERT_TRUE(trial.wait_until([&] { return !trial.log().empty(); }));
+  trial.send(SIGINT);
+  sleep_ms(100);
+  const double asked_at = now();
+  trial.send(SIGINT);
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_LE(now() - asked_at, 1.5);
+  EXPECT_EQ(read_results(trial.csv()).rows, 1u);
+}
+
+TEST_F(Faults, AnInterruptedSearchForDevicesIsAnInterrupt) {
+  const fs::path vendors = trial.folder() / "vendors";
+  fs::create_directory(vendors);
+  fs::copy_file(fs::path(CLWEAVE_BAD_ICDS) / "bad_icd_hang.icd", vendors / "bad_icd_hang.icd");
+  trial.set("OCL_ICD_VENDORS", vendors.string());
+  trial.start(three_cases(trial.csv(), "30"));
+  ASSERT_TRUE(trial.wait_until([&] { return trial.alive().size() >= 2; }));
+  sleep_ms(200);
+  trial.send(SIGINT);
+  sleep_ms(100);
+  const double asked_at = now();
+  trial.send(SIGINT);
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_LE(now() - asked_at, 1.5);
+}
+
+TEST_F(Faults, AKilledSupervisorTakesItsChildrenAlong) {
+  trial.faults(at_second("enqueue@$:1=spin"));
+  trial.start(three_cases(trial.csv(), "30"));
+  ASSERT_TRUE(trial.wait_until([&] { return !trial.log().empty(); }));
+  EXPECT_EQ(trial.alive().size(), 2u);
+  trial.send(SIGKILL);
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 128 + SIGKILL);
+  trial.expect_nobody_left();
+  EXPECT_EQ(read_results(trial.csv()).rows, 1u);
+}
+
+}  // namespace

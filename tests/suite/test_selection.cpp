@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_suite: which cases the words of the command line choose, and what it says when it understands none.
+#include "suite/selection.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+using namespace clweave;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Plan plan_of_n(const Case& at, const DeviceInfo&) {
+  Plan plan;
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  plan.output<float>(n);
+  plan.output<std::uint8_t>(n);
+  plan.cost = {.read = 1000 * n, .written = 0, .flops = 0, .items = n};
+  return plan;
+}
+
+// Three families: one with words, numbers, shapes and exhibits, one without `kernel`, and ceilings.
+std::vector<Family> invented() {
+  Family alpha;
+  alpha.name = "alpha";
+  alpha.axes = {{"kernel", "which", {"x", "y"}},
+                {"n", "elements", {16, 32}},
+                {"local", "shape", {"4", "2x2"}, true},
+                {"form", "", {"corrected", "published"}}};
+  alpha.presets = {
+      {"smoke", {{{"n", {1}}}}},
+      {"quick", {{{"form", {"published", "corrected"}}}, {{"kernel", {"x", "y"}}, {"n", {16, 64}}}}},
+      {"paper", {}},
+      {"full", {{{"local", {"4", "2x2"}}}}}};
+  alpha.plan = plan_of_n;
+  Family ceiling;
+  ceiling.name = "ceiling";
+  ceiling.axes = {{"kernel", "which", {"copy", "read"}}, {"n", "elements", {1000}}};
+  ceiling.presets = {{"smoke", {{{"n", {10}}}}},
+                     {"quick", {{{"kernel", {"copy", "read"}}}}},
+                     {"paper", {{}}},
+                     {"full", {{{"n", {1000, 2000}}}}}};
+  ceiling.plan = plan_of_n;
+  Family beta;
+  beta.name = "beta";
+  beta.axes = {
+      {"type", "element", {"float", "int"}}, {"density", "fraction", {0.5, 1.0}}, {"n", "elements", {8}}};
+  beta.presets = {{"smoke", {{}}}, {"quick", {{{"density", {0.5, 1.0}}}}}, {"paper", {{}}}, {"full", {{}}}};
+  beta.plan = plan_of_n;
+  return {alpha, beta, ceiling};
+}
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> list = invented();
+  return list;
+}
+
+// A Selection of which only what matters is named.
+struct Chosen {
+  std::string preset = "quick";
+  Words families = {};
+  Words where = {};
+  Words set = {};
+  std::string filter = {};
+  std::uint64_t seed = 1;
+  bool ceilings = true;
+
+  std::vector<Job> jobs(const std::vector<Family>& of = ::families()) const {
+    return select_jobs(of, Selection{preset, families, where, set, filter, seed, ceilings});
+  }
+};
+
+Words ids(const Chosen& chosen) {
+  Words out;
+  for (const auto& job : chosen.jobs()) out.push_back(job.at.id());
+  return out;
+}
+
+// Of family alpha alone, without ceilings.
+Words alpha_ids(const Words& set, const Words& where = {}, const std::string& filter = "") {
+  return ids({.families = {"alpha"}, .where = where, .set = set, .filter = filter, .ceilings = false});
+}
+
+std::string complaint(const Chosen& chosen) {
+  try {
+    return "accepted, " + std::to_string(chosen.jobs().size()) + " jobs";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::usage) << error.what();
+    return error.what();
+  }
+}
+
+}  // namespace
+
+// ---- What cannot be understood -------------------------------------------------------------------------
+
+TEST(Usage, NamesThePresets) {
+  EXPECT_EQ(complaint({.preset = "tiny"}), "--preset tiny: there are smoke, quick, paper, full");
+  EXPECT_EQ(complaint({.preset = ""}), "--preset : there are smoke, quick, paper, full");
+}
+
+TEST(Usage, NamesTheFamilies) {
+  EXPECT_EQ(complaint({.families = {"alpha", "gamma"}}), "--family gamma: there are alpha, beta, ceiling");
+}
+
+TEST(Usage, NamesTheAxesOfTheChosenFamilies) {
+  EXPECT_EQ(complaint({.set = {"size=4"}}),
+            "--set size: no family here has that axis; there are kernel, n, local, form, type, density");
+  EXPECT_EQ(complaint({.families = {"beta"}, .where = {"kernel=x"}}),
+            "--where kernel: no family here has that axis; there are type, density, n");
+}
+
+TEST(Usage, NamesTheWordsOfAnAxis) {
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"kernel=x,z"}}), "--set kernel=z: kernel takes x, y");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .where = {"kernel=z"}}), "--where kernel=z: kernel takes x, y");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"kernel=4"}}), "--set kernel=4: kernel takes x, y");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=many"}}), "--set n=many: n takes 16, 32");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=16,,32"}}), "--set n=: n takes 16, 32");
+}
+
+TEST(Usage, NamesTheWordsOfEveryFamilyThatHasTheAxis) {
+  for (const auto& text : {complaint({.set = {"kernel=z"}}), complaint({.where = {"kernel=z"}})})
+    EXPECT_THAT(text, AllOf(HasSubstr("kernel=z"), HasSubstr("x, y"), HasSubstr("copy, read")));
+}
+
+TEST(Usage, ShowsHowASettingIsWritten) {
+  for (const char* text : {"n", "=4", "n=", ""}) {
+    EXPECT_EQ(complaint({.set = {text}}),
+              std::string("--set ") + text + ": write axis=value[,value], such as --set n=1024,4096");
+    EXPECT_EQ(complaint({.where = {text}}),
+              std::string("--where ") + text + ": write axis=value[,value], such as --where n=1024,4096");
+  }
+}
+
+TEST(Usage, RefusesAFilterThatIsNoExpression) {
+  EXPECT_THAT(complaint({.filter = "kernel=(x"}), testing::StartsWith("--filter kernel=(x: "));
+}
+
+TEST(Usage, SaysWhatToLoosenWhenNothingIsLeft) {
+  for (const auto& text : {complaint({.families = {"alpha"}, .where = {"n=17"}}),
+                           complaint({.families = {"beta"}, .filter = "alpha"})})
+    EXPECT_THAT(text, AllOf(testing::StartsWith("no case is left: loosen --where or --filter"),
+                            HasSubstr("clweave list"), HasSubstr("--dry-run")));
+}
+
+// ---- What is chosen ------------------------------------------------------------------------------------
+
+TEST(Selection, IsThePresetOfTheChosenFamilies) {
+  EXPECT_THAT(ids({.preset = "smoke"}),
+              ElementsAre("alpha/kernel=x/n=1/local=4/form=corrected", "beta/type=float/density=0.5/n=8",
+                          "ceiling/kernel=copy/n=10"));
+  EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), ElementsAre("beta/type=float/density=0.5/n=8"));
+  // In the order of the families, not of the words, and each once.
+  EXPECT_THAT(ids({.preset = "smoke", .families = {"ceiling", "beta", "ceiling"}}),
+              ElementsAre("beta/type=float/density=0.5/n=8", "ceiling/kernel=copy/n=10"));
+}
+
+TEST(Selection, SetReplacesThePresetsValues) {
+  EXPECT_THAT(
+      alpha_ids({"n=5,6", "kernel=y", "form=corrected"}),
+      ElementsAre("alpha/kernel=y/n=5/local=4/form=corrected", "alpha/kernel=y/n=6/local=4/form=corrected"));
+  // The last word on an axis counts.
+  EXPECT_THAT(alpha_ids({"n=5", "n=7", "kernel=y", "form=corrected"}),
+              ElementsAre("alpha/kernel=y/n=7/local=4/form=corrected"));
+}
+
+TEST(Selection, SetTakesAnyShapeOnAnOpenAxis) {
+  EXPECT_THAT(alpha_ids({"local=8x8,64", "kernel=y", "n=5", "form=corrected"}),
+              ElementsAre("alpha/kernel=y/n=5/local=8x8/form=corrected",
+                          "alpha/kernel=y/n=5/local=64/form=corrected"));
+}
+
+TEST(Selection, SetLeavesAFamilyWithoutTheAxisAsItIs) {
+  EXPECT_THAT(ids({.preset = "smoke", .set = {"local=2x2"}}),
+              ElementsAre("alpha/kernel=x/n=1/local=2x2/form=corrected", "beta/type=float/density=0.5/n=8",
+                          "ceiling/kernel=copy/n=10"));
+}
+
+// `kernel=y` is a word of alpha's: ceiling has a `kernel` too, but no such one.
+TEST(Selection, SetGivesNoFamilyAWordThatItsAxisLacks) {
+  for (const auto& job : Chosen{.preset = "smoke", .set = {"kernel=y"}}.jobs()) {
+    for (const auto& [name, value] : job.at.axes) {
+      const Axis* axis = job.family->axis(name);
+      if (axis->open || !std::holds_alternative<std::string>(value)) continue;
+      EXPECT_THAT(axis->values, testing::Contains(value)) << job.at.id();
+    }
+  }
+}
+
+TEST(Selection, WhereKeepsTheCasesWithTheseValues) {
+  EXPECT_THAT(alpha_ids({}, {"n=64"}), ElementsAre("alpha/kernel=x/n=64/local=4/form=corrected",
+                                                   "alpha/kernel=y/n=64/local=4/form=corrected"));
+  EXPECT_THAT(alpha_ids({}, {"n=64,16", "kernel=y"}),
+              ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected",
+                          "alpha/kernel=y/n=64/local=4/form=corrected"));
+  // Of values that were set, too.
+  EXPECT_THAT(alpha_ids({"n=1,2,3"}, {"n=2", "kernel=y"}),
+              ElementsAre("alpha/kernel=y/n=2/local=4/form=corrected"));
+}
+
+TEST(Selection, WhereLeavesOutAFamilyWithoutTheAxis) {
+  const Words kept = ids({.where = {"type=float"}, .ceilings = false});
+  EXPECT_EQ(kept.size(), 2U);
+  EXPECT_THAT(kept, Each(HasSubstr("beta/")));
+}
+
+// A value is what its id shows, whether it was written as a word, a whole number or a fraction.
+TEST(Selection, WhereFindsValuesAsTheyAreShown) {
+  EXPECT_EQ(alpha_ids({}, {"local=4"}).size(), alpha_ids({}).size());
+  EXPECT_THAT(ids({.families = {"beta"}, .where = {"density=1"}, .ceilings = false}),
+              ElementsAre("beta/type=float/density=1/n=8"));
+}
+
+TEST(Selection, FilterSearchesTheIds) {
+  EXPECT_THAT(alpha_ids({}, {}, "kernel=y/n=(16|32)"),
+              ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected"));
+  EXPECT_THAT(alpha_ids({}, {}, "64.*corrected$"), ElementsAre("alpha/kernel=x/n=64/local=4/form=corrected",
+                                                               "alpha/kernel=y/n=64/local=4/form=corrected"));
+}
+
+TEST(Selection, GivesEveryCaseTheSeed) {
+  for (const std::uint64_t seed : {1U, 77U}) {
+    for (const auto& job : Chosen{.seed = seed}.jobs()) EXPECT_EQ(job.at.seed, seed) << job.at.id();
+  }
+  EXPECT_EQ(ids({.seed = 1}), ids({.seed = 2}));
+}
+
+// ---- Order ---------------------------------------------------------------------------------------------
+
+TEST(Order, PutsCeilingsFirstAndExhibitsLast) {
+  EXPECT_THAT(
+      ids({}),
+      ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
+                  "alpha/kernel=x/n=16/local=4/form=corrected", "alpha/kernel=x/n=64/local=4/form=corrected",
+                  "alpha/kernel=y/n=16/local=4/form=corrected", "alpha/kernel=y/n=64/local=4/form=corrected",
+                  "beta/type=float/density=0.5/n=8", "beta/type=float/density=1/n=8",
+                  "alpha/kernel=x/n=16/local=4/form=published"));
+  const auto jobs = Chosen{}.jobs();
+  for (const auto& job : jobs) {
+    EXPECT_EQ(job.is_ceiling, job.family->name == "ceiling");
+    EXPECT_EQ(job.exhibit, &job == &jobs.back());
+    EXPECT_EQ(job.family->name, job.at.family);
+  }
+}
+
+TEST(Order, PutsCeilingsBeforeFamiliesThatWereChosenAlone) {
+  EXPECT_THAT(ids({.families = {"beta"}, .where = {"density=0.5"}}),
+              ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
+                          "beta/type=float/density=0.5/n=8"));
+}
+
+TEST(Order, MeasuresNoCeilingTwice) {
+  for (const Words& chosen : {Words{}, Words{"ceiling", "beta"}}) {
+    const Words found = ids({.families = chosen});
+    EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), found.size());
+    EXPECT_EQ(std::ranges::count_if(found, [](const auto& id) { return id.starts_with("ceiling/"); }), 2);
+  }
+}
+
+TEST(Order, LeavesCeilingsOutWhereTheyMeanNothing) {
+  // Not asked for; of a size that says nothing; with nothing to hold against them.
+  EXPECT_THAT(ids({.families = {"beta"}, .ceilings = false}), Each(HasSubstr("beta/")));
+  EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), Each(HasSubstr("beta/")));
+  EXPECT_THAT(ids({.families = {"ceiling"}, .where = {"kernel=read"}}),
+              ElementsAre("ceiling/kernel=read/n=1000"));
+}
+
+TEST(Order, TakesCeilingsThatWereChosenAloneAsAMeasure) {
+  for (const auto& job : Chosen{.families = {"ceiling"}}.jobs()) EXPECT_TRUE(job.is_ceiling);
+  for (const auto& job : Chosen{.preset = "smoke", .families = {"ceiling"}}.jobs())
+    EXPECT_FALSE(job.is_ceiling);
+}
+
+// The families as they are.
+TEST(Order, HoldsForEveryPreset) {
+  const auto all = all_families();
+  for (const char* preset : preset_names) {
+    SCOPED_TRACE(preset);
+    const auto jobs = Chosen{.preset = preset}.jobs(all);
+    std::set<std::string> found;
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      EXPECT_TRUE(found.insert(jobs[j].at.id()).second) << jobs[j].at.id();
+      if (j == 0) continue;
+      EXPECT_GE(jobs[j].exhibit, jobs[j - 1].exhibit) << jobs[j].at.id();
+      EXPECT_LE(jobs[j].is_ceiling, jobs[j - 1].is_ceiling) << jobs[j].at.id();
+    }
+    EXPECT_EQ(jobs.front().is_ceiling, std::string(preset) != "smoke");
+    EXPECT_TRUE(jobs.back().exhibit);
+  }
+}
+
+TEST(AxisNames, AreThoseOfAllFamiliesInTheOrderMet) {
+  EXPECT_THAT(axis_names(families()), ElementsAre("kernel", "n", "local", "form", "type", "density"));
+  EXPECT_THAT(axis_names({}), testing::IsEmpty());
+}
+
+// ---- What a case needs ---------------------------------------------------------------------------------
+
+TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
+  DeviceInfo device;
+  device.type = "cpu";
+  device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 40;
+  const auto needs = [&](int n) {
+    const auto jobs =
+        Chosen{.families = {"beta"}, .set = {"n=" + std::to_string(n)}, .ceilings = false}.jobs();
+    const Estimate estimated = estimate(plan_of(*jobs[0].family, jobs[0].at, device), device);
+    EXPECT_EQ(estimated.seconds, predicted_seconds(jobs[0], device));
+    return estimated;
+  };
+  EXPECT_EQ(needs(8).bytes, 40U);
+  EXPECT_GT(needs(8).seconds, 0);
+  EXPECT_GT(needs(100000000).seconds, 2 * needs(8).seconds);
+  const double on_cpu = needs(100000000).seconds;
+  device.type = "gpu";
+  EXPECT_LT(needs(100000000).seconds, on_cpu);
+}
+
+TEST(Estimate, OfACaseThatCannotRunIsNextToNothing) {
+  const auto jobs = Chosen{.families = {"beta"}}.jobs();
+  DeviceInfo none;
+  EXPECT_GT(predicted_seconds(jobs[0], none), 0);
+  EXPECT_LT(predicted_seconds(jobs[0], none), 0.01);
+}
