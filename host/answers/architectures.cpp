@@ -24,11 +24,11 @@ constexpr double slow_below = 0.5;       // of the best variant
 constexpr double least_factor = 1.25;    // of an inversion: less may be the luck of one process
 constexpr std::size_t most_labels = 24;  // characters
 
-State state_of(const std::string& status) {
-  if (status == "ok") return State::ok;
-  if (status == "wrong_result") return State::wrong;
-  if (status == "unsupported") return State::unsupported;
-  if (status == "timeout") return State::timeout;
+State state_of(Status status) {
+  if (status == Status::ok) return State::ok;
+  if (status == Status::wrong_result) return State::wrong;
+  if (status == Status::unsupported) return State::unsupported;
+  if (status == Status::timeout) return State::timeout;
   return State::other;
 }
 
@@ -40,7 +40,8 @@ std::string value_on(const CaseTimes& at, const std::string& axis) {
 // The best of a variant's launch shapes on a device under one condition.
 struct Best {
   State state = State::absent;
-  std::string status, clock, items;
+  Status status = Status::none;
+  std::string clock, items;
   double time_s = 0;
   Number of_ceiling;
 };
@@ -85,7 +86,7 @@ class FamilyBuilder {
     if (at.ok()) {
       const double time_s = at.median_s();
       if (best.state == State::ok && best.time_s <= time_s) return;
-      best = {State::ok, "ok", at.clock, at.items + " by " + at.clock, time_s, at.of_ceiling()};
+      best = {State::ok, Status::ok, at.clock, at.items + " by " + at.clock, time_s, at.of_ceiling()};
     } else if (best.state != State::ok) {
       best = {state_of(at.status), at.status, {}, {}, 0, {}};
     }

@@ -22,7 +22,7 @@ enum class State { absent, ok, slow, wrong, unsupported, timeout, other };  // s
 
 struct VariantOnDevice {
   State state = State::absent;
-  std::string status;  // of the row that is not ok
+  Status status = Status::none;  // of the row that is not ok
   Number fraction;     // of the device's ceiling
   Number speedup;      // over the family's reference
   Number relative;     // speed over the first device measured

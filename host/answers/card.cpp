@@ -118,10 +118,9 @@ class Writer {
     return out;
   }
 
-  std::optional<Answer> ceiling(const std::string& name, Clock clock) const {
-    const bool arithmetic = name.starts_with("arithmetic");
-    return best_rate(of("ceiling", [&](const Timed& timed) { return timed.record->ceiling == name; }),
-                     arithmetic ? &Record::gflop_per_s : &Record::gb_per_s, clock);
+  std::optional<Answer> ceiling(Ceiling ceiling, Clock clock) const {
+    return best_rate(of("ceiling", [&](const Timed& timed) { return timed.record->ceiling == ceiling; }),
+                     of_arithmetic(ceiling) ? &Record::gflop_per_s : &Record::gb_per_s, clock);
   }
 
   Card finish() {
@@ -281,7 +280,7 @@ std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
 }
 
 std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock clock) {
-  const auto copy = w.ceiling("copy", clock);
+  const auto copy = w.ceiling(Ceiling::copy, clock);
   Picked rows = w.of(family);
   std::erase_if(rows, [](const Timed* timed) { return timed->record->cached == "yes"; });
   // What an algorithm moves in vain is no merit.
@@ -404,18 +403,19 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
           &Record::gitems_per_s, clock);
     });
   }
-  for (const auto& [name, unit, meaning] :
-       {std::tuple("copy", "GB/s", "copy, both directions"), std::tuple("read", "GB/s", "read"),
-        std::tuple("local", "GB/s", "read of local memory"),
-        std::tuple("arithmetic_float", "Gop/s", "multiply-adds of float"),
-        std::tuple("arithmetic_double", "Gop/s", "multiply-adds of double"),
-        std::tuple("arithmetic_int", "Gop/s", "multiply-adds of int")}) {
-    w.add(name, unit, meaning, "copy", [&w, name = name](Clock clock) { return w.ceiling(name, clock); });
+  for (const auto& [ceiling, meaning] :
+       {std::pair(Ceiling::copy, "copy, both directions"), std::pair(Ceiling::read, "read"),
+        std::pair(Ceiling::local, "read of local memory"),
+        std::pair(Ceiling::arithmetic_float, "multiply-adds of float"),
+        std::pair(Ceiling::arithmetic_double, "multiply-adds of double"),
+        std::pair(Ceiling::arithmetic_int, "multiply-adds of int")}) {
+    w.add(text_of(ceiling), unit_of(ceiling), meaning, "copy",
+          [&w, ceiling = ceiling](Clock clock) { return w.ceiling(ceiling, clock); });
   }
   w.add("balance", "op/B", "float operations per byte read", "copy",
         [&](Clock clock) -> std::optional<Answer> {
-          auto arithmetic = w.ceiling("arithmetic_float", clock);
-          const auto read = w.ceiling("read", clock);
+          auto arithmetic = w.ceiling(Ceiling::arithmetic_float, clock);
+          const auto read = w.ceiling(Ceiling::read, clock);
           if (!arithmetic || !read) return {};
           return Answer{arithmetic->value / read->value, {arithmetic->from.front(), read->from.front()}, ""};
         });

@@ -528,7 +528,7 @@ std::string exhibit_text(const Claim& claim, const DeviceRows& device, const std
   std::string first;
   for (const auto* record : untimed_of(claim.exhibit, device, families)) {
     ++all;
-    if (record->status != "wrong_result") continue;
+    if (record->status != Status::wrong_result) continue;
     if (wrong++ == 0) first = record->reason.substr(0, record->reason.rfind("; first wrong"));
   }
   return all == 0 ? "" : fmt::format("{} of {} rows wrong{}{}", wrong, all, first.empty() ? "" : ": ", first);

@@ -86,9 +86,9 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
       continue;
     }
     if (r.cache == "cold") continue;
-    const auto [it, first] = cases[d].emplace(r.case_id + "\n" + r.timer, device.timed.size());
+    const auto [it, first] = cases[d].emplace(r.case_id + "\n" + text_of(r.timer), device.timed.size());
     if (first) {
-      Timed timed{&r, {{timer_axis, r.timer}}, {}, device.timed.size()};
+      Timed timed{&r, {{timer_axis, text_of(r.timer)}}, {}, device.timed.size()};
       for (const auto& [axis, value] : r.axes) {
         if (!value.empty()) timed.axes.emplace(axis, value);
       }

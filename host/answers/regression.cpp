@@ -167,7 +167,7 @@ class DeviceComparison {
     } else if (!a->ok() || !b->ok()) {
       const CaseTimes& bad = b->ok() ? *a : *b;
       row.what = a->ok() ? What::broken : b->ok() ? What::fixed : What::failing;
-      row.reason = bad.status;
+      row.reason = text_of(bad.status);
       if (bad.bad < bad.rows) row.reason += fmt::format(" in {} of {} runs", bad.bad, bad.rows);
       if (!bad.reason.empty()) row.reason += ": " + bad.reason;
     } else if (auto why = difference_between(*a, *b); !why.empty()) {

@@ -26,7 +26,7 @@ std::string name_of(const Record& record) {
   return name;
 }
 
-const Roof* roof_of(const std::vector<Roof>& roofs, const std::string& name) {
+const Roof* roof_of(const std::vector<Roof>& roofs, Ceiling name) {
   const auto it = std::ranges::find(roofs, name, &Roof::name);
   return it != roofs.end() ? &*it : nullptr;
 }
@@ -35,7 +35,7 @@ const Roof* roof_of(const std::vector<Roof>& roofs, const std::string& name) {
 const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
   const Roof* best = nullptr;
   for (const auto& roof : roofs) {
-    if (roof.memory == memory && roof.name != "local" && (best == nullptr || roof.rate > best->rate))
+    if (roof.memory() == memory && roof.name != Ceiling::local && (best == nullptr || roof.rate > best->rate))
       best = &roof;
   }
   return best;
@@ -47,8 +47,8 @@ Placed placed(const Record& record, const std::vector<Roof>& roofs) {
   out.row = &record;
   out.name = name_of(record);
   const Roof* memory = roof_of(roofs, record.ceiling);
-  if (memory == nullptr || !memory->memory) memory = highest(roofs, true);
-  const Roof* arithmetic = roof_of(roofs, "arithmetic_" + record.axis("type"));
+  if (memory == nullptr || !memory->memory()) memory = highest(roofs, true);
+  const Roof* arithmetic = roof_of(roofs, value_named<Ceiling>("arithmetic_" + record.axis("type")).value_or(Ceiling::none));
   if (arithmetic == nullptr) arithmetic = highest(roofs, false);
   if (!record.flops) {
     if (memory == nullptr) return out;
@@ -107,8 +107,8 @@ std::string plot(const Roofline& data, const Screen& screen) {
         low_x * std::pow(high_x / low_x, static_cast<double>(c) / static_cast<double>(columns - 1));
     for (const auto& roof : data.roofs) {
       // Under the highest roof of the other kind alone; what lies above cannot be reached.
-      const double y = roof.memory ? roof.rate * x : roof.rate;
-      const bool reachable = roof.memory ? y <= flat->rate : memory->rate * x >= roof.rate;
+      const double y = roof.memory() ? roof.rate * x : roof.rate;
+      const bool reachable = roof.memory() ? y <= flat->rate : memory->rate * x >= roof.rate;
       if (reachable) put(x, y, paint(screen.ascii ? "." : "·", Style::dim, screen.colour));
     }
   }
@@ -144,12 +144,12 @@ std::vector<Roofline> rooflines_of(const std::vector<Record>& records) {
   for (const auto& device : order) {
     const Record& any = *devices[device].front();
     Roofline data{.device = any.device + ", " + any.platform, .roofs = {}, .kernels = {}};
-    std::map<std::string, Roof> roofs;
+    std::map<Ceiling, Roof> roofs;
     for (const auto* row : devices[device]) {
       const auto rate = rate_of(*row);
-      if (row->family != "ceiling" || row->ceiling.empty() || !rate) continue;
+      if (row->family != "ceiling" || row->ceiling == Ceiling::none || !rate) continue;
       Roof& roof = roofs[row->ceiling];
-      roof = {row->ceiling, !row->ceiling.starts_with("arithmetic"), std::max(roof.rate, *rate)};
+      roof = {row->ceiling, std::max(roof.rate, *rate)};
     }
     for (const auto& [name, roof] : roofs) data.roofs.push_back(roof);
     std::map<std::string, Placed> best;
@@ -174,9 +174,9 @@ std::string roofline_text(const Roofline& data, const Screen& screen) {
   Table roofs({{"roof"}, {"rate", Align::right}, {"balance with it", Align::right}});
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {
-    roofs.add({roof.name,
-               roof.memory ? fmt::format("{:.4g} GB/s", roof.rate) : fmt::format("{:.4g} Gop/s", roof.rate),
-               roof.memory || memory == nullptr ? "" : fmt::format("{:.3g} op/B", roof.rate / memory->rate)});
+    roofs.add({text_of(roof.name),
+               roof.memory() ? fmt::format("{:.4g} GB/s", roof.rate) : fmt::format("{:.4g} Gop/s", roof.rate),
+               roof.memory() || memory == nullptr ? "" : fmt::format("{:.3g} op/B", roof.rate / memory->rate)});
   }
   out += roofs.text(screen.colour) + "\n" + plot(data, screen) + "\n";
   Table table({{""},
@@ -194,7 +194,7 @@ std::string roofline_text(const Roofline& data, const Screen& screen) {
                moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
                fmt::format("{:.4g} {}", moves ? *kernel.row->gb_per_s : kernel.gflop_per_s, unit),
                kernel.bound > 0 ? fmt::format("{:.4g} {}", kernel.bound, unit) : "-",
-               kernel.bound > 0 ? percent_text(kernel.fraction) : "-", kernel.bound_by});
+               kernel.bound > 0 ? percent_text(kernel.fraction) : "-", text_of(kernel.bound_by)});
     marked += moves || kernel.bound == 0 ? 0 : 1;
   }
   return out + table.text(screen.colour);
@@ -207,12 +207,12 @@ std::string roofline_csv(const Roofline& data, bool header) {
     add({"device", "what", "name", "intensity", "gb_per_s", "gflop_per_s", "bound", "bound_by", "fraction"});
   for (const auto& roof : data.roofs) {
     const std::string rate = fmt::format("{}", roof.rate);
-    add({data.device, "roof", roof.name, "", roof.memory ? rate : "", roof.memory ? "" : rate, "", "", ""});
+    add({data.device, "roof", text_of(roof.name), "", roof.memory() ? rate : "", roof.memory() ? "" : rate, "", "", ""});
   }
   for (const auto& kernel : data.kernels) {
     add({data.device, "kernel", kernel.name, fmt::format("{}", kernel.intensity),
          fmt::format("{}", *kernel.row->gb_per_s), fmt::format("{}", kernel.gflop_per_s),
-         fmt::format("{}", kernel.bound), kernel.bound_by, fmt::format("{}", kernel.fraction)});
+         fmt::format("{}", kernel.bound), text_of(kernel.bound_by), fmt::format("{}", kernel.fraction)});
   }
   return out;
 }

@@ -14,9 +14,10 @@ namespace clweave {
 
 // A sloped or flat line over the kernels.
 struct Roof {
-  std::string name;    // as the column `ceiling` has it: copy, read, local, arithmetic_float ..
-  bool memory = true;  // GB/s, else Gop/s
-  double rate = 0;
+  Ceiling name = Ceiling::none;
+  double rate = 0;  // in unit_of(name)
+
+  bool memory() const { return !of_arithmetic(name); }
 };
 
 // A kernel under them: the fastest row of its family, kernel and type.
@@ -27,7 +28,7 @@ struct Placed {
   double gflop_per_s = 0;
   double bound = 0;      // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
   double fraction = 0;   // of that bound
-  std::string bound_by;  // name of that roof
+  Ceiling bound_by = Ceiling::none;  // that roof
 };
 
 struct Roofline {

@@ -37,7 +37,7 @@ std::vector<std::string> keys_of(const Records& records, const F& key) {
 std::string cell_text(const Record& record, const std::string& quantity, double best_s, bool colour) {
   if (!record.ok())
     return paint(
-        !record.exhibit.empty() && record.status == "wrong_result" ? "exhibit: wrong" : record.status,
+        !record.exhibit.empty() && record.status == Status::wrong_result ? "exhibit: wrong" : text_of(record.status),
         record.failed() ? Style::red : Style::dim, colour);
   if (!record.time_s) return "-";
   std::string text;
@@ -138,7 +138,7 @@ std::string tuned_text(const Records& tuned, const Records& usual, const Family&
     const bool both = other != usual.end() && record->time_s;
     table.add({variant, axes_text(*record, family, true),
                other != usual.end() ? seconds_text(*(*other)->time_s) : "-",
-               record->time_s ? seconds_text(*record->time_s) : record->status,
+               record->time_s ? seconds_text(*record->time_s) : text_of(record->status),
                both ? fmt::format("{:.2f}x", *(*other)->time_s / *record->time_s) : "-"});
   }
   return table.text(colour) + "\n";
@@ -166,16 +166,15 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
   const Record& any = *records.front();
   std::string out =
       fmt::format("\n{}  {}, driver {}\n", paint(any.device, Style::bold, colour), any.platform, any.driver);
-  std::map<std::string, double> ceilings;
+  std::map<Ceiling, double> ceilings;
   for (const auto* record : records) {
-    if (record->family != "ceiling" || !record->ok() || record->ceiling.empty()) continue;
+    if (record->family != "ceiling" || !record->ok() || record->ceiling == Ceiling::none) continue;
     double& best = ceilings[record->ceiling];
     best = std::max(best, rate_of(*record).value_or(0));
   }
   std::vector<std::string> parts;
-  for (const auto& [name, best] : ceilings)
-    parts.push_back(
-        fmt::format("{} {:.4g} {}", name, best, name.starts_with("arithmetic") ? "Gop/s" : "GB/s"));
+  for (const auto& [ceiling, best] : ceilings)
+    parts.push_back(fmt::format("{} {:.4g} {}", ceiling, best, unit_of(ceiling)));
   if (!parts.empty()) out += fmt::format("measured ceilings: {}\n", fmt::join(parts, ", "));
   out += "\n";
   for (const auto& family : families) {
@@ -195,7 +194,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
   std::map<std::string, int> counts;
   for (const auto* record : records) {
     if (record->finding.empty())
-      ++counts[record->exhibit.empty() ? record->status : "exhibit " + record->status];
+      ++counts[(record->exhibit.empty() ? "" : "exhibit ") + text_of(record->status)];
   }
   std::vector<std::string> totals;
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
@@ -205,7 +204,7 @@ std::string device_text(const Records& records, const std::vector<Family>& famil
   int shown = 0;
   for (const auto* record : records) {
     if (!record->failed() || ++shown > 20) continue;
-    out += fmt::format("  {}  {}\n    {}\n", paint(record->status, Style::red, colour), record->case_id,
+    out += fmt::format("  {}  {}\n    {}\n", paint(text_of(record->status), Style::red, colour), record->case_id,
                        record->reason);
   }
   if (shown > 20) out += fmt::format("  and {} more\n", shown - 20);

@@ -39,10 +39,10 @@ std::vector<std::vector<Job>> groups_of(const std::vector<Job>& jobs, std::uint6
   return groups;
 }
 
-bool is_ceiling_of(const Job& job, const std::string& ceiling) {
+bool is_ceiling_of(const Job& job, Ceiling ceiling) {
   const std::string& kernel = job.at.text("kernel");
-  if (ceiling.starts_with("arithmetic"))
-    return kernel.starts_with("arithmetic") && ceiling.ends_with("_" + job.at.text("type"));
+  if (of_arithmetic(ceiling))
+    return kernel.starts_with("arithmetic") && text_of(ceiling).ends_with("_" + job.at.text("type"));
   return kernel == "buffer" || kernel.starts_with("copy") || kernel == "read" || kernel == "read_run";
 }
 
@@ -132,7 +132,7 @@ void Campaign::run_device(Bench& bench, int run) {
 // A row of the interrupted run counts as if it had been measured now.
 void Campaign::remember(Bench& bench, const Job& job, const Record& record) {
   Row row{record, {}, 0};
-  const std::string implausible = record.status == "implausible" ? record.reason : "";
+  const std::string implausible = record.status == Status::implausible ? record.reason : "";
   bench.judge.complete(row, job, implausible);
   records_.push_back(record);
 }

@@ -134,9 +134,9 @@ class ChildRunner : public Runner {
       return row(job, silence.kind, silence.why);
     }
     // After these a driver's context is of no use any more, on some for good.
-    const std::string& status = answer->record.status;
-    if (status == "launch_failed" || status == "device_lost" || status == "out_of_memory") child_.reset();
-    if (status == "device_lost") must_probe_ = true;
+    const Status status = answer->record.status;
+    if (status == Status::launch_failed || status == Status::device_lost || status == Status::out_of_memory) child_.reset();
+    if (status == Status::device_lost) must_probe_ = true;
     return answer;
   }
 
@@ -221,7 +221,7 @@ class ChildRunner : public Runner {
     Silence silence{};
     const auto answer = attempt({&*family, cases.at(0)}, once, {}, silence);
     if (!answer) return silence.why;
-    return answer->record.ok() ? "" : answer->record.status + ": " + answer->record.reason;
+    return answer->record.ok() ? "" : text_of(answer->record.status) + ": " + answer->record.reason;
   }
 
   std::optional<std::vector<DeviceInfo>> enumerate(const std::vector<std::string>& environment,

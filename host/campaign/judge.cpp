@@ -34,7 +34,7 @@ double growth(const Case& small, const Case& big) {
 
 // Why the device's time stamps cannot be true. A certified timer can still wrap, or fail later.
 std::string stamp_doubt(const Row& row) {
-  if (!row.record.ok() || row.record.timer != "event" || row.samples.empty()) return {};
+  if (!row.record.ok() || row.record.timer != Timer::event || row.samples.empty()) return {};
   const Sample& first = row.samples.front();
   bool all_same = row.samples.size() >= 3;
   for (const auto& sample : row.samples) {
@@ -56,7 +56,7 @@ std::string stamp_doubt(const Row& row) {
 
 void Judge::learn(const Row& row, const Job& job) {
   const Record& record = row.record;
-  if (!job.is_ceiling || !record.ok() || record.ceiling.empty() || !stamp_doubt(row).empty()) return;
+  if (!job.is_ceiling || !record.ok() || record.ceiling == Ceiling::none || !stamp_doubt(row).empty()) return;
   double& best = ceilings_[record.ceiling];
   best = std::max(best, rate_of(record).value_or(0));
 }
@@ -75,16 +75,16 @@ std::string Judge::doubt(const Row& row, const Job& job) const {
   const Record& record = row.record;
   if (std::string why = stamp_doubt(row); !why.empty()) return why;
   if (!record.ok() || job.is_ceiling || !record.time_s) return {};
-  const auto best = [&](const std::string& name) {
-    const auto it = ceilings_.find(name);
+  const auto best = [&](Ceiling ceiling) {
+    const auto it = ceilings_.find(ceiling);
     return it == ceilings_.end() ? 0.0 : it->second;
   };
   // A kernel that reads more than it writes may beat a copy, but not a copy and a pure read.
-  const bool of_memory = record.ceiling == "copy" || record.ceiling == "read";
-  const double bound = of_memory ? std::max(best("copy"), best("read")) : best(record.ceiling);
+  const bool memory = of_memory(record.ceiling);
+  const double bound = memory ? std::max(best(Ceiling::copy), best(Ceiling::read)) : best(record.ceiling);
   const double rate = rate_of(record).value_or(0);
-  if (bound > 0 && rate > 1.05 * bound && !(of_memory && is_cached(row)))
-    return fmt::format("{:.4g} {} where family ceiling reaches {:.4g}", rate, of_memory ? "GB/s" : "Gop/s",
+  if (bound > 0 && rate > 1.05 * bound && !(memory && is_cached(row)))
+    return fmt::format("{:.4g} {} where family ceiling reaches {:.4g}", rate, unit_of(record.ceiling),
                        bound);
   // Below this the launch decides, not the work.
   constexpr double least_s = 20e-6;
@@ -114,10 +114,10 @@ void Judge::complete(Row& row, const Job& job, const std::string& doubt) {
     if (const auto it = ceilings_.find(record.ceiling); it != ceilings_.end() && it->second > 0) {
       if (const Number rate = rate_of(record)) record.of_ceiling = *rate / it->second;
     }
-    if (record.ceiling == "copy" || record.ceiling == "read") record.cached = is_cached(row) ? "yes" : "no";
+    if (of_memory(record.ceiling)) record.cached = is_cached(row) ? "yes" : "no";
   }
   if (!doubt.empty()) {
-    record.status = "implausible";
+    record.status = Status::implausible;
     record.reason += doubt;
     if (believed) return;
     // Not even as a number to wonder about.
@@ -148,7 +148,7 @@ std::vector<Record> Judge::findings(const DeviceInfo& device) const {
       describe_device(record, device);
       record.family = family->name;
       record.case_id = family->name + "/finding=" + finding.name;
-      record.status = "ok";
+      record.status = Status::ok;
       record.reason = finding.text;
       record.finding = finding.name;
       record.value = finding.value;

@@ -35,7 +35,7 @@ class Judge {
     Case at;
     double low_s, high_s;  // of the median
   };
-  std::map<std::string, double> ceilings_;  // best rate by name
+  std::map<Ceiling, double> ceilings_;  // best rate
   std::map<const Family*, std::vector<Outcome>> outcomes_;
   std::vector<const Family*> order_;
   std::map<std::string, std::vector<Seen>> siblings_;  // by id without n and trips

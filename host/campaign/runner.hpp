@@ -18,9 +18,9 @@ struct RunnerOptions {
   // A case without a sign of life for so long is stopped. A build may take 4 times, a case in all 10 times
   // it.
   double timeout_s = 30;
-  std::function<void()> tick;                   // called often while waiting
-  std::function<void(const char* what)> stage;  // told what begins, where cases run in this process
-  std::function<bool()> stop_at_once;           // the user wants out without waiting for the case
+  std::function<void()> tick = {};                   // called often while waiting
+  std::function<void(const char* what)> stage = {};  // told what begins, where cases run in this process
+  std::function<bool()> stop_at_once = {};           // the user wants out without waiting for the case
 };
 
 class Runner {

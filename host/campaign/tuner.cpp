@@ -135,7 +135,7 @@ std::string short_name(const Landscape& landscape, const std::vector<Search>& al
 std::string speed_text(const Record& row) {
   const Number rate = rate_of(row);
   if (!rate) return seconds_text(*row.time_s);
-  return fmt::format("{:.4g} {}", *rate, row.ceiling.starts_with("arithmetic") ? "Gop/s" : "GB/s");
+  return fmt::format("{:.4g} {}", *rate, unit_of(row.ceiling));
 }
 
 // How many measurements and seconds are left to the whole search, dealt out evenly to the variants to come.

@@ -311,7 +311,7 @@ void drop_times(Record& record) {
 Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring rule) {
   Row row{named_record(device.info(), family, at), {}};
   Record& record = row.record;
-  record.timer = device.timer().name();
+  record.timer = device.timer().event ? Timer::event : Timer::host;
   record.timer_reason = device.timer().reason;
   const auto failed = [&](Kind kind, const std::string& why) {
     drop_times(record);
@@ -385,8 +385,8 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
         throw Error(error.kind, std::string("right before the timing, wrong after it: ") + error.what());
       }
     }
-    record.verified = rule.check_again ? "yes" : "before";
-    record.status = "ok";
+    record.verified = rule.check_again ? Verified::yes : Verified::before;
+    record.status = Status::ok;
     if (!plan.exhibit.empty()) record.reason += "right on this device";
   } catch (const Error& error) {
     failed(error.kind, error.what());

@@ -151,7 +151,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("WRITE_SIDE", writes_apart(at) ? 1 : 0);
   p.define("TILE", std::to_string(tile) + "u").define("ROWS", std::to_string(rows_of_group) + "u");
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   if (at.is("kernel", "line")) {
     plan_line<T>(p, at, global, {group});
   } else if (at.is("kernel", "gather")) {

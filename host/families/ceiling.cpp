@@ -45,7 +45,7 @@ Plan plan_of_memory(const Case& at) {
     }
     p.expect<Word>(out, value);
     p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = bytes / sizeof(Word)};
-    p.ceiling = "copy";
+    p.ceiling = Ceiling::copy;
     return p;
   }
   const std::uint64_t items = bytes / vector / run;
@@ -61,7 +61,7 @@ Plan plan_of_memory(const Case& at) {
     return folded;
   });
   p.cost = {.read = bytes, .written = items * vector, .flops = 0, .items = bytes / sizeof(Word)};
-  p.ceiling = "read";
+  p.ceiling = Ceiling::read;
   return p;
 }
 
@@ -168,7 +168,7 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
   });
   p.cost = {
       .read = items * steps * vector, .written = items * vector, .flops = 0, .items = items * steps * words};
-  p.ceiling = "local";
+  p.ceiling = Ceiling::local;
   return p;
 }
 
@@ -202,7 +202,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
     return sum;
   });
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = n * 8 * 2 * trips, .items = n};
-  p.ceiling = "arithmetic_" + type_name<T>();
+  p.ceiling = value_named<Ceiling>("arithmetic_" + type_name<T>()).value();
   return p;
 }
 

@@ -585,7 +585,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
             .written = kept * (s.key_bytes + (s.index ? 4 : 0)) + 8,
             .flops = 0,
             .items = s.n};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   std::uint64_t moved = p.cost.read + p.cost.written;
   const std::uint64_t metadata = s.three_pass  ? three_pass(p, at, s, m, moved)
                                  : s.sequences ? billeter(p, at, device, s, m, moved)

@@ -161,7 +161,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   }
   p.expect<T>(out, value);
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   if (published) p.exhibit = fault_of(at);
   return p;
 }

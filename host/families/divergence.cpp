@@ -55,7 +55,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   });
   const std::uint64_t matrix = n * n * sizeof(T);
   p.cost = {.read = both ? 2 * matrix : matrix, .written = matrix, .flops = n * n, .items = n * n};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   if (published)
     p.exhibit = kernel == "unweave" ? "as published, its index is initialised from itself"
                                     : "as published, its factor is 1 - 2 in an unsigned type";

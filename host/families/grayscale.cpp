@@ -115,7 +115,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     plan_flat(p, at, image, group);
   }
   p.cost = {.read = pixels * sizeof(Pixel), .written = pixels * sizeof(Pixel), .flops = 0, .items = pixels};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   return p;
 }
 

@@ -53,7 +53,7 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
            LocalBytes{local});
   p.expect<Word>(out, value);
   p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = n};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   p.derive("bytes_in_flight", static_cast<std::int64_t>(tile * vector));
   return p;
 }

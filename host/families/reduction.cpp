@@ -270,7 +270,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
     expect_pass<T>(p, out, reference, 1, op == Op::sum ? depth : 0);
   }
   p.cost = {.read = n * sizeof(T), .written = sizeof(T), .flops = n - 1, .items = n};
-  p.ceiling = "read";
+  p.ceiling = Ceiling::read;
   p.derive("groups", static_cast<std::int64_t>(passes[0].outputs));
   p.derive("launches", static_cast<std::int64_t>(p.steps.size()));
   return p;

@@ -570,7 +570,7 @@ Plan plan_of_encode(const Case& at, const Setting& s) {
   p.launch("encode", {round_up(s.values, s.group)}, {s.group}, out, in, s.values);
   p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
   return p;
 }
@@ -617,7 +617,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
                     : chains(s.kernel)          ? chain<T>(p, at, device, s)
                                                 : reduce_then_scan(p, at, s);
   plan_steps(p, at, s, scan, out, in);
-  p.ceiling = "copy";
+  p.ceiling = Ceiling::copy;
   if (s.round_trip) {
     p.expect<T>(out, signal);
     return p;

@@ -127,7 +127,7 @@ std::string Record::axis(const std::string& name) const {
 }
 
 Number rate_of(const Record& record) {
-  return record.ceiling.starts_with("arithmetic") ? record.gflop_per_s : record.gb_per_s;
+  return of_arithmetic(record.ceiling) ? record.gflop_per_s : record.gb_per_s;
 }
 
 namespace {
@@ -138,6 +138,8 @@ std::string cell_of(const Record& record, const Column& column) {
         const auto& field = record.*member;
         if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
           return field;
+        } else if constexpr (Worded<std::decay_t<decltype(field)>>) {
+          return text_of(field);
         } else {
           return field ? fmt::format("{}", *field) : std::string();
         }
@@ -220,6 +222,13 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
           auto& field = record.*member;
           if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
             field = cell;
+          } else if constexpr (Worded<std::decay_t<decltype(field)>>) {
+            const auto value = value_named<std::decay_t<decltype(field)>>(cell);
+            if (!value)
+              throw Error(Kind::io,
+                          fmt::format("{}:{}: column {}: '{}' is none of{}", name_, row.line, header_[c], cell,
+                                      fmt::join(Words<std::decay_t<decltype(field)>>::list, " ")));
+            field = *value;
           } else {
             field.reset();
             if (!cell.empty() && !parse_cell(cell, field))

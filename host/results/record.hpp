@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/csv.hpp"
+#include "results/status.hpp"
+#include "suite/ceiling.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -40,13 +42,13 @@ struct Record {
   std::string family;
   std::string case_id;
   // What came of it.
-  std::string status;
+  Status status = Status::none;
   std::string reason;
-  std::string verified;
+  Verified verified = Verified::none;
   std::string exhibit;
   std::string tuned;
   // How it was timed.
-  std::string timer;
+  Timer timer = Timer::none;
   std::string timer_reason;
   std::string method;
   std::string cache;
@@ -78,7 +80,7 @@ struct Record {
   Number gflop_per_s;
   Number gitems_per_s;
   std::string cached;
-  std::string ceiling;
+  Ceiling ceiling = Ceiling::none;
   Number of_ceiling;
   std::string finding;
   Number value;
@@ -93,9 +95,9 @@ struct Record {
   std::string axis(const std::string& name) const;
   // Equal for two rows of the same device and driver.
   std::string device_key() const { return platform + "\n" + device + "\n" + device_id + "\n" + driver; }
-  bool ok() const { return status == "ok"; }
+  bool ok() const { return status == Status::ok; }
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
-  bool failed() const { return !ok() && status != "unsupported" && exhibit.empty(); }
+  bool failed() const { return !ok() && status != Status::unsupported && exhibit.empty(); }
 };
 
 // The speed that a row is held against its ceiling with: Gop/s of arithmetic, else GB/s.
@@ -105,7 +107,9 @@ struct Column {
   std::string name;
   std::string unit;  // empty: text or a plain count
   std::string meaning;
-  std::variant<std::string Record::*, Number Record::*, Count Record::*> member;
+  std::variant<std::string Record::*, Number Record::*, Count Record::*, Status Record::*, Verified Record::*,
+               Timer Record::*, Ceiling Record::*>
+      member;
   bool later = false;  // came after the first files of this schema: they are read without it
 };
 

@@ -85,17 +85,17 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     at.items = items_of(r);
   }
   at.exhibit = at.exhibit || !r.exhibit.empty();
-  at.bounded = at.bounded || !r.ceiling.empty();
+  at.bounded = at.bounded || r.ceiling != Ceiling::none;
   if (!r.ok() || !r.time_s || !(*r.time_s > 0)) {
     ++at.bad;
     if (at.ok()) {
-      at.status = r.ok() ? "no time" : r.status;
-      at.reason = r.reason;
+      at.status = r.ok() ? Status::none : r.status;
+      at.reason = r.ok() ? "no time" : r.reason;
     }
     return;
   }
   const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
-  at.each_by_itself = at.each_by_itself || (r.method == "batch" && r.timer == "event");
+  at.each_by_itself = at.each_by_itself || (r.method == "batch" && r.timer == Timer::event);
   if (at.clock.empty()) {
     at.clock = clock;
     at.cache = r.cache;
@@ -208,7 +208,7 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
       at.runs.push_back({.file = file, .run = 0, .time_s = value, .log_variance = 0, .of_ceiling = {}});
     } else {
       ++at.bad;
-      at.status = "wrong_result";
+      at.status = Status::wrong_result;
       at.reason = cells[evidence] + ": " + cells[note];
     }
   }
@@ -323,8 +323,8 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
     add_row(at, r, run);
     if (!at.runs.empty() && at.runs.back().run == run.run)
       place = {static_cast<std::size_t>(&device - devices.data()),
-               static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1, r.timer == "event"};
-    if (r.family == "ceiling" && r.ok() && !r.ceiling.empty()) {
+               static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1, r.timer == Timer::event};
+    if (r.family == "ceiling" && r.ok() && r.ceiling != Ceiling::none) {
       double& best = device.ceilings[r.ceiling];
       best = std::max(best, rate_of(r).value_or(0));
     }

@@ -32,7 +32,7 @@ struct CaseTimes {
   std::string id;  // case_id; with /tuned behind it for a row of `run --tuned`
   std::string family;
   std::vector<std::pair<std::string, std::string>> axes;  // of the id
-  std::string status = "ok";                              // the first that was not ok, if any
+  Status status = Status::ok;                              // the first that was not ok, if any
   std::string reason;                                     // of that one
   std::string clock;            // "event, warm": times of different ones do not compare
   std::string cache;            // warm or cold
@@ -44,7 +44,7 @@ struct CaseTimes {
   std::uint32_t rows = 0, bad = 0;
   std::vector<RunTime> runs;  // of the rows that were ok
 
-  bool ok() const { return status == "ok"; }
+  bool ok() const { return status == Status::ok; }
   double median_s() const;  // over the runs
   // The same by the host's clock, however executions were batched; none where a run has no such time.
   Number host_median_s() const;
@@ -58,7 +58,7 @@ struct DeviceResults {
   std::string platform, name, id, driver, version;  // version of clweave
   std::string cpu;
   bool published = false;                  // figures of a text, not measured here
-  std::map<std::string, double> ceilings;  // best rate by name
+  std::map<Ceiling, double> ceilings;  // best rate by name
   std::vector<CaseTimes> cases;
   std::unordered_map<std::string, std::size_t> by_id;
   std::size_t findings = 0;  // rows that hold conclusions, not times

@@ -3,23 +3,6 @@
 
 namespace clweave {
 
-namespace {
-
-const char* status_name(Kind kind) {
-  switch (kind) {
-    case Kind::unsupported: return "unsupported";
-    case Kind::build: return "build_failed";
-    case Kind::wrong_result: return "wrong_result";
-    case Kind::timeout: return "timeout";
-    case Kind::crashed: return "crashed";
-    case Kind::out_of_memory: return "out_of_memory";
-    case Kind::device_lost: return "device_lost";
-    default: return "launch_failed";
-  }
-}
-
-}  // namespace
-
 void describe_device(Record& record, const DeviceInfo& device) {
   record.platform = device.platform + ", " + device.platform_version;
   record.vendor = device.vendor;
@@ -42,9 +25,9 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
 void fail(Record& record, Kind kind, std::string why) {
   // One line: a file cut within a quoted line end could not be read back.
   for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");
-  record.status = status_name(kind);
+  record.status = status_of(kind);
   record.reason += why;
-  if (kind == Kind::wrong_result) record.verified = "no";
+  if (kind == Kind::wrong_result) record.verified = Verified::no;
 }
 
 Record failed_record(const DeviceInfo& device, const Family& family, const Case& at, Kind kind,

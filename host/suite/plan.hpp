@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "suite/ceiling.hpp"
 #include "suite/device_info.hpp"
 
 namespace clweave {
@@ -131,8 +132,7 @@ struct Plan {
   std::vector<Step> steps;  // timed together, in order
   std::vector<Check> checks;
   Cost cost;
-  std::string
-      ceiling;  // what the case cannot beat, as family ceiling names it: copy, read, arithmetic_float ..
+  Ceiling ceiling = Ceiling::none;  // what the case cannot beat, as family ceiling measured it
   std::string exhibit;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
   std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
 

@@ -32,8 +32,8 @@ Record row(const std::string& family_name, const Cells& cells, double seconds) {
     r.axes.emplace_back(axis.name, value);
   }
   for (const auto& [name, cell] : cells) r.case_id += "/" + name + "=" + cell;
-  r.status = "ok";
-  r.timer = "event";
+  r.status = Status::ok;
+  r.timer = Timer::event;
   r.cache = "warm";
   r.time_s = r.time_low_s = r.time_high_s = seconds;
   r.gb_per_s = 1 / seconds;

@@ -51,8 +51,8 @@ Record row(const Axes& a, double seconds, double wide = 0.01) {
   r.axes = {{"kernel", a.kernel}, {"type", a.type}, {"n", a.n},
             {"group", a.group},   {"form", a.form}, {"paths", ""}};
   r.case_id = "loom/" + a.kernel + "/" + a.type + "/" + a.n + "/" + a.group + "/" + a.form;
-  r.status = "ok";
-  r.timer = "event";
+  r.status = Status::ok;
+  r.timer = Timer::event;
   r.cache = "warm";
   r.time_s = seconds;
   r.time_low_s = seconds * (1 - wide / 2);
@@ -182,7 +182,7 @@ TEST(Claims, ExhibitsShowTheFaultAndDecideNothing) {
       failed({"plain", "int", "64", "64", "published"}, "wrong_result",
              "exhibit: shut; 2 of 64 elements correct, 2 written; first wrong: [2] is 0, expected 7");
   records.push_back(exhibit);
-  exhibit.status = "ok";
+  exhibit.status = Status::ok;
   exhibit.time_s = 0.001;
   records.push_back(exhibit);
   const Ruled ruled(json, records);
@@ -246,10 +246,10 @@ TEST(Claims, BothSidesAreAtTheLargestSizeThatBothHave) {
 TEST(Claims, OtherMeasurementsAreLeftOut) {
   auto records = two(2, 1);
   records.push_back(row({"twill"}, 0.1));
-  records.back().timer = "host";
+  records.back().timer = Timer::host;
   EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
   auto by_host = two(3, 1);
-  for (auto& r : by_host) r.timer = "host";
+  for (auto& r : by_host) r.timer = Timer::host;
   EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), by_host).value(), 3);
   EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host");
   by_host.pop_back();

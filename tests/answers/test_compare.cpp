@@ -48,13 +48,13 @@ Record row(const Axes& axes, double time_s, int run = 1, const std::string& fami
   record.family = family;
   record.case_id = family;
   for (const auto& [name, value] : axes) record.case_id += fmt::format("/{}={}", name, value);
-  record.status = "ok";
-  record.timer = "event";
+  record.status = Status::ok;
+  record.timer = Timer::event;
   record.cache = "warm";
   record.time_s = time_s;
   record.bytes = 8000;
   record.items = 1000;
-  record.ceiling = "copy";
+  record.ceiling = Ceiling::copy;
   return record;
 }
 
@@ -141,7 +141,7 @@ TEST(Reader, ReducesRowsToRunsOfCases) {
 TEST(Reader, ACaseIsOkWhenAllItsRunsAre) {
   const auto set = set_of({row({}, 1, 1), bad(row({}, 1, 2), "wrong_result", "half"), row({}, 1, 3)});
   const CaseTimes& at = set.devices[0].cases.at(0);
-  EXPECT_EQ(at.status, "wrong_result");
+  EXPECT_EQ(at.status, Status::wrong_result);
   EXPECT_EQ(at.bad, 1U);
   EXPECT_EQ(at.rows, 3U);
 }
@@ -257,7 +257,7 @@ TEST(Reader, TakesPublishedFiguresByTheirHeader) {
   EXPECT_TRUE(set.devices[0].published);
   EXPECT_EQ(set.devices[0].name, "GTX 460 (2012)");
   EXPECT_EQ(set.devices[0].find("loom/kernel=grid")->median_s(), 5e-4);
-  EXPECT_EQ(set.devices[0].find("loom/kernel=row")->status, "wrong_result");
+  EXPECT_EQ(set.devices[0].find("loom/kernel=row")->status, Status::wrong_result);
   EXPECT_EQ(complaint(header + "H,2012,G,loom/kernel=grid,soon,,\n"),
             "x.csv:2: column seconds: 'soon' is no time");
   EXPECT_THAT(complaint("source,year\n"),
@@ -320,7 +320,7 @@ TEST(Regression, SortsEveryCase) {
   Record host = row({{"kernel", "clock"}}, 1), larger = row({{"kernel", "work"}}, 1);
   Record old = row({{"kernel", "old"}}, 1);
   old.method = "batch";
-  host.timer = "host";
+  host.timer = Timer::host;
   larger.items = 2000;
   const auto before = runs_of("slower", quiet(1)) + runs_of("faster", quiet(1)) + runs_of("same", quiet(1)) +
                       runs_of("undecided", quiet(1)) + runs_of("gone", {1}) + runs_of("broken", {1, 1}) +
@@ -372,7 +372,7 @@ TEST(Regression, TheHostsClockStepsInWhereTheDevicesWasNotBelieved) {
     }
   }
   for (auto& record : after) {
-    record.timer = "host";
+    record.timer = Timer::host;
     record.time_s = 7;  // by_host must not look at it
   }
   const auto all = compare_regression(set_of(before), set_of(after), {});
@@ -791,7 +791,7 @@ TEST(Architectures, RankingsOfThreeVariantsAgreeOrNot) {
 TEST(Architectures, VariantsMeetOnlyInEqualWorkByOneClock) {
   Record more = cell("A", "grid", "64", 1, 0.5), host = cell("A", "weave", "64", 1, 0.5);
   more.items = 2000;
-  host.timer = "host";
+  host.timer = Timer::host;
   const ResultsSet set = set_of({cell("A", "row", "64", 2, 0.5), more, host, cell("B", "row", "64", 1, 0.5)});
   const auto all = compare_architectures(set, invented());
   for (const auto& variant : all.families[0].variants) EXPECT_FALSE(variant.on[0].efficiency) << variant.name;
@@ -799,7 +799,7 @@ TEST(Architectures, VariantsMeetOnlyInEqualWorkByOneClock) {
 
 TEST(Architectures, DevicesWithoutATimerMeetTheOthersByTheHostsClock) {
   Record stamped = cell("A", "row", "64", 1, 0.5), host = cell("B", "row", "64", 2, 0.5);
-  host.timer = "host";
+  host.timer = Timer::host;
   host.wall_s = 2;
   const auto compared = [&](std::optional<double> wall_s, const char* cache) {
     stamped.wall_s = wall_s;

@@ -22,7 +22,7 @@ Record row(const std::string& family, const std::string& kernel, const std::stri
   record.family = family;
   record.case_id = family + "/kernel=" + kernel;
   record.axes = {{"kernel", kernel}, {"type", type}};
-  record.status = "ok";
+  record.status = Status::ok;
   record.time_s = seconds;
   record.bytes = bytes;
   if (flops > 0) record.flops = flops;
@@ -97,7 +97,7 @@ TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
 
 TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
   auto records = ceilings() + row("f", "k", "float", 1, 1'000'000'000, 0, "copy");
-  records.back().status = "implausible";
+  records.back().status = Status::implausible;
   EXPECT_THAT(rooflines_of(records)[0].kernels, IsEmpty());
 }
 

@@ -49,7 +49,7 @@ Record row(const std::string& family, const std::vector<std::pair<std::string, s
   record.case_id = family;
   record.axes = axes;
   for (const auto& [name, value] : axes) record.case_id += "/" + name + "=" + value;
-  record.status = "ok";
+  record.status = Status::ok;
   record.time_s = 1e-3;
   return record;
 }
@@ -61,7 +61,7 @@ Record grid_row(const std::string& kernel, const std::string& mapping, double gb
                                {"n", n},
                                {"local", kernel == "plain" ? "16x16" : "256"},
                                {"form", form}});
-  record.ceiling = "copy";
+  record.ceiling = Ceiling::copy;
   record.gb_per_s = gb_per_s;
   record.gflop_per_s = 777;
   record.of_ceiling = gb_per_s / 200;

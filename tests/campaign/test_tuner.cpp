@@ -210,7 +210,7 @@ Record row(const Case& at, double time_s, int round = 1) {
   record.family = at.family;
   record.case_id = at.id();
   for (const auto& [name, value] : at.axes) record.axes.emplace_back(name, text_of(value));
-  record.status = "ok";
+  record.status = Status::ok;
   record.run = round;
   record.time_s = time_s;
   record.time_low_s = 0.99 * time_s;
@@ -238,7 +238,7 @@ TEST(Searches, ALongerLookCountsMoreThanABriefOne) {
 TEST(Searches, NothingRightIsSaidSo) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   Record wrong = row(all[1].cases[0], 1);
-  wrong.status = "wrong_result";
+  wrong.status = Status::wrong_result;
   EXPECT_THAT(searches_text({{&all[1], {wrong}, 1}}, false), HasSubstr("none was right"));
 }
 

@@ -416,10 +416,10 @@ TEST_F(Cli, EveryPlannedCaseIsARow) {
     EXPECT_EQ(nlohmann::json::parse(record.command), nlohmann::json(words + Words{"--csv", csv()}));
     if (record.exhibit == "yes") {
       ++exhibits;
-      EXPECT_EQ(record.status, "wrong_result");
+      EXPECT_EQ(record.status, Status::wrong_result);
       EXPECT_THAT(record.reason, ContainsRegex("[0-9]+ of 4096 elements correct, [0-9]+ written"));
     } else {
-      EXPECT_TRUE(record.status == "ok" || record.status == "unsupported");
+      EXPECT_TRUE(record.status == Status::ok || record.status == Status::unsupported);
     }
   }
   EXPECT_EQ(exhibits, 4);
@@ -450,7 +450,7 @@ TEST_F(Cli, RowsMayGoToStdout) {
   EXPECT_TRUE(table.complete_last_line);
   const auto records = records_of(table, "stdout");
   ASSERT_EQ(records.size(), 1U);
-  EXPECT_EQ(records[0].status, "ok") << records[0].reason;
+  EXPECT_EQ(records[0].status, Status::ok) << records[0].reason;
   EXPECT_THAT(ended.err, counts(1, "1 ok"));
   EXPECT_THAT(ended.out, Not(HasSubstr("\x1b")));
 }
@@ -519,10 +519,10 @@ TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
   const Results results = read_results(csv());
   expect_all_cases(results, two_kernels);
   expect_sound_cells(results);
-  EXPECT_EQ(results.of("kernel=select/").status, "ok");
+  EXPECT_EQ(results.of("kernel=select/").status, Status::ok);
   const Record& wrong = results.of("kernel=grid/");
-  EXPECT_EQ(wrong.status, "wrong_result");
-  EXPECT_EQ(wrong.verified, "no");
+  EXPECT_EQ(wrong.status, Status::wrong_result);
+  EXPECT_EQ(wrong.verified, Verified::no);
   EXPECT_THAT(wrong.reason, ContainsRegex("elements correct, 1089 written; first wrong: \\[[0-9]+\\] is "));
   // Both at once and in the end, as the first may have scrolled away.
   EXPECT_THAT(ended.err, HasSubstr("wrong_result  " + wrong.case_id));
@@ -536,8 +536,8 @@ TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
                            "--filter", "paths=1/|kernel=copy/", "--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Results results = read_results(csv());
-  EXPECT_EQ(results.of("kernel=copy/").status, "ok");
-  EXPECT_EQ(results.of("lanes/").status, "build_failed");
+  EXPECT_EQ(results.of("kernel=copy/").status, Status::ok);
+  EXPECT_EQ(results.of("lanes/").status, Status::build_failed);
   EXPECT_THAT(results.of("lanes/").reason, ContainsRegex("lanes\\.cl:[0-9]+"));
 }
 
@@ -564,7 +564,7 @@ TEST_F(Cli, AnInterruptKeepsTheRowsMeasured) {
   EXPECT_GE(results.cases.size(), 2U);
   EXPECT_LT(results.cases.size(), select_jobs(all_families(), parse_options(words)->selection).size());
   expect_sound_cells(results);
-  for (const auto& record : results.cases) EXPECT_EQ(record.status, "ok") << record.reason;
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, Status::ok) << record.reason;
   EXPECT_THAT(ended.out, counts(results.cases.size()));
 }
 
@@ -574,7 +574,7 @@ TEST_F(Cli, OneProcessDoesTheSame) {
   const Results results = read_results(csv());
   expect_all_cases(results, two_kernels);
   expect_sound_cells(results);
-  for (const auto& record : results.cases) EXPECT_EQ(record.status, "ok") << record.reason;
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, Status::ok) << record.reason;
 }
 
 TEST_F(Cli, ARowCanBeRunAgain) {
@@ -585,7 +585,7 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto records = records_of(parse_csv(ended.out, "stdout"), "stdout");
   ASSERT_EQ(records.size(), 1U);
-  EXPECT_EQ(records[0].status, "ok") << records[0].reason;
+  EXPECT_EQ(records[0].status, Status::ok) << records[0].reason;
   EXPECT_EQ(records[0].case_id, before.case_id);
   EXPECT_EQ(records[0].seed, before.seed);
   EXPECT_EQ(records[0].fingerprint, before.fingerprint);
@@ -611,7 +611,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_THAT(ended.out, HasSubstr("2 of 2"));
   const Results results = read_results(csv());
   EXPECT_EQ(results.cases.size(), 2U);
-  for (const auto& record : results.cases) EXPECT_EQ(record.verified, "yes") << record.reason;
+  for (const auto& record : results.cases) EXPECT_EQ(record.verified, Verified::yes) << record.reason;
 
   // Whichever won: the run shows the other one too.
   const fs::path again = folder() / "again.csv";
@@ -672,7 +672,7 @@ TEST_F(Cli, SeedsChangeTheInputsNotTheVerdict) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(csv());
   for (const auto& record : results.cases) {
-    EXPECT_EQ(record.status, "ok") << record.reason;
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
     EXPECT_EQ(record.seed, Count(77));
   }
 }
@@ -692,13 +692,13 @@ TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
     SCOPED_TRACE(record.case_id + ": " + record.reason);
     if (record.case_id.find("type=double") != std::string::npos) {
       ++without;
-      EXPECT_EQ(record.status, "unsupported");
+      EXPECT_EQ(record.status, Status::unsupported);
       EXPECT_EQ(record.reason, "the device has no double precision (cl_khr_fp64)");
       EXPECT_EQ(record.time_s, Number());
     } else if (record.exhibit.empty()) {
-      EXPECT_EQ(record.status, "ok");
+      EXPECT_EQ(record.status, Status::ok);
       // Its driver stamps every event 0, 1, 2, 3.
-      EXPECT_EQ(record.timer, "host");
+      EXPECT_EQ(record.timer, Timer::host);
     }
   }
   EXPECT_GT(without, 0);

@@ -313,7 +313,7 @@ TEST_F(Kernels, EverySmokeCaseIsRight) {
   for (const auto& job : jobs) {
     const Record record = record_of(session(), job);
     SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
-    if (record.status == "unsupported") {
+    if (record.status == Status::unsupported) {
       // What the plan itself finds missing is a reason; an error code of the driver's is none, as it may as
       // well come from a launch that no device would take.
       EXPECT_FALSE(record.reason.empty());
@@ -321,8 +321,8 @@ TEST_F(Kernels, EverySmokeCaseIsRight) {
       expect_no_numbers(record);
       continue;
     }
-    ASSERT_EQ(record.status, "ok");
-    EXPECT_EQ(record.verified, "yes");
+    ASSERT_EQ(record.status, Status::ok);
+    EXPECT_EQ(record.verified, Verified::yes);
     EXPECT_EQ(record.timer, session().timer().name());
     EXPECT_GT(record.time_s.value_or(0), 0);
     EXPECT_EQ(record.samples.value_or(0), 1);
@@ -351,8 +351,8 @@ TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
       EXPECT_THAT(record.reason, HasSubstr("right on this device"));
       continue;
     }
-    EXPECT_EQ(record.status, "wrong_result");
-    EXPECT_EQ(record.verified, "no");
+    EXPECT_EQ(record.status, Status::wrong_result);
+    EXPECT_EQ(record.verified, Verified::no);
     EXPECT_THAT(record.reason, HasSubstr(" of 4096 elements correct, "));
     EXPECT_THAT(record.reason, HasSubstr(" written; first wrong: ["));
     expect_no_numbers(record);
@@ -383,8 +383,8 @@ class Mutants : public Kernels {
 TEST_F(Mutants, AWrongOperatorIsAWrongResult) {
   const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
   const Record record = mutant.run(grid_case("grid", 33));
-  EXPECT_EQ(record.status, "wrong_result");
-  EXPECT_EQ(record.verified, "no");
+  EXPECT_EQ(record.status, Status::wrong_result);
+  EXPECT_EQ(record.verified, Verified::no);
   EXPECT_TRUE(record.failed());
   // 17 of the 33 rows are even; where b is 0, + and - are the same.
   EXPECT_THAT(record.reason, MatchesRegex("5[0-9][0-9] of 1089 elements correct, 1089 written; first wrong: "
@@ -394,7 +394,7 @@ TEST_F(Mutants, AWrongOperatorIsAWrongResult) {
 
 TEST_F(Mutants, OnlyTheChangedKernelIsWrong) {
   const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
-  EXPECT_EQ(mutant.run(grid_case("select", 33)).status, "ok");
+  EXPECT_EQ(mutant.run(grid_case("select", 33)).status, Status::ok);
 }
 
 TEST_F(Mutants, AKernelThatWritesNothingIsAWrongResult) {
@@ -402,7 +402,7 @@ TEST_F(Mutants, AKernelThatWritesNothingIsAWrongResult) {
                       "c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));",
                       "(void)row;");
   const Record record = mutant.run(grid_case("select", 33));
-  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_THAT(record.reason, HasSubstr("0 of 1089 elements correct, 0 written; first wrong: [0] is "));
   expect_no_numbers(record);
 }
@@ -424,18 +424,18 @@ TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
   for (const auto& job : first_of_each_kernel(smoke_jobs(false))) {
     const Record record = record_of(*opened.session, job);
     SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
-    if (record.status == "unsupported") continue;
+    if (record.status == Status::unsupported) continue;
     const Plan plan = plan_of(*job.family, job.at, device());
     const bool has_kernel = std::ranges::any_of(
         plan.steps, [](const Step& step) { return std::holds_alternative<Launch>(step); });
-    EXPECT_EQ(record.status, has_kernel ? "wrong_result" : "ok");
+    EXPECT_EQ(record.status, has_kernel ? Status::wrong_result : Status::ok);
   }
 }
 
 TEST_F(Mutants, AMissingElementIsAWrongResult) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
   const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
-  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_THAT(record.reason, HasSubstr("299 of 300 elements correct, 299 written; first wrong: [299] is "));
 }
 
@@ -443,8 +443,8 @@ TEST_F(Mutants, AMissingElementIsAWrongResult) {
 TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
   const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
-  EXPECT_EQ(record.status, "wrong_result");
-  EXPECT_EQ(record.verified, "no");
+  EXPECT_EQ(record.status, Status::wrong_result);
+  EXPECT_EQ(record.verified, Verified::no);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 1200 of 1200");
   expect_no_numbers(record);
 }
@@ -453,7 +453,7 @@ TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
 TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
   const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=1/work_group=64");
-  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 4 of 4");
 }
 
@@ -463,7 +463,7 @@ TEST_F(Mutants, AWriteToAnInputIsSeenBehindItsEnd) {
   const Mutant mutant("lanes.cl", "__global const " + rest,
                       "__global " + rest + "\n  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
   const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
-  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
 }
 
@@ -471,12 +471,12 @@ TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
   const Mutant mutant("divergence.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));",
                       "* (T)(1 - 2 * (int)(DECIDING & 1);");
   const Record record = mutant.run(grid_case("nobranch", 33));
-  EXPECT_EQ(record.status, "build_failed");
+  EXPECT_EQ(record.status, Status::build_failed);
   EXPECT_TRUE(record.failed());
   EXPECT_THAT(record.reason, HasSubstr("CL_BUILD_PROGRAM_FAILURE"));
   EXPECT_THAT(record.reason, HasSubstr(fmt::format("divergence.cl:{}:", mutant.line())));
   EXPECT_THAT(record.reason, HasSubstr("-D GUARD=1")) << "the options belong to the message";
-  EXPECT_EQ(record.verified, "");
+  EXPECT_EQ(record.verified, Verified::none);
   expect_no_numbers(record);
 }
 
@@ -484,7 +484,7 @@ TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
 TEST_F(Mutants, ABrokenPartNamesItsFileAndLine) {
   const Mutant mutant("shared/group_scan.cl", "from[lane] = mine;", "from[lane] = mine");
   const Record record = mutant.run(small_compaction("ranked"));
-  EXPECT_EQ(record.status, "build_failed");
+  EXPECT_EQ(record.status, Status::build_failed);
   EXPECT_THAT(record.reason, HasSubstr(fmt::format("group_scan.cl:{}:", mutant.line())));
 }
 
@@ -494,7 +494,7 @@ TEST_F(Mutants, AWriteBehindTheLastKeptKeyIsSeen) {
   const Mutant mutant("compaction.cl", "i < kept; i += GROUP) out[carry + i]",
                       "i < kept + (carry + kept == 2050); i += GROUP) out[carry + i]");
   const Record record = mutant.run(small_compaction("staged"));
-  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 8200 of 8200");
 }
 
@@ -502,7 +502,7 @@ TEST_F(Mutants, AKeyTwiceIsSeenWhereOrderDoesNotMatter) {
   const Mutant mutant("compaction.cl", "staged[rank] = x->at[r][v];",
                       "staged[rank] = x->at[r][rank % 997 == 5 ? 0 : v];");
   const Record record = mutant.run(small_compaction("unordered"));
-  EXPECT_EQ(record.status, "wrong_result");
+  EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_THAT(record.reason, testing::AnyOf(HasSubstr("a second time"), HasSubstr("no kept key")));
 }
 
@@ -518,13 +518,13 @@ TEST_F(Kernels, DoublePrecisionRunsOrSaysWhyNot) {
   const Record record = record_of(session(), job_of(grid_case("grid", 64, "double", "a")));
   EXPECT_EQ(device().fp64, !on("rusticl"));
   if (device().fp64) {
-    EXPECT_EQ(record.status, "ok") << record.reason;
-    EXPECT_EQ(record.verified, "yes");
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_EQ(record.verified, Verified::yes);
     return;
   }
-  EXPECT_EQ(record.status, "unsupported");
+  EXPECT_EQ(record.status, Status::unsupported);
   EXPECT_FALSE(record.failed());
-  EXPECT_EQ(record.verified, "");
+  EXPECT_EQ(record.verified, Verified::none);
   EXPECT_EQ(record.reason, "the device has no double precision (cl_khr_fp64)");
   expect_no_numbers(record);
 }
@@ -564,7 +564,7 @@ TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
 TEST_F(Kernels, InputsFollowTheSeed) {
   Job job = job_of(grid_case("grid", 33));
   job.at.seed = 20240229;
-  EXPECT_EQ(record_of(session(), job).status, "ok");
+  EXPECT_EQ(record_of(session(), job).status, Status::ok);
 }
 
 TEST_F(Kernels, WhatDoesNotFitIsUnsupported) {
@@ -573,7 +573,7 @@ TEST_F(Kernels, WhatDoesNotFitIsUnsupported) {
     if (name == "n") value = std::int64_t{1} << 20;
   }
   const Record record = record_of(session(), job);
-  EXPECT_EQ(record.status, "unsupported");
+  EXPECT_EQ(record.status, Status::unsupported);
   EXPECT_THAT(record.reason, HasSubstr("bytes"));
   expect_no_numbers(record);
 }

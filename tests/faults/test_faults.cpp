@@ -80,10 +80,10 @@ class Calm : public testing::Environment {
     expect_samples_of_rows(trial->csv());
     trial->expect_nobody_left();
     for (const auto& record : results.cases) {
-      EXPECT_EQ(record.status, "ok") << record.reason;
+      EXPECT_EQ(record.status, Status::ok) << record.reason;
       // On a busy machine an honest timer may be refused too.
       if (!has_event_times()) {
-        EXPECT_EQ(record.timer, "host") << record.timer_reason;
+        EXPECT_EQ(record.timer, Timer::host) << record.timer_reason;
       }
       if (record.order != 2) continue;
       second_id = record.case_id;
@@ -166,7 +166,7 @@ TEST_P(OneCase, FailsAlone) {
       EXPECT_EQ(record.status, fault.status) << record.reason;
       EXPECT_NE(record.reason.find(fault.reason), std::string::npos) << record.reason;
     } else {
-      EXPECT_EQ(record.status, "ok") << record.reason;
+      EXPECT_EQ(record.status, Status::ok) << record.reason;
     }
   }
 }
@@ -222,7 +222,7 @@ TEST_P(Hang, IsEndedWithinASecondOfItsLimit) {
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
   for (const auto& record : results.cases)
-    EXPECT_EQ(record.status, record.case_id == calm.second_id ? "timeout" : "ok") << record.reason;
+    EXPECT_EQ(record.status, record.case_id == calm.second_id ? Status::timeout : Status::ok) << record.reason;
   EXPECT_EQ(trial.log().size(), 1u) << "a hang is not tried again";
 }
 
@@ -251,7 +251,7 @@ TEST_F(Faults, ACaseThatIsAliveButNeverDoneIsEnded) {
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
-  EXPECT_EQ(results.cases.at(0).status, "timeout") << results.cases.at(0).reason;
+  EXPECT_EQ(results.cases.at(0).status, Status::timeout) << results.cases.at(0).reason;
   EXPECT_NE(results.cases.at(0).reason.find("not done after"), std::string::npos)
       << results.cases.at(0).reason;
 }
@@ -260,7 +260,7 @@ TEST_F(Faults, ADeviceThatDoesNotComeBackCostsItsOtherCases) {
   const Results results = run_faulty(at_second("enqueue@$:1=hang,enqueue@copy=-5"), 1, "2");
   const auto& lost = results.cases.back();
   EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 1}, {"timeout", 1}, {"device_lost", 1}}));
-  EXPECT_EQ(lost.status, "device_lost");
+  EXPECT_EQ(lost.status, Status::device_lost);
   EXPECT_NE(lost.reason.find("did not come back"), std::string::npos) << lost.reason;
 }
 
@@ -292,8 +292,8 @@ TEST_P(Timer, IsRejectedWithTheReason) {
   if (!has_event_times()) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
   const Results results = run_faulty(fmt::format("profile={}", GetParam()), 0);
   for (const auto& record : results.cases) {
-    EXPECT_EQ(record.status, "ok") << record.reason;
-    EXPECT_EQ(record.timer, "host");
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    EXPECT_EQ(record.timer, Timer::host);
     EXPECT_NE(record.timer_reason, "");
     EXPECT_NEAR(*record.time_s, *record.wall_s, 1e-9 + 0.01 * *record.wall_s);
   }
@@ -323,11 +323,11 @@ TEST_P(LateTimer, GivesNoAbsurdNumber) {
     }
     // 41 times a short execution may be less than what its launch takes.
     if (record.ok()) {
-      EXPECT_TRUE(record.timer == "host" || std::string(GetParam()) == "slow")
+      EXPECT_TRUE(record.timer == Timer::host || std::string(GetParam()) == "slow")
           << "the late fault is believed";
       continue;
     }
-    EXPECT_TRUE(record.status == "implausible" || record.status == "launch_failed") << record.status;
+    EXPECT_TRUE(record.status == Status::implausible || record.status == Status::launch_failed) << record.status;
     for (const auto& time : {record.time_s, record.min_s, record.gb_per_s, record.time_low_s})
       EXPECT_FALSE(time.has_value()) << record.case_id;
   }
@@ -368,7 +368,7 @@ TEST_F(Faults, WithoutDoublePrecisionIsUnsupported) {
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
   for (const auto& record : results.cases) {
-    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_EQ(record.status, Status::unsupported) << record.reason;
     EXPECT_NE(record.reason.find("double precision"), std::string::npos) << record.reason;
   }
 }
@@ -376,7 +376,7 @@ TEST_F(Faults, WithoutDoublePrecisionIsUnsupported) {
 TEST_F(Faults, ASmallerWorkGroupOfTheKernelIsUnsupported) {
   const Results results = run_faulty("kwgs=16", 0);
   for (const auto& record : results.cases) {
-    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_EQ(record.status, Status::unsupported) << record.reason;
     EXPECT_NE(record.reason.find("WORK_GROUP_SIZE"), std::string::npos) << record.reason;
   }
 }
@@ -384,7 +384,7 @@ TEST_F(Faults, ASmallerWorkGroupOfTheKernelIsUnsupported) {
 TEST_F(Faults, ASmallerWorkGroupOfTheDeviceIsUnsupported) {
   const Results results = run_faulty("maxwgs=32", 0);
   for (const auto& record : results.cases) {
-    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_EQ(record.status, Status::unsupported) << record.reason;
     EXPECT_NE(record.reason.find("work-group of 256 items, the device allows 32"), std::string::npos)
         << record.reason;
   }
@@ -402,7 +402,7 @@ TEST_F(Faults, ASmallerBufferIsUnsupported) {
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
   for (const auto& record : results.cases) {
-    EXPECT_EQ(record.status, "unsupported") << record.reason;
+    EXPECT_EQ(record.status, Status::unsupported) << record.reason;
     EXPECT_NE(record.reason.find("needs a buffer of 36000000 bytes"), std::string::npos) << record.reason;
     EXPECT_NE(record.reason.find("the device allows 20000000"), std::string::npos) << record.reason;
   }
@@ -443,7 +443,7 @@ TEST_F(Faults, LessLocalMemoryIsUnsupported) {
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
-  EXPECT_EQ(results.cases.at(0).status, "unsupported") << results.cases.at(0).reason;
+  EXPECT_EQ(results.cases.at(0).status, Status::unsupported) << results.cases.at(0).reason;
   EXPECT_NE(results.cases.at(0).reason.find("local memory"), std::string::npos) << results.cases.at(0).reason;
 }
 
@@ -457,7 +457,7 @@ TEST_F(Faults, ADeviceThatIsReallySmallGivesRowsAndNoSmallerSizes) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
-  for (const auto& record : results.cases) EXPECT_EQ(record.status, "unsupported") << record.reason;
+  for (const auto& record : results.cases) EXPECT_EQ(record.status, Status::unsupported) << record.reason;
 }
 
 // ---- Drivers that are no use -----------------------------------------------------------------------------

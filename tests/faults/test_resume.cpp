@@ -91,7 +91,7 @@ class Resume : public testing::Test {
     // One that was hit twice is known by that, and the findings lack it.
     bool hit_twice = false;
     for (const auto& record : results.cases) {
-      const bool twice = record.status == "crashed" && record.reason.find("ended twice") != std::string::npos;
+      const bool twice = record.status == Status::crashed && record.reason.find("ended twice") != std::string::npos;
       EXPECT_TRUE(record.ok() || (may_crash && twice)) << record.status << ": " << record.reason;
       hit_twice = hit_twice || twice;
     }

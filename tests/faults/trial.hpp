@@ -282,14 +282,14 @@ inline void expect_sound_cells(const Results& results) {
     const std::string& status = row.cells.at(column("status"));
     const std::string where = fmt::format("line {}, {}", row.line, row.cells.at(column("case_id")));
     EXPECT_NE(status, "") << where;
-    if (status != "ok") {
+    if (status != Status::ok) {
       EXPECT_NE(row.cells.at(column("reason")), "") << where;
     }
     for (std::size_t c = 0; c < header.size(); ++c) {
       const std::string& cell = row.cells[c];
       for (const char* word : {"inf", "-inf", "nan", "-nan"}) EXPECT_NE(cell, word) << where << header[c];
       if (!measured_columns().contains(header[c])) continue;
-      if (status != "ok" && status != "implausible") {
+      if (status != Status::ok && status != Status::implausible) {
         EXPECT_EQ(cell, "") << where << ", " << header[c];
       }
       if (header[c] != "lag1" && !cell.empty()) {
@@ -301,7 +301,7 @@ inline void expect_sound_cells(const Results& results) {
     if (!record.ok()) continue;
     EXPECT_GT(record.time_s.value_or(0), 0) << record.case_id;
     EXPECT_LE(record.time_s.value_or(1e300), 10 * record.wall_s.value_or(0)) << record.case_id;
-    EXPECT_EQ(record.verified, "yes") << record.case_id;
+    EXPECT_EQ(record.verified, Verified::yes) << record.case_id;
   }
 }
 

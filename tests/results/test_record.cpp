@@ -270,9 +270,9 @@ TEST(ARecord, IsHeldAgainstItsCeilingByTheRateThatBoundsIt) {
   record.gb_per_s = 10;
   record.gflop_per_s = 20;
   EXPECT_EQ(rate_of(record), 10.0);
-  record.ceiling = "copy";
+  record.ceiling = Ceiling::copy;
   EXPECT_EQ(rate_of(record), 10.0);
-  record.ceiling = "arithmetic_float";
+  record.ceiling = Ceiling::arithmetic_float;
   EXPECT_EQ(rate_of(record), 20.0);
 }
 

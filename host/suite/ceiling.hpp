@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// ceiling: the rates that family ceiling measures, each a bound that a plan may name.
+#pragma once
+#include <array>
+
+#include "base/words.hpp"
+
+namespace clweave {
+
+enum class Ceiling {
+  none,
+  copy,   // of memory, read and written
+  read,   // of memory
+  local,  // of local memory, read
+  arithmetic_float,
+  arithmetic_double,
+  arithmetic_int,
+  arithmetic_long
+};
+
+template <>
+struct Words<Ceiling> {
+  static constexpr std::array list = {"",
+                                      "copy",
+                                      "read",
+                                      "local",
+                                      "arithmetic_float",
+                                      "arithmetic_double",
+                                      "arithmetic_int",
+                                      "arithmetic_long"};
+};
+
+constexpr bool of_arithmetic(Ceiling c) { return c >= Ceiling::arithmetic_float; }
+constexpr bool of_memory(Ceiling c) { return c == Ceiling::copy || c == Ceiling::read; }
+constexpr const char* unit_of(Ceiling c) { return of_arithmetic(c) ? "Gop/s" : "GB/s"; }
+
+}  // namespace clweave
