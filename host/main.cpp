@@ -18,6 +18,7 @@ int exit_code(Kind kind) {
     case Kind::usage: return bad_usage;
     case Kind::no_device: return no_such_device;
     case Kind::io: return io_failed;
+    case Kind::closed: return pipe_closed;
     default: return case_failed;
   }
 }
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
       case Command::worker: return serve();
     }
   } catch (const Error& error) {
+    if (error.kind == Kind::closed) return pipe_closed;  // nobody listens any more
     fmt::print(stderr, "clweave: {}\n", error.what());
     return exit_code(error.kind);
   } catch (const std::exception& error) {

@@ -200,7 +200,7 @@ std::string claims_text(const std::vector<DeviceRulings>& devices, const Screen&
     out += fmt::format("{}{}\n{}{}\n", letter, paint(devices[d].name, Style::bold, colour),
                        letter.empty() ? "" : "   ", tally_text(devices[d]));
   }
-  out += "\n" + table_of(devices, colour).text(colour, screen.live ? 72 : 0) + "\n" + remark;
+  out += "\n" + table_of(devices, colour).text(colour) + "\n" + remark;
   if (const std::string faults = faults_text(devices, colour); !faults.empty()) out += "\n" + faults;
   for (const auto& device : devices) {
     if (const std::string rest = untested_text(device, colour); !rest.empty()) out += "\n" + rest;

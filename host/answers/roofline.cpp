@@ -48,7 +48,8 @@ Placed placed(const Record& record, const std::vector<Roof>& roofs) {
   out.name = name_of(record);
   const Roof* memory = roof_of(roofs, record.ceiling);
   if (memory == nullptr || !memory->memory()) memory = highest(roofs, true);
-  const Roof* arithmetic = roof_of(roofs, value_named<Ceiling>("arithmetic_" + record.axis("type")).value_or(Ceiling::none));
+  const Roof* arithmetic =
+      roof_of(roofs, value_named<Ceiling>("arithmetic_" + record.axis("type")).value_or(Ceiling::none));
   if (arithmetic == nullptr) arithmetic = highest(roofs, false);
   if (!record.flops) {
     if (memory == nullptr) return out;
@@ -92,7 +93,8 @@ std::string plot(const Roofline& data, const Screen& screen) {
     low_y = std::min(low_y, point->gflop_per_s / 2);
   }
   const double high_y = 2 * flat->rate;
-  const auto columns = static_cast<std::size_t>(std::clamp(screen.width - 14, 40, 100));
+  const auto columns =
+      static_cast<std::size_t>(std::clamp((screen.width > 0 ? screen.width : 80) - 14, 40, 100));
   constexpr std::size_t rows = 20;
   std::vector<std::vector<std::string>> cells(rows, std::vector<std::string>(columns, " "));
   const auto put = [&](double x, double y, const std::string& mark) {
@@ -174,9 +176,10 @@ std::string roofline_text(const Roofline& data, const Screen& screen) {
   Table roofs({{"roof"}, {"rate", Align::right}, {"balance with it", Align::right}});
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {
-    roofs.add({text_of(roof.name),
-               roof.memory() ? fmt::format("{:.4g} GB/s", roof.rate) : fmt::format("{:.4g} Gop/s", roof.rate),
-               roof.memory() || memory == nullptr ? "" : fmt::format("{:.3g} op/B", roof.rate / memory->rate)});
+    roofs.add(
+        {text_of(roof.name),
+         roof.memory() ? fmt::format("{:.4g} GB/s", roof.rate) : fmt::format("{:.4g} Gop/s", roof.rate),
+         roof.memory() || memory == nullptr ? "" : fmt::format("{:.3g} op/B", roof.rate / memory->rate)});
   }
   out += roofs.text(screen.colour) + "\n" + plot(data, screen) + "\n";
   Table table({{""},
@@ -207,7 +210,8 @@ std::string roofline_csv(const Roofline& data, bool header) {
     add({"device", "what", "name", "intensity", "gb_per_s", "gflop_per_s", "bound", "bound_by", "fraction"});
   for (const auto& roof : data.roofs) {
     const std::string rate = fmt::format("{}", roof.rate);
-    add({data.device, "roof", text_of(roof.name), "", roof.memory() ? rate : "", roof.memory() ? "" : rate, "", "", ""});
+    add({data.device, "roof", text_of(roof.name), "", roof.memory() ? rate : "", roof.memory() ? "" : rate,
+         "", "", ""});
   }
   for (const auto& kernel : data.kernels) {
     add({data.device, "kernel", kernel.name, fmt::format("{}", kernel.intensity),

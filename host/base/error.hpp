@@ -17,7 +17,8 @@ enum class Kind {
   wrong_result,
   timeout,
   crashed,
-  io
+  io,
+  closed  // the reader of a pipe went away
 };
 
 struct Error : std::runtime_error {

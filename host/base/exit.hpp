@@ -10,7 +10,8 @@ enum Exit {
   no_such_device = 3,
   slower = 4,
   io_failed = 5,
-  interrupted = 130
+  interrupted = 130,
+  pipe_closed = 141  // as the shell has it of a program that SIGPIPE ended
 };
 
 }  // namespace clweave

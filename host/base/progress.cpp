@@ -58,7 +58,7 @@ void Progress::tick() {
 
 void Progress::note(const std::string& line) {
   if (drawn_) put(erase_line);
-  put((screen_.colour ? line : without_colour(line)) + "\n");
+  put(shown(line, screen_) + "\n");
   if (drawn_) draw(clock_());
 }
 
@@ -88,7 +88,7 @@ void Progress::draw(double now_s) {
                                        clock_text(now_s - began_s_), left, text_);
   // One column stays free: a terminal that wraps after the last one would no longer redraw in place.
   const auto width = static_cast<std::size_t>(std::max(1, screen_.width - 1));
-  put("\r" + cut(line, width, screen_.ascii ? "~" : "…") + "\x1b[K");
+  put("\r" + cut(shown(line, screen_), width, screen_.ascii ? "~" : "…") + "\x1b[K");
   drawn_ = true;
   drawn_at_s_ = now_s;
 }

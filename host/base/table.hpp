@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // table: cells in columns, for a terminal or a page.
 #pragma once
 #include <cstddef>
@@ -5,29 +6,42 @@
 #include <utility>
 #include <vector>
 
+#include "base/terminal.hpp"
+
 namespace clweave {
 
 enum class Align { left, right };
 
-// One or more columns two spaces apart, a thin rule under their headers. Cells may hold colours and UTF-8;
-// every code point counts as one column of the screen, and control characters become spaces.
+// What a column does where the screen is too narrow: stays, is cut with an ellipsis, or is broken into lines.
+enum class Give { keep, cut, wrap };
+
+// One or more columns two spaces apart, a thin rule under their headers. Cells may hold colours and UTF-8.
+//
+// Where the screen is too narrow, columns that may be cut or wrapped first give all that is more than they
+// need to be read, the widest first; then columns leave, those of the lowest `leaves` first; then the ones
+// still there are cut to a few letters, and at last the others leave from the right. The first column never
+// leaves.
 class Table {
  public:
   struct Column {
     std::string header;
     Align align = Align::left;
+    Give give = Give::keep;
+    int leaves = 0;  // 1 leaves first; 0: when nothing else is left to give
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   void title(std::string text) { title_ = std::move(text); }
+  bool empty() const { return rows_.empty(); }
 
   // Throws `usage` unless there is one cell per column.
   void add(std::vector<std::string> cells);
 
-  // Ends in a line end. Without `colour`, the cells' own colours are taken out too. Cells of the last column
-  // wider than `last_width`, unless that is 0, are cut and end in an ellipsis.
-  std::string text(bool colour, std::size_t last_width = 0) const;
+  // Ends in a line end. A last line names the columns that had to leave.
+  std::string text(const Screen&) const;
+  // Of any width, in UTF-8.
+  std::string text(bool colour) const { return text(Screen{.colour = colour, .ascii = false}); }
 
   // As GitHub's Markdown has it, without colours.
   std::string markdown() const;

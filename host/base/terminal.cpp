@@ -2,13 +2,23 @@
 #include "base/terminal.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <charconv>
+#include <clocale>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <cwchar>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
 
 namespace clweave {
 
@@ -30,21 +40,99 @@ bool utf8_locale() {
   return false;
 }
 
-// Calls `visit(unit, is_escape)` for every code point and every escape sequence.
+// The length of the UTF-8 sequence that `text` begins with; 1 and U+FFFD as its `code` for a byte of none.
+std::size_t decode(std::string_view text, wchar_t& code) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t n = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xC2 ? 0
+                        : byte(0) < 0xE0 ? 2
+                        : byte(0) < 0xF0 ? 3
+                        : byte(0) < 0xF5 ? 4
+                                         : 0;
+  code = L'\xFFFD';
+  if (n == 0 || n > text.size()) return 1;
+  auto value = static_cast<std::uint32_t>(n == 1 ? byte(0) : byte(0) & (0x7F >> n));
+  for (std::size_t i = 1; i < n; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 1;
+    value = value << 6 | (byte(i) & 0x3F);
+  }
+  const bool right = (n < 3 || value >= 0x800) && (n < 4 || value >= 0x10000) && value < 0x110000 &&
+                     (value & 0x1FF800) != 0xD800;
+  if (!right) return 1;
+  code = static_cast<wchar_t>(value);
+  return n;
+}
+
+// wcwidth of UTF-8, whatever the locale of the program is.
+int columns_of(wchar_t code) {
+  if (code >= L' ' && code <= L'~') return 1;
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 == nullptr) return code < L'\xA0' ? -1 : 1;
+  const locale_t before = uselocale(utf8);
+  const int width = wcwidth(code);
+  uselocale(before);
+  return width;
+}
+
+struct Unit {
+  std::string_view text;
+  bool escape = false;  // a sequence that sets colours or moves the cursor
+  wchar_t code = 0;
+  int columns = 0;  // -1: nothing to be shown
+};
+
 template <class Visit>
 void for_each_unit(std::string_view text, Visit visit) {
   while (!text.empty()) {
-    const bool escape = text.starts_with("\x1b[");
-    std::size_t n = escape ? 2 : 1;
-    if (escape) {
+    Unit unit{.text = {}, .escape = text.starts_with("\x1b[")};
+    std::size_t n = 2;
+    if (unit.escape) {
       while (n < text.size() && (text[n] < '@' || text[n] > '~')) ++n;
       n = std::min(n + 1, text.size());
     } else {
-      while (n < text.size() && (text[n] & 0xC0) == 0x80) ++n;
+      n = decode(text, unit.code);
+      unit.columns = columns_of(unit.code);
     }
-    visit(text.substr(0, n), escape);
+    unit.text = text.substr(0, n);
+    visit(unit);
     text.remove_prefix(n);
   }
+}
+
+std::size_t columns_of(const Unit& unit) {
+  return unit.escape ? 0 : unit.columns < 0 ? 1 : static_cast<std::size_t>(unit.columns);
+}
+
+constexpr std::array style_codes = {1, 2, 31, 32, 33, 36};
+
+bool is_ours(std::string_view escape) {
+  return escape == "\x1b[0m" ||
+         std::ranges::any_of(style_codes, [&](int code) { return escape == fmt::format("\x1b[{}m", code); });
+}
+
+// The likeness in ASCII of the signs that clweave itself writes.
+std::string_view ascii_of(std::string_view sign) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 18> likes = {{{"─", "-"},
+                                                                                    {"│", "|"},
+                                                                                    {"└", "+"},
+                                                                                    {"…", "~"},
+                                                                                    {"·", "."},
+                                                                                    {"±", "+-"},
+                                                                                    {"×", "x"},
+                                                                                    {"µ", "u"},
+                                                                                    {"μ", "u"},
+                                                                                    {"–", "-"},
+                                                                                    {"≤", "<="},
+                                                                                    {"≥", ">="},
+                                                                                    {"→", "->"},
+                                                                                    {"†", "!"},
+                                                                                    {"█", "#"},
+                                                                                    {"®", "(R)"},
+                                                                                    {"²", "^2"},
+                                                                                    {"°", "deg"}}};
+  const auto* const like =
+      std::ranges::find(likes, sign, &std::pair<std::string_view, std::string_view>::first);
+  return like == likes.end() ? "?" : like->second;
 }
 
 }  // namespace
@@ -57,40 +145,118 @@ bool wants_colour(int fd) {
 
 std::string paint(std::string text, Style style, bool colour) {
   if (!colour || text.empty()) return text;
-  constexpr std::array codes = {1, 2, 31, 32, 33, 36};
-  return fmt::format("\x1b[{}m{}\x1b[0m", codes.at(static_cast<std::size_t>(style)), text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", style_codes.at(static_cast<std::size_t>(style)), text);
 }
 
 Screen screen_of(int fd) {
   Screen screen{.live = can_redraw(fd), .colour = wants_colour(fd), .ascii = !utf8_locale()};
+  if (isatty(fd) != 1) return screen;
+  screen.width = 80;
   winsize size = {};
-  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) screen.width = size.ws_col;
+  const auto columns = environment("COLUMNS");
+  int given = 0;
+  const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), given);
+  if (error == std::errc{} && end == columns.data() + columns.size() && given > 0)
+    screen.width = given;
+  else if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    screen.width = size.ws_col;
   return screen;
 }
 
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
-  for_each_unit(text, [&](std::string_view, bool escape) { width += escape ? 0 : 1; });
+  for_each_unit(text, [&](const Unit& unit) { width += columns_of(unit); });
   return width;
 }
 
 std::string without_colour(std::string_view text) {
   std::string out;
-  for_each_unit(text, [&](std::string_view unit, bool escape) { out += escape ? std::string_view() : unit; });
+  for_each_unit(text, [&](const Unit& unit) { out += unit.escape ? std::string_view() : unit.text; });
   return out;
+}
+
+std::string shown(std::string_view text, const Screen& screen) {
+  std::string out;
+  bool painted = false;
+  for_each_unit(text, [&](const Unit& unit) {
+    if (unit.escape) {
+      if (!screen.colour || !is_ours(unit.text)) return;
+      out += unit.text;
+      painted = unit.text != "\x1b[0m";
+    } else if (unit.text == "\n") {
+      out += '\n';
+    } else if (unit.code < L' ') {
+      out += unit.text == "\x1b" ? '?' : ' ';
+    } else if (unit.columns < 0 || unit.code == L'\xFFFD') {
+      out += '?';
+    } else {
+      out += screen.ascii && unit.text.size() > 1 ? ascii_of(unit.text) : unit.text;
+    }
+  });
+  return painted ? out + "\x1b[0m" : out;
 }
 
 std::string cut(std::string_view text, std::size_t width, const char* ellipsis) {
   if (width_of(text) <= width) return std::string(text);
   std::string out;
   std::size_t column = 0;
-  for_each_unit(text, [&](std::string_view unit, bool escape) {
-    if (escape || ++column < width) {
-      out += unit;
-    } else if (column == width) {
+  bool whole = true;
+  for_each_unit(text, [&](const Unit& unit) {
+    if (unit.escape) {
+      out += unit.text;
+    } else if (whole && column + columns_of(unit) < width) {
+      out += unit.text;
+      column += columns_of(unit);
+    } else if (whole) {
       out += ellipsis;
+      whole = false;
     }
   });
+  return out;
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::size_t hang) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto paragraph = text.substr(at, end - at);
+    at = end + 1;
+    if (width_of(paragraph) <= width) {
+      out.emplace_back(paragraph);
+      continue;
+    }
+    const auto inset = std::min(paragraph.find_first_not_of(' ') + hang, width / 2);
+    std::string line, colour, colour_at_space;  // the colour that goes on
+    std::size_t column = 0, space = 0;          // of the last place to break, in bytes; 0: none
+    const auto begin_next = [&](std::string rest) {
+      line = std::string(inset, ' ') + rest;
+      column = width_of(line);
+      space = 0;
+    };
+    for_each_unit(paragraph, [&](const Unit& unit) {
+      if (unit.escape) {
+        line += unit.text;
+        colour = unit.text == "\x1b[0m" ? "" : unit.text;
+        return;
+      }
+      if (column + columns_of(unit) > width) {
+        const bool at_space = unit.text == " ";
+        const std::size_t head = at_space || space == 0 ? line.size() : space;
+        const std::string open = head == line.size() ? colour : colour_at_space;
+        std::string rest = head == line.size() ? "" : line.substr(head + 1);
+        out.push_back(line.substr(0, head) + (open.empty() ? "" : "\x1b[0m"));
+        begin_next(open + rest);
+        if (at_space) return;
+      }
+      if (unit.text == " " && column > inset) {
+        space = line.size();
+        colour_at_space = colour;
+      }
+      line += unit.text;
+      column += columns_of(unit);
+    });
+    out.push_back(line);
+  }
   return out;
 }
 
@@ -111,6 +277,23 @@ std::string bar(double fraction, int width, bool ascii) {
   out += eighths.at(static_cast<std::size_t>(full % 8));
   out.append(static_cast<std::size_t>(width - (full + 7) / 8), ' ');
   return out;
+}
+
+void put(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(n));
+    } else if (errno == EAGAIN) {  // another program may have made a shared stdout non-blocking
+      pollfd ready{fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      const int error = errno;
+      throw Error(error == EPIPE ? Kind::closed : Kind::io,
+                  fmt::format("cannot write to {}: {}", fd == STDERR_FILENO ? "stderr" : "stdout",
+                              std::generic_category().message(error)));
+    }
+  }
 }
 
 }  // namespace clweave

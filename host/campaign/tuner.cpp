@@ -76,7 +76,7 @@ Landscape landscape_of(const std::vector<const Job*>& jobs, const Selection& sel
   std::erase_if(grown, [&](const auto& one) {
     return (family.makes_sense && !family.makes_sense(one.second)) || !runs_on(family, one.second, device);
   });
-  std::ranges::stable_partition(grown, [&](const auto& one) { return one.second.id() == preferred.id(); });
+  std::stable_partition(grown.begin(), grown.end(), [&](const auto& one) { return one.second.id() == preferred.id(); });
   std::vector<Point> points;
   std::vector<Case> cases;
   for (auto& [point, at] : grown) {

@@ -3,16 +3,19 @@
 #include "base/terminal.hpp"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <limits>
 #include <locale>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/progress.hpp"
@@ -108,7 +111,7 @@ TEST(Colour, IsOffForWhatIsNoTerminal) {
   const int fd = open("/dev/null", O_WRONLY);
   EXPECT_FALSE(wants_colour(fd));
   EXPECT_FALSE(screen_of(fd).live);
-  EXPECT_EQ(screen_of(fd).width, 80);
+  EXPECT_EQ(screen_of(fd).width, 0);
   close(fd);
 }
 
@@ -136,10 +139,15 @@ TEST(Colour, IsOnForATerminalThatIsNotDumb) {
   size.ws_col = 132;
   ASSERT_EQ(ioctl(terminal.fd, TIOCSWINSZ, &size), 0);
   {
-    Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "xterm"}});
+    Environment environment(
+        {{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "xterm"}, {"COLUMNS", nullptr}});
     EXPECT_TRUE(wants_colour(terminal.fd));
     EXPECT_TRUE(screen_of(terminal.fd).live);
     EXPECT_EQ(screen_of(terminal.fd).width, 132);
+  }
+  for (const auto& [columns, width] : {std::pair("100", 100), std::pair("", 132), std::pair("wide", 132)}) {
+    Environment environment({{"COLUMNS", columns}});
+    EXPECT_EQ(screen_of(terminal.fd).width, width) << columns;
   }
   Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "dumb"}});
   EXPECT_FALSE(wants_colour(terminal.fd));
@@ -197,13 +205,111 @@ TEST(TableText, CountsCodePointsOutsideEscapes) {
   EXPECT_EQ(table.text(false), "   x  y\n───────\n  µs  1\nfour  2\n");
 }
 
-TEST(TableText, CutsTheLastColumn) {
-  Table table({{"a"}, {"reason"}});
-  table.add({"1", "longer than that"});
-  table.add({"2", paint("über alles", Style::red, true)});
-  table.add({"3", "exactly8"});
-  EXPECT_EQ(table.text(false, 8), "a  reason\n───────────\n1  longer …\n2  über al…\n3  exactly8\n");
-  EXPECT_NE(table.text(true, 8).find("2  \x1b[31müber al…\x1b[0m\n"), std::string::npos);
+TEST(TableText, GivesWayInTheOrderStated) {
+  Table table({{"verdict"},
+               {"case", Align::left, Give::cut},
+               {"ms", Align::right, Give::keep, 2},
+               {"by", Align::left, Give::keep, 1},
+               {"why", Align::left, Give::wrap}});
+  table.add({"SLOWER", "scan kernel=pascal tuple=3 n=4099 group=32", "1234.5", "event",
+             "the canary beside it ran slow all the while and nobody knows why"});
+  const auto at = [&](int width) { return table.text(Screen{.ascii = false, .width = width}); };
+  const std::string wide = table.text(Screen{.ascii = false});
+  EXPECT_EQ(at(200), wide);
+  EXPECT_EQ(at(80),
+            "verdict  case                             ms  by     why\n"
+            "────────────────────────────────────────────────────────────────────────────────\n"
+            "SLOWER   scan kernel=pascal tuple=3…  1234.5  event  the canary beside it ran\n"
+            "                                                     slow all the while and\n"
+            "                                                     nobody knows why\n");
+  EXPECT_EQ(at(65),
+            "verdict  case                         ms  why\n"
+            "─────────────────────────────────────────────────────────────────\n"
+            "SLOWER   scan kernel=pascal tup…  1234.5  the canary beside it\n"
+            "                                          ran slow all the while\n"
+            "                                          and nobody knows why\n"
+            "columns left out: by; a wider terminal or a file shows them\n");
+  for (int width = 8; width < 160; ++width) {
+    std::istringstream lines(at(width));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(width_of(line), static_cast<std::size_t>(width)) << line;
+    EXPECT_THAT(at(width), testing::HasSubstr("SLOWER"));
+  }
+}
+
+TEST(TableText, NumbersAreNeverCutAndColumnsThatNothingWasSaidOfLeaveFromTheRight) {
+  Table table({{"kernel"}, {"1", Align::right}, {"2", Align::right}, {"3", Align::right}});
+  table.add({"grid", "123456.7", "234567.8", "345678.9"});
+  EXPECT_EQ(table.text(Screen{.width = 30}),
+            "kernel         1         2\n"
+            "--------------------------\n"
+            "grid    123456.7  234567.8\n"
+            "columns left out: 3; a wider\n"
+            "terminal or a file shows them\n");
+}
+
+TEST(TableText, CountsWhatSignsTakeOnTheScreen) {
+  Table table({{"device"}, {"n", Align::right}});
+  table.add({"\u8d85\u7d1a", "1"});     // two wide signs
+  table.add({"e\u0301te\u0301", "2"});  // accents that combine
+  EXPECT_EQ(table.text(Screen{.ascii = false}),
+            "device  n\n─────────\n\u8d85\u7d1a    1\ne\u0301te\u0301     2\n");
+}
+
+TEST(Shown, LetsNothingOfAFileCommandTheTerminal) {
+  const Screen screen{.colour = true, .ascii = false};
+  EXPECT_EQ(shown("a\x1b]0;title\x07"
+                  "b\x1b[2J\x1b[31;5mc\x08\x7f\t\r",
+                  screen),
+            "a?]0;title bc ?  ");
+  EXPECT_EQ(shown("\u009b"
+                  "2J \xff\xc3 \u202e",
+                  screen)
+                .find('\x1b'),
+            std::string::npos);
+  EXPECT_EQ(shown("\u009b"
+                  "2J \xff\xc3",
+                  screen),
+            "?2J ??");
+  EXPECT_EQ(shown(paint("red", Style::red), screen), "\x1b[31mred\x1b[0m");
+  EXPECT_EQ(shown("\x1b[31mfor ever", screen), "\x1b[31mfor ever\x1b[0m");
+  EXPECT_EQ(shown(paint("red", Style::red), Screen{.ascii = false}), "red");
+  EXPECT_EQ(shown("±3 µs, \u8d85, 1 ≥ 0", Screen{}), "+-3 us, ?, 1 >= 0");
+}
+
+TEST(Wrapped, BreaksAtSpacesSetsInAndKeepsColours) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 20), Lines{"one two three"});
+  EXPECT_EQ(wrapped("one two three", 8), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped("  one two three", 9, 2), (Lines{"  one two", "    three"}));
+  EXPECT_EQ(wrapped("onetwothree", 4), (Lines{"onet", "woth", "ree"}));
+  EXPECT_EQ(wrapped("a\n\nb", 4), (Lines{"a", "", "b"}));
+  EXPECT_EQ(wrapped("\x1b[31mone two\x1b[0m", 4), (Lines{"\x1b[31mone\x1b[0m", "\x1b[31mtwo\x1b[0m"}));
+}
+
+TEST(Put, SaysWhatAnOutputCannotTake) {
+  const int full = open("/dev/full", O_WRONLY);
+  if (full < 0) GTEST_SKIP() << "no /dev/full here";
+  try {
+    put(full, "text");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::io);
+    EXPECT_THAT(error.what(), testing::HasSubstr("No space left"));
+  }
+  close(full);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  close(ends[0]);
+  try {
+    put(ends[1], "text");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::closed);
+  }
+  close(ends[1]);
 }
 
 TEST(TableText, KeepsEachRowOnOneLine) {
