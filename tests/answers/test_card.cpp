@@ -42,7 +42,7 @@ Record row(const std::string& family_name, const Cells& cells, double seconds) {
 
 Record ceiling(const std::string& name, double rate) {
   Record r = row("ceiling", {{"kernel", name}}, 1);
-  r.ceiling = name;
+  r.ceiling = value_named<Ceiling>(name).value();
   r.gb_per_s = {};
   (name.starts_with("arithmetic") ? r.gflop_per_s : r.gb_per_s) = rate;
   return r;

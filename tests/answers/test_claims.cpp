@@ -63,7 +63,7 @@ Record row(const Axes& a, double seconds, double wide = 0.01) {
 
 Record failed(const Axes& a, const std::string& status, const std::string& reason) {
   Record r = row(a, 1);
-  r.status = status;
+  r.status = value_named<Status>(status).value();
   r.reason = reason;
   r.time_s = r.time_low_s = r.time_high_s = r.gb_per_s = {};
   if (a.form == "published") r.exhibit = "yes";
@@ -527,15 +527,6 @@ TEST(ClaimJobs, AnUnknownClaimNamesThoseThereAre) {
     EXPECT_EQ(error.kind, Kind::usage);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("--claim 999-z"), HasSubstr("000-a")));
   }
-}
-
-TEST(ClaimOptions, AClaimTakesThePlaceOfAPreset) {
-  EXPECT_TRUE(parse_options({"run", "--claims"})->run_claims);
-  EXPECT_TRUE(parse_options({"run", "--claim", "000-a,000-b"})->run_claims);
-  EXPECT_FALSE(parse_options({"run"})->run_claims);
-  EXPECT_THROW(parse_options({"run", "--claims", "--preset", "paper"}), Error);
-  EXPECT_THROW(parse_options({"run", "--claim", "000-a", "--preset", "paper"}), Error);
-  EXPECT_THROW(parse_options({"claims", "/dev/null", "--csv", "--json"}), Error);
 }
 
 // ---- What people and programs read -----------------------------------------------------------------------

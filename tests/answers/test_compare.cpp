@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_compare: results files side by side, from invented records: every verdict, what it rests on, and how
 // often it is false.
-#include "commands/compare.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -59,7 +57,7 @@ Record row(const Axes& axes, double time_s, int run = 1, const std::string& fami
 }
 
 Record bad(Record record, const std::string& status, const std::string& reason = "") {
-  record.status = status;
+  record.status = value_named<Status>(status).value();
   record.reason = reason;
   record.time_s.reset();
   return record;
@@ -964,9 +962,9 @@ TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {
 }
 
 TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
-  using Words = std::vector<std::string>;
-  for (const auto& words_of_format : std::vector<Words>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
-    Words words = {"old.csv", "other.csv"};
+  using Strings = std::vector<std::string>;
+  for (const auto& words_of_format : std::vector<Strings>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
+    Strings words = {"old.csv", "other.csv"};
     words.insert(words.end(), words_of_format.begin(), words_of_format.end());
     EXPECT_EQ(run(words, "fingerprint"), fine);
     const std::string expected = out_;

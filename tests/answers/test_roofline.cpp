@@ -28,7 +28,7 @@ Record row(const std::string& family, const std::string& kernel, const std::stri
   if (flops > 0) record.flops = flops;
   record.gb_per_s = 1e-9 * static_cast<double>(bytes) / seconds;
   if (flops > 0) record.gflop_per_s = 1e-9 * static_cast<double>(flops) / seconds;
-  record.ceiling = ceiling;
+  record.ceiling = value_named<Ceiling>(ceiling).value();
   return record;
 }
 
@@ -52,7 +52,7 @@ TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
   EXPECT_EQ(kernel.name, "f k float");
   EXPECT_DOUBLE_EQ(kernel.intensity, 2);
   EXPECT_DOUBLE_EQ(kernel.bound, 200);
-  EXPECT_EQ(kernel.bound_by, "copy");
+  EXPECT_EQ(kernel.bound_by, Ceiling::copy);
   EXPECT_DOUBLE_EQ(kernel.fraction, 0.5);
 }
 
@@ -60,7 +60,7 @@ TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
   const auto records =
       ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
   const auto all = rooflines_of(records);
-  EXPECT_EQ(all[0].kernels[0].bound_by, "arithmetic_float");
+  EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
 }
 
@@ -78,7 +78,7 @@ TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
                        row("g", "k", "", 1, 90'000'000'000, 0, "");
   const auto all = rooflines_of(records);
   ASSERT_THAT(all[0].roofs, SizeIs(3));
-  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, "copy") << kernel.name;
+  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, Ceiling::copy) << kernel.name;
   const std::string text = roofline_text(all[0], Screen());
   EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
   EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));

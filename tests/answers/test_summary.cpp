@@ -78,7 +78,7 @@ Record lanes_row(int paths, int granularity, double time_s) {
 Record ceiling_row(const std::string& kernel, const std::string& type, const std::string& ceiling,
                    double rate) {
   Record record = row("ceiling", {{"kernel", kernel}, {"type", type}});
-  record.ceiling = ceiling;
+  record.ceiling = value_named<Ceiling>(ceiling).value();
   record.gb_per_s = ceiling.starts_with("arithmetic") ? 1 : rate;
   record.gflop_per_s = ceiling.starts_with("arithmetic") ? rate : 1;
   return record;
@@ -98,7 +98,7 @@ Record finding(const std::string& family, const std::string& name, double value,
 // A record that is not ok: without a time.
 Record broken(Record record, const std::string& status, const std::string& reason,
               const std::string& exhibit = "") {
-  record.status = status;
+  record.status = value_named<Status>(status).value();
   record.reason = reason;
   record.exhibit = exhibit;
   record.time_s.reset();

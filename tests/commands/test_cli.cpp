@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/text.hpp"
 #include "device/enumerate.hpp"
 #include "device/program.hpp"
 #include "faults/trial.hpp"
@@ -24,20 +25,21 @@ using testing::StartsWith;
 
 namespace {
 
-Words operator+(Words words, const Words& more) {
+Strings operator+(Strings words, const Strings& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 // One case that takes no time.
-const Words tiny = {"run", "--preset", "smoke", "--family", "lanes", "--where", "paths=1", "--where", "n=1"};
+const Strings tiny = {"run",     "--preset", "smoke",   "--family", "lanes",
+                      "--where", "paths=1",  "--where", "n=1"};
 
 // The smallest cases that need a compiler to see what is wrong with the kernel: grid and select, n=33.
-const Words two_kernels = {"run",        "--preset",          "smoke",
-                           "--family",   "divergence",        "--where",
-                           "n=33",       "--where",           "parity=row",
-                           "--where",    "mapping=row_first", "--where",
-                           "type=float", "--filter",          "kernel=(grid|select)/"};
+const Strings two_kernels = {"run",        "--preset",          "smoke",
+                             "--family",   "divergence",        "--where",
+                             "n=33",       "--where",           "parity=row",
+                             "--where",    "mapping=row_first", "--where",
+                             "type=float", "--filter",          "kernel=(grid|select)/"};
 
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
@@ -71,7 +73,7 @@ class Cli : public testing::Test {
   }
 
   // The OpenCL implementations of these names and no others, in this order.
-  void show(const Words& implementations) {
+  void show(const Strings& implementations) {
     const fs::path vendors = folder() / "vendors";
     fs::remove_all(vendors);
     fs::create_directory(vendors);
@@ -86,11 +88,11 @@ class Cli : public testing::Test {
   static fs::path icd(const std::string& name) { return fs::path(CLWEAVE_ICDS) / name / (name + ".icd"); }
   static bool is_here(const std::string& name) { return fs::exists(icd(name)); }
 
-  Ended run(const Words& words) { return checked(trial_.run(words), words); }
+  Ended run(const Strings& words) { return checked(trial_.run(words), words); }
 
   // In the test's folder.
-  Ended run_inside(const Words& words) {
-    trial_.start(Words{"-C", folder().string(), CLWEAVE_BINARY} + words, "env");
+  Ended run_inside(const Strings& words) {
+    trial_.start(Strings{"-C", folder().string(), CLWEAVE_BINARY} + words, "env");
     return checked(trial_.finish(), words);
   }
 
@@ -100,19 +102,19 @@ class Cli : public testing::Test {
     return nlohmann::json::parse(ended.out);
   }
 
-  static Words names_of(const nlohmann::json& devices) {
-    Words names;
+  static Strings names_of(const nlohmann::json& devices) {
+    Strings names;
     for (const auto& device : devices) names.push_back(device.at("name"));
     return names;
   }
 
   // The devices that a run would use, in its order.
-  Words chosen(const Words& names, const Words& selectors) {
-    Words words = tiny + Words{"--dry-run"};
-    for (const auto& selector : selectors) words = words + Words{"--device", selector};
+  Strings chosen(const Strings& names, const Strings& selectors) {
+    Strings words = tiny + Strings{"--dry-run"};
+    for (const auto& selector : selectors) words = words + Strings{"--device", selector};
     const Ended ended = run(words);
     EXPECT_EQ(ended.code, 0) << ended.err;
-    Words found;
+    Strings found;
     for (const auto& line : lines_of(ended.out)) {
       for (const auto& name : names) {
         if (line.find(" on " + name + ",") != std::string::npos) found.push_back(name);
@@ -137,7 +139,7 @@ class Cli : public testing::Test {
   Trial trial_;
 
  private:
-  static Ended checked(Ended ended, const Words& words) {
+  static Ended checked(Ended ended, const Strings& words) {
     for (const char* sign : {"Sanitizer", "runtime error:", "terminate called"})
       EXPECT_THAT(ended.out + ended.err, Not(HasSubstr(sign))) << fmt::format("{}", fmt::join(words, " "));
     return ended;
@@ -147,7 +149,7 @@ class Cli : public testing::Test {
 // ---- Asking ----------------------------------------------------------------------------------------------
 
 TEST_F(Cli, HelpListsEveryOption) {
-  const std::vector<std::pair<Words, Words>> pages = {
+  const std::vector<std::pair<Strings, Strings>> pages = {
       {{"--help"}, {"--help", "--version", "devices", "list", "run", "tune", "roofline"}},
       {{"devices", "--help"}, {"--json"}},
       {{"list", "--help"}, {"--family", "--json", "--columns"}},
@@ -187,7 +189,7 @@ TEST_F(Cli, VersionIsOneLine) {
 
 // Decided before a driver is loaded: without any, the answer is the same.
 TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
-  const std::vector<std::pair<Words, Words>> table = {
+  const std::vector<std::pair<Strings, Strings>> table = {
       {{}, {"clweave --help"}},
       {{"nosuch"}, {"clweave --help"}},
       {{"--nosuch"}, {"clweave --help"}},
@@ -226,7 +228,7 @@ TEST_F(Cli, DevicesShowsATable) {
   const auto device = devices().at(0);
   const Ended ended = run({"devices"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  const Words lines = lines_of(ended.out);
+  const Strings lines = lines_of(ended.out);
   ASSERT_EQ(lines.size(), 3U) << ended.out;
   for (const char* head : {"index", "device", "vendor", "type", "driver", "CUs", "memory", "local", "fp64",
                            "sub-groups", "UUID or PCI", "same hardware"})
@@ -269,8 +271,9 @@ TEST_F(Cli, TwoDriversOfOneProcessorAreToldApart) {
 
 TEST_F(Cli, WithoutAnyDriverTheHintNamesOne) {
   show({});
-  for (const Words& words : {Words{"devices"}, Words{"devices", "--json"}, tiny, tiny + Words{"--dry-run"}}) {
-    const Ended ended = run(words + (words.front() == "run" ? Words{"--csv", csv()} : Words{}));
+  for (const Strings& words :
+       {Strings{"devices"}, Strings{"devices", "--json"}, tiny, tiny + Strings{"--dry-run"}}) {
+    const Ended ended = run(words + (words.front() == "run" ? Strings{"--csv", csv()} : Strings{}));
     EXPECT_EQ(ended.code, 3) << ended.err;
     EXPECT_EQ(ended.out, "");
     EXPECT_THAT(ended.err, HasSubstr("pocl-opencl-icd"));
@@ -281,7 +284,7 @@ TEST_F(Cli, WithoutAnyDriverTheHintNamesOne) {
 TEST_F(Cli, ADeviceThatIsNotThereShowsThoseThatAre) {
   const std::string name = devices().at(0).at("name");
   for (const char* selector : {"nosuch", "7:0", "gpu", "0123456789abcdef0123456789abcdef"}) {
-    const Ended ended = run(tiny + Words{"--device", selector, "--csv", csv()});
+    const Ended ended = run(tiny + Strings{"--device", selector, "--csv", csv()});
     EXPECT_EQ(ended.code, 3) << selector;
     EXPECT_EQ(ended.out, "");
     EXPECT_THAT(ended.err, HasSubstr(fmt::format("--device {} matches none of", selector)));
@@ -294,19 +297,19 @@ TEST_F(Cli, ADeviceThatIsNotThereShowsThoseThatAre) {
 TEST_F(Cli, DevicesAreSelectedByAnythingThatNamesThem) {
   if (!is_here("rusticl")) GTEST_SKIP() << "needs a second implementation: rusticl";
   show({"pocl", "rusticl"});
-  const Words all = names_of(devices());
+  const Strings all = names_of(devices());
   ASSERT_EQ(all.size(), 2U);
   const std::string& pocl = all[all[0].find("llvmpipe") == std::string::npos ? 0 : 1];
   const std::string& rusticl = all[pocl == all[0] ? 1 : 0];
   EXPECT_EQ(chosen(all, {}), all);
   EXPECT_EQ(chosen(all, {"cpu"}), all);
-  EXPECT_EQ(chosen(all, {"0:0"}), Words{all[0]});
-  EXPECT_EQ(chosen(all, {"1:0"}), Words{all[1]});
-  EXPECT_EQ(chosen(all, {"PoCL"}), Words{pocl});
-  EXPECT_EQ(chosen(all, {"LLVMpipe"}), Words{rusticl});
-  EXPECT_EQ(chosen(all, {"mesa"}), Words{rusticl});
+  EXPECT_EQ(chosen(all, {"0:0"}), Strings{all[0]});
+  EXPECT_EQ(chosen(all, {"1:0"}), Strings{all[1]});
+  EXPECT_EQ(chosen(all, {"PoCL"}), Strings{pocl});
+  EXPECT_EQ(chosen(all, {"LLVMpipe"}), Strings{rusticl});
+  EXPECT_EQ(chosen(all, {"mesa"}), Strings{rusticl});
   // In the order asked for, each once.
-  EXPECT_EQ(chosen(all, {"llvmpipe", "cpu"}), (Words{rusticl, pocl}));
+  EXPECT_EQ(chosen(all, {"llvmpipe", "cpu"}), (Strings{rusticl, pocl}));
 }
 
 TEST_F(Cli, DevicesAreSelectedByUuid) {
@@ -316,10 +319,10 @@ TEST_F(Cli, DevicesAreSelectedByUuid) {
   for (const auto& device : found) {
     const std::string uuid = device.at("uuid"), name = device.at("name");
     if (uuid.empty()) continue;
-    EXPECT_EQ(chosen(names_of(found), {uuid}), Words{name});
+    EXPECT_EQ(chosen(names_of(found), {uuid}), Strings{name});
     const std::string grouped = fmt::format("{}-{}-{}-{}-{}", uuid.substr(0, 8), uuid.substr(8, 4),
                                             uuid.substr(12, 4), uuid.substr(16, 4), uuid.substr(20));
-    EXPECT_EQ(chosen(names_of(found), {grouped}), Words{name});
+    EXPECT_EQ(chosen(names_of(found), {grouped}), Strings{name});
     return;
   }
   ADD_FAILURE() << "no device tells its UUID";
@@ -376,7 +379,7 @@ TEST_F(Cli, ListColumnsIsTheDictionary) {
 // ---- Run -------------------------------------------------------------------------------------------------
 
 TEST_F(Cli, DryRunRunsNothing) {
-  const Words words = {"run", "--preset", "smoke", "--family", "divergence", "--dry-run", "--csv", csv()};
+  const Strings words = {"run", "--preset", "smoke", "--family", "divergence", "--dry-run", "--csv", csv()};
   const Ended ended = run_inside(words);
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto jobs = select_jobs(all_families(), parse_options(words)->selection);
@@ -391,29 +394,29 @@ TEST_F(Cli, DryRunRunsNothing) {
   EXPECT_FALSE(fs::exists(folder() / "results"));
 
   // Without --csv neither.
-  EXPECT_EQ(run_inside(tiny + Words{"--dry-run"}).code, 0);
+  EXPECT_EQ(run_inside(tiny + Strings{"--dry-run"}).code, 0);
   EXPECT_FALSE(fs::exists(folder() / "results"));
 }
 
 TEST_F(Cli, EveryPlannedCaseIsARow) {
-  const Words words = {"run", "--preset", "smoke", "--family", "divergence"};
-  const Ended ended = run(words + Words{"--csv", csv()});
+  const Strings words = {"run", "--preset", "smoke", "--family", "divergence"};
+  const Ended ended = run(words + Strings{"--csv", csv()});
   // Exhibits are wrong on purpose and cost no exit code.
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(csv());
   expect_all_cases(results, words);
   expect_sound_cells(results);
   expect_samples_of_rows(csv());
-  EXPECT_EQ(static_cast<int>(results.cases.size()), planned_cases(run(words + Words{"--dry-run"}).out));
+  EXPECT_EQ(static_cast<int>(results.cases.size()), planned_cases(run(words + Strings{"--dry-run"}).out));
   int exhibits = 0;
   for (const auto& record : results.cases) {
-    SCOPED_TRACE(record.case_id + ": " + record.status + ", " + record.reason);
+    SCOPED_TRACE(fmt::format("{}: {}, {}", record.case_id, record.status, record.reason));
     EXPECT_EQ(record.family, "divergence");
     EXPECT_EQ(record.device_type, "cpu");
     EXPECT_EQ(record.run, Count(1));
     EXPECT_EQ(record.seed, Count(1));
     EXPECT_FALSE(record.time_utc.empty() || record.host.empty() || record.version.empty());
-    EXPECT_EQ(nlohmann::json::parse(record.command), nlohmann::json(words + Words{"--csv", csv()}));
+    EXPECT_EQ(nlohmann::json::parse(record.command), nlohmann::json(words + Strings{"--csv", csv()}));
     if (record.exhibit == "yes") {
       ++exhibits;
       EXPECT_EQ(record.status, Status::wrong_result);
@@ -444,7 +447,7 @@ TEST_F(Cli, EveryPlannedCaseIsARow) {
 }
 
 TEST_F(Cli, RowsMayGoToStdout) {
-  const Ended ended = run(tiny + Words{"--csv", "-"});
+  const Ended ended = run(tiny + Strings{"--csv", "-"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto table = parse_csv(ended.out, "stdout");
   EXPECT_TRUE(table.complete_last_line);
@@ -485,7 +488,7 @@ TEST_F(Cli, AFileOfTheUsersChoiceTakesAllDevices) {
   show({"pocl", "rusticl"});
   // A folder that is not there yet.
   const std::string path = (folder() / "new" / "folder" / "rows.csv").string();
-  const Ended ended = run(tiny + Words{"--csv", path});
+  const Ended ended = run(tiny + Strings{"--csv", path});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(path);
   ASSERT_EQ(results.cases.size(), 2U);
@@ -496,7 +499,7 @@ TEST_F(Cli, AFileOfTheUsersChoiceTakesAllDevices) {
 
 TEST_F(Cli, AFileThatHoldsSomethingIsLeftAlone) {
   std::ofstream(csv()) << "precious\n";
-  const Ended ended = run(tiny + Words{"--csv", csv()});
+  const Ended ended = run(tiny + Strings{"--csv", csv()});
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr(csv() + " exists"));
   EXPECT_EQ(content_of(csv()), "precious\n");
@@ -505,7 +508,7 @@ TEST_F(Cli, AFileThatHoldsSomethingIsLeftAlone) {
 TEST_F(Cli, APathThatCannotBeWrittenIsSaid) {
   std::ofstream(folder() / "file") << "not a folder\n";
   const std::string path = (folder() / "file" / "rows.csv").string();
-  const Ended ended = run(tiny + Words{"--csv", path});
+  const Ended ended = run(tiny + Strings{"--csv", path});
   EXPECT_EQ(ended.code, 5);
   EXPECT_THAT(ended.err, HasSubstr(path));
   EXPECT_THAT(ended.err, HasSubstr("Not a directory"));
@@ -514,7 +517,7 @@ TEST_F(Cli, APathThatCannotBeWrittenIsSaid) {
 TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
   const std::string kernels =
       edited_kernels("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
-  const Ended ended = run(two_kernels + Words{"--kernels", kernels, "--csv", csv()});
+  const Ended ended = run(two_kernels + Strings{"--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Results results = read_results(csv());
   expect_all_cases(results, two_kernels);
@@ -543,7 +546,7 @@ TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
 
 TEST_F(Cli, AKernelFolderWithoutTheFileSaysSo) {
   fs::create_directory(folder() / "empty");
-  const Ended ended = run(tiny + Words{"--kernels", (folder() / "empty").string(), "--csv", csv()});
+  const Ended ended = run(tiny + Strings{"--kernels", (folder() / "empty").string(), "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("cannot read " + (folder() / "empty").string()));
   EXPECT_TRUE(read_results(csv()).cases.at(0).failed());
@@ -551,7 +554,7 @@ TEST_F(Cli, AKernelFolderWithoutTheFileSaysSo) {
 
 // After the first rows, with many to come: those that are there stay, and nothing else is claimed.
 TEST_F(Cli, AnInterruptKeepsTheRowsMeasured) {
-  const Words words = {"run", "--preset", "quick", "--family", "lanes", "--no-ceiling", "--csv", csv()};
+  const Strings words = {"run", "--preset", "quick", "--family", "lanes", "--no-ceiling", "--csv", csv()};
   trial_.start(words);
   ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 3; })) << trial_.err();
   trial_.send(SIGINT);
@@ -569,7 +572,7 @@ TEST_F(Cli, AnInterruptKeepsTheRowsMeasured) {
 }
 
 TEST_F(Cli, OneProcessDoesTheSame) {
-  const Ended ended = run(two_kernels + Words{"--in-process", "--csv", csv()});
+  const Ended ended = run(two_kernels + Strings{"--in-process", "--csv", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(csv());
   expect_all_cases(results, two_kernels);
@@ -578,7 +581,7 @@ TEST_F(Cli, OneProcessDoesTheSame) {
 }
 
 TEST_F(Cli, ARowCanBeRunAgain) {
-  ASSERT_EQ(run(two_kernels + Words{"--seed", "5", "--csv", csv()}).code, 0);
+  ASSERT_EQ(run(two_kernels + Strings{"--seed", "5", "--csv", csv()}).code, 0);
   const Record before = read_results(csv()).of("kernel=select/");
   const std::string content = content_of(csv());
   const Ended ended = run({"run", "--replay", csv(), "--case", before.case_id});
@@ -599,14 +602,14 @@ TEST_F(Cli, ARowCanBeRunAgain) {
 // ---- Tuning ----------------------------------------------------------------------------------------------
 
 // Two configurations of one variant.
-const Words two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
-                          "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
-                          "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
-                          "local=16x16,32x8"};
+const Strings two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
+                            "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
+                            "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
+                            "local=16x16,32x8"};
 
 TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   const std::string store = (folder() / "tuned.json").string();
-  const Ended ended = run(Words{"tune", "--store", store, "--csv", csv()} + two_shapes);
+  const Ended ended = run(Strings{"tune", "--store", store, "--csv", csv()} + two_shapes);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("2 of 2"));
   const Results results = read_results(csv());
@@ -615,21 +618,21 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
 
   // Whichever won: the run shows the other one too.
   const fs::path again = folder() / "again.csv";
-  const Ended tuned = run(Words{"run", "--tuned", "--store", store, "--csv", again.string()} + two_shapes);
+  const Ended tuned = run(Strings{"run", "--tuned", "--store", store, "--csv", again.string()} + two_shapes);
   EXPECT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_EQ(read_results(again).cases.size(), 2U) << "both are in the run already";
   const fs::path third = folder() / "third.csv";
-  Words other = two_shapes;
+  Strings other = two_shapes;
   other.back() = "local=1x256";
-  EXPECT_EQ(run(Words{"run", "--tuned", "--store", store, "--csv", third.string()} + other).code, 0);
+  EXPECT_EQ(run(Strings{"run", "--tuned", "--store", store, "--csv", third.string()} + other).code, 0);
   const Results both = read_results(third);
   ASSERT_EQ(both.cases.size(), 2U);
   EXPECT_EQ(std::ranges::count(both.cases, "yes", &Record::tuned), 1);
 }
 
 TEST_F(Cli, TuneStopsAtItsBudget) {
-  const Ended ended = run(Words{"tune", "--budget", "1cases", "--strategy", "random", "--store",
-                                (folder() / "tuned.json").string(), "--csv", csv()} +
+  const Ended ended = run(Strings{"tune", "--budget", "1cases", "--strategy", "random", "--store",
+                                  (folder() / "tuned.json").string(), "--csv", csv()} +
                           two_shapes);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("1 of 2"));
@@ -637,13 +640,13 @@ TEST_F(Cli, TuneStopsAtItsBudget) {
 }
 
 TEST_F(Cli, TuneSaysWhatMayBeTyped) {
-  const std::vector<std::pair<Words, std::string>> wrong = {
+  const std::vector<std::pair<Strings, std::string>> wrong = {
       {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
       {{"--strategy", "random"}, "--budget"},
       {{"--budget", "60"}, "200cases"},
       {{"--family", "lanes"}, "access,arithmetic,compaction,copy,"}};
   for (const auto& [words, hint] : wrong) {
-    const Ended ended = run(Words{"tune", "--csv", csv()} + words);
+    const Ended ended = run(Strings{"tune", "--csv", csv()} + words);
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(hint));
   }
@@ -652,7 +655,7 @@ TEST_F(Cli, TuneSaysWhatMayBeTyped) {
 TEST_F(Cli, ATunedStoreThatIsNoneIsRefused) {
   const fs::path store = folder() / "tuned.json";
   std::ofstream(store) << "[]";
-  const Ended ended = run(tiny + Words{"--tuned", "--store", store.string(), "--csv", csv()});
+  const Ended ended = run(tiny + Strings{"--tuned", "--store", store.string(), "--csv", csv()});
   EXPECT_EQ(ended.code, 5) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("--store"));
 }
@@ -660,7 +663,7 @@ TEST_F(Cli, ATunedStoreThatIsNoneIsRefused) {
 // ---- Roofline --------------------------------------------------------------------------------------------
 
 TEST_F(Cli, RooflineWithoutCeilingsSaysHowToGetThem) {
-  ASSERT_EQ(run(two_kernels + Words{"--csv", csv()}).code, 0);
+  ASSERT_EQ(run(two_kernels + Strings{"--csv", csv()}).code, 0);
   const Ended ended = run({"roofline", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("no ceilings in this file"));
@@ -668,7 +671,7 @@ TEST_F(Cli, RooflineWithoutCeilingsSaysHowToGetThem) {
 }
 
 TEST_F(Cli, SeedsChangeTheInputsNotTheVerdict) {
-  const Ended ended = run(two_kernels + Words{"--seed", "77", "--csv", csv()});
+  const Ended ended = run(two_kernels + Strings{"--seed", "77", "--csv", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(csv());
   for (const auto& record : results.cases) {
@@ -680,9 +683,9 @@ TEST_F(Cli, SeedsChangeTheInputsNotTheVerdict) {
 TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
   if (!is_here("rusticl")) GTEST_SKIP() << "needs rusticl, which lacks it";
   show({"rusticl"});
-  const Words words = {
+  const Strings words = {
       "run", "--preset", "smoke", "--family", "divergence", "--where", "kernel=grid,nobranch"};
-  const Ended ended = run(words + Words{"--csv", csv()});
+  const Ended ended = run(words + Strings{"--csv", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(csv());
   expect_all_cases(results, words);
@@ -708,7 +711,7 @@ TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
 // ---- Looks -----------------------------------------------------------------------------------------------
 
 TEST_F(Cli, AFileGetsNoDecoration) {
-  const Ended ended = run(tiny + Words{"--csv", csv()});
+  const Ended ended = run(tiny + Strings{"--csv", csv()});
   EXPECT_EQ(ended.code, 0);
   for (const auto& text : {ended.out, ended.err}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
@@ -719,7 +722,7 @@ TEST_F(Cli, AFileGetsNoDecoration) {
 TEST_F(Cli, ColoursFollowTheConventions) {
   trial_.set("CLICOLOR_FORCE", "1");
   EXPECT_THAT(run({"list"}).out, HasSubstr("\x1b["));
-  const Ended forced = run(tiny + Words{"--csv", csv()});
+  const Ended forced = run(tiny + Strings{"--csv", csv()});
   EXPECT_THAT(forced.out, HasSubstr("\x1b["));
   // Colours were asked for, a line that redraws itself was not.
   EXPECT_EQ(forced.err.find('\r'), std::string::npos);
@@ -737,8 +740,8 @@ TEST_F(Cli, ATerminalShowsTheProgress) {
   ASSERT_GE(terminal, 0);
   fcntl(master, F_SETFL, O_NONBLOCK);
   trial_.set("TERM", "xterm");
-  trial_.start(Words{"-c", "exec \"$0\" \"$@\" 2>&1", CLWEAVE_BINARY} + tiny + Words{"--csv", csv()}, "sh",
-               terminal);
+  trial_.start(Strings{"-c", "exec \"$0\" \"$@\" 2>&1", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
+               "sh", terminal);
   std::string seen;
   // It holds a few KiB; a writer would wait for us.
   const Ended ended = trial_.finish(120, [&] {

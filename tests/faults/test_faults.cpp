@@ -17,7 +17,7 @@ bool on(const char* name) { return implementation() == name; }
 bool has_event_times() { return !on("rusticl"); }
 
 // Oclgrind interprets, so certifying the timer would take most of the test: its harness loops less.
-Words quick_kernels() {
+Strings quick_kernels() {
   if (!on("oclgrind")) return {};
   static const fs::path folder = [] {
     const fs::path out = fs::temp_directory_path() / fmt::format("clweave-kernels-{}", getpid());
@@ -34,29 +34,29 @@ Words quick_kernels() {
 }
 
 // Three cases of one program, and their findings.
-Words three_cases(const std::string& csv, const char* timeout = "10") {
-  Words words = {"run",
-                 "--preset",
-                 "smoke",
-                 "--family",
-                 "divergence",
-                 "--where",
-                 "type=float",
-                 "--where",
-                 "n=33",
-                 "--where",
-                 "parity=row",
-                 "--where",
-                 "mapping=row_first",
-                 "--where",
-                 "local=16x16",
-                 "--filter",
-                 "kernel=(grid|unweave|nobranch)/",
-                 "--timeout",
-                 timeout,
-                 "--csv",
-                 csv};
-  const Words kernels = quick_kernels();
+Strings three_cases(const std::string& csv, const char* timeout = "10") {
+  Strings words = {"run",
+                   "--preset",
+                   "smoke",
+                   "--family",
+                   "divergence",
+                   "--where",
+                   "type=float",
+                   "--where",
+                   "n=33",
+                   "--where",
+                   "parity=row",
+                   "--where",
+                   "mapping=row_first",
+                   "--where",
+                   "local=16x16",
+                   "--filter",
+                   "kernel=(grid|unweave|nobranch)/",
+                   "--timeout",
+                   timeout,
+                   "--csv",
+                   csv};
+  const Strings kernels = quick_kernels();
   words.insert(words.end(), kernels.begin(), kernels.end());
   return words;
 }
@@ -67,11 +67,12 @@ class Calm : public testing::Environment {
   void SetUp() override {
     if (implementation().empty()) return;
     trial = new Trial;
-    Words copy = {"run", "--preset", "smoke", "--family", "ceiling", "--where", "kernel=copy", "--csv", "-"};
-    const Words kernels = quick_kernels();
+    Strings copy = {"run",     "--preset",    "smoke", "--family", "ceiling",
+                    "--where", "kernel=copy", "--csv", "-"};
+    const Strings kernels = quick_kernels();
     copy.insert(copy.end(), kernels.begin(), kernels.end());
     EXPECT_EQ(trial->run(copy).code, 0);
-    const Words arguments = three_cases(trial->csv());
+    const Strings arguments = three_cases(trial->csv());
     const Ended ended = trial->run(arguments);
     ASSERT_EQ(ended.code, 0) << ended.err;
     results = read_results(trial->csv());
@@ -95,7 +96,7 @@ class Calm : public testing::Environment {
   }
   void TearDown() override {
     delete trial;
-    if (const Words kernels = quick_kernels(); !kernels.empty()) fs::remove_all(kernels.back());
+    if (const Strings kernels = quick_kernels(); !kernels.empty()) fs::remove_all(kernels.back());
   }
 
   Trial* trial = nullptr;
@@ -163,7 +164,7 @@ TEST_P(OneCase, FailsAlone) {
   }
   for (const auto& record : results.cases) {
     if (record.order == fault.order) {
-      EXPECT_EQ(record.status, fault.status) << record.reason;
+      EXPECT_EQ(text_of(record.status), fault.status) << record.reason;
       EXPECT_NE(record.reason.find(fault.reason), std::string::npos) << record.reason;
     } else {
       EXPECT_EQ(record.status, Status::ok) << record.reason;
@@ -206,7 +207,7 @@ class Hang : public Faults, public testing::WithParamInterface<const char*> {};
 TEST_P(Hang, IsEndedWithinASecondOfItsLimit) {
   constexpr double limit_s = 2;
   trial.faults(at_second(fmt::format("enqueue@$:1={}", GetParam())));
-  const Words arguments = three_cases(trial.csv(), "2");
+  const Strings arguments = three_cases(trial.csv(), "2");
   trial.start(arguments);
   double hung_at = 0, row_at = 0;
   ended = trial.finish(60, [&] {
@@ -222,7 +223,8 @@ TEST_P(Hang, IsEndedWithinASecondOfItsLimit) {
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
   for (const auto& record : results.cases)
-    EXPECT_EQ(record.status, record.case_id == calm.second_id ? Status::timeout : Status::ok) << record.reason;
+    EXPECT_EQ(record.status, record.case_id == calm.second_id ? Status::timeout : Status::ok)
+        << record.reason;
   EXPECT_EQ(trial.log().size(), 1u) << "a hang is not tried again";
 }
 
@@ -241,7 +243,7 @@ TEST_F(Faults, AHangingBuildIsEnded) {
 
 TEST_F(Faults, ACaseThatIsAliveButNeverDoneIsEnded) {
   if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
-  Words arguments = three_cases(trial.csv(), "0.4");
+  Strings arguments = three_cases(trial.csv(), "0.4");
   std::ranges::replace(arguments, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
   for (const char* word : {"--max-seconds", "1000", "--max-samples", "1000000", "--precision", "1e-5"})
     arguments.emplace_back(word);
@@ -286,9 +288,9 @@ TEST_F(Faults, AQueueThatIsLostLateIsARow) {
 
 // ---- Timers ----------------------------------------------------------------------------------------------
 
-class Timer : public Faults, public testing::WithParamInterface<const char*> {};
+class WrongTimer : public Faults, public testing::WithParamInterface<const char*> {};
 
-TEST_P(Timer, IsRejectedWithTheReason) {
+TEST_P(WrongTimer, IsRejectedWithTheReason) {
   if (!has_event_times()) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
   const Results results = run_faulty(fmt::format("profile={}", GetParam()), 0);
   for (const auto& record : results.cases) {
@@ -299,7 +301,7 @@ TEST_P(Timer, IsRejectedWithTheReason) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Timer,
+INSTANTIATE_TEST_SUITE_P(Each, WrongTimer,
                          testing::Values("zero", "constant", "backward", "untouched", "fast", "slow", "-7"),
                          [](const auto& info) {
                            return std::string(info.param) == "-7" ? "error" : std::string(info.param);
@@ -327,7 +329,8 @@ TEST_P(LateTimer, GivesNoAbsurdNumber) {
           << "the late fault is believed";
       continue;
     }
-    EXPECT_TRUE(record.status == Status::implausible || record.status == Status::launch_failed) << record.status;
+    EXPECT_TRUE(record.status == Status::implausible || record.status == Status::launch_failed)
+        << record.status;
     for (const auto& time : {record.time_s, record.min_s, record.gb_per_s, record.time_low_s})
       EXPECT_FALSE(time.has_value()) << record.case_id;
   }
@@ -354,7 +357,7 @@ TEST_F(Faults, AWrappingTimerGivesNoAbsurdNumber) {
 // ---- Limits ----------------------------------------------------------------------------------------------
 
 TEST_F(Faults, WithoutDoublePrecisionIsUnsupported) {
-  Words arguments = three_cases(trial.csv());
+  Strings arguments = three_cases(trial.csv());
   std::ranges::replace(arguments, "type=float", "type=double");
   std::ranges::replace(arguments, "n=33", "n=64");
   std::ranges::replace(arguments, "parity=row", "operands=a");
@@ -391,7 +394,7 @@ TEST_F(Faults, ASmallerWorkGroupOfTheDeviceIsUnsupported) {
 }
 
 TEST_F(Faults, ASmallerBufferIsUnsupported) {
-  Words arguments = three_cases(trial.csv());
+  Strings arguments = three_cases(trial.csv());
   std::ranges::replace(arguments, "n=33", "n=3000");
   // The published forms refuse a size that needs a bounds check first.
   arguments.insert(arguments.end(), {"--set", "n=3000", "--where", "form=corrected"});
@@ -434,8 +437,8 @@ TEST_F(Faults, LessLocalMemoryIsUnsupported) {
     if (id.empty() && able(roomy) && !able(tight)) id = job.at.id();
   }
   if (id.empty()) GTEST_SKIP() << "no case needs local memory";
-  Words arguments = {"run", "--preset", "smoke", "--filter", "^" + id + "$", "--csv", trial.csv()};
-  const Words kernels = quick_kernels();
+  Strings arguments = {"run", "--preset", "smoke", "--filter", "^" + id + "$", "--csv", trial.csv()};
+  const Strings kernels = quick_kernels();
   arguments.insert(arguments.end(), kernels.begin(), kernels.end());
   trial.faults("localmem=16");
   ended = trial.run(arguments);
@@ -450,7 +453,7 @@ TEST_F(Faults, LessLocalMemoryIsUnsupported) {
 TEST_F(Faults, ADeviceThatIsReallySmallGivesRowsAndNoSmallerSizes) {
   if (!on("pocl")) GTEST_SKIP() << "PoCL alone can be told to have little memory";
   trial.set("POCL_MEMORY_LIMIT", "1");
-  Words arguments = three_cases(trial.csv());
+  Strings arguments = three_cases(trial.csv());
   std::ranges::replace(arguments, "n=33", "n=12000");
   arguments.insert(arguments.end(), {"--set", "n=12000"});
   ended = trial.run(arguments);
@@ -502,7 +505,7 @@ class BadDriver : public Faults, public testing::WithParamInterface<const char*>
 
 TEST_P(BadDriver, IsNamedAndTheOthersAreUsed) {
   install(true);
-  const Words arguments = three_cases(trial.csv(), "2");
+  const Strings arguments = three_cases(trial.csv(), "2");
   ended = trial.run(arguments);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find(bad_ + " is left out"), std::string::npos) << ended.err;
@@ -531,7 +534,7 @@ TEST_F(Faults, ABrokenKernelCacheIsWorkedAround) {
     ++broken;
   }
   ASSERT_GT(broken, 0);
-  const Words arguments = three_cases(trial.csv());
+  const Strings arguments = three_cases(trial.csv());
   ended = trial.run(arguments);
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(trial.csv());
@@ -560,7 +563,7 @@ std::string with_mount(const std::string& script) {
   return script;
 }
 
-std::string quoted(const Words& words) {
+std::string quoted(const Strings& words) {
   std::string line = CLWEAVE_BINARY;
   for (const auto& word : words) line += " '" + word + "'";
   return line;
@@ -623,7 +626,7 @@ TEST_F(Faults, AFileThatHoldsSomethingIsNotTouched) {
 class Interrupt : public Faults, public testing::WithParamInterface<int> {};
 
 TEST_P(Interrupt, LeavesAValidPrefixToGoOnFrom) {
-  const Words arguments = three_cases(trial.csv());
+  const Strings arguments = three_cases(trial.csv());
   trial.start(arguments);
   ASSERT_TRUE(trial.wait_until([&] { return lines_of(content_of(trial.csv())).size() >= 2; }));
   trial.send(GetParam());

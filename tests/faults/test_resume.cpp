@@ -17,7 +17,7 @@ int kills() {
 }
 
 // Ten rows of cases in two repetitions, and the findings of each.
-Words ten_rows(const std::string& csv) {
+Strings ten_rows(const std::string& csv) {
   return {"run",
           "--preset",
           "smoke",
@@ -91,7 +91,8 @@ class Resume : public testing::Test {
     // One that was hit twice is known by that, and the findings lack it.
     bool hit_twice = false;
     for (const auto& record : results.cases) {
-      const bool twice = record.status == Status::crashed && record.reason.find("ended twice") != std::string::npos;
+      const bool twice =
+          record.status == Status::crashed && record.reason.find("ended twice") != std::string::npos;
       EXPECT_TRUE(record.ok() || (may_crash && twice)) << record.status << ": " << record.reason;
       hit_twice = hit_twice || twice;
     }
@@ -127,7 +128,7 @@ TEST_F(Resume, AfterKillsAnywhere) {
   int died = 0, rows_kept = 0, again = 0;
   for (int k = 0; k < kills(); ++k) {
     const std::string csv = (trial.folder() / fmt::format("{}.csv", k)).string();
-    Words arguments = ten_rows(csv);
+    Strings arguments = ten_rows(csv);
     // The last call is left alone, or a run could be killed for ever.
     for (int calls = 1;; ++calls) {
       trial.start(arguments);
@@ -171,9 +172,9 @@ TEST_F(Resume, ACaseThatTakesTheRunDownTwiceIsRecorded) {
       std::ranges::find(third->axes, "kernel", &std::pair<std::string, std::string>::first)->second;
   if (kernel == "select") kernel += "_";
   trial.faults("enqueue@" + kernel + ":1=spin");
-  Words arguments = ten_rows(trial.csv());
+  Strings arguments = ten_rows(trial.csv());
   arguments[static_cast<std::size_t>(std::ranges::find(arguments, "2") - arguments.begin())] = "1";
-  const Words whole = arguments;
+  const Strings whole = arguments;
   for (std::size_t times = 1; times <= 2; ++times) {
     trial.start(arguments);
     ASSERT_TRUE(trial.wait_until([&] { return trial.log().size() == times; }));
@@ -241,7 +242,7 @@ TEST_F(Resume, ALineThatWasBeingWrittenIsDoneAgain) {
 TEST_F(Resume, EqualDevicesAreToldApart) {
   if (implementation() != "pocl") GTEST_SKIP() << "PoCL alone can be told to show a device twice";
   trial.set("POCL_DEVICES", "pthread pthread");
-  Words arguments = ten_rows(trial.csv());
+  Strings arguments = ten_rows(trial.csv());
   arguments[static_cast<std::size_t>(std::ranges::find(arguments, "2") - arguments.begin())] = "1";
   trial.start(arguments);
   // Within the cases of the second device.

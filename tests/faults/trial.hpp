@@ -32,7 +32,7 @@
 namespace trial {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -45,8 +45,8 @@ inline std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline Words lines_of(const std::string& text) {
-  Words lines;
+inline Strings lines_of(const std::string& text) {
+  Strings lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
@@ -108,10 +108,10 @@ class Trial {
     set("CLWEAVE_FAULTS", list);
   }
   // What the layer did: without it a wrong path in OPENCL_LAYERS would let every test pass.
-  Words log() const { return lines_of(content_of(log_path())); }
+  Strings log() const { return lines_of(content_of(log_path())); }
 
   // `stdout_fd`: instead of the file "out".
-  void start(const Words& arguments, const std::string& program = CLWEAVE_BINARY, int stdout_fd = -1) {
+  void start(const Strings& arguments, const std::string& program = CLWEAVE_BINARY, int stdout_fd = -1) {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -121,15 +121,15 @@ class Trial {
     else
       posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, (folder_ / "out").c_str(), fresh, 0644);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, (folder_ / "err").c_str(), fresh, 0644);
-    Words words = {program};
+    Strings words = {program};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    Words environment;
+    Strings environment;
     for (const auto& [name, value] : variables_) environment.push_back(name + "=" + value);
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string text = *entry;
       if (!variables_.contains(text.substr(0, text.find('=')))) environment.push_back(text);
     }
-    const auto pointers = [](Words& texts) {
+    const auto pointers = [](Strings& texts) {
       std::vector<char*> out;
       for (auto& text : texts) out.push_back(text.data());
       out.push_back(nullptr);
@@ -169,7 +169,7 @@ class Trial {
     return ended;
   }
 
-  Ended run(const Words& arguments) {
+  Ended run(const Strings& arguments) {
     start(arguments);
     return finish();
   }
@@ -238,7 +238,7 @@ struct Results {
   }
   std::map<std::string, int> statuses() const {
     std::map<std::string, int> counts;
-    for (const auto& record : cases) ++counts[record.status];
+    for (const auto& record : cases) ++counts[text_of(record.status)];
     return counts;
   }
 };
@@ -279,21 +279,22 @@ inline void expect_sound_cells(const Results& results) {
   const auto column = [&](const char* name) { return std::ranges::find(header, name) - header.begin(); };
   for (const auto& row : results.table.rows) {
     if (is_footer(row)) continue;
-    const std::string& status = row.cells.at(column("status"));
+    const std::string& word = row.cells.at(column("status"));
+    const auto status = clweave::value_named<clweave::Status>(word).value_or(clweave::Status::none);
     const std::string where = fmt::format("line {}, {}", row.line, row.cells.at(column("case_id")));
-    EXPECT_NE(status, "") << where;
-    if (status != Status::ok) {
+    EXPECT_NE(status, clweave::Status::none) << where << ": " << word;
+    if (status != clweave::Status::ok) {
       EXPECT_NE(row.cells.at(column("reason")), "") << where;
     }
     for (std::size_t c = 0; c < header.size(); ++c) {
       const std::string& cell = row.cells[c];
       for (const char* word : {"inf", "-inf", "nan", "-nan"}) EXPECT_NE(cell, word) << where << header[c];
       if (!measured_columns().contains(header[c])) continue;
-      if (status != Status::ok && status != Status::implausible) {
+      if (status != clweave::Status::ok && status != clweave::Status::implausible) {
         EXPECT_EQ(cell, "") << where << ", " << header[c];
       }
       if (header[c] != "lag1" && !cell.empty()) {
-        EXPECT_GE(std::stod(cell), 0) << where << ", " << header[c] << " " << status;
+        EXPECT_GE(std::stod(cell), 0) << where << ", " << header[c] << " " << word;
       }
     }
   }
@@ -301,12 +302,12 @@ inline void expect_sound_cells(const Results& results) {
     if (!record.ok()) continue;
     EXPECT_GT(record.time_s.value_or(0), 0) << record.case_id;
     EXPECT_LE(record.time_s.value_or(1e300), 10 * record.wall_s.value_or(0)) << record.case_id;
-    EXPECT_EQ(record.verified, Verified::yes) << record.case_id;
+    EXPECT_EQ(record.verified, clweave::Verified::yes) << record.case_id;
   }
 }
 
 // Each planned case of each run once, nothing else.
-inline void expect_all_cases(const Results& results, const Words& arguments) {
+inline void expect_all_cases(const Results& results, const Strings& arguments) {
   const auto options = *clweave::parse_options(arguments);
   std::multiset<std::string> planned, found;
   for (int run = 1; run <= options.runs(); ++run) {

@@ -390,14 +390,14 @@ TEST(EveryPlan, NeedsDoublePrecisionForDoubleAlone) {
 }
 
 TEST(EveryPlan, IsHeldAgainstACeilingThatIsMeasured) {
-  std::set<std::string> measured;
+  std::set<Ceiling> measured;
   const Family ceiling = family_named("ceiling");
   for (const auto& at : preset_of(ceiling, "quick")) measured.insert(plan_of(ceiling, at, roomy()).ceiling);
-  EXPECT_THAT(measured,
-              testing::IsSupersetOf({"copy", "read", "local", "arithmetic_float", "arithmetic_double"}));
+  EXPECT_THAT(measured, testing::IsSupersetOf({Ceiling::copy, Ceiling::read, Ceiling::local,
+                                               Ceiling::arithmetic_float, Ceiling::arithmetic_double}));
   for_all_cases([&](const Family& family, const std::string& /*preset*/, const Case& at) {
     const Plan plan = plan_of(family, at, roomy());
-    EXPECT_TRUE(plan.ceiling.empty() || measured.contains(plan.ceiling)) << plan.ceiling;
+    EXPECT_TRUE(plan.ceiling == Ceiling::none || measured.contains(plan.ceiling)) << plan.ceiling;
   });
 }
 

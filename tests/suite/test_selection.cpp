@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 Plan plan_of_n(const Case& at, const DeviceInfo&) {
   Plan plan;
@@ -65,9 +65,9 @@ const std::vector<Family>& families() {
 // A Selection of which only what matters is named.
 struct Chosen {
   std::string preset = "quick";
-  Words families = {};
-  Words where = {};
-  Words set = {};
+  Strings families = {};
+  Strings where = {};
+  Strings set = {};
   std::string filter = {};
   std::uint64_t seed = 1;
   bool ceilings = true;
@@ -77,14 +77,14 @@ struct Chosen {
   }
 };
 
-Words ids(const Chosen& chosen) {
-  Words out;
+Strings ids(const Chosen& chosen) {
+  Strings out;
   for (const auto& job : chosen.jobs()) out.push_back(job.at.id());
   return out;
 }
 
 // Of family alpha alone, without ceilings.
-Words alpha_ids(const Words& set, const Words& where = {}, const std::string& filter = "") {
+Strings alpha_ids(const Strings& set, const Strings& where = {}, const std::string& filter = "") {
   return ids({.families = {"alpha"}, .where = where, .set = set, .filter = filter, .ceilings = false});
 }
 
@@ -206,7 +206,7 @@ TEST(Selection, WhereKeepsTheCasesWithTheseValues) {
 }
 
 TEST(Selection, WhereLeavesOutAFamilyWithoutTheAxis) {
-  const Words kept = ids({.where = {"type=float"}, .ceilings = false});
+  const Strings kept = ids({.where = {"type=float"}, .ceilings = false});
   EXPECT_EQ(kept.size(), 2U);
   EXPECT_THAT(kept, Each(HasSubstr("beta/")));
 }
@@ -257,8 +257,8 @@ TEST(Order, PutsCeilingsBeforeFamiliesThatWereChosenAlone) {
 }
 
 TEST(Order, MeasuresNoCeilingTwice) {
-  for (const Words& chosen : {Words{}, Words{"ceiling", "beta"}}) {
-    const Words found = ids({.families = chosen});
+  for (const Strings& chosen : {Strings{}, Strings{"ceiling", "beta"}}) {
+    const Strings found = ids({.families = chosen});
     EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), found.size());
     EXPECT_EQ(std::ranges::count_if(found, [](const auto& id) { return id.starts_with("ceiling/"); }), 2);
   }
