@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_emulated: kernels emulated on the host, and what their checks say to them.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "plans.hpp"
+
+using namespace clweave;
+
+namespace {
+
+// A device's memory as a kernel sees it. Whatever a kernel must not do throws std::logic_error.
+class Memory {
+ public:
+  explicit Memory(const Plan& plan) {
+    for (const auto& spec : plan.buffers) {
+      buffers_.push_back(spec.fill ? filled(spec, {0, spec.bytes}) : poisoned(spec.bytes));
+      writable_.push_back(!spec.fill);
+      written_.emplace_back(spec.bytes, false);
+    }
+  }
+
+  template <class T>
+  T load(Buffer b, std::uint64_t i) const {
+    T value{};
+    if ((i + 1) * sizeof(T) > buffers_[b.index].size()) throw std::logic_error("reads behind the end");
+    std::memcpy(&value, &buffers_[b.index][i * sizeof(T)], sizeof(T));
+    return value;
+  }
+
+  template <class T>
+  void store(Buffer b, std::uint64_t i, T value) {
+    if ((i + 1) * sizeof(T) > buffers_[b.index].size()) throw std::logic_error("writes behind the end");
+    if (!writable_[b.index]) throw std::logic_error("writes an input");
+    if (written_[b.index][i * sizeof(T)]) throw std::logic_error("writes an element twice");
+    std::memcpy(&buffers_[b.index][i * sizeof(T)], &value, sizeof(T));
+    std::fill_n(written_[b.index].begin() + static_cast<std::ptrdiff_t>(i * sizeof(T)), sizeof(T), true);
+  }
+
+  void copy(const CopyBuffer& step) {
+    for (std::uint64_t i = 0; i < step.bytes; ++i) store(step.to, i, load<std::byte>(step.from, i));
+  }
+
+  Bytes& bytes(Buffer b) { return buffers_[b.index]; }
+
+  bool all_written(Buffer b) const { return std::ranges::all_of(written_[b.index], std::identity()); }
+
+ private:
+  std::vector<Bytes> buffers_;
+  std::vector<bool> writable_;
+  std::vector<std::vector<bool>> written_;
+};
+
+// One launch, as its kernel sees it.
+struct Call {
+  const Plan& plan;
+  const Launch& launch;
+  Memory& memory;
+
+  Buffer buffer(std::size_t i) const { return std::get<Buffer>(launch.args.at(i)); }
+  template <class T>
+  T scalar(std::size_t i) const {
+    const auto& bytes = std::get<Scalar>(launch.args.at(i));
+    if (bytes.size() != sizeof(T)) throw std::logic_error("an argument of another size");
+    T value{};
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+  std::uint64_t defined(const std::string& name) const { return std::stoull(plan.defines.at(name)); }
+  std::size_t arguments() const { return launch.args.size(); }
+};
+
+template <class T>
+void run_divergence(const Call& call) {
+  const Buffer a = call.buffer(0), b = call.buffer(1), c = call.buffer(2);
+  const auto n = call.scalar<std::uint32_t>(3);
+  const bool parity_row = call.defined("PARITY_ROW") != 0;
+  const bool row_first = call.defined("ROW_FIRST") != 0;
+  const bool both = call.defined("OPERANDS_AB") != 0;
+  const bool guard = call.defined("GUARD") != 0;
+  ASSERT_EQ(call.arguments(), 4U);
+  ASSERT_EQ(call.defined("T_BITS"), 8 * sizeof(T));
+  const auto compute = [&](std::uint64_t row, std::uint64_t column) {
+    if (row >= n || column >= n) throw std::logic_error("an element outside the matrix");
+    const std::uint64_t i = row * n + column;
+    const T left = call.memory.load<T>(a, i);
+    const T right = both ? call.memory.load<T>(b, i) : left;
+    const std::uint64_t decides = parity_row ? row : column;
+    call.memory.store<T>(c, i, decides % 2 == 0 ? left + right : left - right);
+  };
+  const Range& global = call.launch.global;
+  if (call.launch.kernel == "loop") {
+    ASSERT_EQ(global.size(), 1U);
+    for (std::uint64_t line = 0; line < global[0]; ++line) {
+      if (guard && line >= n) continue;
+      for (std::uint64_t step = 0; step < n; ++step)
+        compute(row_first ? line : step, row_first ? step : line);
+    }
+    return;
+  }
+  ASSERT_EQ(global.size(), 2U);
+  const std::set<std::string> others = {
+      "grid", "nobranch", "nobranch_published", "select_", "unweave", "unweave_published", "signbit_"};
+  ASSERT_TRUE(others.contains(call.launch.kernel)) << call.launch.kernel;
+  for (std::uint64_t y = 0; y < global[1]; ++y) {
+    for (std::uint64_t x = 0; x < global[0]; ++x) {
+      if (guard && (x >= n || y >= n)) continue;
+      std::uint64_t row = row_first ? x : y;
+      std::uint64_t column = row_first ? y : x;
+      if (call.launch.kernel == "unweave") {
+        std::uint64_t& decides = parity_row ? row : column;
+        const std::uint64_t evens = (n + 1) / 2;
+        decides = decides < evens ? 2 * decides : 2 * (decides - evens) + 1;
+      }
+      compute(row, column);
+    }
+  }
+}
+
+void run_lanes(const Call& call) {
+  const Buffer out = call.buffer(0), in = call.buffer(1);
+  const auto n = call.scalar<std::uint32_t>(2);
+  const auto trips = call.scalar<std::uint32_t>(3);
+  const auto granularity = call.scalar<std::uint32_t>(4);
+  ASSERT_EQ(call.arguments(), 5U);
+  ASSERT_EQ(call.launch.kernel, "lanes");
+  ASSERT_EQ(call.launch.global.size(), 1U);
+  for (std::uint32_t item = 0; item < call.launch.global[0]; ++item) {
+    if (item >= n) continue;
+    const auto path = static_cast<std::uint32_t>(item / granularity % call.defined("PATHS"));
+    auto x = call.memory.load<std::uint32_t>(in, item);
+    for (std::uint32_t i = 0; i < trips; ++i) {
+      x ^= x >> (7 + path % 5);
+      x *= static_cast<std::uint32_t>(call.defined("MULTIPLIER")) + 8 * path;
+      x += static_cast<std::uint32_t>(call.defined("INCREMENT")) + 2 * path;
+    }
+    call.memory.store(out, item, x);
+  }
+}
+
+template <class T>
+void run_arithmetic(const Call& call) {
+  const Buffer out = call.buffer(0), in = call.buffer(1);
+  const T scale = call.scalar<T>(2), shift = call.scalar<T>(3);
+  const std::uint32_t steps = 4 * call.scalar<std::uint32_t>(4);  // four in each turn of the kernel's loop
+  ASSERT_EQ(call.arguments(), 5U);
+  const std::string type = call.plan.defines.at("T"), vector = call.plan.defines.at("V");
+  ASSERT_EQ(vector.substr(0, type.size()), type);
+  const std::uint64_t width = vector == type ? 1 : std::stoull(vector.substr(type.size()));
+  for (std::uint64_t i = 0; i < call.launch.global.at(0) * width; ++i) {
+    T sum = 0;
+    for (int chain = 0; chain < 8; ++chain) {
+      T x = call.memory.load<T>(in, i) + static_cast<T>(chain);
+      for (std::uint32_t step = 0; step < steps; ++step) x = x * scale + shift;
+      sum += static_cast<T>(chain + 1) * x;
+    }
+    call.memory.store(out, i, sum);
+  }
+}
+
+void run_local_read(const Call& call) {
+  using Word = std::uint32_t;
+  const std::uint64_t words = std::stoull(call.plan.defines.at("V").substr(4));  // behind uint
+  const std::uint64_t width = call.launch.local.at(0), run = call.defined("RUN");
+  const std::uint64_t vectors = call.scalar<Word>(3) + 1, turns = call.scalar<Word>(4);
+  ASSERT_EQ(std::get<LocalBytes>(call.launch.args.at(2)).bytes, (vectors + run) * words * sizeof(Word));
+  for (std::uint64_t item = 0; item < call.launch.global.at(0); ++item) {
+    for (std::uint64_t w = 0; w < words; ++w) {
+      Word sum = 0;
+      for (std::uint64_t step = 0; step < turns * run; ++step) {
+        const std::uint64_t held = (item % width + step / run * run) % vectors + step % run;
+        sum += call.memory.load<Word>(call.buffer(1), (item / width + held) % vectors * words + w);
+      }
+      call.memory.store(call.buffer(0), item * words + w, sum);
+    }
+  }
+}
+
+void run_memory_kernel(const Call& call) {
+  using Word = std::uint32_t;
+  const Buffer out = call.buffer(0), in = call.buffer(1);
+  const std::string& kernel = call.launch.kernel;
+  const std::uint64_t words = kernel.ends_with("_run") ? 16 : 4;  // of a vector
+  const std::uint64_t items = call.launch.global.at(0), run = call.defined("RUN");
+  const auto load = [&](std::uint64_t vector, std::uint64_t w) {
+    return call.memory.load<Word>(in, vector * words + w);
+  };
+  if (kernel.starts_with("copy")) {
+    const std::uint64_t vectors = kernel == "copy" ? items : items * run;
+    for (std::uint64_t i = 0; i < vectors * words; ++i)
+      call.memory.store(out, i, call.memory.load<Word>(in, i));
+    return;
+  }
+  if (kernel.starts_with("reread")) {
+    const std::uint64_t width = words == 16 ? 1 : call.launch.local.at(0);  // items of a group
+    const std::uint64_t block_vectors = words == 16 ? 64 : width;
+    const auto groups = static_cast<std::uint32_t>(items / width);
+    const auto mask = call.scalar<std::uint32_t>(2);
+    const auto spread = static_cast<std::uint32_t>(call.defined("SPREAD"));
+    const auto turn = static_cast<std::uint32_t>(call.defined("TURN"));
+    for (std::uint32_t group = 0; group < groups; ++group) {
+      for (std::uint64_t lane = 0; lane < width; ++lane) {
+        for (std::uint64_t w = 0; w < words; ++w) {
+          Word folded = 0;
+          for (std::uint32_t k = 0; k < run; ++k) {
+            const std::uint64_t block = ((group + k * groups) * spread + k * turn) & mask;
+            for (std::uint64_t v = lane; v < block_vectors; v += width)
+              folded ^= load(block * block_vectors + v, w);
+          }
+          call.memory.store(out, (group * width + lane) * words + w, folded);
+        }
+      }
+    }
+    return;
+  }
+  ASSERT_THAT(kernel, testing::AnyOf("read", "read_run"));
+  for (std::uint64_t item = 0; item < items; ++item) {
+    for (std::uint64_t w = 0; w < words; ++w) {
+      Word folded = 0;
+      for (std::uint64_t i = 0; i < run; ++i)
+        folded ^= load(kernel == "read" ? item + i * items : item * run + i, w);
+      call.memory.store(out, item * words + w, folded);
+    }
+  }
+}
+
+bool is_emulated(const std::string& family) {
+  return family == "ceiling" || family == "divergence" || family == "lanes";
+}
+
+// Executes a plan's steps.
+void emulate(const std::string& family, const Plan& plan, Memory& memory) {
+  for (const auto& step : plan.steps) {
+    if (const auto* copy = std::get_if<CopyBuffer>(&step)) {
+      memory.copy(*copy);
+      continue;
+    }
+    const Call call{plan, std::get<Launch>(step), memory};
+    const auto define = plan.defines.find("T");
+    const std::string type = define == plan.defines.end() ? "" : define->second;
+    const bool arithmetic = call.launch.kernel == "arithmetic";
+    if (family == "lanes") {
+      run_lanes(call);
+    } else if (family == "divergence") {
+      type == "double" ? run_divergence<double>(call) : run_divergence<float>(call);
+    } else if (call.launch.kernel == "local_read") {
+      run_local_read(call);
+    } else if (!arithmetic) {
+      run_memory_kernel(call);
+    } else if (type == "int") {
+      run_arithmetic<std::int32_t>(call);
+    } else {
+      type == "double" ? run_arithmetic<double>(call) : run_arithmetic<float>(call);
+    }
+  }
+}
+
+// Flips each bit of an element in turn. Zero's sign is no part of its value.
+void expect_no_bit_can_flip(const Check& check, Bytes& output, std::uint64_t element, std::size_t size,
+                            bool every_bit) {
+  // A stretch begins at a multiple of 16 elements.
+  const std::uint64_t begin = element / 16 * 16 * size;
+  const Stretch part{begin, std::min<std::uint64_t>(output.size(), begin + 16 * size)};
+  const auto first = output.begin() + static_cast<std::ptrdiff_t>(element * size);
+  const bool zero = std::all_of(first, first + static_cast<std::ptrdiff_t>(size),
+                                [](std::byte b) { return b == std::byte{0}; });
+  const std::size_t bits = 8 * size;
+  for (std::size_t k = 0; k < (every_bit ? bits : 1); ++k) {
+    const std::size_t bit = every_bit ? k : mix_bits(element) % (bits - 1);
+    if (zero && bit == bits - 1) continue;
+    std::byte& flipped = output[element * size + bit / 8];
+    flipped ^= std::byte{1} << (bit % 8);
+    const Tally tally = compared(check, output, part);
+    flipped ^= std::byte{1} << (bit % 8);
+    ASSERT_EQ(tally.wrong, 1U) << "bit " << bit << " of element " << element;
+    ASSERT_EQ(tally.first_wrong, element);
+  }
+}
+
+}  // namespace
+
+TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
+  int cases = 0;
+  for_small_cases([&](const Case& at, const Plan& plan) {
+    if (!is_emulated(at.family)) return;
+    ++cases;
+    Memory memory(plan);
+    ASSERT_NO_THROW(emulate(at.family, plan, memory));
+    for (const auto& check : plan.checks) {
+      Bytes& output = memory.bytes(check.buffer);
+      ASSERT_TRUE(memory.all_written(check.buffer)) << "an element that no item writes";
+      const Stretch all{0, output.size()};
+      const Tally tally = compared(check, output, all);
+      ASSERT_EQ(tally.wrong, 0U) << tally.text();
+      EXPECT_EQ(tally.written, tally.elements);
+      EXPECT_EQ(tally.first_wrong, UINT64_MAX);
+      const std::size_t size = output.size() / tally.elements;
+      ASSERT_EQ(tally.elements * size, output.size());
+      // One bit of many elements, all bits of a few.
+      for (std::uint64_t e = 0; e < tally.elements; e += tally.elements / 512 + 1)
+        ASSERT_NO_FATAL_FAILURE(expect_no_bit_can_flip(check, output, e, size, false));
+      for (const std::uint64_t e : {std::uint64_t{0}, tally.elements / 2, tally.elements - 1})
+        ASSERT_NO_FATAL_FAILURE(expect_no_bit_can_flip(check, output, e, size, true));
+      // One element that was not written.
+      const std::uint64_t unwritten = tally.elements / 3;
+      const Bytes garbage = poisoned(output.size());
+      std::copy_n(garbage.begin() + static_cast<std::ptrdiff_t>(unwritten * size), size,
+                  output.begin() + static_cast<std::ptrdiff_t>(unwritten * size));
+      const Tally less = compared(check, output, all);
+      EXPECT_EQ(less.wrong, 1U);
+      EXPECT_EQ(less.written, tally.elements - 1);
+      EXPECT_EQ(less.first_wrong, unwritten);
+    }
+  });
+  EXPECT_GT(cases, 50);
+}
+
+// A device's speed is steps over time: a kernel that skips some must not pass.
+TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
+  int cases = 0;
+  for_small_cases([&](const Case& at, const Plan& plan) {
+    const bool rate = at.family == "ceiling" &&
+                      (at.text("kernel").starts_with("arithmetic") || at.text("kernel").starts_with("local"));
+    if (!rate && at.family != "lanes") return;
+    ++cases;
+    Plan lazy = plan;
+    auto& args = std::get<Launch>(lazy.steps.at(0)).args;
+    auto& trips = std::get<Scalar>(args.at(rate ? args.size() - 1 : 3));
+    ASSERT_EQ(trips.size(), sizeof(std::uint32_t));
+    std::uint32_t fewer = 0;
+    std::memcpy(&fewer, trips.data(), sizeof(fewer));
+    ASSERT_GT(fewer, 0U);
+    --fewer;
+    std::memcpy(trips.data(), &fewer, sizeof(fewer));
+    Memory memory(lazy);
+    emulate(at.family, lazy, memory);
+    const Bytes& output = memory.bytes(lazy.checks.at(0).buffer);
+    const Tally tally = compared(lazy.checks.at(0), output, {0, output.size()});
+    EXPECT_EQ(tally.wrong, tally.elements);
+    EXPECT_EQ(tally.written, tally.elements);
+  });
+  EXPECT_GT(cases, 10);
+}
+
+// The last elements of the largest case, computed from the inputs: 32 bits are not enough to count to them.
+TEST(EmulatedKernel, GivesWhatTheCheckExpectsFarBeyondFourGigabytes) {
+  const Family family = family_named("divergence");
+  Case at = preset_of(family, "full").front();
+  constexpr std::uint64_t n = 30000;
+  for (auto& [name, value] : at.axes) {
+    if (name == "n") value = static_cast<std::int64_t>(n);
+    if (name == "type") value = "double";
+    if (name == "operands") value = "ab";
+    if (name == "parity") value = "column";
+  }
+  DeviceInfo device = roomy();
+  const Plan plan = plan_of(family, at, device);
+  ASSERT_EQ(plan.buffers.size(), 3U);
+  const Stretch part{(n * n - 16) * sizeof(double), n * n * sizeof(double)};
+  ASSERT_EQ(plan.buffers[2].bytes, part.end);
+  ASSERT_GT(part.begin, std::uint64_t{1} << 32);
+  std::array<std::array<double, 16>, 3> m{};
+  for (const std::size_t b : {0U, 1U})
+    plan.buffers[b].fill(part.begin, std::as_writable_bytes(std::span(m[b])));
+  for (std::size_t i = 0; i < 16; ++i) m[2][i] = i % 2 == 0 ? m[0][i] + m[1][i] : m[0][i] - m[1][i];
+  const Tally tally = plan.checks.at(0).compare(part.begin, std::as_bytes(std::span(m[2])));
+  EXPECT_EQ(tally.wrong, 0U) << tally.text();
+  EXPECT_EQ(tally.written, 16U);
+}
+
+TEST(EmulatedKernel, CostsWhatTheAlgorithmMoves) {
+  const auto cost_of = [](const std::string& id) {
+    for (const auto& family : all_families()) {
+      for (const auto& [preset, sweeps] : family.presets) {
+        for (const auto& at : cases_of(family, sweeps, 1)) {
+          if (at.id() == id) return plan_of(family, at, roomy()).cost;
+        }
+      }
+    }
+    throw std::logic_error("no case " + id);
+  };
+  const auto expect_cost = [&](const std::string& id, const Cost& expected) {
+    const Cost cost = cost_of(id);
+    EXPECT_EQ(cost.read, expected.read) << id;
+    EXPECT_EQ(cost.written, expected.written) << id;
+    EXPECT_EQ(cost.flops, expected.flops) << id;
+    EXPECT_EQ(cost.items, expected.items) << id;
+  };
+  const std::string grid = "divergence/kernel=grid/parity=row/mapping=row_first/operands=";
+  constexpr std::uint64_t square = 1 << 20, large = 1 << 24;
+  expect_cost(grid + "ab/type=double/n=1024/local=16x16/form=corrected",
+              {.read = 16 * square, .written = 8 * square, .flops = square, .items = square});
+  expect_cost(grid + "a/type=double/n=1024/local=16x16/form=corrected",
+              {.read = 8 * square, .written = 8 * square, .flops = square, .items = square});
+  expect_cost(grid + "ab/type=float/n=4096/local=16x16/form=corrected",
+              {.read = 8 * large, .written = 4 * large, .flops = large, .items = large});
+  expect_cost("lanes/paths=8/granularity=4/trips=256/n=262144/work_group=256",
+              {.read = square, .written = square, .flops = 0, .items = 262144});
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_refusals: what a family says to values that its kernels cannot take.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+
+#include "plans.hpp"
+
+using namespace clweave;
+using testing::HasSubstr;
+
+TEST(Lanes, RefusesWhatItsKernelCannotDo) {
+  for (const std::int64_t paths : {0, 3, 65, 128, -2})
+    EXPECT_THAT(complaint([&] {
+                  plan_with("lanes", {{"paths", number(paths)}});
+                }),
+                HasSubstr("paths must be"));
+  for (const char* axis : {"n", "granularity", "work_group"})
+    EXPECT_THAT(complaint([&] { plan_with("lanes", {{axis, number(0)}}); }), HasSubstr("must be 1 or more"));
+  EXPECT_THAT(complaint([&] {
+                plan_with("lanes", {{"n", number(std::int64_t{1} << 32)}});
+              }),
+              HasSubstr("n "));
+  EXPECT_THAT(complaint([&] { plan_with("lanes", {{"n", word("many")}}); }), HasSubstr("whole number"));
+  for (const std::int64_t trips : {std::int64_t{-4}, std::int64_t{1} << 32})
+    EXPECT_THAT(complaint([&] { plan_with("lanes", {{"trips", number(trips)}}); }), HasSubstr("trips"));
+}
+
+TEST(Divergence, RefusesWhatItsKernelCannotDo) {
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 32})
+    EXPECT_THAT(complaint([&] { plan_with("divergence", {{"n", number(n)}}); }), HasSubstr("n must be"));
+  EXPECT_THAT(complaint([&] { plan_with("divergence", {{"local", word("16x")}}); }), HasSubstr("no shape"));
+  // A third dimension would compute every element several times.
+  EXPECT_THAT(complaint([&] {
+                plan_with("divergence", {{"kernel", word("grid")}, {"local", word("8x8x4")}});
+              }),
+              HasSubstr("8x8x4"));
+  EXPECT_THAT(complaint([&] { plan_with("divergence", {{"type", word("half")}}); }), HasSubstr("'half'"));
+}
+
+TEST(Divergence, TellsItsKernelWhatTheCaseSays) {
+  for (const auto& at : preset_of(family_named("divergence"), "smoke")) {
+    const Plan plan = plan_of(family_named("divergence"), at, roomy());
+    EXPECT_EQ(plan.defines.at("PARITY_ROW"), at.is("parity", "row") ? "1" : "0");
+    EXPECT_EQ(plan.defines.at("ROW_FIRST"), at.is("mapping", "row_first") ? "1" : "0");
+    EXPECT_EQ(plan.defines.at("OPERANDS_AB"), at.is("operands", "ab") ? "1" : "0");
+    EXPECT_EQ(plan.defines.at("T"), at.text("type"));
+  }
+}
+
+TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
+  for (const char* kernel :
+       {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "reread", "reread_run"}) {
+    for (const std::int64_t n : {0, 1, 4095, 20000})
+      EXPECT_THAT(complaint([&] {
+                    plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});
+                  }),
+                  HasSubstr("n must be a "))
+          << kernel;
+  }
+  for (const char* kernel : {"arithmetic", "arithmetic_run", "local_read", "local_read_run"}) {
+    for (const std::int64_t n : {0, 1, 255, 1000000})
+      EXPECT_THAT(complaint([&] {
+                    plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});
+                  }),
+                  HasSubstr("n must be a "))
+          << kernel;
+    for (const std::int64_t trips : {std::int64_t{-4}, std::int64_t{1} << 32})
+      EXPECT_THAT(
+          complaint([&] {
+            plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(65536)}, {"trips", number(trips)}});
+          }),
+          HasSubstr("trips"))
+          << kernel;
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_scan: what its encoder is checked against.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "families/shared/photograph.hpp"
+#include "plans.hpp"
+
+using namespace clweave;
+using testing::HasSubstr;
+
+// Of the whole picture and the start of its repetition, in channels.
+TEST(Scan, ItsEncodersCheckTakesDifferencesOfPixelsAndNothingElse) {
+  const std::string picture(photograph().pixels);
+  const std::size_t n = picture.size() + 1000, tuple = 31;
+  const Plan plan = plan_with("scan", {{"kernel", word("encode")},
+                                       {"type", word("int")},
+                                       {"signal", word("image")},
+                                       {"tuple", number(tuple)},
+                                       {"n", number(static_cast<std::int64_t>(n))}});
+  std::vector<std::int32_t> values(n / tuple * tuple);
+  Bytes bytes = filled(plan.buffers[0], {0, plan.buffers[0].bytes});
+  ASSERT_EQ(bytes.size(), values.size() * sizeof values[0]);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  EXPECT_THAT(picture + picture + picture, HasSubstr(std::string(values.begin(), values.end())));
+  for (std::size_t i = values.size(); i-- > tuple;) values[i] -= values[i - tuple];
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  EXPECT_EQ(compared(plan.checks[0], bytes, {0, bytes.size()}).wrong, 0U);
+  bytes[4 * picture.size()] ^= std::byte{1};
+  EXPECT_EQ(compared(plan.checks[0], bytes, {0, bytes.size()}).first_wrong, picture.size());
+}
+
+TEST(Scan, HasAnImageOnlyWhereItEncodes) {
+  for (const auto& at : cases_of(family_named("scan"),
+                                 {{{"kernel", {"pascal", "cpu", "encode"}},
+                                   {"type", {"int"}},
+                                   {"task", {"scan", "round_trip"}},
+                                   {"signal", {"image"}},
+                                   {"scan_order", {2}}}},
+                                 1))
+    EXPECT_NE(at.is("task", "round_trip"), at.is("kernel", "encode")) << at.id();
+}
+
+TEST(Photograph, IsThePictureOfItsFile) {
+  const Photograph& picture = photograph();
+  EXPECT_EQ(picture.width * picture.height, picture.pixels.size());
+  std::ifstream in(CLWEAVE_SOURCE_DIR "/host/families/shared/camera.pgm", std::ios::binary);
+  const std::string file{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(file, testing::StartsWith("P5\n"));
+  EXPECT_TRUE(file.ends_with(fmt::format("\n{} {}\n255\n{}", picture.width, picture.height, picture.pixels)));
+  // Of many shades, the next of which is mostly near.
+  EXPECT_GT(std::set<char>(picture.pixels.begin(), picture.pixels.end()).size(), 200U);
+  std::size_t near = 0;
+  for (std::size_t i = 1; i < picture.pixels.size(); ++i)
+    near += std::abs(static_cast<unsigned char>(picture.pixels[i]) -
+                     static_cast<unsigned char>(picture.pixels[i - 1])) <= 16;
+  EXPECT_GT(near, picture.pixels.size() * 4 / 5);
+}

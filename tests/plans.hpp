@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// plans: the families' plans, and what a device would find in their buffers.
+#pragma once
+#include <gmock/gmock.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "imaginary_devices.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+using Bytes = std::vector<std::byte>;
+
+template <class F>
+Error error_of(F&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {Kind::wrong_result, "no error"};
+}
+
+inline std::string complaint(const std::function<void()>& action) {
+  const Error error = error_of(action);
+  EXPECT_EQ(error.kind, Kind::usage) << error.what();
+  return error.what();
+}
+
+inline Family family_named(const std::string& name) {
+  for (auto& family : all_families()) {
+    if (family.name == name) return family;
+  }
+  throw std::logic_error("no family " + name);
+}
+
+inline std::vector<Case> preset_of(const Family& family, const std::string& preset, std::uint64_t seed = 1) {
+  return cases_of(family, family.presets.at(preset), seed);
+}
+
+// Calls f for every case of every preset of every family.
+inline void for_all_cases(
+    const std::function<void(const Family&, const std::string& preset, const Case&)>& f) {
+  for (const auto& family : all_families()) {
+    for (const auto& [preset, sweeps] : family.presets) {
+      for (const auto& at : cases_of(family, sweeps, 1)) {
+        SCOPED_TRACE(preset + ": " + at.id());
+        f(family, preset, at);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Calls f for the smallest cases of every family, which are small enough to be computed here.
+inline void for_small_cases(const std::function<void(const Case&, const Plan&)>& f) {
+  for (const auto& family : all_families()) {
+    for (const auto& at : preset_of(family, "smoke")) {
+      SCOPED_TRACE(at.id());
+      f(at, plan_of(family, at, roomy()));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// A part of a buffer, in bytes.
+struct Stretch {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// All of a small buffer; the start, middle and end of a large one. Stretches begin at multiples of 16
+// elements of any type.
+inline std::vector<Stretch> stretches_of(std::uint64_t bytes, std::uint64_t most = 1 << 18) {
+  if (bytes <= most) return {{0, bytes}};
+  constexpr std::uint64_t grain = 256, length = 1024;
+  const std::uint64_t middle = bytes / 2 / grain * grain;
+  return {{0, length}, {middle, middle + length}, {(bytes - 1) / grain * grain, bytes}};
+}
+
+inline Bytes filled(const BufferSpec& spec, const Stretch& part) {
+  Bytes bytes(part.end - part.begin);
+  spec.fill(part.begin, bytes);
+  return bytes;
+}
+
+inline Bytes poisoned(std::size_t size) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = std::byte{poison[i % poison.size()]};
+  return bytes;
+}
+
+inline Tally compared(const Check& check, const Bytes& buffer, const Stretch& part) {
+  return check.compare(part.begin, std::span(buffer).subspan(part.begin, part.end - part.begin));
+}
+
+inline void expect_equal(const Tally& a, const Tally& b) {
+  EXPECT_EQ(a.elements, b.elements);
+  EXPECT_EQ(a.written, b.written);
+  EXPECT_EQ(a.wrong, b.wrong);
+  EXPECT_EQ(a.first_wrong, b.first_wrong);
+  EXPECT_EQ(a.first_text, b.first_text);
+}
+
+inline double finding_of(const std::vector<Finding>& findings, const std::string& name) {
+  for (const auto& finding : findings) {
+    if (finding.name == name) return finding.value;
+  }
+  ADD_FAILURE() << "no finding " << name;
+  return 0;
+}
+
+// A case of a family's smallest sweep with other values.
+inline Plan plan_with(const std::string& name, const std::vector<std::pair<std::string, Value>>& changes,
+                      const DeviceInfo& device = roomy()) {
+  const Family family = family_named(name);
+  Case at = preset_of(family, "smoke").at(0);
+  for (const auto& [axis, value] : changes) {
+    for (auto& [own, old] : at.axes) {
+      if (own == axis) old = value;
+    }
+  }
+  return plan_of(family, at, device);
+}
+
+inline Value number(std::int64_t n) { return n; }
+inline Value word(const char* text) { return std::string(text); }
+
+}  // namespace clweave
