@@ -49,8 +49,8 @@ inline std::vector<Case> preset_of(const Family& family, const std::string& pres
 inline void for_all_cases(
     const std::function<void(const Family&, const std::string& preset, const Case&)>& f) {
   for (const auto& family : all_families()) {
-    for (const auto& [preset, sweeps] : family.presets) {
-      for (const auto& at : cases_of(family, sweeps, 1)) {
+    for (const std::string preset : preset_names) {
+      for (const auto& at : cases_of(family, family.presets.at(preset), 1)) {
         SCOPED_TRACE(preset + ": " + at.id());
         f(family, preset, at);
         if (testing::Test::HasFatalFailure()) return;

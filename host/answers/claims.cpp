@@ -669,7 +669,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
                             const Selection& wanted, const DeviceInfo& device) {
   std::vector<Family> asked = families;
   for (auto& family : asked) {
-    if (family.name != "ceiling" || !wanted.ceilings) family.presets[wanted.preset].clear();
+    if (family.name != "ceiling" || !wanted.ceilings) family.presets.at(wanted.preset).clear();
   }
   for (const auto& claim : claims) {
     auto selections = claim.selections();
@@ -681,7 +681,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
     if (choice == choices.end()) choice = std::prev(choices.end());
     for (const auto* rows : selections) {
       auto& family = *std::ranges::find(asked, rows->family, &Family::name);
-      family.presets[wanted.preset].push_back(sweep_of(*rows, *choice));
+      family.presets.at(wanted.preset).push_back(sweep_of(*rows, *choice));
     }
   }
   auto jobs = select_jobs(asked, wanted);

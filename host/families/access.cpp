@@ -210,18 +210,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }
 
 // Every path once, for elements of these types.
-std::vector<Sweep> all_paths(const Values& types, const Values& strides, const Values& offsets,
-                             const Values& n, const Values& squares) {
+Sweeps all_paths(const Values& types, const Values& strides, const Values& offsets, const Values& n,
+                 const Values& squares) {
   const Values sides = {"read", "write", "both"};
-  return {{{"kernel", {"line"}}, {"side", {"neither"}}, {"type", types}, {"n", n}},
-          {{"kernel", {"line"}}, {"side", sides}, {"type", types}, {"stride", strides}, {"n", n}},
-          {{"kernel", {"line"}}, {"side", sides}, {"type", types}, {"offset", offsets}, {"n", n}},
-          {{"kernel", {"gather"}}, {"side", sides}, {"type", types}, {"n", n}},
-          {{"kernel", {"transpose"}}, {"side", {"read", "write"}}, {"type", types}, {"n", squares}},
-          {{"kernel", {"transpose_tiled", "transpose_padded"}},
-           {"side", {"neither"}},
-           {"type", types},
-           {"n", squares}}};
+  return {"kernel=line side=neither type=" + types + " n=" + n,
+          "kernel=line side=" + sides + " type=" + types + " stride=" + strides + " n=" + n,
+          "kernel=line side=" + sides + " type=" + types + " offset=" + offsets + " n=" + n,
+          "kernel=gather side=" + sides + " type=" + types + " n=" + n,
+          "kernel=transpose side=read,write type=" + types + " n=" + squares,
+          "kernel=transpose_tiled,transpose_padded side=neither type=" + types + " n=" + squares};
 }
 
 }  // namespace
@@ -251,22 +248,17 @@ Family access() {
             {32, 16, 64},
             false,
             true}},
-      .presets =
-          {{"smoke",
-            all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
-                std::vector<Sweep>{
-                    {{"kernel", {"line"}}, {"n", {1}}},
-                    {{"kernel", {"gather"}}, {"side", {"read"}}, {"type", {"uchar", "ulong"}}, {"n", {1009}}},
-                    {{"kernel", {"transpose_tiled", "transpose_padded"}}, {"tile", {16}}, {"n", {289}}}}},
-           {"quick", all_paths({"uint"}, {2, 8, 64}, {1, 31}, {1 << 20}, {1 << 20})},
-           {"paper", {}},
-           {"full",
-            all_paths({"uint"}, strides, offsets, sizes, sizes) +
-                all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
-                std::vector<Sweep>{{{"kernel", {"line"}}, {"work_group", {64, 128, 512, 1024}}, {"n", sizes}},
-                                   {{"kernel", {"transpose_tiled", "transpose_padded"}},
-                                    {"tile", {16, 64}},
-                                    {"n", {1 << 22, 9000000, 1 << 26}}}}}},
+      .presets = {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
+                           Sweeps{"kernel=line n=1", "kernel=gather side=read type=uchar,ulong n=1009",
+                                  "kernel=transpose_tiled,transpose_padded tile=16 n=289"},
+                  .quick = all_paths({"uint"}, {2, 8, 64}, {1, 31}, {1 << 20}, {1 << 20}),
+                  .paper = {},
+                  .full =
+                      all_paths({"uint"}, strides, offsets, sizes, sizes) +
+                      all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
+                      Sweeps{
+                          "kernel=line work_group=64,128,512,1024 n=" + sizes,
+                          "kernel=transpose_tiled,transpose_padded tile=16,64 n=4194304,9000000,67108864"}},
       .view = {.rows = {"kernel", "side"}, .columns = {"stride", "offset"}, .quantity = "rate"},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t>(

@@ -213,18 +213,16 @@ Family ceiling() {
   // The trips of these are no whole rounds through local memory: the sum tells where an item read.
   const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int"};
-  const std::vector<Sweep> caches = {
-      {{"kernel", {"reread", "reread_run"}},
-       {"n", {262144, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728}}}};
-  const std::vector<Sweep> quick = {{{"kernel", memory}, {"n", {134217728}}},
-                                    {{"kernel", local}, {"trips", {129}}},
-                                    {{"kernel", arithmetic}, {"type", {"float"}}, {"trips", {1024, 2048}}},
-                                    {{"kernel", arithmetic}, {"type", {"double", "int"}}, {"trips", {2048}}}};
+  const Sweeps caches = {
+      "kernel=reread,reread_run "
+      "n=262144,1048576,2097152,4194304,8388608,16777216,33554432,67108864,134217728"};
+  const Sweeps quick = {"kernel=" + memory + " n=134217728", "kernel=" + local + " trips=129",
+                        "kernel=" + arithmetic + " type=float trips=1024,2048",
+                        "kernel=" + arithmetic + " type=double,int trips=2048"};
   // Larger arrays are read a little faster still.
-  const std::vector<Sweep> thorough = {{{"kernel", memory}, {"n", {67108864, 134217728}}},
-                                       {{"kernel", {"read", "read_run"}}, {"n", {268435456}}},
-                                       {{"kernel", local}, {"trips", {129, 513}}},
-                                       {{"kernel", arithmetic}, {"type", types}, {"trips", {1024, 2048}}}};
+  const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728", "kernel=read,read_run n=268435456",
+                           "kernel=" + local + " trips=129,513",
+                           "kernel=" + arithmetic + " type=" + types + " trips=1024,2048"};
   return {
       .name = "ceiling",
       .question = "How fast does this device copy, read and compute at most?",
@@ -245,14 +243,12 @@ Family ceiling() {
            {"trips",
             "multiply-adds of each of eight chains; of local_read eight vectors each",
             {1024, 2048}}},
-      .presets = {{"smoke",
-                   {{{"kernel", memory}, {"n", {32768}}},
-                    {{"kernel", {"reread", "reread_run"}}, {"n", {4096}}},
-                    {{"kernel", local}, {"n", {65536}}, {"trips", {4, 67}}},
-                    {{"kernel", arithmetic}, {"type", types}, {"n", {65536}}, {"trips", {4}}}}},
-                  {"quick", quick + caches},
-                  {"paper", thorough + caches},
-                  {"full", thorough + caches}},
+      .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=reread,reread_run n=4096",
+                            "kernel=" + local + " n=65536 trips=4,67",
+                            "kernel=" + arithmetic + " type=" + types + " n=65536 trips=4"},
+                  .quick = quick + caches,
+                  .paper = thorough + caches,
+                  .full = thorough + caches},
       .view = {.rows = {"kernel", "type", "trips"}, .columns = {"n"}, .quantity = "rate"},
       .makes_sense =
           [](const Case& at) {

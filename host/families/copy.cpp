@@ -187,41 +187,30 @@ bool makes_sense(const Case& at) {
 }
 
 // Seed of the search: every number of groups is a multiple of a 32nd of what one element per item would take.
-std::vector<Sweep> published_search() {
+Sweeps published_search() {
   const Values widths = {1, 2, 4};
   Values threads;
   for (std::int64_t t = 32; t <= 1024; t += 32) threads.emplace_back(t);
-  std::vector<Sweep> sweeps = {{{"kernel", {"buffer"}}},
-                               {{"kernel", {"no_loop"}}, {"width", widths}, {"work_group", threads}}};
+  Sweeps sweeps = {"kernel=buffer", "kernel=no_loop width=" + widths + " work_group=" + threads};
   for (const char* kernel : {"grid_stride", "warp_stride"}) {
     for (std::int64_t group = 64; group <= 1024; group *= 2) {
       Values groups;
       for (std::int64_t k = 1; k <= 32; ++k) groups.emplace_back(k * (published_n / group / 32));
-      sweeps.push_back(
-          {{"kernel", {kernel}}, {"width", widths}, {"work_group", Values(group)}, {"groups", groups}});
+      sweeps.push_back("kernel=" + Values{kernel} + " width=" + widths + " work_group=" + Values(group) +
+                       " groups=" + groups);
     }
   }
-  sweeps.push_back({{"kernel", {"billeter", "billeter_chag"}},
-                    {"width", widths},
-                    {"work_group", {billeter_items}},
-                    {"groups", {billeter_groups}},
-                    {"setup", {"outside", "inside"}}});
+  sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " work_group=" + Values{billeter_items} +
+                   " groups=" + Values{billeter_groups} + " setup=outside,inside");
   return sweeps;
 }
 
 // The rows of the published tables that leave a part of the array out.
-std::vector<Sweep> published_exhibits() {
-  return {{{"kernel", {"no_loop"}}, {"width", {2}}, {"work_group", {704}}, {"form", {"published"}}},
-          {{"kernel", {"billeter"}},
-           {"width", {1, 2, 4}},
-           {"work_group", {billeter_items}},
-           {"groups", {billeter_groups}},
-           {"form", {"published"}}},
-          {{"kernel", {"warp_stride"}},
-           {"width", {2, 4}},
-           {"work_group", {256}},
-           {"groups", {38912}},
-           {"form", {"published"}}}};
+Sweeps published_exhibits() {
+  return {"kernel=no_loop width=2 work_group=704 form=published",
+          "kernel=billeter width=1,2,4 work_group=" + Values{billeter_items} +
+              " groups=" + Values{billeter_groups} + " form=published",
+          "kernel=warp_stride width=2,4 work_group=256 groups=38912 form=published"};
 }
 
 // ---- What the search found, beside what was published -----------------------------------------------------
@@ -376,84 +365,41 @@ Family copy() {
             "corrected: copies the array; published: exhibit of a launch that does not cover it",
             {"corrected", "published"}}},
       .presets =
-          {{"smoke",
-            {{{"kernel", {"no_loop"}}, {"width", {1, 4}}, {"work_group", {64}}, {"n", {1, 63, 64, 65, 1009}}},
-             {{"kernel", {"grid_stride", "warp_stride"}},
-              {"width", {1, 4}},
-              {"work_group", {64}},
-              {"groups", {3}},
-              {"n", {1, 65, 1009}}},
-             {{"kernel", {"ilp"}}, {"ilp", {2}}, {"work_group", {32}}, {"n", {1, 1009, 4096}}},
-             {{"kernel", {"ilp"}}, {"ilp", {14}}, {"width", {1}}, {"work_group", {32}}, {"n", {1009, 4096}}},
-             {{"kernel", {"no_loop"}}, {"type", types}, {"width", {2}}, {"n", {1009}}},
-             {{"kernel", {"no_loop"}}, {"type", {"uchar"}}, {"width", {8, 16}}, {"n", {1009}}},
-             {{"kernel", {"no_loop"}}, {"store", {"streaming"}}, {"n", {1009}}},
-             {{"kernel", {"buffer"}}, {"n", {1, 1009}}},
-             {{"kernel", {"warp_stride"}},
-              {"work_group", {64, 96}},
-              {"groups", {3}},
-              {"setup", {"inside"}},
-              {"n", {65, 1009}}},
-             {{"kernel", {"billeter"}},
-              {"width", {1}},
-              {"work_group", {billeter_items}},
-              {"groups", {billeter_groups}},
-              {"n", {20011}}},
-             {{"kernel", {"billeter_chag"}},
-              {"work_group", {billeter_items}},
-              {"groups", {billeter_groups}},
-              {"setup", both},
-              {"n", {20011}}},
-             {{"kernel", {"no_loop"}},
-              {"width", {2}},
-              {"work_group", {704}},
-              {"n", {4096}},
-              {"form", {"published"}}},
-             {{"kernel", {"billeter"}},
-              {"width", {1}},
-              {"work_group", {billeter_items}},
-              {"groups", {billeter_groups}},
-              {"n", {4096}},
-              {"form", {"published"}}}}},
-           {"quick",
-            {{{"kernel", {"buffer"}}, {"n", {published_n}}},
-             {{"kernel", {"no_loop", "ilp"}}, {"width", {1, 4}}, {"ilp", {1, 4}}, {"n", {published_n}}},
-             {{"kernel", {"no_loop"}}, {"width", {16}}, {"store", {"streaming"}}, {"n", {published_n}}},
-             {{"kernel", {"grid_stride", "warp_stride"}},
-              {"width", {1, 4}},
-              {"groups", {512, 8192}},
-              {"n", {published_n}}},
-             {{"kernel", fixed_billeter},
-              {"work_group", {billeter_items}},
-              {"groups", {billeter_groups}},
-              {"setup", both},
-              {"n", {published_n}}}}},
-           {"paper", published_search() + published_exhibits()},
-           {"full",
-            std::vector<Sweep>{{{"kernel", {"buffer", "no_loop", "ilp", "grid_stride", "warp_stride"}},
-                                {"ilp", {1, 4}},
-                                {"n", powers}},
-                               {{"kernel", fixed_billeter},
-                                {"work_group", {billeter_items}},
-                                {"groups", {billeter_groups}},
-                                {"n", powers}},
-                               {{"kernel", {"no_loop", "ilp", "grid_stride", "warp_stride"}},
-                                {"type", types},
-                                {"width", widths},
-                                {"ilp", {1, 4}},
-                                {"n", {published_n}}},
-                               {{"kernel", {"ilp"}}, {"width", widths}, {"ilp", ilps}, {"n", {1 << 27}}},
-                               // No power of two, and a prime.
-                               {{"kernel", {"no_loop", "ilp", "grid_stride", "warp_stride"}},
-                                {"width", {1, 2, 4}},
-                                {"n", {16000000, 16777213, 134217689}}},
-                               {{"kernel", fixed_billeter},
-                                {"width", {1, 2, 4}},
-                                {"work_group", {billeter_items}},
-                                {"groups", {billeter_groups}},
-                                {"setup", both},
-                                {"n", {16000000, 16777213, 134217689}}}} +
-                published_exhibits()}},
+          {.smoke = {"kernel=no_loop width=1,4 work_group=64 n=1,63,64,65,1009",
+                     "kernel=grid_stride,warp_stride width=1,4 work_group=64 groups=3 n=1,65,1009",
+                     "kernel=ilp ilp=2 work_group=32 n=1,1009,4096",
+                     "kernel=ilp ilp=14 width=1 work_group=32 n=1009,4096",
+                     "kernel=no_loop type=" + types + " width=2 n=1009",
+                     "kernel=no_loop type=uchar width=8,16 n=1009", "kernel=no_loop store=streaming n=1009",
+                     "kernel=buffer n=1,1009",
+                     "kernel=warp_stride work_group=64,96 groups=3 setup=inside n=65,1009",
+                     "kernel=billeter width=1 work_group=" + Values{billeter_items} +
+                         " groups=" + Values{billeter_groups} + " n=20011",
+                     "kernel=billeter_chag work_group=" + Values{billeter_items} +
+                         " groups=" + Values{billeter_groups} + " setup=" + both + " n=20011",
+                     "kernel=no_loop width=2 work_group=704 n=4096 form=published",
+                     "kernel=billeter width=1 work_group=" + Values{billeter_items} +
+                         " groups=" + Values{billeter_groups} + " n=4096 form=published"},
+           .quick = {"kernel=buffer n=" + Values{published_n},
+                     "kernel=no_loop,ilp width=1,4 ilp=1,4 n=" + Values{published_n},
+                     "kernel=no_loop width=16 store=streaming n=" + Values{published_n},
+                     "kernel=grid_stride,warp_stride width=1,4 groups=512,8192 n=" + Values{published_n},
+                     "kernel=" + fixed_billeter + " work_group=" + Values{billeter_items} + " groups=" +
+                         Values{billeter_groups} + " setup=" + both + " n=" + Values{published_n}},
+           .paper = published_search() + published_exhibits(),
+           .full =
+               Sweeps{"kernel=buffer,no_loop,ilp,grid_stride,warp_stride ilp=1,4 n=" + powers,
+                      "kernel=" + fixed_billeter + " work_group=" + Values{billeter_items} +
+                          " groups=" + Values{billeter_groups} + " n=" + powers,
+                      "kernel=no_loop,ilp,grid_stride,warp_stride type=" + types + " width=" + widths +
+                          " ilp=1,4 n=" + Values{published_n},
+                      "kernel=ilp width=" + widths + " ilp=" + ilps + " n=134217728",
+                      // No power of two, and a prime.
+                      "kernel=no_loop,ilp,grid_stride,warp_stride width=1,2,4 n=16000000,16777213,134217689",
+                      "kernel=" + fixed_billeter + " width=1,2,4 work_group=" + Values{billeter_items} +
+                          " groups=" + Values{billeter_groups} + " setup=" + both +
+                          " n=16000000,16777213,134217689"} +
+               published_exhibits()},
       .view = {.rows = {"kernel", "type", "width"}, .columns = {"n"}, .quantity = "rate"},
       .derived = {{"lanes", "neighbouring items that share a sequence"},
                   {"sequence_size", "vectors of the longest sequence"}},

@@ -165,12 +165,10 @@ Family grayscale() {
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
   const Values pitches = {"tight", "padded"};
   // A's rows are whole groups of 32.
-  const std::vector<Sweep> exhibits = {
-      {{"image", {"2272x1704"}}, {"work_group", {64, 128, 256, 512}}, {"form", {"published"}}},
-      {{"image", {"2275x3300"}}, {"work_group", published_groups}, {"form", {"published"}}}};
+  const Sweeps exhibits = {"image=2272x1704 work_group=64,128,256,512 form=published",
+                           "image=2275x3300 work_group=" + published_groups + " form=published"};
   const auto all_of = [&](const Values& images, const Values& groups) {
-    return std::vector<Sweep>{
-        {{"kernel", kernels}, {"image", images}, {"pitch", pitches}, {"work_group", groups}}};
+    return Sweeps{"kernel=" + kernels + " image=" + images + " pitch=" + pitches + " work_group=" + groups};
   };
   return {
       .name = "grayscale",
@@ -190,26 +188,18 @@ Family grayscale() {
            {"form",
             "corrected: converts the image; published: exhibit of a grid that is rounded down",
             {"corrected", "published"}}},
-      .presets = {{"smoke",
-                   std::vector<Sweep>{
-                       {{"kernel", {"naive", "staged", "guarded", "padded", "bytes"}},
-                        {"image", {"1x1", "101x7"}},
-                        {"work_group", {64}}},
-                       {{"kernel", {"naive", "staged", "bytes"}},
-                        {"image", {"63x3", "65x2"}},
-                        {"pitch", pitches},
-                        {"work_group", {32}}},
-                       {{"kernel", {"host_tail"}}, {"image", {"64x1", "101x7"}}, {"work_group", {64}}},
-                       {{"image", {"64x64"}}, {"work_group", {48}}, {"form", {"published"}}}}},
-                  {"quick",
-                   std::vector<Sweep>{
-                       {{"kernel", kernels}, {"image", published_images}},
-                       {{"image", published_images}, {"pitch", pitches}, {"work_group", {32, 64, 128, 512}}},
-                       {{"work_group", {256}}, {"form", {"published"}}}}},
-                  {"paper", all_of(published_images, published_groups) + exhibits},
-                  {"full", all_of(published_images, all_groups) +
-                               all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) +
-                               exhibits}},
+      .presets = {.smoke =
+                      Sweeps{"kernel=naive,staged,guarded,padded,bytes image=1x1,101x7 work_group=64",
+                             "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " work_group=32",
+                             "kernel=host_tail image=64x1,101x7 work_group=64",
+                             "image=64x64 work_group=48 form=published"},
+                  .quick =
+                      Sweeps{"kernel=" + kernels + " image=" + published_images,
+                             "image=" + published_images + " pitch=" + pitches + " work_group=32,64,128,512",
+                             "work_group=256 form=published"},
+                  .paper = all_of(published_images, published_groups) + exhibits,
+                  .full = all_of(published_images, all_groups) +
+                          all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits},
       .view = {.rows = {"kernel", "pitch", "image"}, .columns = {"work_group"}, .quantity = "rate"},
       .derived = {{"groups", "work-groups launched"}},
       .makes_sense = makes_sense,

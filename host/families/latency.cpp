@@ -273,14 +273,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   return out;
 }
 
-std::vector<Sweep> sweeps(const Values& bytes) {
+Sweeps sweeps(const Values& bytes) {
   const Values atomics = {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
                           "atomic_item_local"};
-  return {{{"kernel", {"chase", "chase_groups"}}, {"working_set", bytes}},
-          {{"kernel", {"chase_local"}}, {"working_set", {4096, 16384}}},
-          {{"kernel", {"launch", "round_trip"}}, {"hops", {64}}},
-          {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {4096}}},
-          {{"kernel", atomics}, {"hops", {256}}, {"work_group", {64, 256}}}};
+  return {"kernel=chase,chase_groups working_set=" + bytes, "kernel=chase_local working_set=4096,16384",
+          "kernel=launch,round_trip hops=64", "kernel=atomic_chain,atomic_chain_local hops=4096",
+          "kernel=" + atomics + " hops=256 work_group=64,256"};
 }
 
 }  // namespace
@@ -309,19 +307,14 @@ Family latency() {
            {"working_set", "bytes that a walk goes through", all_bytes},
            {"hops", "steps that wait for each other: loads, launches, atomics", {40009, 64, 256, 4096}},
            {"work_group", "items of a work-group of many items' atomics", {64, 256}}},
-      .presets =
-          {{"smoke",
-            {{{"kernel", {"chase", "chase_groups"}}, {"working_set", {1024, 65536}}, {"hops", {7, 101}}},
-             {{"kernel", {"chase_local"}}, {"working_set", {1024}}, {"hops", {101}}},
-             {{"kernel", {"launch", "round_trip"}}, {"hops", {3}}},
-             {{"kernel", {"atomic_chain", "atomic_chain_local"}}, {"hops", {37}}},
-             {{"kernel",
-               {"atomic_one", "atomic_group", "atomic_item", "atomic_one_local", "atomic_item_local"}},
-              {"hops", {5}},
-              {"work_group", {64}}}}},
-           {"quick", sweeps(few_bytes)},
-           {"paper", sweeps(all_bytes)},
-           {"full", sweeps(all_bytes)}},
+      .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 hops=7,101",
+                            "kernel=chase_local working_set=1024 hops=101", "kernel=launch,round_trip hops=3",
+                            "kernel=atomic_chain,atomic_chain_local hops=37",
+                            "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
+                            "hops=5 work_group=64"},
+                  .quick = sweeps(few_bytes),
+                  .paper = sweeps(all_bytes),
+                  .full = sweeps(all_bytes)},
       .view = {.rows = {"kernel", "working_set"}, .columns = {"hops"}, .quantity = "items"},
       .makes_sense =
           [](const Case& at) {

@@ -341,11 +341,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }
 
 // Small sizes have no work for more groups.
-std::vector<Sweep> sweeps(const Values& small, const Values& large) {
+Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  return {{{"variant", variants()}, {"n", small}, {"work_group", {256, 1}}},
-          {{"variant", variants()}, {"n", large}, {"work_group", {256, 1}}},
-          {{"variant", groups}, {"n", large}, {"groups_per_unit", {2, 32}}}};
+  return {"variant=" + variants() + " n=" + small + " work_group=256,1",
+          "variant=" + variants() + " n=" + large + " work_group=256,1",
+          "variant=" + groups + " n=" + large + " groups_per_unit=2,32"};
 }
 
 }  // namespace
@@ -353,21 +353,13 @@ std::vector<Sweep> sweeps(const Values& small, const Values& large) {
 Family reduction() {
   const Values types = {"int", "uint", "long", "float", "double"};
   const Values ops = {"sum", "min", "max"};
-  std::vector<Sweep> full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
-  full.push_back({{"variant", {"single", "run_single"}},
-                  {"op", ops},
-                  {"type", {"int", "long", "float", "double"}},
-                  {"n", {67108864}},
-                  {"work_group", {256, 1}}});
-  full.push_back({{"variant", {"single"}},
-                  {"n", {67108864}},
-                  {"work_group", {128, 256, 512, 1024}},
-                  {"unroll", {2, 4, 8}},
-                  {"groups_per_unit", {8, 32}}});
+  Sweeps full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
+  full.push_back("variant=single,run_single op=" + ops +
+                 " type=int,long,float,double n=67108864 work_group=256,1");
+  full.push_back("variant=single n=67108864 work_group=128,256,512,1024 unroll=2,4,8 groups_per_unit=8,32");
   const Values huge = {268435456, 1073741824};
-  full.push_back(
-      {{"variant", {"vector", "subgroup", "single", "atomic"}}, {"n", huge}, {"groups_per_unit", {8, 32}}});
-  full.push_back({{"variant", {"run_single"}}, {"n", huge}, {"work_group", {1}}});
+  full.push_back("variant=vector,subgroup,single,atomic n=" + huge + " groups_per_unit=8,32");
+  full.push_back("variant=run_single n=" + huge + " work_group=1");
   return {
       .name = "reduction",
       .question =
@@ -396,27 +388,15 @@ Family reduction() {
                 false,
                 true}},
       .presets =
-          {{"smoke",
-            {{{"variant", variants()}, {"n", {300}}, {"work_group", {64, 1}}},
-             {{"variant", {"many", "vector", "subgroup", "single", "atomic", "run", "run_single"}},
-              {"n", {1, 1301}},
-              {"work_group", {64, 1}},
-              {"unroll", {2}}},
-             {{"variant", {"single"}},
-              {"op", {"sum", "max"}},
-              {"type", {"long", "float", "double"}},
-              {"n", {1103}},
-              {"work_group", {64}},
-              {"unroll", {2}}},
-             {{"variant", {"interleaved", "run_single"}},
-              {"op", {"min"}},
-              {"type", {"float"}},
-              {"n", {701}},
-              {"work_group", {64, 1}}},
-             {{"variant", {"vector"}}, {"n", {2003}}, {"work_group", {32}}, {"groups_per_unit", {2}}}}},
-           {"quick", {{{"variant", variants()}, {"n", {4194304}}, {"work_group", {256, 1}}}}},
-           {"paper", sweeps({1048576}, {4194304, 16777216, 33554432})},
-           {"full", full}},
+          {.smoke =
+               {"variant=" + variants() + " n=300 work_group=64,1",
+                "variant=many,vector,subgroup,single,atomic,run,run_single n=1,1301 work_group=64,1 unroll=2",
+                "variant=single op=sum,max type=long,float,double n=1103 work_group=64 unroll=2",
+                "variant=interleaved,run_single op=min type=float n=701 work_group=64,1",
+                "variant=vector n=2003 work_group=32 groups_per_unit=2"},
+           .quick = {"variant=" + variants() + " n=4194304 work_group=256,1"},
+           .paper = sweeps({1048576}, {4194304, 16777216, 33554432}),
+           .full = full},
       .view = {.rows = {"variant"}, .columns = {"n"}, .quantity = "rate"},
       .derived = {{"groups", "work-groups of the first launch"}, {"launches", "of one reduction"}},
       .makes_sense = makes_sense,

@@ -3,7 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "suite/range.hpp"
 
 namespace clweave {
 
@@ -21,5 +27,107 @@ Value value_of(const std::string& text) {
   if (auto [at, error] = std::from_chars(text.data(), end, x); error == std::errc{} && at == end) return x;
   return text;
 }
+
+std::string text_of(const Values& values) {
+  std::vector<std::string> texts;
+  for (const auto& value : values) texts.push_back(text_of(value));
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
+bool Takes::number(double v) const {
+  if (!(v >= least && v <= most)) return false;
+  if (of == Of::fractions) return true;
+  if (v != std::floor(v)) return false;
+  const auto n = static_cast<std::int64_t>(v);
+  if (of == Of::powers_of_two) return n > 0 && (n & (n - 1)) == 0;
+  return of != Of::multiples || n % step == 0;
+}
+
+std::string Takes::text() const {
+  const std::string range = fmt::format("{} to {}", least, most);
+  switch (of) {
+    case Of::listed: break;
+    case Of::whole: return range;
+    case Of::powers_of_two: return range + ", powers of two";
+    case Of::multiples: return fmt::format("{}, multiples of {}", range, step);
+    case Of::fractions: return range + ", fractions too";
+    case Of::shapes: return "1 to 3 numbers joined by x, each " + range;
+  }
+  return {};
+}
+
+namespace {
+
+// Beyond that a double is no exact number any more.
+constexpr double largest = 9007199254740992.0;
+
+Takes numbers(Takes::Of of, std::int64_t least, std::int64_t most, std::int64_t step = 1) {
+  return {of, static_cast<double>(least), std::min(static_cast<double>(most), largest), step};
+}
+
+}  // namespace
+
+Takes whole(std::int64_t least, std::int64_t most) { return numbers(Takes::Of::whole, least, most); }
+Takes powers_of_two(std::int64_t least, std::int64_t most) {
+  return numbers(Takes::Of::powers_of_two, least, most);
+}
+Takes multiples_of(std::int64_t step, std::int64_t least, std::int64_t most) {
+  return numbers(Takes::Of::multiples, least, most, step);
+}
+Takes fractions(double least, double most) { return {Takes::Of::fractions, least, most}; }
+Takes shapes(std::int64_t least, std::int64_t most) { return numbers(Takes::Of::shapes, least, most); }
+
+std::optional<Value> Axis::taken(const Value& value) const {
+  const std::string text = text_of(value);
+  for (const auto& listed : values) {
+    if (text_of(listed) == text) return listed;
+  }
+  if (takes.of == Takes::Of::listed) {
+    const auto is_word = [](const Value& v) { return std::holds_alternative<std::string>(v); };
+    const bool said = !open && (is_word(values.front()) || is_word(value));
+    return said ? std::nullopt : std::optional<Value>(value);
+  }
+  if (takes.of == Takes::Of::shapes) {
+    const auto shape = range_in(text);
+    if (!shape) return {};
+    const bool fits =
+        std::ranges::all_of(*shape, [&](auto extent) { return takes.number(static_cast<double>(extent)); });
+    return fits ? std::optional<Value>(text_of(*shape)) : std::nullopt;
+  }
+  // A whole number by itself: as a double, 2^53 + 1 would pass for its neighbour.
+  const auto* whole_number = std::get_if<std::int64_t>(&value);
+  if (whole_number != nullptr && std::abs(static_cast<double>(*whole_number)) > largest) return {};
+  const auto* real = std::get_if<double>(&value);
+  if (whole_number == nullptr && real == nullptr) return {};
+  const double number = real != nullptr ? *real : static_cast<double>(*whole_number);
+  if (!takes.number(number)) return {};
+  if (takes.of == Takes::Of::fractions) return number;
+  return static_cast<std::int64_t>(number);
+}
+
+std::string Axis::takes_text() const {
+  std::vector<std::string> texts;
+  for (const auto& value : values) texts.push_back(text_of(value));
+  return takes.of == Takes::Of::listed ? fmt::format("{}", fmt::join(texts, ", ")) : takes.text();
+}
+
+std::pair<std::string, Values> setting_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    throw Error(Kind::usage, text + ": write axis=value[,value], such as n=1024,4096");
+  Values values;
+  for (const auto& word : split(text.substr(equals + 1), ',')) values.push_back(value_of(word));
+  return {text.substr(0, equals), values};
+}
+
+Sweep::Sweep(const std::string& line) {
+  for (const auto& words : split(line, ' ')) {
+    if (words.empty()) continue;
+    auto [axis, values] = setting_of(words);
+    if (!emplace(axis, std::move(values)).second)
+      throw Error(Kind::usage, "'" + line + "' says " + axis + " twice");
+  }
+}
+Sweep::Sweep(const char* line) : Sweep(std::string(line)) {}
 
 }  // namespace clweave

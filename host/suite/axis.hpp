@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // axis: what is swept: values, the axes they belong to, and their cross products.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,15 +33,39 @@ struct Values : std::vector<Value> {
   }
 };
 
+// What an axis takes beside the values that it lists; nothing unless said.
+struct Takes {
+  enum class Of { listed, whole, powers_of_two, multiples, fractions, shapes };
+  Of of = Of::listed;
+  double least = 0, most = 0;  // of each number, exact up to 2^53
+  std::int64_t step = 1;       // of multiples
+
+  bool number(double) const;
+  std::string text() const;  // "1 to 64, powers of two"
+};
+Takes whole(std::int64_t least, std::int64_t most);
+Takes powers_of_two(std::int64_t least, std::int64_t most);
+Takes multiples_of(std::int64_t step, std::int64_t least, std::int64_t most);
+Takes fractions(double least, double most);
+Takes shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extents from least to most
+
+struct Case;
+
 // One swept parameter. The first value is the default, and of an axis that a family gets later what its rows
-// had before: rows of older files are read with it. A list of words is closed: `--set` accepts no other
-// word, unless `open` says that the plan understands more (shapes such as 16x16).
+// had before: rows of older files are read with it.
 struct Axis {
   std::string name;
   std::string meaning;
   Values values;
   bool open = false;
   bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
+  Takes takes = {};
+  // Whether the axis means anything in this case, empty: always. Where it does not, it has its default.
+  std::function<bool(const Case&)> when = {};
+
+  // The value as this axis holds it (local=256 may be a shape); none when it takes no such value.
+  std::optional<Value> taken(const Value&) const;
+  std::string takes_text() const;  // for people: all values, or the rule
 };
 
 // A column that a plan fills beside its axes, such as the length of a sequence that follows from them.
@@ -47,11 +74,24 @@ struct Derived {
   std::string meaning;
 };
 
-// A cross product: the values of the axes named; an axis not named stays at its default.
-using Sweep = std::map<std::string, Values>;
-inline std::vector<Sweep> operator+(std::vector<Sweep> all, const std::vector<Sweep>& more) {
+// "n=1024,4096". Throws `usage` that says how to write it.
+std::pair<std::string, Values> setting_of(const std::string& text);
+
+// A cross product: the values of the axes named; an axis not named stays at its default. Written as --set
+// takes it, with spaces between: "kernel=pascal tuple=3 n=4099,1000003".
+struct Sweep : std::map<std::string, Values> {
+  using map::map;
+  Sweep(const char* line);
+  Sweep(const std::string& line);
+};
+using Sweeps = std::vector<Sweep>;
+inline Sweeps operator+(Sweeps all, const Sweeps& more) {
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
+
+// "1,2,4", as a line of a sweep takes it: "n=" + sizes + " width=4".
+std::string text_of(const Values&);
+inline std::string operator+(const std::string& line, const Values& values) { return line + text_of(values); }
 
 }  // namespace clweave

@@ -13,14 +13,70 @@ const Axis* Family::axis(const std::string& axis_name) const {
   return it == axes.end() ? nullptr : &*it;
 }
 
-std::vector<Case> cases_of(const Family& family, const std::vector<Sweep>& sweeps, std::uint64_t seed) {
+Sweeps& Presets::at(const std::string& preset) {
+  const std::array<Sweeps*, 4> all = {&smoke, &quick, &paper, &full};
+  const auto it = std::ranges::find(preset_names, preset);
+  if (it == preset_names.end())
+    throw Error(Kind::usage, fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
+  return *all.at(static_cast<std::size_t>(it - preset_names.begin()));
+}
+
+const Sweeps& Presets::at(const std::string& preset) const { return const_cast<Presets*>(this)->at(preset); }
+
+namespace {
+
+const Axis& need_axis(const Family& family, const std::string& name, const std::string& where) {
+  if (const Axis* axis = family.axis(name)) return *axis;
+  std::vector<std::string> known;
+  for (const auto& axis : family.axes) known.push_back(axis.name);
+  throw Error(Kind::usage,
+              fmt::format("{} names axis {}; there are {}", where, name, fmt::join(known, ", ")));
+}
+
+void check_axes(const Family& family) {
+  for (const auto& axis : family.axes) {
+    if (axis.values.empty()) throw Error(Kind::usage, "axis " + axis.name + " has no value");
+  }
+  for (const auto* names : {&family.view.rows, &family.view.columns}) {
+    for (const auto& name : *names) need_axis(family, name, "the view");
+  }
+}
+
+void check_sweeps(const Family& family, const std::string& preset) {
+  for (const auto& sweep : family.presets.at(preset)) {
+    for (const auto& [name, values] : sweep) {
+      const Axis& axis = need_axis(family, name, "preset " + preset);
+      for (const auto& value : values) {
+        if (!axis.taken(value))
+          throw Error(Kind::usage, fmt::format("preset {} says {}={}, which takes {}", preset, name,
+                                               text_of(value), axis.takes_text()));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Family checked(const std::string& name, Family (*make)()) {
+  try {
+    Family family = make();
+    check_axes(family);
+    for (const char* preset : preset_names) check_sweeps(family, preset);
+    return family;
+  } catch (const Error& error) {
+    throw Error(error.kind, "family " + name + ": " + error.what());
+  }
+}
+
+std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint64_t seed) {
   std::vector<Case> out;
   std::set<std::string> seen;
   for (const auto& sweep : sweeps) {
     std::vector<Case> grown{{family.name, {}, seed}};
     for (const auto& axis : family.axes) {
       const auto named = sweep.find(axis.name);
-      const Values& values = named != sweep.end() ? named->second : Values(axis.values.front());
+      Values values = named != sweep.end() ? named->second : Values(axis.values.front());
+      for (auto& value : values) value = axis.taken(value).value_or(value);
       std::vector<Case> wider;
       wider.reserve(grown.size() * values.size());
       for (const auto& at : grown) {
@@ -32,6 +88,10 @@ std::vector<Case> cases_of(const Family& family, const std::vector<Sweep>& sweep
       grown = std::move(wider);
     }
     for (auto& at : grown) {
+      for (std::size_t a = 0; a < family.axes.size(); ++a) {
+        const Axis& axis = family.axes[a];
+        if (axis.when && !axis.when(at)) at.axes[a].second = axis.values.front();
+      }
       if ((!family.makes_sense || family.makes_sense(at)) && seen.insert(at.id()).second)
         out.push_back(std::move(at));
     }

@@ -36,12 +36,20 @@ struct View {
   std::string quantity;  // rate: GB/s, of arithmetic Gop/s; items: G items/s; slowdown: time over the best
 };
 
+// `{}` is no case at all, `{""}` is one with every axis at its default.
+struct Presets {
+  Sweeps smoke = {}, quick = {}, paper = {}, full = {};
+
+  Sweeps& at(const std::string& preset);  // usage error that names them
+  const Sweeps& at(const std::string& preset) const;
+};
+
 // By convention an axis `form` with the value `published` marks exhibits of known errors; they run last.
 struct Family {
   std::string name;      // also the stem of its .cl file
   std::string question;  // one sentence
   std::vector<Axis> axes;
-  std::map<std::string, std::vector<Sweep>> presets;  // smoke, quick, paper, full
+  Presets presets;
   View view = {};
   std::vector<Derived> derived = {};
   std::function<bool(const Case&)> makes_sense = {};  // empty: every combination does
@@ -54,10 +62,15 @@ struct Family {
 
 std::vector<Family> all_families();  // generated: one call per host/families/*.cpp
 
+// What `make` gives. Throws `usage` that names the family, the preset and the word when it names an axis,
+// a value or a quantity that is none.
+Family checked(const std::string& name, Family (*make)());
+
 inline constexpr std::array<const char*, 4> preset_names = {"smoke", "quick", "paper", "full"};
 
-// The cases of the sweeps, in order, each once, without combinations that make no sense.
-std::vector<Case> cases_of(const Family&, const std::vector<Sweep>&, std::uint64_t seed);
+// The cases of the sweeps, in order, each once, without combinations that make no sense. An axis that means
+// nothing in a case has its default there.
+std::vector<Case> cases_of(const Family&, const Sweeps&, std::uint64_t seed);
 
 // The plan of a case. Besides what Family::plan throws: `unsupported` when a buffer or their sum does not
 // fit the device, or a work-group is larger than the device allows.

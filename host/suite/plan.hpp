@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "suite/ceiling.hpp"
 #include "suite/device_info.hpp"
+#include "suite/range.hpp"
 
 namespace clweave {
 
@@ -31,14 +32,6 @@ struct LocalBytes {
 };  // a kernel argument in local memory
 using Scalar = std::vector<std::byte>;
 using Arg = std::variant<Buffer, LocalBytes, Scalar>;
-
-// One to three dimensions, fastest first. Empty as a local size: the driver chooses.
-using Range = std::vector<std::size_t>;
-std::size_t items_in(const Range&);
-std::uint64_t ceil_div(std::uint64_t n, std::uint64_t size);
-std::uint64_t round_up(std::uint64_t n, std::uint64_t multiple);
-std::string text_of(const Range&);        // "16x16"
-Range range_of(const std::string& text);  // usage error unless it is 1 to 3 positive numbers joined by x
 
 struct Launch {
   std::string kernel;

@@ -12,29 +12,14 @@ namespace clweave {
 
 namespace {
 
-std::string joined(const Values& values) {
-  std::vector<std::string> texts;
-  for (const auto& value : values) texts.push_back(text_of(value));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
 using Setting = std::pair<std::string, Values>;
 
-Setting setting_of(const std::string& text, const char* option) {
-  const auto equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    throw Error(Kind::usage, fmt::format("--{} {}: write axis=value[,value], such as --{} n=1024,4096",
-                                         option, text, option));
-  Values values;
-  for (const auto& word : split(text.substr(equals + 1), ',')) values.push_back(value_of(word));
-  return {text.substr(0, equals), values};
-}
-
-// A closed list of words takes no other; a list of numbers takes any number.
-bool understands(const Axis& axis, const Value& value) {
-  const bool words = std::holds_alternative<std::string>(axis.values.front());
-  return axis.open || (!words && !std::holds_alternative<std::string>(value)) ||
-         std::ranges::find(axis.values, value) != axis.values.end();
+Setting option_setting(const std::string& text, const char* option) {
+  try {
+    return setting_of(text);
+  } catch (const Error& error) {
+    throw Error(Kind::usage, fmt::format("--{} {}", option, error.what()));
+  }
 }
 
 // Refuses what no family understands: an axis none has, or a word that a closed axis lacks.
@@ -54,12 +39,14 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
     throw Error(Kind::usage, fmt::format("--{} {}: no family here has that axis; there are {}", option, name,
                                          fmt::join(known, ", ")));
   }
-  Values known;
-  for (const Axis* axis : axes) known.insert(known.end(), axis->values.begin(), axis->values.end());
+  std::vector<std::string> rules;
+  for (const Axis* axis : axes) {
+    if (std::ranges::find(rules, axis->takes_text()) == rules.end()) rules.push_back(axis->takes_text());
+  }
   for (const auto& value : values) {
-    if (std::ranges::none_of(axes, [&](const Axis* axis) { return understands(*axis, value); }))
-      throw Error(Kind::usage,
-                  fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name, joined(known)));
+    if (std::ranges::none_of(axes, [&](const Axis* axis) { return axis->taken(value).has_value(); }))
+      throw Error(Kind::usage, fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name,
+                                           fmt::join(rules, "; or ")));
   }
 }
 
@@ -86,15 +73,14 @@ std::vector<const Family*> chosen_families(const std::vector<Family>& families,
 }  // namespace
 
 std::vector<Job> select_jobs(const std::vector<Family>& families, const Selection& wanted) {
-  if (std::ranges::find(preset_names, wanted.preset) == preset_names.end())
-    throw Error(Kind::usage,
-                fmt::format("--preset {}: there are {}", wanted.preset, fmt::join(preset_names, ", ")));
+  Presets().at(wanted.preset);  // refuses what is none
   const auto chosen = chosen_families(families, wanted.families);
   std::vector<Setting> set;
   std::vector<Setting> where;
-  for (const auto& text : wanted.set) check_setting(set.emplace_back(setting_of(text, "set")), chosen, "set");
+  for (const auto& text : wanted.set)
+    check_setting(set.emplace_back(option_setting(text, "set")), chosen, "set");
   for (const auto& text : wanted.where)
-    check_setting(where.emplace_back(setting_of(text, "where")), chosen, "where");
+    check_setting(where.emplace_back(option_setting(text, "where")), chosen, "where");
   std::regex filter;
   try {
     filter = std::regex(wanted.filter);
@@ -120,7 +106,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
         if (axis == nullptr) continue;
         // Another family's words give no case here.
         sweep[name] = values;
-        std::erase_if(sweep[name], [&](const Value& value) { return !understands(*axis, value); });
+        std::erase_if(sweep[name], [&](const Value& value) { return !axis->taken(value); });
       }
     }
     for (auto& at : cases_of(*family, sweeps, wanted.seed)) {
@@ -153,7 +139,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
 std::optional<Values> values_set(const Selection& wanted, const std::string& axis) {
   std::optional<Values> values;
   for (const auto& text : wanted.set) {
-    auto setting = setting_of(text, "set");
+    auto setting = option_setting(text, "set");
     if (setting.first == axis) values = std::move(setting.second);
   }
   return values;

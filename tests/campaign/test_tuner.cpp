@@ -160,7 +160,7 @@ const Family& toy() {
                {"n", "", {1024}},
                {"work_group", "", {256, 32, 64}, false, true},
                {"order", "", {"up", "down"}, false, true}},
-      .presets = {{"quick", {{{"kernel", {"a", "b"}}, {"n", {1024}}, {"work_group", {96}}}}}},
+      .presets = {.quick = {"kernel=a,b n=1024 work_group=96"}},
       .makes_sense = [](const Case& at) { return !(at.is("kernel", "b") && at.is("order", "down")); },
       .plan =
           [](const Case& at, const DeviceInfo& device) {

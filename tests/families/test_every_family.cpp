@@ -20,8 +20,6 @@ TEST(EveryFamily, DescribesItself) {
     EXPECT_TRUE(embedded_kernels.contains(family.name));
     EXPECT_THAT(family.question, testing::EndsWith("?"));
     EXPECT_TRUE(family.plan);
-    EXPECT_EQ(family.presets.size(), preset_names.size());
-    for (const char* preset : preset_names) EXPECT_TRUE(family.presets.contains(preset)) << preset;
     for (const char* preset : {"smoke", "quick", "full"})
       EXPECT_FALSE(preset_of(family, preset).empty()) << preset;
     EXPECT_THAT(family.view.quantity, testing::AnyOf("rate", "items", "slowdown"));
@@ -49,17 +47,14 @@ TEST(EveryFamily, SweepsAxesThatExistOverValuesTheyTake) {
       }
       for (const auto& column : columns()) EXPECT_NE(axis.name, column.name) << "two columns of one name";
     }
-    for (const auto& [preset, sweeps] : family.presets) {
-      for (const auto& sweep : sweeps) {
+    for (const std::string preset : preset_names) {
+      for (const auto& sweep : family.presets.at(preset)) {
         for (const auto& [name, values] : sweep) {
           const Axis* axis = family.axis(name);
           ASSERT_NE(axis, nullptr) << preset << " sweeps " << name;
           EXPECT_FALSE(values.empty());
           for (const auto& value : values) {
-            EXPECT_EQ(value.index(), axis->values.front().index()) << name << "=" << text_of(value);
-            const bool word = std::holds_alternative<std::string>(value);
-            EXPECT_TRUE(!word || axis->open || std::ranges::count(axis->values, value) == 1)
-                << name << "=" << text_of(value);
+            EXPECT_TRUE(axis->taken(value)) << name << "=" << text_of(value);
           }
         }
       }
@@ -70,9 +65,9 @@ TEST(EveryFamily, SweepsAxesThatExistOverValuesTheyTake) {
 // The id is the key of a row: read back, it is the same case.
 TEST(EveryFamily, HasCasesWithIdsThatAreUniqueAndReadable) {
   for (const auto& family : all_families()) {
-    for (const auto& [preset, sweeps] : family.presets) {
+    for (const std::string preset : preset_names) {
       std::set<std::string> ids;
-      for (const auto& at : cases_of(family, sweeps, 1)) {
+      for (const auto& at : cases_of(family, family.presets.at(preset), 1)) {
         const std::string id = at.id();
         SCOPED_TRACE(id);
         EXPECT_TRUE(ids.insert(id).second);

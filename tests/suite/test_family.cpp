@@ -22,7 +22,7 @@ Family invented() {
                  {"n", "bytes", {16, 32}},
                  {"local", "shape", {"4"}, true},
                  {"type", "element", {"float", "int"}}};
-  family.presets = {{"smoke", {{}}}};
+  family.presets = {.smoke = {""}};
   family.plan = [](const Case& at, const DeviceInfo&) {
     Plan plan;
     const auto n = static_cast<std::uint64_t>(at.number("n"));

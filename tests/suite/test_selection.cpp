@@ -34,25 +34,22 @@ std::vector<Family> invented() {
                 {"n", "elements", {16, 32}},
                 {"local", "shape", {"4", "2x2"}, true},
                 {"form", "", {"corrected", "published"}}};
-  alpha.presets = {
-      {"smoke", {{{"n", {1}}}}},
-      {"quick", {{{"form", {"published", "corrected"}}}, {{"kernel", {"x", "y"}}, {"n", {16, 64}}}}},
-      {"paper", {}},
-      {"full", {{{"local", {"4", "2x2"}}}}}};
+  alpha.presets = {.smoke = {"n=1"},
+                   .quick = {"form=published,corrected", "kernel=x,y n=16,64"},
+                   .paper = {},
+                   .full = {"local=4,2x2"}};
   alpha.plan = plan_of_n;
   Family ceiling;
   ceiling.name = "ceiling";
   ceiling.axes = {{"kernel", "which", {"copy", "read"}}, {"n", "elements", {1000}}};
-  ceiling.presets = {{"smoke", {{{"n", {10}}}}},
-                     {"quick", {{{"kernel", {"copy", "read"}}}}},
-                     {"paper", {{}}},
-                     {"full", {{{"n", {1000, 2000}}}}}};
+  ceiling.presets = {
+      .smoke = {"n=10"}, .quick = {"kernel=copy,read"}, .paper = {""}, .full = {"n=1000,2000"}};
   ceiling.plan = plan_of_n;
   Family beta;
   beta.name = "beta";
   beta.axes = {
       {"type", "element", {"float", "int"}}, {"density", "fraction", {0.5, 1.0}}, {"n", "elements", {8}}};
-  beta.presets = {{"smoke", {{}}}, {"quick", {{{"density", {0.5, 1.0}}}}}, {"paper", {{}}}, {"full", {{}}}};
+  beta.presets = {.smoke = {""}, .quick = {"density=0.5,1"}, .paper = {""}, .full = {""}};
   beta.plan = plan_of_n;
   return {alpha, beta, ceiling};
 }

@@ -29,7 +29,7 @@ Family toy() {
   return {.name = "toy",
           .question = "Does this device double numbers?",
           .axes = {{"n", "elements", {1048576}}},
-          .presets = {{"smoke", {{{"n", {1, 1000}}}}}, {"quick", {{}}}, {"paper", {}}, {"full", {{}}}},
+          .presets = {.smoke = {"n=1,1000"}, .quick = {""}, .paper = {}, .full = {""}},
           .view = {.rows = {"n"}, .columns = {}, .quantity = "rate"},
           .plan = plan};
 }
