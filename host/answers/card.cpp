@@ -12,7 +12,6 @@
 #include "base/csv.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
-#include "campaign/campaign.hpp"
 
 namespace clweave {
 

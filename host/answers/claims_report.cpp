@@ -11,7 +11,6 @@
 #include "base/csv.hpp"
 #include "base/table.hpp"
 #include "base/terminal.hpp"
-#include "campaign/campaign.hpp"
 
 namespace clweave {
 
