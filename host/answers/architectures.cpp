@@ -115,9 +115,7 @@ class FamilyBuilder {
       axis_name_ = axis_->name;
       return;
     }
-    for (const char* usual : {"kernel", "variant"}) {
-      if (!value_on(at, usual).empty()) axis_name_ = usual;
-    }
+    if (!value_on(at, "kernel").empty()) axis_name_ = "kernel";
     if (axis_name_.empty()) axis_name_ = at.axes.empty() ? "case" : at.axes.front().first;
   }
 

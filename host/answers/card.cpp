@@ -161,7 +161,7 @@ std::optional<Answer> two_paths(const Writer& w, Clock clock) {
 std::optional<Answer> stride(const Writer& w, Clock clock) {
   const auto line = w.of("access", [](const Timed& timed) {
     return cell(timed, "kernel") == "line" && cell(timed, "type") == "uint" &&
-           number(timed, "work_group") == 256 && number(timed, "offset") == 0;
+           number(timed, "group") == 256 && number(timed, "offset") == 0;
   });
   const Picked rows = Writer::largest(line);
   const Timed* straight = nullptr;
@@ -207,7 +207,7 @@ std::map<std::int64_t, const Timed*> groups(const Writer& w, Clock clock) {
   const auto gather = [&](const Picked& rows) {
     out.clear();
     for (const auto* timed : rows) {
-      const Timed*& entry = out[number(*timed, "work_group")];
+      const Timed*& entry = out[number(*timed, "group")];
       if (entry == nullptr || clock[timed->index] < clock[entry->index]) entry = timed;
     }
   };
@@ -255,13 +255,13 @@ std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
   std::int64_t items = 0;
   for (const auto* timed : floats) {
     if (number(*timed, "groups_per_unit") == 1 && number(*timed, "width") == 1 &&
-        number(*timed, "work_group") <= 128)
-      items = std::max(items, number(*timed, "work_group"));
+        number(*timed, "group") <= 128)
+      items = std::max(items, number(*timed, "group"));
   }
   std::map<std::int64_t, Picked> by_ilp;
   for (const auto* timed : floats) {
     if (number(*timed, "groups_per_unit") == 1 && number(*timed, "width") == 1 &&
-        number(*timed, "work_group") == items)
+        number(*timed, "group") == items)
       by_ilp[number(*timed, "ilp")].push_back(timed);
   }
   if (!peak || by_ilp.size() < 3) return {};
@@ -292,8 +292,7 @@ std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock 
   if (!copy || !best) return {};
   const Timed& row = *best->from.front();
   best->value /= copy->value;
-  best->note =
-      fmt::format("{} {}", cell(row, family == "reduction" ? "variant" : "kernel"), cell(row, "type"));
+  best->note = fmt::format("{} {}", cell(row, "kernel"), cell(row, "type"));
   best->from.push_back(copy->from.front());
   return best;
 }
@@ -351,8 +350,7 @@ std::optional<Answer> headroom(const Writer& w, Clock clock) {
   const Timed* best = Writer::fastest(most->rows, clock);
   auto out = ratio(most->standard, best, clock);
   out->note =
-      fmt::format("{} {}, {} launches", best->record->family,
-                  cell(*best, best->axes.contains("kernel") ? "kernel" : "variant"), most->rows.size());
+      fmt::format("{} {}, {} launches", best->record->family, cell(*best, "kernel"), most->rows.size());
   return out;
 }
 

@@ -52,7 +52,7 @@ std::int64_t units_of(const Timed& timed) {
   const auto items = timed.record->items.value_or(0);
   std::int64_t per_unit = 0;
   if (timed.record->family == "arithmetic")
-    per_unit = number(timed, "groups_per_unit") * number(timed, "work_group") * number(timed, "width");
+    per_unit = number(timed, "groups_per_unit") * number(timed, "group") * number(timed, "width");
   if (timed.record->family == "latency" && timed.axes.contains("kernel") &&
       timed.axes.at("kernel") == "chase_groups")
     per_unit = 4 * number(timed, "hops");

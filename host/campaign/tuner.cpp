@@ -29,7 +29,7 @@ bool has_tunable(const Family& family) { return std::ranges::any_of(family.axes,
 
 // The values to search of each axis: numbers in order, so that neighbours are near; words as listed.
 Values values_to_search(const Axis& axis, const Selection& selection, const std::vector<const Job*>& jobs) {
-  const auto given = values_set(selection, axis.name);
+  const auto given = values_set(selection, axis);
   Values values = given.value_or(axis.values);
   if (!given) {
     for (const auto* job : jobs) {

@@ -84,8 +84,8 @@ void check_numbers(const Case& at) {
   if (offset < 0 || offset > 1024) throw Error(Kind::usage, "offset must be 0 to 1024");
   if (at.number("tile") < 8 || at.number("tile") > 64 || at.number("tile") % 8 != 0)
     throw Error(Kind::usage, "tile must be 8, 16, 24 .. 64");
-  if (at.number("work_group") < 1 || at.number("work_group") > 65536)
-    throw Error(Kind::usage, "work_group must be 1 to 65536");
+  if (at.number("group") < 1 || at.number("group") > 65536)
+    throw Error(Kind::usage, "group must be 1 to 65536");
   if (at.number("n") < 0) throw Error(Kind::usage, "n must not be negative");
   Plan::need(at.number("n") != 0, "there is nothing to move");
   Plan::need(at.number("n") <= INT32_MAX, "the kernels count to 2147483647");
@@ -144,7 +144,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   check_numbers(at);
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto tile = at.number("tile");
-  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const auto group = static_cast<std::size_t>(at.number("group"));
   const Range global = {round_up(n, group)};
   Plan p;
   p.define("T", type_name<T>()).define("READ_SIDE", reads_apart(at) ? 1 : 0);
@@ -170,7 +170,7 @@ bool makes_sense(const Case& at) {
   const bool line = at.is("kernel", "line"), gather = at.is("kernel", "gather");
   const bool strided = at.number("stride") != 1, misaligned = at.number("offset") != 0;
   if ((strided || misaligned) && (!line || (strided && misaligned))) return false;
-  if ((line || gather) ? at.number("tile") != 32 : at.number("work_group") != 256) return false;
+  if ((line || gather) ? at.number("tile") != 32 : at.number("group") != 256) return false;
   if (line) return at.is("side", "neither") == !(strided || misaligned);
   if (gather) return !at.is("side", "neither");
   if (at.is("kernel", "transpose")) return at.is("side", "read") || at.is("side", "write");
@@ -182,7 +182,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::int64_t largest = 0;
   for (const auto& o : outcomes) largest = std::max(largest, o.at.number("n"));
   const auto counts = [&](const Outcome& o) {
-    return o.at.number("n") == largest && o.at.is("type", "uint") && o.at.number("work_group") == 256;
+    return o.at.number("n") == largest && o.at.is("type", "uint") && o.at.number("group") == 256;
   };
   double straight = 0;
   for (const auto& o : outcomes) {
@@ -231,23 +231,27 @@ Family access() {
   return {
       .name = "access",
       .question = "What does a device pay when neighbouring work-items do not touch neighbouring addresses?",
-      .axes =
-          {{"kernel",
-            "line: item i touches element offset + i * stride; gather: through a random permutation; "
-            "transpose: of a square matrix, straight; transpose_tiled: through local memory; "
-            "transpose_padded: without its bank conflicts",
-            {"line", "gather", "transpose", "transpose_tiled", "transpose_padded"}},
-           {"side", "which accesses are not coalesced", {"neither", "read", "write", "both"}},
-           {"type", "element type", {"uint", "uchar", "ulong"}},
-           {"stride", "elements from one item's to its neighbour's", {1, 2, 4, 8, 16, 32, 64}},
-           {"offset", "elements off an aligned start", {0, 1, 2, 4, 8, 16, 31}},
-           {"n", "elements moved; for transpose the square of the matrix' extent", {1 << 22}},
-           {"work_group", "items of a work-group of line and gather", {256, 64, 128, 512, 1024}, false, true},
-           {"tile",
-            "edge of a tile of the transposes; a work-group has 8 rows of it",
-            {32, 16, 64},
-            false,
-            true}},
+      .axes = {{"kernel",
+                "line: item i touches element offset + i * stride; gather: through a random permutation; "
+                "transpose: of a square matrix, straight; transpose_tiled: through local memory; "
+                "transpose_padded: without its bank conflicts",
+                {"line", "gather", "transpose", "transpose_tiled", "transpose_padded"}},
+               {"side", "which accesses are not coalesced", {"neither", "read", "write", "both"}},
+               {"type", "element type", {"uint", "uchar", "ulong"}},
+               {"stride", "elements from one item's to its neighbour's", {1, 2, 4, 8, 16, 32, 64}},
+               {"offset", "elements off an aligned start", {0, 1, 2, 4, 8, 16, 31}},
+               {"n", "elements moved; for transpose the square of the matrix' extent", {1 << 22}},
+               {"group",
+                "items of a work-group of line and gather",
+                {256, 64, 128, 512, 1024},
+                false,
+                true,
+                {"work_group"}},
+               {"tile",
+                "edge of a tile of the transposes; a work-group has 8 rows of it",
+                {32, 16, 64},
+                false,
+                true}},
       .presets = {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
                            Sweeps{"kernel=line n=1", "kernel=gather side=read type=uchar,ulong n=1009",
                                   "kernel=transpose_tiled,transpose_padded tile=16 n=289"},
@@ -257,7 +261,7 @@ Family access() {
                       all_paths({"uint"}, strides, offsets, sizes, sizes) +
                       all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
                       Sweeps{
-                          "kernel=line work_group=64,128,512,1024 n=" + sizes,
+                          "kernel=line group=64,128,512,1024 n=" + sizes,
                           "kernel=transpose_tiled,transpose_padded tile=16,64 n=4194304,9000000,67108864"}},
       .view = {.rows = {"kernel", "side"}, .columns = {"stride", "offset"}, .quantity = "rate"},
       .makes_sense = makes_sense,

@@ -81,8 +81,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   // The chains' sum must stay below 2^24, where floats are still exact.
   const std::uint64_t ilp = at.count("ilp", 1, 32), unroll = at.count("unroll", 1, 64),
                       trips = at.count("trips", 1, 400000);
-  const std::uint64_t group = at.count("work_group", 1, 65536),
-                      per_unit = at.count("groups_per_unit", 1, 4096);
+  const std::uint64_t group = at.count("group", 1, 65536), per_unit = at.count("groups_per_unit", 1, 4096);
   const std::uint64_t width = at.count("width", 1, 16);
   if (trips % unroll != 0 || trips % 2 != 0)
     throw Error(Kind::usage, "trips must be a multiple of unroll and 2");
@@ -128,7 +127,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 double in_flight(const Case& at) {
-  return static_cast<double>(at.number("work_group") * at.number("ilp") * at.number("width"));
+  return static_cast<double>(at.number("group") * at.number("ilp") * at.number("width"));
 }
 
 bool is_alone(const Case& at) {
@@ -171,7 +170,7 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
     if (!o.at.is("type", type) || !is_alone(o.at)) continue;
     ++alone;
     if (o.at.number("ilp") != 1) continue;
-    double& fastest = by_items[o.at.number("work_group")];
+    double& fastest = by_items[o.at.number("group")];
     fastest = std::max(fastest, rate(o));
   }
   if (alone < 4 || by_items.size() < 2) return;
@@ -256,41 +255,41 @@ Family arithmetic() {
   const Values operations = {"mad", "fma", "mul_add"};
   const Values chains = {1, 2, 3, 4, 8, 16};
   const Sweep alone = {{"ilp", chains},
-                       {"work_group", {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
+                       {"group", {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
                        {"trips", {16384}}};
   const Sweep others = {
-      {"type", {"double", "int", "long"}}, {"work_group", {32, 64, 128, 256, 512, 1024}}, {"trips", {16384}}};
+      {"type", {"double", "int", "long"}}, {"group", {32, 64, 128, 256, 512, 1024}}, {"trips", {16384}}};
   const Sweep ends = {{"type", {"float", "double", "int", "long"}},
                       {"ilp", {1, 16}},
-                      {"work_group", {32, 1024}},
+                      {"group", {32, 1024}},
                       {"trips", {16384, 32768}}};
   const Sweep peak = {{"type", types},           {"operation", operations}, {"ilp", {4, 8, 16}},
-                      {"groups_per_unit", {64}}, {"work_group", {256}},     {"trips", {4096, 8192}}};
-  const Sweep wide = {{"type", {"float", "double"}}, {"ilp", {4, 8}},           {"width", {16}},
-                      {"work_group", {1}},           {"groups_per_unit", {64}}, {"trips", {8192, 16384}}};
+                      {"groups_per_unit", {64}}, {"group", {256}},          {"trips", {4096, 8192}}};
+  const Sweep wide = {{"type", {"float", "double"}}, {"ilp", {4, 8}},         {"width", {16}}, {"group", {1}},
+                      {"groups_per_unit", {64}},     {"trips", {8192, 16384}}};
   return {
       .name = "arithmetic",
       .question = "How many items, and how many independent operations of each, keep the arithmetic busy?",
-      .axes = {{"operation", "mad, fma: as one; mul_add: a product, then a sum", operations},
-               {"type", "of the operands; int and long wrap", types},
-               {"ilp", "independent chains per item", chains},
-               {"unroll", "steps of each chain per turn of the loop", {8, 4, 16}, false, true},
-               {"width", "elements of a vector: a chain each", {1, 4, 16}, false, true},
-               {"work_group", "items of a work-group", {256, 1, 32, 64, 128, 512, 1024}},
-               {"groups_per_unit", "work-groups per compute unit", {1, 64}},
-               {"trips", "steps of a chain", {4096, 8192, 16384, 32768}}},
-      .presets =
-          {.smoke = {"type=" + types + " ilp=3 work_group=32 trips=16",
-                     "operation=" + operations + " ilp=1,16 unroll=4 work_group=32 trips=8",
-                     "type=float,long width=4 work_group=1 trips=16"},
-           .quick = {"ilp=1,2,4,8 work_group=128,1024", "ilp=1,4 work_group=32", "work_group=32 trips=8192",
-                     "type=double,int,long work_group=32,128,256,512",
-                     "type=float,double,int,long ilp=8 groups_per_unit=64",
-                     "type=float,double ilp=8 width=16 work_group=1 groups_per_unit=64 trips=16384"},
-           .paper = {alone, others, ends, peak, wide},
-           .full = {alone, others, ends, peak, wide,
-                    "ilp=1,4,8,16 unroll=4,16 groups_per_unit=64 work_group=64,256,1024 trips=4096,8192"}},
-      .view = {.rows = {"ilp"}, .columns = {"work_group"}, .quantity = "rate"},
+      .axes =
+          {{"operation", "mad, fma: as one; mul_add: a product, then a sum", operations},
+           {"type", "of the operands; int and long wrap", types},
+           {"ilp", "independent chains per item", chains},
+           {"unroll", "steps of each chain per turn of the loop", {8, 4, 16}, false, true},
+           {"width", "elements of a vector: a chain each", {1, 4, 16}, false, true},
+           {"group", "items of a work-group", {256, 1, 32, 64, 128, 512, 1024}, false, false, {"work_group"}},
+           {"groups_per_unit", "work-groups per compute unit", {1, 64}},
+           {"trips", "steps of a chain", {4096, 8192, 16384, 32768}}},
+      .presets = {.smoke = {"type=" + types + " ilp=3 group=32 trips=16",
+                            "operation=" + operations + " ilp=1,16 unroll=4 group=32 trips=8",
+                            "type=float,long width=4 group=1 trips=16"},
+                  .quick = {"ilp=1,2,4,8 group=128,1024", "ilp=1,4 group=32", "group=32 trips=8192",
+                            "type=double,int,long group=32,128,256,512",
+                            "type=float,double,int,long ilp=8 groups_per_unit=64",
+                            "type=float,double ilp=8 width=16 group=1 groups_per_unit=64 trips=16384"},
+                  .paper = {alone, others, ends, peak, wide},
+                  .full = {alone, others, ends, peak, wide,
+                           "ilp=1,4,8,16 unroll=4,16 groups_per_unit=64 group=64,256,1024 trips=4096,8192"}},
+      .view = {.rows = {"ilp"}, .columns = {"group"}, .quantity = "rate"},
       .derived = {{"chains_per_group", "independent chains of a work-group"}},
       .makes_sense =
           [](const Case& at) {

@@ -66,8 +66,8 @@ void check_numbers(const Case& at) {
   if (width < 1 || width > 16 || (width & (width - 1)) != 0)
     throw Error(Kind::usage, "width must be 1, 2, 4, 8 or 16");
   if (at.number("ilp") < 1 || at.number("ilp") > 32) throw Error(Kind::usage, "ilp must be 1 to 32");
-  if (at.number("work_group") < 1 || at.number("work_group") > 65536)
-    throw Error(Kind::usage, "work_group must be 1 to 65536");
+  if (at.number("group") < 1 || at.number("group") > 65536)
+    throw Error(Kind::usage, "group must be 1 to 65536");
   if (at.number("groups") < 1 || at.number("groups") > 1 << 24)
     throw Error(Kind::usage, "groups must be 1 to 16777216");
   if (at.number("n") < 0) throw Error(Kind::usage, "n must not be negative");
@@ -85,7 +85,7 @@ void need_trips(const DeviceInfo& device, std::uint64_t trips) {
 void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out, Buffer in,
                    std::uint64_t lanes) {
   const auto n = static_cast<std::uint32_t>(at.number("n"));
-  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const auto group = static_cast<std::size_t>(at.number("group"));
   const std::size_t items = group * static_cast<std::size_t>(at.number("groups"));
   const std::uint64_t sequences = items / lanes;
   const std::uint64_t vectors = n / static_cast<std::uint64_t>(at.number("width"));
@@ -125,12 +125,12 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   check_numbers(at);
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto width = static_cast<std::uint64_t>(at.number("width"));
-  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const auto group = static_cast<std::size_t>(at.number("group"));
   const auto ilp = static_cast<std::uint64_t>(at.number("ilp"));
   const std::string& kernel = at.text("kernel");
   const bool published = at.is("form", "published");
   const std::int64_t lockstep = published ? published_lanes : std::max<std::int64_t>(device.lockstep, 1);
-  const auto lanes = static_cast<std::uint64_t>(std::gcd(lockstep, at.number("work_group")));
+  const auto lanes = static_cast<std::uint64_t>(std::gcd(lockstep, at.number("group")));
 
   Plan p;
   p.define("T", type_name<T>()).define("W", std::to_string(width) + "u");
@@ -173,14 +173,14 @@ bool makes_sense(const Case& at) {
   const bool billeter = kernel.starts_with("billeter");
   const bool loops = kernel == "grid_stride" || has_sequences(at);
   const bool published = at.is("form", "published");
-  if (billeter && (at.number("groups") != billeter_groups || at.number("work_group") != billeter_items))
+  if (billeter && (at.number("groups") != billeter_groups || at.number("group") != billeter_items))
     return false;
   if (!loops && at.number("groups") != default_groups) return false;
   if (kernel != "ilp" && at.number("ilp") != 1) return false;
   if (at.is("store", "streaming") && (kernel == "buffer" || billeter || published)) return false;
   if (at.is("setup", "inside") && (!has_sequences(at) || published)) return false;
   if (kernel == "buffer" && (at.number("width") != default_width ||
-                             at.number("work_group") != default_work_group || !at.is("type", "uint")))
+                             at.number("group") != default_work_group || !at.is("type", "uint")))
     return false;
   return !published ||
          (at.is("type", "uint") && (kernel == "no_loop" || kernel == "warp_stride" || kernel == "billeter"));
@@ -191,26 +191,26 @@ Sweeps published_search() {
   const Values widths = {1, 2, 4};
   Values threads;
   for (std::int64_t t = 32; t <= 1024; t += 32) threads.emplace_back(t);
-  Sweeps sweeps = {"kernel=buffer", "kernel=no_loop width=" + widths + " work_group=" + threads};
+  Sweeps sweeps = {"kernel=buffer", "kernel=no_loop width=" + widths + " group=" + threads};
   for (const char* kernel : {"grid_stride", "warp_stride"}) {
     for (std::int64_t group = 64; group <= 1024; group *= 2) {
       Values groups;
       for (std::int64_t k = 1; k <= 32; ++k) groups.emplace_back(k * (published_n / group / 32));
-      sweeps.push_back("kernel=" + Values{kernel} + " width=" + widths + " work_group=" + Values(group) +
+      sweeps.push_back("kernel=" + Values{kernel} + " width=" + widths + " group=" + Values(group) +
                        " groups=" + groups);
     }
   }
-  sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " work_group=" + Values{billeter_items} +
+  sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " group=" + Values{billeter_items} +
                    " groups=" + Values{billeter_groups} + " setup=outside,inside");
   return sweeps;
 }
 
 // The rows of the published tables that leave a part of the array out.
 Sweeps published_exhibits() {
-  return {"kernel=no_loop width=2 work_group=704 form=published",
-          "kernel=billeter width=1,2,4 work_group=" + Values{billeter_items} +
+  return {"kernel=no_loop width=2 group=704 form=published",
+          "kernel=billeter width=1,2,4 group=" + Values{billeter_items} +
               " groups=" + Values{billeter_groups} + " form=published",
-          "kernel=warp_stride width=2,4 work_group=256 groups=38912 form=published"};
+          "kernel=warp_stride width=2,4 group=256 groups=38912 form=published"};
 }
 
 // ---- What the search found, beside what was published -----------------------------------------------------
@@ -243,7 +243,7 @@ constexpr std::array published_bests = {PublishedBest{"no_loop", 1, "outside", 8
 using Landscape = std::vector<const Outcome*>;
 
 std::string launch_text(const Outcome& o) {
-  std::string text = std::to_string(o.at.number("work_group"));
+  std::string text = std::to_string(o.at.number("group"));
   if (o.at.is("kernel", "grid_stride") || has_sequences(o.at))
     text += "x" + std::to_string(o.at.number("groups"));
   if (o.at.is("kernel", "ilp")) text += " ilp " + std::to_string(o.at.number("ilp"));
@@ -305,7 +305,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                        ", over clEnqueueCopyBuffer's, n=" + std::to_string(largest)});
   for (auto& [name, search] : searches) {
     std::ranges::sort(search, {}, [](const Outcome* o) {
-      return std::tuple(o->at.number("work_group"), o->at.number("groups"), o->at.number("ilp"));
+      return std::tuple(o->at.number("group"), o->at.number("groups"), o->at.number("ilp"));
     });
     const auto [best, worst] =
         std::ranges::minmax_element(search, {}, [](const Outcome* o) { return o->time_s; });
@@ -349,7 +349,7 @@ Family copy() {
             kernels},
            {"type", "element type", types},
            {"width", "elements of a vector", widths, false, true},
-           {"work_group", "items of a work-group", work_groups, false, true},
+           {"group", "items of a work-group", work_groups, false, true, {"work_group"}},
            {"groups", "work-groups of a loop; the others take as many as they need", groups, false, true},
            {"ilp", "vectors that an item of the kernel ilp holds at once", ilps, false, true},
            {"store",
@@ -365,38 +365,38 @@ Family copy() {
             "corrected: copies the array; published: exhibit of a launch that does not cover it",
             {"corrected", "published"}}},
       .presets =
-          {.smoke = {"kernel=no_loop width=1,4 work_group=64 n=1,63,64,65,1009",
-                     "kernel=grid_stride,warp_stride width=1,4 work_group=64 groups=3 n=1,65,1009",
-                     "kernel=ilp ilp=2 work_group=32 n=1,1009,4096",
-                     "kernel=ilp ilp=14 width=1 work_group=32 n=1009,4096",
+          {.smoke = {"kernel=no_loop width=1,4 group=64 n=1,63,64,65,1009",
+                     "kernel=grid_stride,warp_stride width=1,4 group=64 groups=3 n=1,65,1009",
+                     "kernel=ilp ilp=2 group=32 n=1,1009,4096",
+                     "kernel=ilp ilp=14 width=1 group=32 n=1009,4096",
                      "kernel=no_loop type=" + types + " width=2 n=1009",
                      "kernel=no_loop type=uchar width=8,16 n=1009", "kernel=no_loop store=streaming n=1009",
                      "kernel=buffer n=1,1009",
-                     "kernel=warp_stride work_group=64,96 groups=3 setup=inside n=65,1009",
-                     "kernel=billeter width=1 work_group=" + Values{billeter_items} +
+                     "kernel=warp_stride group=64,96 groups=3 setup=inside n=65,1009",
+                     "kernel=billeter width=1 group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " n=20011",
-                     "kernel=billeter_chag work_group=" + Values{billeter_items} +
+                     "kernel=billeter_chag group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " setup=" + both + " n=20011",
-                     "kernel=no_loop width=2 work_group=704 n=4096 form=published",
-                     "kernel=billeter width=1 work_group=" + Values{billeter_items} +
+                     "kernel=no_loop width=2 group=704 n=4096 form=published",
+                     "kernel=billeter width=1 group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " n=4096 form=published"},
            .quick = {"kernel=buffer n=" + Values{published_n},
                      "kernel=no_loop,ilp width=1,4 ilp=1,4 n=" + Values{published_n},
                      "kernel=no_loop width=16 store=streaming n=" + Values{published_n},
                      "kernel=grid_stride,warp_stride width=1,4 groups=512,8192 n=" + Values{published_n},
-                     "kernel=" + fixed_billeter + " work_group=" + Values{billeter_items} + " groups=" +
+                     "kernel=" + fixed_billeter + " group=" + Values{billeter_items} + " groups=" +
                          Values{billeter_groups} + " setup=" + both + " n=" + Values{published_n}},
            .paper = published_search() + published_exhibits(),
            .full =
                Sweeps{"kernel=buffer,no_loop,ilp,grid_stride,warp_stride ilp=1,4 n=" + powers,
-                      "kernel=" + fixed_billeter + " work_group=" + Values{billeter_items} +
+                      "kernel=" + fixed_billeter + " group=" + Values{billeter_items} +
                           " groups=" + Values{billeter_groups} + " n=" + powers,
                       "kernel=no_loop,ilp,grid_stride,warp_stride type=" + types + " width=" + widths +
                           " ilp=1,4 n=" + Values{published_n},
                       "kernel=ilp width=" + widths + " ilp=" + ilps + " n=134217728",
                       // No power of two, and a prime.
                       "kernel=no_loop,ilp,grid_stride,warp_stride width=1,2,4 n=16000000,16777213,134217689",
-                      "kernel=" + fixed_billeter + " width=1,2,4 work_group=" + Values{billeter_items} +
+                      "kernel=" + fixed_billeter + " width=1,2,4 group=" + Values{billeter_items} +
                           " groups=" + Values{billeter_groups} + " setup=" + both +
                           " n=16000000,16777213,134217689"} +
                published_exhibits()},

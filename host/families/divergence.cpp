@@ -22,9 +22,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const bool parity_row = at.is("parity", "row");
   const bool both = at.is("operands", "ab");
   const bool published = at.is("form", "published");
-  const Range local = range_of(text_of(at.at("local")));
+  const Range local = range_of(text_of(at.at("group")));
   if (local.size() != (kernel == "loop" ? 1 : 2))
-    throw Error(Kind::usage, "local=" + text_of(local) +
+    throw Error(Kind::usage, "group=" + text_of(local) +
                                  ": loop takes one number, such as 256, the others two, such as 16x16");
   Plan::need_type<T>(device);
   if (n == 0 || n > (1U << 30U)) throw Error(Kind::usage, "n must be 1 to 1073741824");
@@ -63,7 +63,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 bool makes_sense(const Case& at) {
-  const bool line = text_of(at.at("local")).find('x') == std::string::npos;
+  const bool line = text_of(at.at("group")).find('x') == std::string::npos;
   if (at.is("kernel", "loop") != line) return false;
   if (at.is("form", "corrected")) return true;
   return (at.is("kernel", "unweave") || at.is("kernel", "nobranch")) && at.is("mapping", "row_first");
@@ -154,33 +154,34 @@ Family divergence() {
                {"operands", "ab: A and B are read; a: only A, as first published", operands},
                {"type", "element type", {"double", "float"}},
                {"n", "rows and columns of the matrices", {1024}},
-               {"local",
+               {"group",
                 "work-group shape; one number for loop, two for the others",
                 {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
                 true,
-                true},
+                true,
+                {"local"}},
                {"form",
                 "corrected: does its work; published: exhibit of a known error",
                 {"corrected", "published"}}},
       .presets = {.smoke = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
-                                " type=float n=33 local=" + locals,
-                            "kernel=" + kernels + " operands=a n=1,64 local=" + locals,
-                            "kernel=grid type=float n=64 local=32x8,64x4,256x1,1x256",
+                                " type=float n=33 group=" + locals,
+                            "kernel=" + kernels + " operands=a n=1,64 group=" + locals,
+                            "kernel=grid type=float n=64 group=32x8,64x4,256x1,1x256",
                             "kernel=" + exhibits + " parity=" + parities + " type=float n=64 form=published"},
                   .quick = {"kernel=loop,grid,unweave,nobranch parity=" + parities + " mapping=" + mappings +
-                                " type=float n=4096 local=" + locals,
+                                " type=float n=4096 group=" + locals,
                             "kernel=grid parity=" + parities + " mapping=" + mappings + " type=float",
                             "kernel=select,signbit mapping=" + mappings + " type=float n=4096",
                             "kernel=" + exhibits + " parity=" + parities + " type=float form=published"},
                   .paper = {"kernel=" + published_kernels + " parity=" + parities + " operands=" + operands +
-                                " local=" + locals,
+                                " group=" + locals,
                             "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
                                 " form=published"},
                   .full = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                " operands=" + operands +
-                               " type=double,float n=512,1000,1024,2048,4096,8192 local=" + locals,
+                               " type=double,float n=512,1000,1024,2048,4096,8192 group=" + locals,
                            "kernel=grid,unweave parity=" + parities + " mapping=" + mappings +
-                               " n=1024,1040,8192 local=16x16,32x8,64x4,256x1,1x256",
+                               " n=1024,1040,8192 group=16x16,32x8,64x4,256x1,1x256",
                            "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
                                " form=published"}},
       .view = {.rows = {"kernel"}, .columns = {"mapping", "parity"}, .quantity = "rate"},

@@ -100,9 +100,9 @@ void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
 
 Plan plan(const Case& at, const DeviceInfo& device) {
   const Image image = image_of(at);
-  if (at.number("work_group") < 1 || at.number("work_group") > 65536)
-    throw Error(Kind::usage, "work_group must be 1 to 65536");
-  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  if (at.number("group") < 1 || at.number("group") > 65536)
+    throw Error(Kind::usage, "group must be 1 to 65536");
+  const auto group = static_cast<std::size_t>(at.number("group"));
   const std::uint64_t pixels = image.width * image.height;
   Plan::need(pixels <= UINT32_MAX, "the kernels count to 4294967295 pixels");
   Plan::need(
@@ -144,7 +144,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     };
     if (kernels.contains("naive tight"))
       out.push_back({"best_work_group_" + image,
-                     static_cast<double>(kernels.at("naive tight")->at.number("work_group")), "items",
+                     static_cast<double>(kernels.at("naive tight")->at.number("group")), "items",
                      "fastest work-group of the naive kernel"});
     ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
     ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
@@ -165,10 +165,10 @@ Family grayscale() {
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
   const Values pitches = {"tight", "padded"};
   // A's rows are whole groups of 32.
-  const Sweeps exhibits = {"image=2272x1704 work_group=64,128,256,512 form=published",
-                           "image=2275x3300 work_group=" + published_groups + " form=published"};
+  const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",
+                           "image=2275x3300 group=" + published_groups + " form=published"};
   const auto all_of = [&](const Values& images, const Values& groups) {
-    return Sweeps{"kernel=" + kernels + " image=" + images + " pitch=" + pitches + " work_group=" + groups};
+    return Sweeps{"kernel=" + kernels + " image=" + images + " pitch=" + pitches + " group=" + groups};
   };
   return {
       .name = "grayscale",
@@ -184,23 +184,21 @@ Family grayscale() {
             "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, and the padding "
             "is converted too",
             pitches},
-           {"work_group", "items of a work-group", all_groups, false, true},
+           {"group", "items of a work-group", all_groups, false, true, {"work_group"}},
            {"form",
             "corrected: converts the image; published: exhibit of a grid that is rounded down",
             {"corrected", "published"}}},
-      .presets = {.smoke =
-                      Sweeps{"kernel=naive,staged,guarded,padded,bytes image=1x1,101x7 work_group=64",
-                             "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " work_group=32",
-                             "kernel=host_tail image=64x1,101x7 work_group=64",
-                             "image=64x64 work_group=48 form=published"},
-                  .quick =
-                      Sweeps{"kernel=" + kernels + " image=" + published_images,
-                             "image=" + published_images + " pitch=" + pitches + " work_group=32,64,128,512",
-                             "work_group=256 form=published"},
+      .presets = {.smoke = Sweeps{"kernel=naive,staged,guarded,padded,bytes image=1x1,101x7 group=64",
+                                  "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
+                                  "kernel=host_tail image=64x1,101x7 group=64",
+                                  "image=64x64 group=48 form=published"},
+                  .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
+                                  "image=" + published_images + " pitch=" + pitches + " group=32,64,128,512",
+                                  "group=256 form=published"},
                   .paper = all_of(published_images, published_groups) + exhibits,
                   .full = all_of(published_images, all_groups) +
                           all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits},
-      .view = {.rows = {"kernel", "pitch", "image"}, .columns = {"work_group"}, .quantity = "rate"},
+      .view = {.rows = {"kernel", "pitch", "image"}, .columns = {"group"}, .quantity = "rate"},
       .derived = {{"groups", "work-groups launched"}},
       .makes_sense = makes_sense,
       .plan = plan,

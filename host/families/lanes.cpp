@@ -22,13 +22,13 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const auto paths = static_cast<std::uint32_t>(at.number("paths"));
   const auto granularity = static_cast<std::uint32_t>(at.number("granularity"));
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
-  const auto group = static_cast<std::size_t>(at.number("work_group"));
+  const auto group = static_cast<std::size_t>(at.number("group"));
   if (paths == 0 || paths > 64 || (paths & (paths - 1)) != 0)
     throw Error(Kind::usage, "paths must be 1, 2, 4, 8, 16, 32 or 64");
   if (at.number("trips") < 0 || at.number("trips") > UINT32_MAX)
     throw Error(Kind::usage, "trips must be 0 to 4294967295");
   if (n == 0 || n > UINT32_MAX || granularity == 0 || group == 0)
-    throw Error(Kind::usage, "n (at most 4294967295), granularity and work_group must be 1 or more");
+    throw Error(Kind::usage, "n (at most 4294967295), granularity and group must be 1 or more");
 
   Plan p;
   p.define("PATHS", paths)
@@ -113,8 +113,8 @@ Family lanes() {
                {"granularity", "neighbouring items that share a path", all_granularities},
                {"trips", "dependent steps of a path", {256}},
                {"n", "work-items", {262144}},
-               {"work_group", "items of a work-group", {256}}},
-      .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 work_group=64"},
+               {"group", "items of a work-group", {256}, false, false, {"work_group"}}},
+      .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 group=64"},
                   .quick = {"paths=1,2,8,32,64 granularity=" + all_granularities},
                   .paper = {},
                   .full = {"paths=" + all_paths + " granularity=" + all_granularities +

@@ -164,7 +164,7 @@ Plan plan_of_atomic_chain(const Case& at) {
 
 // Many items at once, without waiting for what an atomic returns.
 Plan plan_of_atomics(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t hops = at.count("hops", 1, 1 << 16), group = at.count("work_group", 1, 65536);
+  const std::uint64_t hops = at.count("hops", 1, 1 << 16), group = at.count("group", 1, 65536);
   const bool local = at.text("kernel").ends_with("_local");
   const std::string sharing = at.text("kernel").substr(7);  // behind atomic_
   const std::uint64_t items = device.units() * 8 * group;
@@ -278,7 +278,7 @@ Sweeps sweeps(const Values& bytes) {
                           "atomic_item_local"};
   return {"kernel=chase,chase_groups working_set=" + bytes, "kernel=chase_local working_set=4096,16384",
           "kernel=launch,round_trip hops=64", "kernel=atomic_chain,atomic_chain_local hops=4096",
-          "kernel=" + atomics + " hops=256 work_group=64,256"};
+          "kernel=" + atomics + " hops=256 group=64,256"};
 }
 
 }  // namespace
@@ -306,12 +306,17 @@ Family latency() {
              "atomic_item_local"}},
            {"working_set", "bytes that a walk goes through", all_bytes},
            {"hops", "steps that wait for each other: loads, launches, atomics", {40009, 64, 256, 4096}},
-           {"work_group", "items of a work-group of many items' atomics", {64, 256}}},
+           {"group",
+            "items of a work-group of many items' atomics",
+            {64, 256},
+            false,
+            false,
+            {"work_group"}}},
       .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 hops=7,101",
                             "kernel=chase_local working_set=1024 hops=101", "kernel=launch,round_trip hops=3",
                             "kernel=atomic_chain,atomic_chain_local hops=37",
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
-                            "hops=5 work_group=64"},
+                            "hops=5 group=64"},
                   .quick = sweeps(few_bytes),
                   .paper = sweeps(all_bytes),
                   .full = sweeps(all_bytes)},
@@ -321,7 +326,7 @@ Family latency() {
             const std::string& kernel = at.text("kernel");
             const bool many = kernel.starts_with("atomic_") && !kernel.starts_with("atomic_chain");
             return (kernel.starts_with("chase") || at.number("working_set") == 1024) &&
-                   (many || at.number("work_group") == 64);
+                   (many || at.number("group") == 64);
           },
       .plan = plan,
       .findings = findings};

@@ -27,7 +27,7 @@ std::uint64_t width_of(const Case& at) {
 
 Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t bytes = at.count("n", 1, std::int64_t{1} << 31) * sizeof(Word);
-  const std::uint64_t words = at.count("words", 1, 32), group = at.count("work_group", 1, 65536);
+  const std::uint64_t words = at.count("words", 1, 32), group = at.count("group", 1, 65536);
   const std::uint64_t per_unit = at.count("groups_per_unit", 0, 4096);
   const std::uint64_t unused = at.count("local_bytes", 0, 1 << 24);
   const std::uint64_t vector = width_of(at) * sizeof(float);
@@ -59,9 +59,9 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
 }
 
 Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t trips = at.count("n", 1, 65535), group = at.count("work_group", 1, 65536);
+  const std::uint64_t trips = at.count("n", 1, 65535), group = at.count("group", 1, 65536);
   if (!std::has_single_bit(group) || group < 4)
-    throw Error(Kind::usage, "work_group must be a power of two from 4");
+    throw Error(Kind::usage, "group must be a power of two from 4");
   Plan::need(static_cast<std::int64_t>(2 * group * sizeof(Word)) <= device.local_bytes,
              "too little local memory");
   const std::uint64_t items = device.units() * 64 * group;
@@ -95,7 +95,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 double in_flight(const Case& at) {
-  return static_cast<double>(at.number("work_group") * at.number("words") *
+  return static_cast<double>(at.number("group") * at.number("words") *
                              static_cast<std::int64_t>(width_of(at)) * 4 * at.number("groups_per_unit"));
 }
 
@@ -111,7 +111,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       continue;
     }
     double& best = chip[o.at.text("kernel")];
-    best = std::max(best, static_cast<double>(o.at.number("work_group") * o.at.number("n")) / o.time_s);
+    best = std::max(best, static_cast<double>(o.at.number("group") * o.at.number("n")) / o.time_s);
   }
   const auto rate = [&](const Outcome& o) {  // read, per unit
     return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units());
@@ -162,45 +162,45 @@ Family occupancy() {
   const Values types = {"float", "float2", "float4", "float8", "float16"};
   const Values words = {1, 2, 4, 8, 14};
   const Values groups = {32, 64, 128, 256, 512, 1024};
-  const Sweep launched = {{"words", words}, {"type", {"float", "float2", "float4"}}, {"work_group", groups}};
+  const Sweep launched = {{"words", words}, {"type", {"float", "float2", "float4"}}, {"group", groups}};
   const Sweep limited = {{"words", words},
                          {"type", {"float", "float4"}},
-                         {"work_group", {64}},
+                         {"group", {64}},
                          {"local_bytes", {8192, 16384, 32768}}};
   const Sweep walked = {{"words", {1, 2, 4, 8}},
                         {"type", {"float4"}},
-                        {"work_group", {256, 512}},
+                        {"group", {256, 512}},
                         {"groups_per_unit", {1, 2, 4}},
                         {"n", {50331648}}};
   const Sweep chip = {{"kernel", {"local", "private"}}, {"n", {1024, 2048}}};
   return {
       .name = "occupancy",
       .question = "How many bytes must be in flight to keep memory busy, and can few items do it?",
-      .axes = {{"kernel",
-                "copy: all loads of an item before its stores; local, private: four words of that memory per "
-                "step",
-                {"copy", "local", "private"}},
-               {"words", "words that an item of a copy has in flight", words},
-               {"type", "of a word", types},
-               {"work_group", "items of a work-group", {256, 32, 64, 128, 512, 1024}},
-               {"local_bytes",
-                "local memory that each group of a copy occupies and does not use",
-                {0, 8192, 16384, 32768}},
-               {"groups_per_unit",
-                "work-groups per compute unit, which walk through the data; 0: one per tile",
-                {0, 1, 2, 4}},
-               {"n",
-                "32-bit words copied; steps of an item for local and private",
-                {67108864, 50331648, 1024, 2048}}},
-      .presets =
-          {.smoke = {"words=1,14 type=float,float4 work_group=32 n=4,5012",
-                     "words=2 type=float2,float16 work_group=32 local_bytes=8192 groups_per_unit=2 n=4016",
-                     "kernel=local,private work_group=32 n=5"},
-           .quick = {"words=1,4,8 type=float,float4 n=16777216",
-                     "words=1,4 type=float4 work_group=256,512 groups_per_unit=1,4 n=16777216", chip},
-           .paper = {launched, limited, walked, chip},
-           .full = {"words=" + words + " type=" + types + " work_group=" + groups, limited, walked, chip}},
-      .view = {.rows = {"words", "type"}, .columns = {"work_group"}, .quantity = "rate"},
+      .axes =
+          {{"kernel",
+            "copy: all loads of an item before its stores; local, private: four words of that memory per "
+            "step",
+            {"copy", "local", "private"}},
+           {"words", "words that an item of a copy has in flight", words},
+           {"type", "of a word", types},
+           {"group", "items of a work-group", {256, 32, 64, 128, 512, 1024}, false, false, {"work_group"}},
+           {"local_bytes",
+            "local memory that each group of a copy occupies and does not use",
+            {0, 8192, 16384, 32768}},
+           {"groups_per_unit",
+            "work-groups per compute unit, which walk through the data; 0: one per tile",
+            {0, 1, 2, 4}},
+           {"n",
+            "32-bit words copied; steps of an item for local and private",
+            {67108864, 50331648, 1024, 2048}}},
+      .presets = {.smoke = {"words=1,14 type=float,float4 group=32 n=4,5012",
+                            "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_unit=2 n=4016",
+                            "kernel=local,private group=32 n=5"},
+                  .quick = {"words=1,4,8 type=float,float4 n=16777216",
+                            "words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216", chip},
+                  .paper = {launched, limited, walked, chip},
+                  .full = {"words=" + words + " type=" + types + " group=" + groups, limited, walked, chip}},
+      .view = {.rows = {"words", "type"}, .columns = {"group"}, .quantity = "rate"},
       .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"}},
       .makes_sense =
           [](const Case& at) {

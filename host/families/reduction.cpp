@@ -153,7 +153,7 @@ constexpr std::array<Form, 13> forms = {{{"interleaved", "interleaved", 1, 0, fa
                                          {"run_single", "single", 0, 32, false, true}}};
 
 const Form& form_of(const Case& at) {
-  return *std::ranges::find_if(forms, [&](const Form& form) { return at.is("variant", form.variant); });
+  return *std::ranges::find_if(forms, [&](const Form& form) { return at.is("kernel", form.variant); });
 }
 bool is_run(const Form& form) { return form.vector_bytes == 32; }
 
@@ -185,19 +185,19 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const Form& form = form_of(at);
   const auto n = static_cast<std::uint64_t>(at.number("n"));
-  const auto group = static_cast<std::uint64_t>(at.number("work_group"));
+  const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
   const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
   if (n == 0 || n > most) throw Error(Kind::usage, fmt::format("n must be 1 to {}", most));
   if (group == 0 || group > 65536 || !std::has_single_bit(group))
-    throw Error(Kind::usage, "work_group must be a power of two");
+    throw Error(Kind::usage, "group must be a power of two");
   if (unroll == 0 || unroll > 64 || per_unit == 0 || per_unit > 4096)
     throw Error(Kind::usage, "unroll must be 1 to 64, groups_per_unit 1 to 4096");
   if (form.per_item == 2 && form.shuffle && group < 64)
-    throw Error(Kind::usage, "the last 64 values are those of a work_group of 64 or more");
-  if (at.is("variant", "subgroup"))
+    throw Error(Kind::usage, "the last 64 values are those of a group of 64 or more");
+  if (at.is("kernel", "subgroup"))
     Plan::need(has_shuffle(device), "the device has neither sub-groups nor NVIDIA's shuffle");
-  if (at.is("variant", "atomic") || (form.one_launch && sizeof(T) == 8))
+  if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
     Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
 
   const Op op = op_of(at);
@@ -257,7 +257,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
     const auto out = p.output<T>(1);
     const auto count = static_cast<std::uint32_t>(n);
     const auto zero = [](std::uint64_t) { return 0U; };  // and left so by the kernels
-    if (at.is("variant", "atomic")) {
+    if (at.is("kernel", "atomic")) {
       const auto total = p.input<std::uint32_t>(2, zero);
       p.launch(form.kernel, size(passes[0]), {group}, out, in, count, tiles_of_group, total);
     } else {
@@ -286,8 +286,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 // A tunable that a variant does not heed stays at its default; a run has no neighbours.
 bool makes_sense(const Case& at) {
   const Form& form = form_of(at);
-  if (is_run(form) != (at.number("work_group") == 1)) return false;
-  if (at.is("variant", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
+  if (is_run(form) != (at.number("group") == 1)) return false;
+  if (at.is("kernel", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
     return false;
   return form.per_item == 0 || (at.number("unroll") == 8 && at.number("groups_per_unit") == 8);
 }
@@ -319,12 +319,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto in_ladder = [](const Case& at) { return at.is("op", "sum") && at.is("type", "int"); };
   std::int64_t n = 0;
   for (const auto& o : outcomes) {
-    if (in_ladder(o.at) && o.at.is("variant", forms[0].variant)) n = std::max(n, o.at.number("n"));
+    if (in_ladder(o.at) && o.at.is("kernel", forms[0].variant)) n = std::max(n, o.at.number("n"));
   }
   std::map<std::string, double> best;
   for (const auto& o : outcomes) {
     if (!in_ladder(o.at) || o.at.number("n") != n) continue;
-    const auto [it, first] = best.emplace(o.at.text("variant"), o.time_s);
+    const auto [it, first] = best.emplace(o.at.text("kernel"), o.time_s);
     if (!first) it->second = std::min(it->second, o.time_s);
   }
   std::vector<Finding> out;
@@ -343,9 +343,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 // Small sizes have no work for more groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  return {"variant=" + variants() + " n=" + small + " work_group=256,1",
-          "variant=" + variants() + " n=" + large + " work_group=256,1",
-          "variant=" + groups + " n=" + large + " groups_per_unit=2,32"};
+  return {"kernel=" + variants() + " n=" + small + " group=256,1",
+          "kernel=" + variants() + " n=" + large + " group=256,1",
+          "kernel=" + groups + " n=" + large + " groups_per_unit=2,32"};
 }
 
 }  // namespace
@@ -354,29 +354,31 @@ Family reduction() {
   const Values types = {"int", "uint", "long", "float", "double"};
   const Values ops = {"sum", "min", "max"};
   Sweeps full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
-  full.push_back("variant=single,run_single op=" + ops +
-                 " type=int,long,float,double n=67108864 work_group=256,1");
-  full.push_back("variant=single n=67108864 work_group=128,256,512,1024 unroll=2,4,8 groups_per_unit=8,32");
+  full.push_back("kernel=single,run_single op=" + ops + " type=int,long,float,double n=67108864 group=256,1");
+  full.push_back("kernel=single n=67108864 group=128,256,512,1024 unroll=2,4,8 groups_per_unit=8,32");
   const Values huge = {268435456, 1073741824};
-  full.push_back("variant=vector,subgroup,single,atomic n=" + huge + " groups_per_unit=8,32");
-  full.push_back("variant=run_single n=" + huge + " work_group=1");
+  full.push_back("kernel=vector,subgroup,single,atomic n=" + huge + " groups_per_unit=8,32");
+  full.push_back("kernel=run_single n=" + huge + " group=1");
   return {
       .name = "reduction",
       .question =
           "How fast do n values become one, second pass included, and what does each classic step of "
           "tuning bring?",
-      .axes = {{"variant",
+      .axes = {{"kernel",
                 "interleaved: with divergence; nondivergent: neighbouring items work; sequential: on "
                 "neighbouring addresses; first_add: items add two values as they load; last_warp: the last "
                 "64 values without a loop; unrolled: no loop at all; many: many values per item; vector: in "
                 "vectors, with several accumulators; subgroup: items in lock-step fold without local memory; "
                 "single: one launch, the last group finishes; atomic: one launch, every group adds to one "
                 "word; run, run_single: one item per group with wide vectors, in two launches and in one",
-                variants()},
+                variants(),
+                false,
+                false,
+                {"variant"}},
                {"op", "what two values become", ops},
                {"type", "of the values; sums of int wrap as those of uint do, it is the same kernel", types},
                {"n", "values", {16777216}},
-               {"work_group", "items of a work-group", {256, 1, 64, 128, 512, 1024}, false, true},
+               {"group", "items of a work-group", {256, 1, 64, 128, 512, 1024}, false, true, {"work_group"}},
                {"unroll",
                 "vectors of 16 bytes that an item loads at a time, words in variant many",
                 {8, 2, 4, 16},
@@ -388,16 +390,15 @@ Family reduction() {
                 false,
                 true}},
       .presets =
-          {.smoke =
-               {"variant=" + variants() + " n=300 work_group=64,1",
-                "variant=many,vector,subgroup,single,atomic,run,run_single n=1,1301 work_group=64,1 unroll=2",
-                "variant=single op=sum,max type=long,float,double n=1103 work_group=64 unroll=2",
-                "variant=interleaved,run_single op=min type=float n=701 work_group=64,1",
-                "variant=vector n=2003 work_group=32 groups_per_unit=2"},
-           .quick = {"variant=" + variants() + " n=4194304 work_group=256,1"},
+          {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
+                     "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
+                     "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
+                     "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
+                     "kernel=vector n=2003 group=32 groups_per_unit=2"},
+           .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
            .paper = sweeps({1048576}, {4194304, 16777216, 33554432}),
            .full = full},
-      .view = {.rows = {"variant"}, .columns = {"n"}, .quantity = "rate"},
+      .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "rate"},
       .derived = {{"groups", "work-groups of the first launch"}, {"launches", "of one reduction"}},
       .makes_sense = makes_sense,
       .plan = plan,

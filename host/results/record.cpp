@@ -226,8 +226,8 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
             const auto value = value_named<std::decay_t<decltype(field)>>(cell);
             if (!value)
               throw Error(Kind::io,
-                          fmt::format("{}:{}: column {}: '{}' is none of{}", name_, row.line, header_[c], cell,
-                                      fmt::join(Words<std::decay_t<decltype(field)>>::list, " ")));
+                          fmt::format("{}:{}: column {}: '{}' is none of{}", name_, row.line, header_[c],
+                                      cell, fmt::join(Words<std::decay_t<decltype(field)>>::list, " ")));
             field = *value;
           } else {
             field.reset();
@@ -262,21 +262,21 @@ std::string column_dictionary() {
 void add_later_axes(Record& record, const std::vector<Family>& families) {
   const auto family = std::ranges::find(families, record.family, &Family::name);
   if (family == families.end() || !record.finding.empty()) return;
-  std::string id = family->name, full_id = family->name;
-  std::vector<std::pair<std::string, std::string>> later;
+  std::string id = family->name, id_now = family->name;
+  auto axes = record.axes;
   for (const auto& axis : family->axes) {
-    std::string cell = record.axis(axis.name);
-    if (cell.empty()) {
-      cell = text_of(axis.values.front());
-      later.emplace_back(axis.name, cell);
-    } else {
-      id.append("/").append(axis.name).append("=").append(cell);
-    }
-    full_id.append("/").append(axis.name).append("=").append(cell);
+    const auto is_it = [&](const auto& cell) { return axis.is_called(cell.first); };
+    auto cell = std::ranges::find_if(axes, is_it);
+    if (cell != axes.end())
+      id.append("/").append(cell->first).append("=").append(cell->second);
+    else
+      cell = axes.insert(axes.end(), {axis.name, text_of(axis.values.front())});
+    cell->first = axis.name;
+    id_now.append("/").append(axis.name).append("=").append(cell->second);
   }
-  if (later.empty() || record.case_id != id) return;
-  record.case_id = full_id;
-  record.axes.insert(record.axes.end(), later.begin(), later.end());
+  if (id_now == id || record.case_id != id) return;
+  record.case_id = id_now;
+  record.axes = std::move(axes);
 }
 
 std::vector<Record> records_of_files(const std::vector<std::string>& paths,

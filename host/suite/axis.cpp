@@ -19,6 +19,10 @@ std::string text_of(const Value& value) {
   return std::get<std::string>(value);
 }
 
+bool Axis::is_called(const std::string& word) const {
+  return word == name || std::ranges::find(former, word) != former.end();
+}
+
 Value value_of(const std::string& text) {
   const char* end = text.data() + text.size();
   std::int64_t n = 0;

@@ -59,6 +59,7 @@ struct Axis {
   Values values;
   bool open = false;
   bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
+  std::vector<std::string> former = {};  // names it had, which files and the command line may say
   Takes takes = {};
   // Whether the axis means anything in this case, empty: always. Where it does not, it has its default.
   std::function<bool(const Case&)> when = {};
@@ -66,6 +67,7 @@ struct Axis {
   // The value as this axis holds it (local=256 may be a shape); none when it takes no such value.
   std::optional<Value> taken(const Value&) const;
   std::string takes_text() const;  // for people: all values, or the rule
+  bool is_called(const std::string& word) const;
 };
 
 // A column that a plan fills beside its axes, such as the length of a sequence that follows from them.

@@ -9,7 +9,7 @@
 namespace clweave {
 
 const Axis* Family::axis(const std::string& axis_name) const {
-  const auto it = std::ranges::find(axes, axis_name, &Axis::name);
+  const auto it = std::ranges::find_if(axes, [&](const Axis& axis) { return axis.is_called(axis_name); });
   return it == axes.end() ? nullptr : &*it;
 }
 
@@ -26,7 +26,7 @@ const Sweeps& Presets::at(const std::string& preset) const { return const_cast<P
 namespace {
 
 const Axis& need_axis(const Family& family, const std::string& name, const std::string& where) {
-  if (const Axis* axis = family.axis(name)) return *axis;
+  if (const Axis* axis = family.axis(name); axis != nullptr && axis->name == name) return *axis;
   std::vector<std::string> known;
   for (const auto& axis : family.axes) known.push_back(axis.name);
   throw Error(Kind::usage,

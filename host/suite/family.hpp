@@ -57,7 +57,7 @@ struct Family {
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
       {};  // may be empty
 
-  const Axis* axis(const std::string& axis_name) const;
+  const Axis* axis(const std::string& axis_name) const;  // by its name or a former one; null without
 };
 
 std::vector<Family> all_families();  // generated: one call per host/families/*.cpp

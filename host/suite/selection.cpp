@@ -87,10 +87,10 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   } catch (const std::regex_error& error) {
     throw Error(Kind::usage, "--filter " + wanted.filter + ": " + error.what());
   }
-  const auto keep = [&](const Case& at) {
+  const auto keep = [&](const Family& family, const Case& at) {
     for (const auto& [name, values] : where) {
-      const auto axis = std::ranges::find(at.axes, name, &std::pair<std::string, Value>::first);
-      if (axis == at.axes.end() || !shown_among(axis->second, values)) return false;
+      const Axis* axis = family.axis(name);
+      if (axis == nullptr || !shown_among(at.at(axis->name), values)) return false;
     }
     return std::regex_search(at.id(), filter);
   };
@@ -105,12 +105,12 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
         const Axis* axis = family->axis(name);
         if (axis == nullptr) continue;
         // Another family's words give no case here.
-        sweep[name] = values;
-        std::erase_if(sweep[name], [&](const Value& value) { return !axis->taken(value); });
+        sweep[axis->name] = values;
+        std::erase_if(sweep[axis->name], [&](const Value& value) { return !axis->taken(value); });
       }
     }
     for (auto& at : cases_of(*family, sweeps, wanted.seed)) {
-      if (!keep(at)) continue;
+      if (!keep(*family, at)) continue;
       if (family->name != "ceiling") need_ceilings = true;
       const bool exhibit = family->axis("form") != nullptr && at.is("form", "published");
       (exhibit ? exhibits : jobs)
@@ -136,11 +136,11 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   return jobs;
 }
 
-std::optional<Values> values_set(const Selection& wanted, const std::string& axis) {
+std::optional<Values> values_set(const Selection& wanted, const Axis& axis) {
   std::optional<Values> values;
   for (const auto& text : wanted.set) {
     auto setting = option_setting(text, "set");
-    if (setting.first == axis) values = std::move(setting.second);
+    if (axis.is_called(setting.first)) values = std::move(setting.second);
   }
   return values;
 }

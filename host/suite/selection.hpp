@@ -21,7 +21,7 @@ struct Selection {
 };
 
 // What --set gives this axis; empty when it does not name it.
-std::optional<Values> values_set(const Selection&, const std::string& axis);
+std::optional<Values> values_set(const Selection&, const Axis&);
 
 struct Job {
   const Family* family = nullptr;

@@ -31,13 +31,24 @@ json read_store(const std::string& path) {
   return store;
 }
 
+// Cells of a store, under the names that the axes have now.
+std::map<std::string, Value> cells_of(const Family& family, const json& stored) {
+  std::map<std::string, Value> cells;
+  for (const auto& [name, value] : stored.items()) {
+    const Axis* axis = family.axis(name);
+    cells[axis != nullptr ? axis->name : name] = value_of(value.get<std::string>());
+  }
+  return cells;
+}
+
 // How far apart two variants are that differ in n alone, in factors of two; empty when they differ elsewhere.
-std::optional<double> distance(const Family& family, const Case& at, const json& axes) {
+std::optional<double> distance(const Family& family, const Case& at,
+                               const std::map<std::string, Value>& cells) {
   double apart = 0;
   for (const auto& axis : family.axes) {
     if (axis.tunable) continue;
-    if (!axes.contains(axis.name)) return {};
-    const Value stored = value_of(axes.at(axis.name).get<std::string>());
+    if (!cells.contains(axis.name)) return {};
+    const Value& stored = cells.at(axis.name);
     const Value wanted = value_of(text_of(at.at(axis.name)));
     if (stored == wanted) continue;
     const auto* a = std::get_if<std::int64_t>(&stored);
@@ -75,12 +86,11 @@ std::optional<Tuned> TunedStore::find(const DeviceInfo& device, const Family& fa
   double nearest_apart = 0;
   for (const auto& [variant, entry] : entries->items()) {
     if (entry.at("family") != family.name) continue;
-    const auto apart = distance(family, at, entry.at("axes"));
+    const auto apart = distance(family, at, cells_of(family, entry.at("axes")));
     if (!apart || (nearest && *apart >= nearest_apart)) continue;
     nearest_apart = *apart;
     Tuned tuned;
-    for (const auto& [name, value] : entry.at("configuration").items())
-      tuned.configuration.emplace_back(name, value_of(value.get<std::string>()));
+    for (auto& cell : cells_of(family, entry.at("configuration"))) tuned.configuration.push_back(cell);
     tuned.time_s = entry.at("time_s");
     tuned.default_s = entry.at("default_s");
     tuned.time_utc = entry.at("time_utc");

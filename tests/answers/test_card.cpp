@@ -102,7 +102,7 @@ TEST(Fingerprint, TheBestGroupAndHowWideItsPlateauIs) {
   std::vector<Record> rows;
   for (const auto& [group, seconds] :
        {std::pair{"32", 1.02}, {"64", 1.2}, {"128", 1.04}, {"256", 1.0}, {"512", 1.5}})
-    rows.push_back(row("grayscale", {{"work_group", group}}, seconds));
+    rows.push_back(row("grayscale", {{"group", group}}, seconds));
   EXPECT_EQ(value(rows, "best_group"), 256);
   EXPECT_EQ(value(rows, "group_plateau"), 2) << "32 is as good, but not beside";
   EXPECT_EQ(trait(card(rows), "group_plateau").note, "128 to 256 items");
@@ -112,7 +112,7 @@ TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
   const auto rows = [](double of_four) {
     std::vector<Record> out;
     for (const auto& [ilp, rate] : {std::pair{"1", 20.0}, {"2", 40.0}, {"4", of_four}}) {
-      out.push_back(row("arithmetic", {{"ilp", ilp}, {"work_group", "128"}}, 1));
+      out.push_back(row("arithmetic", {{"ilp", ilp}, {"group", "128"}}, 1));
       out.back().gflop_per_s = rate;
     }
     out.push_back(row("arithmetic", {{"groups_per_unit", "64"}}, 1));

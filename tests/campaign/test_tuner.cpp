@@ -158,13 +158,13 @@ const Family& toy() {
       .question = "Which?",
       .axes = {{"kernel", "", {"a", "b"}},
                {"n", "", {1024}},
-               {"work_group", "", {256, 32, 64}, false, true},
+               {"group", "", {256, 32, 64}, false, true, {"work_group"}},
                {"order", "", {"up", "down"}, false, true}},
-      .presets = {.quick = {"kernel=a,b n=1024 work_group=96"}},
+      .presets = {.quick = {"kernel=a,b n=1024 group=96"}},
       .makes_sense = [](const Case& at) { return !(at.is("kernel", "b") && at.is("order", "down")); },
       .plan =
           [](const Case& at, const DeviceInfo& device) {
-            Plan::need(at.number("work_group") <= device.max_group, "too large");
+            Plan::need(at.number("group") <= device.max_group, "too large");
             return Plan();
           }};
   return family;
@@ -193,16 +193,18 @@ TEST(Landscapes, HoldEveryConfigurationThatTheDeviceCanRun) {
   // 256 is too large; 96 comes from the preset; numbers in order, the default first where it can run.
   std::vector<std::string> texts;
   for (const auto& at : all[1].cases) texts.push_back(at.id());
-  EXPECT_THAT(texts, ElementsAre("toy/kernel=b/n=1024/work_group=32/order=up",
-                                 "toy/kernel=b/n=1024/work_group=64/order=up",
-                                 "toy/kernel=b/n=1024/work_group=96/order=up"));
+  EXPECT_THAT(texts,
+              ElementsAre("toy/kernel=b/n=1024/group=32/order=up", "toy/kernel=b/n=1024/group=64/order=up",
+                          "toy/kernel=b/n=1024/group=96/order=up"));
   EXPECT_THAT(all[0].cases, SizeIs(6));
 }
 
 TEST(Landscapes, SetNarrowsThem) {
   Selection wanted;
-  wanted.set = {"work_group=16"};
-  EXPECT_THAT(landscapes_of(toy_jobs(), wanted, device())[0].cases, SizeIs(2));
+  for (const char* set : {"group=16", "work_group=16"}) {
+    wanted.set = {set};
+    EXPECT_THAT(landscapes_of(toy_jobs(), wanted, device())[0].cases, SizeIs(2)) << set;
+  }
 }
 
 Record row(const Case& at, double time_s, int round = 1) {
@@ -223,7 +225,7 @@ TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
   const Search found{
       &all[1], {row(all[1].cases[0], 2e-3), row(all[1].cases[1], 1e-3), row(all[1].cases[2], 1.01e-3)}, 3};
   const std::string text = searches_text({found}, false);
-  EXPECT_THAT(text, HasSubstr("work_group=64 order=up"));
+  EXPECT_THAT(text, HasSubstr("group=64 order=up"));
   EXPECT_THAT(text, HasSubstr("2.00x"));
   EXPECT_THAT(text, HasSubstr("3 of 3"));
   EXPECT_THAT(text, testing::ContainsRegex("  1 .* 1 .*3 of 3"));  // one tie, one minimum
@@ -232,7 +234,7 @@ TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
 TEST(Searches, ALongerLookCountsMoreThanABriefOne) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   const Search found{&all[1], {row(all[1].cases[0], 0.5e-3), row(all[1].cases[1], 1e-3, 2)}, 3};
-  EXPECT_THAT(searches_text({found}, false), HasSubstr("work_group=64"));
+  EXPECT_THAT(searches_text({found}, false), HasSubstr("group=64"));
 }
 
 TEST(Searches, NothingRightIsSaidSo) {
@@ -250,16 +252,12 @@ class Store : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string path() const { return (folder_ / "deep" / "tuned.json").string(); }
 
-  static Case at(const char* kernel, std::int64_t n, std::int64_t work_group) {
+  static Case at(const char* kernel, std::int64_t n, std::int64_t group) {
     return {"toy",
-            {{"kernel", std::string(kernel)},
-             {"n", n},
-             {"work_group", work_group},
-             {"order", std::string("up")}}};
+            {{"kernel", std::string(kernel)}, {"n", n}, {"group", group}, {"order", std::string("up")}}};
   }
-  static Tuned tuned(std::int64_t work_group) {
-    return {
-        {{"work_group", work_group}, {"order", std::string("up")}}, 1e-3, 2e-3, "2026-01-01T00:00:00Z", "1"};
+  static Tuned tuned(std::int64_t group) {
+    return {{{"group", group}, {"order", std::string("up")}}, 1e-3, 2e-3, "2026-01-01T00:00:00Z", "1"};
   }
 
  private:
@@ -269,7 +267,7 @@ class Store : public testing::Test {
 TEST_F(Store, KeepsPerDeviceDriverAndVariant) {
   TunedStore(path()).put(device(), toy(), at("a", 1024, 64), tuned(64));
   const TunedStore store(path());
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("work_group"), 64);
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("group"), 64);
   EXPECT_FALSE(tuned_case(store, device(), toy(), at("a", 1024, 64))) << "is tuned already";
   EXPECT_FALSE(tuned_case(store, device(), toy(), at("b", 1024, 256)));
   DeviceInfo other = device();
@@ -281,15 +279,32 @@ TEST_F(Store, TakesTheNearestSizeWhereThereIsNoOther) {
   TunedStore store(path());
   store.put(device(), toy(), at("a", 1024, 64), tuned(64));
   store.put(device(), toy(), at("a", 1 << 20, 32), tuned(32));
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 4096, 256))->number("work_group"), 64);
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1 << 28, 256))->number("work_group"), 32);
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 4096, 256))->number("group"), 64);
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1 << 28, 256))->number("group"), 32);
+}
+
+TEST_F(Store, IsReadUnderTheNamesThatAxesHad) {
+  Family before = toy();
+  before.axes[0].name = "variant";
+  before.axes[2].name = "work_group";
+  Case then = at("a", 1024, 64);
+  then.axes[0].first = "variant";
+  then.axes[2].first = "work_group";
+  Tuned found = tuned(64);
+  found.configuration[0].first = "work_group";
+  TunedStore store(path());
+  store.put(device(), before, then, found);
+  Family now = toy();
+  now.axes[0].former = {"variant"};
+  EXPECT_EQ(tuned_case(store, device(), now, at("a", 1024, 256))->number("group"), 64);
+  EXPECT_FALSE(tuned_case(store, device(), now, at("b", 1024, 256)));
 }
 
 TEST_F(Store, PutReplaces) {
   TunedStore store(path());
   store.put(device(), toy(), at("a", 1024, 64), tuned(64));
   store.put(device(), toy(), at("a", 1024, 32), tuned(32));
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("work_group"), 32);
+  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("group"), 32);
 }
 
 TEST_F(Store, RefusesWhatIsNoStore) {

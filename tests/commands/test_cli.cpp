@@ -387,7 +387,7 @@ TEST_F(Cli, DryRunRunsNothing) {
   for (const auto& job : jobs) EXPECT_THAT(ended.out, HasSubstr(job.at.id() + " "));
   for (const char* head : {"case", "launches", "memory", "time"})
     EXPECT_THAT(lines_of(ended.out).front(), HasSubstr(head));
-  EXPECT_THAT(ended.out, ContainsRegex("kernel=grid[^ ]*n=33/local=16x16[^ ]* +grid<48x48 by 16x16> +"
+  EXPECT_THAT(ended.out, ContainsRegex("kernel=grid[^ ]*n=33/group=16x16[^ ]* +grid<48x48 by 16x16> +"
                                        "[0-9.]+ KiB +[0-9.]+ [mu]?s"));
   EXPECT_THAT(ended.out, HasSubstr("of device memory, roughly "));
   EXPECT_FALSE(fs::exists(csv()));

@@ -164,7 +164,7 @@ bool is_too_big_to_simulate(const Job& job) try {
 bool is_beyond_the_simulator(const Job& job) {
   const Case& at = job.at;
   if (job.family->name == "reduction")
-    return at.text("variant").ends_with("single") && (at.is("type", "float") || at.is("type", "double"));
+    return at.text("kernel").ends_with("single") && (at.is("type", "float") || at.is("type", "double"));
   return job.family->name == "scan" && (at.is("kernel", "pascal") || at.number("tuple") != 1);
 }
 
@@ -196,7 +196,7 @@ std::vector<Job> first_of_each_kernel(const std::vector<Job>& jobs) {
   std::vector<Job> out;
   std::ranges::copy_if(jobs, std::back_inserter(out), [&](const Job& job) {
     std::string kernel = job.family->name;
-    for (const char* axis : {"kernel", "variant", "operation"}) {
+    for (const char* axis : {"kernel", "operation"}) {
       if (job.family->axis(axis) != nullptr) kernel += " " + job.at.text(axis);
     }
     return seen.insert(kernel).second;
@@ -436,7 +436,7 @@ TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
 
 TEST_F(Mutants, AMissingElementIsAWrongResult) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_THAT(record.reason, HasSubstr("299 of 300 elements correct, 299 written; first wrong: [299] is "));
 }
@@ -444,7 +444,7 @@ TEST_F(Mutants, AMissingElementIsAWrongResult) {
 // The outputs are all right; only the canaries tell.
 TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.verified, Verified::no);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 1200 of 1200");
@@ -454,7 +454,7 @@ TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
 // One element is 4 bytes, less than the poison's pattern.
 TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=1/work_group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=1/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 4 of 4");
 }
@@ -464,7 +464,7 @@ TEST_F(Mutants, AWriteToAnInputIsSeenBehindItsEnd) {
       "uint* restrict in, const uint n, const uint trips,\n                    const uint granularity) {";
   const Mutant mutant("lanes.cl", "__global const " + rest,
                       "__global " + rest + "\n  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
 }
@@ -510,7 +510,7 @@ TEST_F(Mutants, AKeyTwiceIsSeenWhereOrderDoesNotMatter) {
 
 TEST_F(Mutants, AMissingKernelIsNamed) {
   const Mutant mutant("lanes.cl", "__kernel void lanes(", "__kernel void lane(");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/work_group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
   EXPECT_TRUE(record.failed()) << record.status;
   EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_NAME"));
   expect_no_numbers(record);

@@ -392,12 +392,12 @@ TEST(EmulatedKernel, CostsWhatTheAlgorithmMoves) {
   };
   const std::string grid = "divergence/kernel=grid/parity=row/mapping=row_first/operands=";
   constexpr std::uint64_t square = 1 << 20, large = 1 << 24;
-  expect_cost(grid + "ab/type=double/n=1024/local=16x16/form=corrected",
+  expect_cost(grid + "ab/type=double/n=1024/group=16x16/form=corrected",
               {.read = 16 * square, .written = 8 * square, .flops = square, .items = square});
-  expect_cost(grid + "a/type=double/n=1024/local=16x16/form=corrected",
+  expect_cost(grid + "a/type=double/n=1024/group=16x16/form=corrected",
               {.read = 8 * square, .written = 8 * square, .flops = square, .items = square});
-  expect_cost(grid + "ab/type=float/n=4096/local=16x16/form=corrected",
+  expect_cost(grid + "ab/type=float/n=4096/group=16x16/form=corrected",
               {.read = 8 * large, .written = 4 * large, .flops = large, .items = large});
-  expect_cost("lanes/paths=8/granularity=4/trips=256/n=262144/work_group=256",
+  expect_cost("lanes/paths=8/granularity=4/trips=256/n=262144/group=256",
               {.read = square, .written = square, .flops = 0, .items = 262144});
 }

@@ -184,7 +184,7 @@ std::vector<Finding> arithmetic_of(const char* preset, const StepOf& step_ns) {
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(arithmetic, preset)) {
     const auto of = [&](const char* axis) { return static_cast<double>(at.number(axis)); };
-    const double items = of("work_group") * of("groups_per_unit");
+    const double items = of("group") * of("groups_per_unit");
     outcomes.push_back({at, 1e-9 * (3700 + of("trips") * step_ns(items, items * of("ilp") * of("width")))});
   }
   return arithmetic.findings(outcomes, roomy());
@@ -239,7 +239,7 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
     std::vector<Outcome> outcomes;
     for (const auto& at : preset_of(occupancy, "quick")) {
       if (!at.is("kernel", "copy") || at.number("groups_per_unit") == 0) continue;
-      const auto bytes = static_cast<double>(16 * at.number("words") * at.number("work_group") *
+      const auto bytes = static_cast<double>(16 * at.number("words") * at.number("group") *
                                              at.number("groups_per_unit"));
       outcomes.push_back({at, 4e-9 * static_cast<double>(at.number("n")) /
                                   static_cast<double>(roomy().units()) / rate(bytes)});

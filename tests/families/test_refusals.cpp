@@ -15,7 +15,7 @@ TEST(Lanes, RefusesWhatItsKernelCannotDo) {
                   plan_with("lanes", {{"paths", number(paths)}});
                 }),
                 HasSubstr("paths must be"));
-  for (const char* axis : {"n", "granularity", "work_group"})
+  for (const char* axis : {"n", "granularity", "group"})
     EXPECT_THAT(complaint([&] { plan_with("lanes", {{axis, number(0)}}); }), HasSubstr("must be 1 or more"));
   EXPECT_THAT(complaint([&] {
                 plan_with("lanes", {{"n", number(std::int64_t{1} << 32)}});
@@ -29,10 +29,10 @@ TEST(Lanes, RefusesWhatItsKernelCannotDo) {
 TEST(Divergence, RefusesWhatItsKernelCannotDo) {
   for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 32})
     EXPECT_THAT(complaint([&] { plan_with("divergence", {{"n", number(n)}}); }), HasSubstr("n must be"));
-  EXPECT_THAT(complaint([&] { plan_with("divergence", {{"local", word("16x")}}); }), HasSubstr("no shape"));
+  EXPECT_THAT(complaint([&] { plan_with("divergence", {{"group", word("16x")}}); }), HasSubstr("no shape"));
   // A third dimension would compute every element several times.
   EXPECT_THAT(complaint([&] {
-                plan_with("divergence", {{"kernel", word("grid")}, {"local", word("8x8x4")}});
+                plan_with("divergence", {{"kernel", word("grid")}, {"group", word("8x8x4")}});
               }),
               HasSubstr("8x8x4"));
   EXPECT_THAT(complaint([&] { plan_with("divergence", {{"type", word("half")}}); }), HasSubstr("'half'"));

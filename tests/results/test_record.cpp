@@ -370,3 +370,31 @@ TEST(LaterAxes, MeetTheRowsOfTheRepository) {
   }
   EXPECT_EQ(rows, 15);
 }
+
+TEST(FormerNames, BecomeTodaysInCellsAndId) {
+  const auto families = all_families();
+  Record old;
+  old.family = "reduction";
+  old.case_id = "reduction/variant=single/op=sum/type=int/n=300/work_group=64/unroll=8/groups_per_unit=2";
+  old.axes = {{"n", "300"},          {"type", "int"}, {"work_group", "64"},     {"variant", "single"},
+              {"paths", "a column"}, {"op", "sum"},   {"groups_per_unit", "2"}, {"unroll", "8"}};
+  add_later_axes(old, families);
+  EXPECT_EQ(old.case_id, "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2");
+  EXPECT_EQ(old.axis("kernel"), "single");
+  EXPECT_EQ(old.axis("group"), "64");
+  EXPECT_EQ(old.axis("variant") + old.axis("work_group"), "");
+  EXPECT_EQ(old.axis("paths"), "a column");
+}
+
+TEST(FormerNames, AreReadInEveryFileOfTheRepository) {
+  const auto families = all_families();
+  const auto records =
+      records_of_files({CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-quick.csv"}, families);
+  for (const auto& record : records) {
+    const auto family = std::ranges::find(families, record.family, &Family::name);
+    if (family == families.end() || !record.finding.empty()) continue;
+    std::string id = family->name;
+    for (const auto& axis : family->axes) id += "/" + axis.name + "=" + record.axis(axis.name);
+    EXPECT_EQ(record.case_id, id);
+  }
+}

@@ -32,12 +32,12 @@ std::vector<Family> invented() {
   alpha.name = "alpha";
   alpha.axes = {{"kernel", "which", {"x", "y"}},
                 {"n", "elements", {16, 32}},
-                {"local", "shape", {"4", "2x2"}, true},
+                {"group", "shape", {"4", "2x2"}, true, false, {"local"}},
                 {"form", "", {"corrected", "published"}}};
   alpha.presets = {.smoke = {"n=1"},
                    .quick = {"form=published,corrected", "kernel=x,y n=16,64"},
                    .paper = {},
-                   .full = {"local=4,2x2"}};
+                   .full = {"group=4,2x2"}};
   alpha.plan = plan_of_n;
   Family ceiling;
   ceiling.name = "ceiling";
@@ -109,7 +109,7 @@ TEST(Usage, NamesTheFamilies) {
 
 TEST(Usage, NamesTheAxesOfTheChosenFamilies) {
   EXPECT_EQ(complaint({.set = {"size=4"}}),
-            "--set size: no family here has that axis; there are kernel, n, local, form, type, density");
+            "--set size: no family here has that axis; there are kernel, n, group, form, type, density");
   EXPECT_EQ(complaint({.families = {"beta"}, .where = {"kernel=x"}}),
             "--where kernel: no family here has that axis; there are type, density, n");
 }
@@ -151,7 +151,7 @@ TEST(Usage, SaysWhatToLoosenWhenNothingIsLeft) {
 
 TEST(Selection, IsThePresetOfTheChosenFamilies) {
   EXPECT_THAT(ids({.preset = "smoke"}),
-              ElementsAre("alpha/kernel=x/n=1/local=4/form=corrected", "beta/type=float/density=0.5/n=8",
+              ElementsAre("alpha/kernel=x/n=1/group=4/form=corrected", "beta/type=float/density=0.5/n=8",
                           "ceiling/kernel=copy/n=10"));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), ElementsAre("beta/type=float/density=0.5/n=8"));
   // In the order of the families, not of the words, and each once.
@@ -162,21 +162,21 @@ TEST(Selection, IsThePresetOfTheChosenFamilies) {
 TEST(Selection, SetReplacesThePresetsValues) {
   EXPECT_THAT(
       alpha_ids({"n=5,6", "kernel=y", "form=corrected"}),
-      ElementsAre("alpha/kernel=y/n=5/local=4/form=corrected", "alpha/kernel=y/n=6/local=4/form=corrected"));
+      ElementsAre("alpha/kernel=y/n=5/group=4/form=corrected", "alpha/kernel=y/n=6/group=4/form=corrected"));
   // The last word on an axis counts.
   EXPECT_THAT(alpha_ids({"n=5", "n=7", "kernel=y", "form=corrected"}),
-              ElementsAre("alpha/kernel=y/n=7/local=4/form=corrected"));
+              ElementsAre("alpha/kernel=y/n=7/group=4/form=corrected"));
 }
 
 TEST(Selection, SetTakesAnyShapeOnAnOpenAxis) {
   EXPECT_THAT(alpha_ids({"local=8x8,64", "kernel=y", "n=5", "form=corrected"}),
-              ElementsAre("alpha/kernel=y/n=5/local=8x8/form=corrected",
-                          "alpha/kernel=y/n=5/local=64/form=corrected"));
+              ElementsAre("alpha/kernel=y/n=5/group=8x8/form=corrected",
+                          "alpha/kernel=y/n=5/group=64/form=corrected"));
 }
 
 TEST(Selection, SetLeavesAFamilyWithoutTheAxisAsItIs) {
   EXPECT_THAT(ids({.preset = "smoke", .set = {"local=2x2"}}),
-              ElementsAre("alpha/kernel=x/n=1/local=2x2/form=corrected", "beta/type=float/density=0.5/n=8",
+              ElementsAre("alpha/kernel=x/n=1/group=2x2/form=corrected", "beta/type=float/density=0.5/n=8",
                           "ceiling/kernel=copy/n=10"));
 }
 
@@ -192,14 +192,14 @@ TEST(Selection, SetGivesNoFamilyAWordThatItsAxisLacks) {
 }
 
 TEST(Selection, WhereKeepsTheCasesWithTheseValues) {
-  EXPECT_THAT(alpha_ids({}, {"n=64"}), ElementsAre("alpha/kernel=x/n=64/local=4/form=corrected",
-                                                   "alpha/kernel=y/n=64/local=4/form=corrected"));
+  EXPECT_THAT(alpha_ids({}, {"n=64"}), ElementsAre("alpha/kernel=x/n=64/group=4/form=corrected",
+                                                   "alpha/kernel=y/n=64/group=4/form=corrected"));
   EXPECT_THAT(alpha_ids({}, {"n=64,16", "kernel=y"}),
-              ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected",
-                          "alpha/kernel=y/n=64/local=4/form=corrected"));
+              ElementsAre("alpha/kernel=y/n=16/group=4/form=corrected",
+                          "alpha/kernel=y/n=64/group=4/form=corrected"));
   // Of values that were set, too.
   EXPECT_THAT(alpha_ids({"n=1,2,3"}, {"n=2", "kernel=y"}),
-              ElementsAre("alpha/kernel=y/n=2/local=4/form=corrected"));
+              ElementsAre("alpha/kernel=y/n=2/group=4/form=corrected"));
 }
 
 TEST(Selection, WhereLeavesOutAFamilyWithoutTheAxis) {
@@ -217,9 +217,9 @@ TEST(Selection, WhereFindsValuesAsTheyAreShown) {
 
 TEST(Selection, FilterSearchesTheIds) {
   EXPECT_THAT(alpha_ids({}, {}, "kernel=y/n=(16|32)"),
-              ElementsAre("alpha/kernel=y/n=16/local=4/form=corrected"));
-  EXPECT_THAT(alpha_ids({}, {}, "64.*corrected$"), ElementsAre("alpha/kernel=x/n=64/local=4/form=corrected",
-                                                               "alpha/kernel=y/n=64/local=4/form=corrected"));
+              ElementsAre("alpha/kernel=y/n=16/group=4/form=corrected"));
+  EXPECT_THAT(alpha_ids({}, {}, "64.*corrected$"), ElementsAre("alpha/kernel=x/n=64/group=4/form=corrected",
+                                                               "alpha/kernel=y/n=64/group=4/form=corrected"));
 }
 
 TEST(Selection, GivesEveryCaseTheSeed) {
@@ -235,10 +235,10 @@ TEST(Order, PutsCeilingsFirstAndExhibitsLast) {
   EXPECT_THAT(
       ids({}),
       ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
-                  "alpha/kernel=x/n=16/local=4/form=corrected", "alpha/kernel=x/n=64/local=4/form=corrected",
-                  "alpha/kernel=y/n=16/local=4/form=corrected", "alpha/kernel=y/n=64/local=4/form=corrected",
+                  "alpha/kernel=x/n=16/group=4/form=corrected", "alpha/kernel=x/n=64/group=4/form=corrected",
+                  "alpha/kernel=y/n=16/group=4/form=corrected", "alpha/kernel=y/n=64/group=4/form=corrected",
                   "beta/type=float/density=0.5/n=8", "beta/type=float/density=1/n=8",
-                  "alpha/kernel=x/n=16/local=4/form=published"));
+                  "alpha/kernel=x/n=16/group=4/form=published"));
   const auto jobs = Chosen{}.jobs();
   for (const auto& job : jobs) {
     EXPECT_EQ(job.is_ceiling, job.family->name == "ceiling");
@@ -294,7 +294,7 @@ TEST(Order, HoldsForEveryPreset) {
 }
 
 TEST(AxisNames, AreThoseOfAllFamiliesInTheOrderMet) {
-  EXPECT_THAT(axis_names(families()), ElementsAre("kernel", "n", "local", "form", "type", "density"));
+  EXPECT_THAT(axis_names(families()), ElementsAre("kernel", "n", "group", "form", "type", "density"));
   EXPECT_THAT(axis_names({}), testing::IsEmpty());
 }
 
