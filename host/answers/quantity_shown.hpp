@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantity_shown: what a table or a plot can show of a case, and how.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "answers/median_cases.hpp"
+
+namespace clweave {
+
+struct ShownQuantity {
+  const char* name;
+  const char* meaning;  // above the table
+  // Of a case with a time. `reference_s`: of the first row in its column; `best_s`: the least of the table.
+  Number (*of)(const Look&, double reference_s, double best_s);
+  const char* suffix;  // behind each number
+};
+
+const std::vector<ShownQuantity>& shown_quantities();
+
+// Throws `usage` with the names there are.
+const ShownQuantity& shown_quantity(const std::string& name);
+
+}  // namespace clweave
