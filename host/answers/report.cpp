@@ -2,7 +2,6 @@
 #include "answers/report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -139,13 +138,15 @@ std::string text_of(const Report& report, std::string_view format, const Screen&
   throw Error(Kind::usage, fmt::format("there is no format {}", format));
 }
 
-Exit print(const Report& report, std::string_view format) {
-  put(STDOUT_FILENO, text_of(report, format, screen_of(STDOUT_FILENO)));
+Exit print(const Report& report, std::string_view format, int fd) {
+  put(fd, text_of(report, format, screen_of(fd)));
   return fine;
 }
 
-Exit print(const Report& report, Format format) {
-  return print(report, printers().at(static_cast<std::size_t>(format)).name);
+Format format_of(std::string_view name) {
+  const auto it =
+      std::ranges::find(printers(), name, [](const Printer& p) { return std::string_view(p.name); });
+  return static_cast<Format>(it - printers().begin());
 }
 
 }  // namespace clweave

@@ -82,8 +82,8 @@ const std::vector<Printer>& printers();
 // The report in the format of that name. Throws `usage` where there is none.
 std::string text_of(const Report&, std::string_view format, const Screen&);
 
-// The one place where commands print, on stdout. Throws `io` where stdout cannot take it.
-Exit print(const Report&, std::string_view format = "text");
-Exit print(const Report&, Format);
+// The one place where commands print. Throws `io` or `closed` where the output cannot take it.
+Exit print(const Report&, std::string_view format = "text", int fd = 1);
+Format format_of(std::string_view name);
 
 }  // namespace clweave

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// summary: the records of a run as tables for people.
+// summary: how a run ended, on one screen: the device, its best of each family, what was odd, what to type
+// next.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "results/record.hpp"
+#include "answers/median_cases.hpp"
+#include "answers/report.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
 
-// Per device: its ceilings, per family one table as its View says, the findings, and what was not ok.
-std::string summary_text(const std::vector<Record>&, const std::vector<Family>&, bool colour);
-
-// A row's tunable axes, or the others: "group=256 rows=8".
-std::string axes_text(const Record&, const Family&, bool tunable);
+// `files` hold the rows; none where they went to stdout.
+Report summary_of(const std::vector<Record>&, const std::vector<Family>&,
+                  const std::vector<std::string>& files);
 
 }  // namespace clweave

@@ -10,7 +10,6 @@
 #include <memory>
 #include <set>
 
-#include "answers/summary.hpp"
 #include "base/clock.hpp"
 #include "base/interrupt.hpp"
 #include "base/quantity.hpp"

@@ -3,12 +3,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+
 #include "answers/claims.hpp"
 #include "base/exit.hpp"
 #include "base/terminal.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
 
 namespace clweave::commands {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::vector<std::string> claims;  // ids; empty: all
+  std::string claims_file;          // empty: the built-in one
+  std::string format = "text";
+  bool rows = false;
+};
 
 int claims(const Options& options) {
   const auto families = all_families();
@@ -20,13 +32,25 @@ int claims(const Options& options) {
     for (const auto& claim : all) device.rulings.push_back(ruling_of(claim, rows, families));
   }
   if (devices.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
-  switch (options.format) {
-    case Format::csv: fmt::print("{}", claims_csv(devices)); break;
-    case Format::json: fmt::print("{}", claims_json(devices)); break;
-    case Format::markdown: fmt::print("{}", claims_markdown(devices)); break;
-    case Format::text: fmt::print("{}", claims_text(devices, screen_of(STDOUT_FILENO), options.show_rows));
-  }
+  put(STDOUT_FILENO, options.format == "csv"    ? claims_csv(devices)
+                     : options.format == "json" ? claims_json(devices)
+                     : options.format == "markdown"
+                         ? claims_markdown(devices)
+                         : claims_text(devices, screen_of(STDOUT_FILENO), options.rows));
   return fine;
+}
+
+}  // namespace
+
+Command claims(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand(
+      "claims", "Hold the published claims against results files: verdict, number and published number");
+  add_files(*command, options->files);
+  add_formats(*command, options->format);
+  command->add_flag("--rows", options->rows, "Show which rows each number comes from");
+  add_claims(*command, options->claims, options->claims_file);
+  return {command, [options](const auto&) { return claims(*options); }};
 }
 
 }  // namespace clweave::commands

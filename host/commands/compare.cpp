@@ -3,18 +3,33 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "answers/architectures.hpp"
 #include "answers/regression.hpp"
 #include "base/exit.hpp"
 #include "base/terminal.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
+#include "commands/fingerprint.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
 
 namespace {
+
+struct Options {
+  std::vector<std::string> files;    // regression: the old ones, when `against` has the new
+  std::vector<std::string> against;  // several sessions a side, best measured in turns
+  std::vector<std::string> noise;    // sessions with nothing changed between them
+  std::string mode = "auto";         // regression, architectures, auto
+  std::string fail_on;               // slower, slower:5%, broken, joined by commas
+  std::vector<std::string> families;
+  double margin = 0.03;  // a ratio within 1 +- this is no change
+  bool all = false;      // every case, every table
+  bool fingerprint = false;
+  std::string format = "text";
+};
 
 // Devices of one name on both sides: results of one device before and after.
 bool one_device(const ResultsSet& a, const ResultsSet& b) {
@@ -34,10 +49,8 @@ int verdict_code(const Regression& regression, const FailOn& fail_on) {
   return fine;
 }
 
-}  // namespace
-
-int compare(const Options& all_options) {
-  const CompareOptions& options = all_options.compare;
+int compare(const Options& options) {
+  if (options.fingerprint) return fingerprint({.files = options.files, .format = options.format});
   const FailOn fail_on = fail_on_of(options.fail_on);
   const Screen screen = screen_of(STDOUT_FILENO);
   const bool two_sides = !options.against.empty() || options.files.size() == 2;
@@ -72,16 +85,62 @@ int compare(const Options& all_options) {
                   fmt::format("{}: results of one device; compare takes two files of one device, or "
                               "results of several devices",
                               fmt::join(options.files, ", ")));
-    fmt::print("{}", architectures_text(compare_architectures(before, families), options.format,
-                                        !options.families.empty(), options.all, screen));
+    put(STDOUT_FILENO, architectures_text(compare_architectures(before, families), format_of(options.format),
+                                          !options.families.empty(), options.all, screen));
     return fine;
   }
   std::vector<ResultsSet> noise;
   for (const auto& file : options.noise) noise.push_back(read_results({file}, families));
   for (auto* set : {&before, &after}) set->keep(options.families);
   const Regression found = compare_regression(before, after, noise, {.margin = options.margin});
-  fmt::print("{}", regression_text(found, options.format, options.all, screen));
+  put(STDOUT_FILENO, regression_text(found, format_of(options.format), options.all, screen));
   return verdict_code(found, fail_on);
+}
+
+}  // namespace
+
+Command compare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command =
+      app.add_subcommand("compare",
+                         "One device before and after a change: what is faster or slower, and how sure "
+                         "that is; several devices: which variant is best where");
+  command
+      ->add_option("FILE", options->files,
+                   "CSVs of clweave run, and results/published/figures.csv beside different devices")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option("--against", options->against,
+                   "The new side, where the files are several sessions of the old one")
+      ->type_name("FILE..")
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option(
+          "--noise", options->noise,
+          "Sessions of one device with nothing changed between them: what they differ by is no change")
+      ->type_name("FILE..")
+      ->check(CLI::ExistingFile);
+  command->add_option("--mode", options->mode, "auto: by the devices in two files")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"auto", "regression", "architectures"}));
+  command->add_option("--margin", options->margin, "A ratio within 1 +- this is no change")
+      ->type_name("F")
+      ->check(CLI::Range(0.0, 10.0));
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; "
+                   "several with commas")
+      ->type_name("WHAT");
+  add_families(*command, options->families, "Only these families, with every variant [all]");
+  command->add_flag("--all", options->all, "Every case, every table");
+  auto* fingerprints =
+      command->add_flag("--fingerprint", options->fingerprint,
+                        "Instead: one card per device, side by side, as clweave fingerprint prints them");
+  for (const char* other : {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all"})
+    fingerprints->excludes(command->get_option(other));
+  add_formats(*command, options->format);
+  return {command, [options](const auto&) { return compare(*options); }};
 }
 
 }  // namespace clweave::commands

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // devices: every OpenCL device.
-#include <fmt/format.h>
-#include <unistd.h>
+#include <CLI/CLI.hpp>
 
-#include "base/exit.hpp"
-#include "base/terminal.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
 #include "commands/listing.hpp"
 #include "commands/measuring.hpp"
 
 namespace clweave::commands {
 
-int devices(const Options& options) {
-  const auto all = chosen_devices(*runner_of(options, {}), {});
-  fmt::print("{}", options.format == Format::json ? devices_json(all)
-                                                  : devices_table(all, wants_colour(STDOUT_FILENO)));
-  return fine;
+Command devices(CLI::App& app) {
+  auto format = std::make_shared<std::string>("text");
+  auto* command =
+      app.add_subcommand("devices", "Show every OpenCL device, and which entries are the same hardware");
+  add_formats(*command, *format);
+  return {command, [format](const auto&) {
+            return print(devices_report(chosen_devices(*runner_of({}, {}), {})), *format);
+          }};
 }
 
 }  // namespace clweave::commands

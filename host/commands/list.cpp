@@ -1,32 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // list: the families, or the columns of a results file.
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/exit.hpp"
 #include "base/terminal.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
 #include "commands/listing.hpp"
 #include "results/record.hpp"
 
 namespace clweave::commands {
 
+namespace {
+
+struct Options {
+  std::vector<std::string> families;
+  std::string format = "text";
+  bool columns = false;
+};
+
 int list(const Options& options) {
-  auto families = all_families();
-  const auto& wanted = options.selection.families;
-  select_jobs(families, options.selection);  // refuses unknown names
-  if (!wanted.empty())
-    std::erase_if(families,
-                  [&](const Family& f) { return std::ranges::find(wanted, f.name) == wanted.end(); });
   if (options.columns) {
-    fmt::print("{}", column_dictionary());
-  } else {
-    fmt::print("{}", options.format == Format::json ? families_json(families)
-                                                    : families_table(families, wants_colour(STDOUT_FILENO)));
+    put(STDOUT_FILENO, column_dictionary());
+    return fine;
   }
-  return fine;
+  auto families = all_families();
+  select_jobs(families, {.families = options.families});  // refuses unknown names
+  if (!options.families.empty())
+    std::erase_if(families, [&](const Family& f) {
+      return std::ranges::find(options.families, f.name) == options.families.end();
+    });
+  return print(families_report(families), options.format);
+}
+
+}  // namespace
+
+Command list(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand(
+      "list", "Show the families: the question each answers, axes, values, number of cases");
+  add_families(*command, options->families, "Only these families [all]");
+  command->add_flag("--columns", options->columns, "The columns of a results CSV, as a Markdown table");
+  add_formats(*command, options->format);
+  return {command, [options](const auto&) { return list(*options); }};
 }
 
 }  // namespace clweave::commands

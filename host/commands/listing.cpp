@@ -25,58 +25,47 @@ std::string values_text(const Axis& axis) {
 
 }  // namespace
 
-std::string devices_table(const std::vector<DeviceInfo>& devices, bool colour) {
+Report devices_report(const std::vector<DeviceInfo>& devices) {
+  Report out;
   Table table({{"index"},
-               {"device"},
-               {"vendor"},
+               {"device", Align::left, Give::cut},
                {"type"},
-               {"platform"},
-               {"driver"},
                {"CUs", Align::right},
                {"memory", Align::right},
-               {"local", Align::right},
-               {"fp64"},
-               {"sub-groups"},
-               {"UUID or PCI"},
-               {"same hardware as"}});
+               {"local", Align::right, Give::keep, 5},
+               {"fp64", Align::left, Give::keep, 4},
+               {"sub-groups", Align::left, Give::keep, 3},
+               {"driver", Align::left, Give::cut, 7},
+               {"platform", Align::left, Give::cut, 8},
+               {"vendor", Align::left, Give::cut, 2},
+               {"UUID or PCI", Align::left, Give::cut, 1},
+               {"same hardware as", Align::left, Give::keep, 6}});
+  out.columns({"index", "device", "type", "compute_units", "memory_bytes", "local_bytes", "fp64", "subgroups",
+               "driver", "platform", "version", "vendor", "uuid", "pci", "same_hardware_as"});
   for (const auto& device : devices) {
     std::vector<std::string> twins;
     for (const auto& other : devices) {
       if (!device.silicon.empty() && other.silicon == device.silicon && other.index() != device.index())
         twins.push_back(other.index());
     }
-    table.add({device.index(), device.name, device.vendor, device.type,
-               device.platform + ", " + device.version, device.driver, std::to_string(device.compute_units),
+    table.add({device.index(), device.name, device.type, std::to_string(device.compute_units),
                bytes_text(static_cast<double>(device.memory_bytes)),
                bytes_text(static_cast<double>(device.local_bytes)), yes(device.fp64), yes(device.subgroups),
+               device.driver, device.platform + ", " + device.version, device.vendor,
                !device.pci.empty() ? device.pci : device.uuid, fmt::format("{}", fmt::join(twins, " "))});
+    out.row({device.index(), device.name, device.type, static_cast<std::int64_t>(device.compute_units),
+             static_cast<std::int64_t>(device.memory_bytes), static_cast<std::int64_t>(device.local_bytes),
+             device.fp64, device.subgroups, device.driver, device.platform, device.version, device.vendor,
+             device.uuid, device.pci, twins});
   }
-  return table.text(colour);
-}
-
-std::string devices_json(const std::vector<DeviceInfo>& devices) {
-  return nlohmann::json(devices).dump(2) + "\n";
-}
-
-std::string families_table(const std::vector<Family>& families, bool colour) {
-  std::string out;
-  for (const auto& family : families) {
-    std::vector<std::string> counts;
-    for (const auto* preset : preset_names)
-      counts.push_back(fmt::format("{} {}", preset, cases_of(family, family.presets.at(preset), 0).size()));
-    out += fmt::format("{}  {}\n  cases: {}\n", paint(family.name, Style::bold, colour), family.question,
-                       fmt::join(counts, ", "));
-    Table table({{"axis"}, {"values (the first is the default)"}, {"meaning"}});
-    for (const auto& axis : family.axes)
-      table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
-    for (const auto& column : family.derived)
-      table.add({column.name, "follows from the axes", column.meaning});
-    out += table.text(colour) + "\n";
-  }
+  out.table(std::move(table));
+  out.document(devices);
   return out;
 }
 
-std::string families_json(const std::vector<Family>& families) {
+namespace {
+
+nlohmann::json families_json(const std::vector<Family>& families) {
   auto out = nlohmann::json::array();
   for (const auto& family : families) {
     auto axes = nlohmann::json::array();
@@ -101,11 +90,45 @@ std::string families_json(const std::vector<Family>& families) {
                    {"derived", derived},
                    {"cases", cases}});
   }
-  return out.dump(2) + "\n";
+  return out;
 }
 
-std::string dry_run_table(const std::vector<Job>& jobs, const DeviceInfo& device, bool colour) {
-  Table table({{"case"}, {"launches"}, {"memory", Align::right}, {"time", Align::right}});
+}  // namespace
+
+Report families_report(const std::vector<Family>& families) {
+  Report out;
+  out.columns({"family", "axis", "values", "meaning", "open", "tunable"});
+  for (const auto& family : families) {
+    std::vector<std::string> counts;
+    for (const auto* preset : preset_names)
+      counts.push_back(fmt::format("{} {}", preset, cases_of(family, family.presets.at(preset), 0).size()));
+    out.line(fmt::format("{}  {}", paint(family.name, Style::bold), family.question));
+    out.line(fmt::format("  cases: {}", fmt::join(counts, ", ")));
+    Table table({{"axis"},
+                 {"values (the first is the default)", Align::left, Give::wrap},
+                 {"meaning", Align::left, Give::wrap}});
+    for (const auto& axis : family.axes) {
+      table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
+      std::vector<std::string> values;
+      for (const auto& value : axis.values) values.push_back(text_of(value));
+      out.row({family.name, axis.name, values, axis.meaning, axis.open, axis.tunable});
+    }
+    for (const auto& column : family.derived)
+      table.add({column.name, "follows from the axes", column.meaning});
+    out.table(std::move(table));
+    out.line();
+  }
+  out.document(families_json(families));
+  return out;
+}
+
+Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
+  Report out;
+  Table table({{"case", Align::left, Give::wrap},
+               {"memory", Align::right},
+               {"time", Align::right},
+               {"launches", Align::left, Give::cut, 1}});
+  out.columns({"case_id", "memory_bytes", "time_s", "launches", "unsupported"});
   double seconds = 0;
   std::uint64_t most_bytes = 0;
   for (const auto& job : jobs) {
@@ -127,15 +150,18 @@ std::string dry_run_table(const std::vector<Job>& jobs, const DeviceInfo& device
       const Estimate need = estimate(plan, device);
       seconds += need.seconds;
       most_bytes = std::max(most_bytes, need.bytes);
-      table.add({job.at.id(), fmt::format("{}", fmt::join(launches, ", ")),
-                 bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds)});
+      table.add({job.at.id(), bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds),
+                 fmt::format("{}", fmt::join(launches, ", "))});
+      out.row({job.at.id(), static_cast<std::int64_t>(need.bytes), need.seconds, launches, {}});
     } catch (const Error& error) {
-      table.add({job.at.id(), std::string("unsupported: ") + error.what(), "", ""});
+      table.add({job.at.id(), "", "", std::string("unsupported: ") + error.what()});
+      out.row({job.at.id(), {}, {}, {}, std::string(error.what())});
     }
   }
-  return fmt::format("{}{} cases on {}, at most {} of device memory, roughly {}\n", table.text(colour),
-                     jobs.size(), device.name, bytes_text(static_cast<double>(most_bytes)),
-                     seconds_text(seconds));
+  out.table(std::move(table));
+  out.line(fmt::format("{} cases on {}, at most {} of device memory, roughly {}", jobs.size(), device.name,
+                       bytes_text(static_cast<double>(most_bytes)), seconds_text(seconds)));
+  return out;
 }
 
 }  // namespace clweave

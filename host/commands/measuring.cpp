@@ -18,7 +18,7 @@ namespace clweave {
 
 Measuring rule_of(const Options& options) {
   Measuring rule;
-  rule.cold = options.cold;
+  rule.cold = options.cache == "cold";
   const std::string& preset = options.selection.preset;
   // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
   if (preset == "quick") rule.stop.max_seconds = 0.25;
@@ -59,7 +59,7 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
     const auto matching = select_devices(all, selector);
     if (matching.empty())
       throw Error(Kind::no_device, "--device " + selector + " matches none of\n" +
-                                       devices_table(all, wants_colour(STDERR_FILENO)));
+                                       text_of(devices_report(all), "text", screen_of(STDERR_FILENO)));
     for (const auto& device : matching) {
       if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
         chosen.push_back(device);

@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// options: the command line.
+// options: the command line of what measures.
 #pragma once
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "answers/report.hpp"
 #include "suite/selection.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace clweave {
 
-struct CompareOptions {
-  std::vector<std::string> files;    // regression: the old ones, when `against` has the new
-  std::vector<std::string> against;  // several sessions a side, best measured in turns
-  std::vector<std::string> noise;    // sessions with nothing changed between them
-  std::string mode = "auto";         // regression, architectures, auto
-  std::string fail_on;               // slower, slower:5%, broken, joined by commas
-  std::vector<std::string> families;
-  double margin = 0.03;  // a ratio within 1 +- this is no change
-  bool all = false;      // every case, every table
-  Format format = Format::text;
-};
-
-enum class Command { devices, list, run, tune, roofline, compare, claims, fingerprint, worker };
-
+// What run and tune take.
 struct Options {
-  Command command = Command::run;
-  Format format = Format::text;      // devices, list, roofline, claims, fingerprint
-  bool columns = false;              // list
-  std::vector<std::string> files;    // roofline, claims, fingerprint: results
-  bool show_rows = false;            // claims, fingerprint: which rows a number comes from
   bool run_claims = false;           // run: the cases that decide claims, instead of a preset's
   std::vector<std::string> claims;   // ids; empty: all
   std::string claims_file;           // empty: the built-in one
@@ -39,7 +24,7 @@ struct Options {
   std::string kernels;
   bool dry_run = false;
   std::optional<int> repeat;           // --runs
-  bool cold = false;                   // --cache cold
+  std::string cache = "warm";          // or cold
   std::optional<double> precision;     // half-width of the median's interval / median
   std::optional<std::size_t> samples;  // exactly
   std::optional<std::size_t> max_samples;
@@ -55,16 +40,18 @@ struct Options {
   std::string replay;                       // a results file ..
   std::string replay_case;                  // .. and the case of it to run again
 
-  CompareOptions compare;
-
   // One look, or enough processes to compare with: within one, samples share its luck.
   int runs() const {
     return repeat.value_or(selection.preset == "paper" || selection.preset == "full" ? 5 : 1);
   }
 };
 
-// `arguments` without the program's name. Empty when there is nothing left to do (--help, --version): the
-// text was printed. Throws `usage`.
+// Add the command with its options, which must outlive the command line.
+CLI::App* add_run(CLI::App&, Options&);
+CLI::App* add_tune(CLI::App&, Options&);
+
+// Those of a row: of `run` or `tune`. Empty when there is nothing left to do (--help, --version): the text
+// was printed. Throws `usage`.
 std::optional<Options> parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace clweave

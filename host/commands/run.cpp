@@ -16,7 +16,7 @@
 #include "base/terminal.hpp"
 #include "base/version.hpp"
 #include "campaign/campaign.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
 #include "commands/listing.hpp"
 #include "commands/measuring.hpp"
 #include "results/provenance.hpp"
@@ -75,8 +75,6 @@ Job replayed_job(Options& options, const std::vector<Family>& families) {
   return {&*family, std::move(at)};
 }
 
-}  // namespace
-
 int run(Options options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const auto families = all_families();
@@ -116,8 +114,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
   auto devices = chosen_devices(*runner, options.devices);
   if (interrupts() != 0) return interrupted;
   if (options.dry_run) {
-    for (const auto& device : devices)
-      fmt::print("{}", dry_run_table(jobs_of(device), device, wants_colour(STDOUT_FILENO)));
+    for (const auto& device : devices) print(dry_run_report(jobs_of(device), device));
     return fine;
   }
   if (left) {
@@ -139,6 +136,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
 
   std::vector<Bench> benches;
   std::shared_ptr<ResultsFile> common_file;
+  std::vector<std::string> files;
   const auto paths = default_paths(devices, "");
   std::optional<TunedStore> store;
   if (options.tuned) store.emplace(options.store.empty() ? default_store_path() : options.store);
@@ -149,6 +147,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
       const std::string path = !options.csv.empty() ? options.csv : paths[d];
       file =
           left ? std::make_shared<ResultsFile>(path, axes, *left) : std::make_shared<ResultsFile>(path, axes);
+      files.push_back(path);
       if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
@@ -164,12 +163,18 @@ int run(Options options, const std::vector<std::string>& arguments) {
                  *runner, provenance(command, options.selection.seed), left ? &*left : nullptr);
   campaign = &whole;
   const int code = whole.execute(std::move(benches));
-  fmt::print(
-      stdout_is_csv ? stderr : stdout, "{}",
-      summary_text(whole.records(), families, wants_colour(stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO)));
+  print(summary_of(whole.records(), families, stdout_is_csv ? std::vector<std::string>{} : files), "text",
+        stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
   if (code == interrupted && !options.csv.empty() && options.csv != "-")
     fmt::print(stderr, "clweave: interrupted; clweave run --resume {} goes on\n", options.csv);
   return code;
+}
+
+}  // namespace
+
+Command run(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  return {add_run(app, *options), [options](const auto& arguments) { return run(*options, arguments); }};
 }
 
 }  // namespace clweave::commands

@@ -11,11 +11,13 @@
 #include "base/interrupt.hpp"
 #include "base/terminal.hpp"
 #include "campaign/tuner.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
 #include "commands/measuring.hpp"
 #include "results/provenance.hpp"
 
 namespace clweave::commands {
+
+namespace {
 
 int tune(const Options& options, const std::vector<std::string>& arguments) {
   catch_interrupts();
@@ -63,6 +65,13 @@ int tune(const Options& options, const std::vector<std::string>& arguments) {
   if (interrupts() != 0) return interrupted;
   fmt::print(people, "kept in {}; clweave run --tuned uses it\n", store.path());
   return failed ? case_failed : fine;
+}
+
+}  // namespace
+
+Command tune(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  return {add_tune(app, *options), [options](const auto& arguments) { return tune(*options, arguments); }};
 }
 
 }  // namespace clweave::commands

@@ -126,6 +126,14 @@ std::string Record::axis(const std::string& name) const {
   return it != axes.end() ? it->second : "";
 }
 
+std::string axes_text(const Record& record, const Family& family, bool tunable) {
+  std::vector<std::string> parts;
+  for (const auto& axis : family.axes) {
+    if (axis.tunable == tunable) parts.push_back(axis.name + "=" + record.axis(axis.name));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 Number rate_of(const Record& record) {
   return of_arithmetic(record.ceiling) ? record.gflop_per_s : record.gb_per_s;
 }

@@ -103,6 +103,9 @@ struct Record {
 // The speed that a row is held against its ceiling with: Gop/s of arithmetic, else GB/s.
 Number rate_of(const Record&);
 
+// A row's tunable axes, or the others: "group=256 rows=8".
+std::string axes_text(const Record&, const Family&, bool tunable);
+
 struct Column {
   std::string name;
   std::string unit;  // empty: text or a plain count

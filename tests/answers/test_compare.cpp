@@ -19,7 +19,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "campaign/campaign.hpp"
-#include "commands/commands.hpp"
+#include "commands/command.hpp"
 
 using namespace clweave;
 using testing::AllOf;
@@ -919,12 +919,10 @@ class CompareCommand : public testing::Test {
       if (word.ends_with(".csv")) word = (folder_ / word).string();
     }
     words.insert(words.begin(), command);
-    const auto options = parse_options(words);
     testing::internal::CaptureStdout();
     int code = -1;
     try {
-      code = options->command == Command::fingerprint ? commands::fingerprint(*options)
-                                                      : commands::compare(*options);
+      code = run_command(words);
     } catch (...) {
       testing::internal::GetCapturedStdout();
       throw;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "commands/command.hpp"
 
 using namespace clweave;
 
@@ -14,5 +15,5 @@ TEST(ClaimOptions, AClaimTakesThePlaceOfAPreset) {
   EXPECT_FALSE(parse_options({"run"})->run_claims);
   EXPECT_THROW(parse_options({"run", "--claims", "--preset", "paper"}), Error);
   EXPECT_THROW(parse_options({"run", "--claim", "000-a", "--preset", "paper"}), Error);
-  EXPECT_THROW(parse_options({"claims", "/dev/null", "--csv", "--json"}), Error);
+  EXPECT_THROW(run_command({"claims", "/dev/null", "--csv", "--json"}), Error);
 }
