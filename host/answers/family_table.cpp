@@ -94,14 +94,17 @@ std::vector<Block> blocks_of(const Points& points, const Family& family, const A
     if (!has(rows, axis.name) && !has(columns, axis.name)) rest.push_back(axis.name);
   }
   if (!has(rows, device_axis) && !has(columns, device_axis)) rest.insert(rest.begin(), device_axis);
-  // An axis that goes with the row, such as the shape each kernel was published with, splits no table.
-  std::erase_if(rest, [&](const std::string& axis) {
-    std::map<std::string, std::string> per_row;
+  // An axis that goes with the row or the column, such as the shape each kernel was published with, splits no
+  // table.
+  const auto goes_with = [&](const std::string& axis, const Axes& keys) {
+    std::map<std::string, std::string> values;
     return std::ranges::all_of(points, [&](const Point& point) {
       const std::string value = value_at(point, axis);
-      return per_row.try_emplace(joined(point, rows), value).first->second == value;
+      return values.try_emplace(joined(point, keys), value).first->second == value;
     });
-  });
+  };
+  std::erase_if(rest,
+                [&](const std::string& axis) { return goes_with(axis, rows) || goes_with(axis, columns); });
   std::vector<Block> out;
   std::map<std::string, std::size_t> known;
   for (const auto& point : in_axis_order(points, family, rest)) {

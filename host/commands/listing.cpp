@@ -125,9 +125,9 @@ Report families_report(const std::vector<Family>& families) {
 Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
   Report out;
   Table table({{"case", Align::left, Give::wrap},
+               {"launches", Align::left, Give::cut, 1},
                {"memory", Align::right},
-               {"time", Align::right},
-               {"launches", Align::left, Give::cut, 1}});
+               {"time", Align::right}});
   out.columns({"case_id", "memory_bytes", "time_s", "launches", "unsupported"});
   double seconds = 0;
   std::uint64_t most_bytes = 0;
@@ -150,11 +150,11 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
       const Estimate need = estimate(plan, device);
       seconds += need.seconds;
       most_bytes = std::max(most_bytes, need.bytes);
-      table.add({job.at.id(), bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds),
-                 fmt::format("{}", fmt::join(launches, ", "))});
+      table.add({job.at.id(), fmt::format("{}", fmt::join(launches, ", ")),
+                 bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds)});
       out.row({job.at.id(), static_cast<std::int64_t>(need.bytes), need.seconds, launches, {}});
     } catch (const Error& error) {
-      table.add({job.at.id(), "", "", std::string("unsupported: ") + error.what()});
+      table.add({job.at.id(), std::string("unsupported: ") + error.what(), "", ""});
       out.row({job.at.id(), {}, {}, {}, std::string(error.what())});
     }
   }

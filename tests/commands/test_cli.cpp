@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "device/enumerate.hpp"
 #include "device/program.hpp"
@@ -150,7 +151,7 @@ class Cli : public testing::Test {
 
 TEST_F(Cli, HelpListsEveryOption) {
   const std::vector<std::pair<Strings, Strings>> pages = {
-      {{"--help"}, {"--help", "--version", "devices", "list", "run", "tune", "roofline"}},
+      {{"--help"}, {"--help", "--version", "devices", "list", "run", "tune", "roofline", "show"}},
       {{"devices", "--help"}, {"--json"}},
       {{"list", "--help"}, {"--family", "--json", "--columns"}},
       {{"run", "--help"}, {"--samples",     "--device",  "--family", "--preset",    "--set",
@@ -165,6 +166,9 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"compare", "--help"},
        {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all", "--fingerprint",
         "--csv", "--json", "--markdown"}},
+      {{"show", "--help"},
+       {"--family", "--rows", "--columns", "--quantity", "--plot", "--csv", "--json", "--markdown",
+        "--format"}},
       {{"claims", "--help"}, {"--claim", "--claims-file", "--rows", "--csv", "--json", "--markdown"}},
       {{"fingerprint", "--help"}, {"--rows", "--csv", "--json", "--markdown"}}};
   show({});
@@ -180,6 +184,37 @@ TEST_F(Cli, HelpListsEveryOption) {
   }
 }
 
+// Nothing asked is the question what there is.
+TEST_F(Cli, NoWordsPrintTheHelp) {
+  show({});
+  const Ended alone = run({});
+  EXPECT_EQ(alone.code, 0);
+  EXPECT_EQ(alone.err, "");
+  EXPECT_EQ(alone.out, run({"--help"}).out);
+}
+
+TEST_F(Cli, HelpFitsEightyColumns) {
+  show({});
+  for (const char* command :
+       {"", "claims", "compare", "devices", "fingerprint", "list", "roofline", "run", "show", "tune"}) {
+    const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
+    for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
+  }
+}
+
+TEST_F(Cli, AFullOutputEndsInFive) {
+  show({});
+  for (const Strings& words : {Strings{"list"}, Strings{"list", "--columns"}, Strings{"--help"}}) {
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0) GTEST_SKIP() << "no /dev/full here";
+    trial_.start(words, CLWEAVE_BINARY, full);
+    const Ended ended = trial_.finish();
+    close(full);
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("cannot write to stdout"));
+  }
+}
+
 TEST_F(Cli, VersionIsOneLine) {
   const Ended ended = run({"--version"});
   EXPECT_EQ(ended.code, 0);
@@ -190,7 +225,6 @@ TEST_F(Cli, VersionIsOneLine) {
 // Decided before a driver is loaded: without any, the answer is the same.
 TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
   const std::vector<std::pair<Strings, Strings>> table = {
-      {{}, {"clweave --help"}},
       {{"nosuch"}, {"clweave --help"}},
       {{"--nosuch"}, {"clweave --help"}},
       {{"run", "--nosuch"}, {"--nosuch", "clweave run --help"}},

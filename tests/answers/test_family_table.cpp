@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_family_table: tables and curves of families, from invented records.
+#include "answers/family_table.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "answers/invented_records.hpp"
+#include "base/error.hpp"
+
+using namespace clweave;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+MedianCases cases_of(const std::vector<Record>& records) {
+  MedianCases all;
+  for (const auto& record : records) all.add(record);
+  all.settle();
+  return all;
+}
+
+std::string plain(const std::vector<Record>& records) {
+  return text_of(family_tables(cases_of(records), invented(), {}), "text", Screen{.ascii = false});
+}
+
+}  // namespace
+
+TEST(FamilyTable, ShowsOneTablePerFamily) {
+  EXPECT_EQ(plain({ceiling_row("copy", "float", "copy", 200), ceiling_row("read", "float", "read", 250),
+                   ceiling_row("arithmetic", "float", "arithmetic_float", 4000),
+                   ceiling_row("arithmetic", "int", "arithmetic_int", 2000), grid_row("plain", "row", 50),
+                   grid_row("plain", "column", 123.456), grid_row("clever", "row", 60),
+                   grid_row("clever", "column", 190)}),
+            "Loom 1  Invented, OpenCL 3.0, driver 1.2\n"
+            "\n"
+            "ceiling, GB/s, of arithmetic Gop/s by type\n"
+            "kernel      float   int\n"
+            "───────────────────────\n"
+            "copy          200\n"
+            "read          250\n"
+            "arithmetic   4000  2000\n"
+            "\n"
+            "grid, GB/s by mapping\n"
+            "kernel      row      column\n"
+            "───────────────────────────\n"
+            "plain   50  25%  123.5  62%\n"
+            "clever  60  30%    190  95%\n"
+            "\n");
+}
+
+TEST(FamilyTable, ShowsOneTablePerValueOfAnAxisThatIsLeft) {
+  const std::string text =
+      plain({grid_row("plain", "row", 10, "1024"), grid_row("plain", "row", 20, "64"),
+             grid_row("clever", "row", 30, "1024"), grid_row("clever", "row", 40, "64")});
+  // `local` goes with the kernel and splits nothing; `form` has one value. Numbers in their order.
+  const auto small = text.find("grid  n=64, GB/s");
+  const auto large = text.find("grid  n=1024, GB/s");
+  ASSERT_NE(small, std::string::npos) << text;
+  ASSERT_NE(large, std::string::npos) << text;
+  EXPECT_LT(small, large);
+  EXPECT_EQ(text.find("local="), std::string::npos);
+  EXPECT_EQ(text.find("form="), std::string::npos);
+  EXPECT_THAT(text.substr(small, large - small), AllOf(HasSubstr("20  10%"), HasSubstr("40  20%")));
+  EXPECT_THAT(text.substr(large), AllOf(HasSubstr("10   5%"), HasSubstr("30  15%")));
+}
+
+TEST(FamilyTable, ShowsSlowdownsOverTheBestOfTheTable) {
+  const std::string text = plain(
+      {lanes_row(16, 1, 8e-3), lanes_row(2, 1, 1.5e-3), lanes_row(2, 16, 5e-4), lanes_row(16, 2, 1e-3)});
+  EXPECT_THAT(text, HasSubstr("lanes, time over the best of the table by granularity\n"
+                              "paths       1      2     16\n"
+                              "───────────────────────────\n"
+                              "2       3.00x         1.00x\n"
+                              "16     16.00x  2.00x\n"));
+}
+
+TEST(FamilyTable, ShowsItemsAndTimesWhereThereIsNoRate) {
+  Record items = row("sort", {{"n", "64"}});
+  items.gitems_per_s = 2.5;
+  Record timed = row("sort", {{"n", "128"}});
+  timed.time_s = 4.5e-6;
+  EXPECT_THAT(plain({items, timed}), AllOf(HasSubstr("sort, G items/s"), HasSubstr("\n64       2.5\n"),
+                                           HasSubstr("\n128  4.50 us\n")));
+}
+
+TEST(FamilyTable, ShowsRowsThatFailed) {
+  const std::string text =
+      plain({grid_row("plain", "row", 50),
+             broken(grid_row("plain", "column", 0), "wrong_result", "3 of 4 elements correct"),
+             broken(grid_row("clever", "row", 0), "unsupported", "no double precision"),
+             broken(grid_row("clever", "column", 0), "launch_failed", "CL_OUT_OF_RESOURCES")});
+  EXPECT_THAT(text, HasSubstr("plain       50  25%   wrong_result\n"
+                              "clever  unsupported  launch_failed\n"));
+}
+
+TEST(FamilyTable, ShowsExhibitsApartFromFailures) {
+  const std::string text =
+      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
+                                                  "wrong_result", "exhibit: an unsigned factor", "yes")});
+  EXPECT_THAT(text, HasSubstr("grid  form=corrected, "));
+  EXPECT_THAT(text, HasSubstr("grid  form=published, "));
+  EXPECT_THAT(text, HasSubstr("plain   exhibit: wrong\n"));
+}
+
+// It is not wrong on a device that cannot run it.
+TEST(FamilyTable, CallsAnExhibitWrongOnlyWhereItIs) {
+  for (const char* status : {"unsupported", "build_failed", "timeout"}) {
+    const std::string text =
+        plain({broken(grid_row("plain", "row", 0, "64", "published"), status, "why", "yes")});
+    EXPECT_THAT(text, AllOf(HasSubstr(status), Not(HasSubstr("exhibit: wrong"))));
+  }
+  Record right = grid_row("plain", "row", 50, "64", "published");
+  right.exhibit = "yes";
+  EXPECT_THAT(plain({right}), HasSubstr("50  25%"));
+}
+
+TEST(FamilyTable, ShowsFindingsUnderTheirFamily) {
+  const std::string text = plain({lanes_row(2, 1, 2e-3), lanes_row(2, 2, 1e-3), grid_row("plain", "row", 50),
+                                  finding("lanes", "lockstep_width", 32, "items"),
+                                  finding("grid", "coalescing_penalty", 2.34567, "ratio")});
+  const auto grid = text.find("  coalescing_penalty 2.35 ratio: because of coalescing_penalty\n");
+  const auto lanes_table = text.find("lanes, ");
+  const auto lanes = text.find("  lockstep_width 32 items: because of lockstep_width\n");
+  ASSERT_NE(grid, std::string::npos) << text;
+  ASSERT_NE(lanes, std::string::npos) << text;
+  EXPECT_LT(grid, lanes_table);
+  EXPECT_LT(lanes_table, lanes);
+}
+
+TEST(FamilyTable, ShowsTheMedianOfRepetitions) {
+  std::vector<Record> records;
+  for (const double time_s : {3e-3, 1e-3, 2e-3}) {
+    records.push_back(grid_row("plain", "row", 0.1 / time_s));
+    records.back().time_s = time_s;
+    records.back().run = static_cast<std::int64_t>(records.size());
+  }
+  std::string text = plain(records);
+  EXPECT_THAT(text, HasSubstr("\nplain   50  25%\n"));
+  // One that failed is shown, whatever the others say.
+  records.push_back(broken(grid_row("plain", "row", 0), "timeout", "30 s without a sign of life"));
+  text = plain(records);
+  EXPECT_THAT(text, HasSubstr("\nplain   timeout\n"));
+}
+
+TEST(FamilyTable, LeavesOutFamiliesItDoesNotKnow) {
+  EXPECT_THAT(plain({row("fft", {{"n", "8"}}), grid_row("plain", "row", 50)}), Not(HasSubstr("fft")));
+}
+
+TEST(FamilyTable, UsesColourOnlyWhenAsked) {
+  const std::vector<Record> records = {
+      ceiling_row("copy", "float", "copy", 200), grid_row("plain", "row", 50),
+      broken(grid_row("plain", "column", 0), "wrong_result", "r"),
+      broken(grid_row("clever", "row", 0, "64", "published"), "wrong_result", "r", "yes"),
+      finding("grid", "gain", 2, "ratio")};
+  const std::string uncoloured = plain(records);
+  EXPECT_EQ(uncoloured.find('\x1b'), std::string::npos);
+  std::string coloured =
+      text_of(family_tables(cases_of(records), invented(), {}), "text", {.colour = true, .ascii = false});
+  EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[1mgrid\x1b[0m"), HasSubstr("\x1b[31mwrong_result\x1b[0m"),
+                              HasSubstr("\x1b[2mexhibit: wrong\x1b[0m"), HasSubstr("\x1b[36mgain\x1b[0m")));
+  // The same text but for the colours.
+  for (auto at = coloured.find('\x1b'); at != std::string::npos; at = coloured.find('\x1b'))
+    coloured.erase(at, coloured.find('m', at) - at + 1);
+  EXPECT_EQ(coloured, uncoloured);
+}
+
+// Files come from elsewhere too: what is missing is not zero.
+TEST(FamilyTable, InventsNoNumberThatARowLacks) {
+  Record timeless = lanes_row(2, 1, 1);
+  timeless.time_s.reset();
+  Record nameless = finding("lanes", "width", 1, "items");
+  nameless.value.reset();
+  Record rateless = row("sort", {{"n", "64"}});
+  rateless.time_s.reset();
+  const std::string text = plain({timeless, nameless, rateless});
+  EXPECT_THAT(text, AllOf(HasSubstr("\n2      -\n"), HasSubstr("\n64  -\n"), HasSubstr("  width - items: ")));
+}
+
+TEST(FamilyTable, MarksWhatIsDoubtfulOrCachedAndCountsIt) {
+  Record slow = grid_row("plain", "row", 50), unsure = grid_row("plain", "column", 60),
+         cached = grid_row("clever", "row", 300);
+  slow.throttled = 0.6;
+  unsure.converged = "no";
+  cached.cached = "yes";
+  Record fine = grid_row("clever", "column", 70);
+  fine.throttled = 0.5;
+  fine.converged = "yes";
+  EXPECT_THAT(
+      plain({slow, unsure, cached, fine}),
+      AllOf(HasSubstr("plain    50*  25%  60*  30%\n"), HasSubstr("clever  300 150%c   70  35%\n"),
+            HasSubstr(
+                "*  2 of 4 cells: the device ran slow during 1; the median of 1 is not known as well as was "
+                "asked\nc  1 of 4 cells: ")));
+}
+
+TEST(FamilyTable, ShowsOperationsOfArithmetic) {
+  Record one = ceiling_row("arithmetic", "float", "arithmetic_float", 4000);
+  EXPECT_THAT(plain({one}), AllOf(HasSubstr("ceiling, Gop/s by type\n"), HasSubstr("4000")));
+}
+
+TEST(FamilyTable, PutsSeveralDevicesSideBySide) {
+  Record other = grid_row("plain", "row", 70), twin = grid_row("plain", "row", 90);
+  other.device = "Loom 2";
+  twin.device_id = "0:1";
+  EXPECT_THAT(plain({grid_row("plain", "row", 50), other, twin}),
+              HasSubstr("A  Loom 1  Invented, OpenCL 3.0, driver 1.2\n"
+                        "B  Loom 2  Invented, OpenCL 3.0, driver 1.2\n"
+                        "C  Loom 1  Invented, OpenCL 3.0, driver 1.2\n"
+                        "\n"
+                        "grid, GB/s by device\n"
+                        "kernel        A        B        C\n"
+                        "─────────────────────────────────\n"
+                        "plain   50  25%  70  35%  90  45%\n"));
+}
+
+TEST(FamilyTable, TakesOtherAxesAndQuantities) {
+  std::vector<Record> records;
+  for (const auto* n : {"64", "1024"}) {
+    for (const auto* kernel : {"plain", "clever"}) {
+      records.push_back(grid_row(kernel, "row", 50, n));
+      records.back().time_s = std::string(kernel) == "plain" ? 4e-3 : 1e-3;
+    }
+  }
+  const auto shown = [&](const TableChoice& choice) {
+    return text_of(family_tables(cases_of(records), invented(), choice), "text", {.ascii = false});
+  };
+  EXPECT_THAT(shown({.columns = {"n"}, .quantity = "ms"}), HasSubstr("grid, ms by n\n"));
+  EXPECT_THAT(
+      shown({.columns = {"n"}, .quantity = "speedup"}),
+      HasSubstr(
+          "kernel          64        1024\n──────────────────────────────\nplain   1.00x  25%  1.00x  25%\n"
+          "clever  4.00x  25%  4.00x  25%\n"));
+  EXPECT_THAT(
+      shown({.rows = {"n"}, .columns = {"kernel"}, .quantity = "of_ceiling"}),
+      HasSubstr("n     plain  clever\n───────────────────\n64       25      25\n1024     25      25\n"));
+  for (const auto& [choice, hint] : std::vector<std::pair<TableChoice, std::string>>{
+           {{.families = {"lanes"}}, "there are some of grid"},
+           {{.rows = {"width"}},
+            "family grid has no axis width; it has device, kernel, mapping, n, local, form"},
+           {{.quantity = "watts"},
+            "there is no quantity watts; there are rate, ms, gb, gop, items, of_ceiling, speedup, "
+            "slowdown"}}) {
+    try {
+      shown(choice);
+      FAIL() << hint;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind, Kind::usage);
+      EXPECT_THAT(error.what(), HasSubstr(hint));
+    }
+  }
+}
+
+TEST(FamilyTable, ShowsWhatTuningGained) {
+  Record usual = grid_row("plain", "row", 50), tuned = grid_row("plain", "row", 100);
+  tuned.case_id += "x";
+  tuned.tuned = "yes";
+  tuned.time_s = 5e-4;
+  tuned.axes[3].second = "256";
+  auto families = invented();
+  families[1].axes[3].tunable = true;
+  EXPECT_THAT(text_of(family_tables(cases_of({usual, tuned}), families, {}), "text", {}),
+              HasSubstr("2.00x  1.00 ms  500 us  local=256\n"));
+}
+
+TEST(FamilyTable, IsDataToo) {
+  Record odd = grid_row("plain", "row", 50);
+  odd.device = "Loom \xff";
+  const auto json = nlohmann::json::parse(text_of(
+      family_tables(cases_of({odd, finding("grid", "gain", 2, "ratio")}), invented(), {}), "json", {}));
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0]["device"], "Loom \uFFFD");
+  EXPECT_EQ(json[0]["gb_per_s"], 50);
+  EXPECT_EQ(json[0]["mapping"], "row");
+  EXPECT_EQ(json[1]["finding"], "gain");
+  EXPECT_EQ(json[1]["time_s"], nullptr);
+}
+
+TEST(FamilyPlot, DrawsCurvesOverNumbersAndBarsOverWords) {
+  std::vector<Record> records;
+  for (const auto& [n, rate] : {std::pair("64", 1.0), std::pair("1024", 10.0), std::pair("16384", 100.0)}) {
+    records.push_back(grid_row("plain", "row", rate, n));
+    records.push_back(grid_row("clever", "row", 2 * rate, n));
+  }
+  const auto plot = [&](const TableChoice& choice, const Screen& screen) {
+    return text_of(family_tables(cases_of(records), invented(), choice), "text", screen);
+  };
+  const TableChoice curve{.columns = {"n"}, .plot = true}, bars{.columns = {"mapping"}, .plot = true};
+  const std::string drawn = plot(curve, {.ascii = false, .width = 60});
+  EXPECT_THAT(drawn, AllOf(HasSubstr("n, logarithmic"), HasSubstr("  A  plain\n  B  clever\n"),
+                           HasSubstr("│"), HasSubstr("200 "), HasSubstr("16.4 k\n")));
+  std::istringstream lines(drawn);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), 60U) << line;
+  const std::string plain_text = plot(curve, {.width = 60});
+  EXPECT_TRUE(std::ranges::all_of(plain_text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+      << plain_text;
+  EXPECT_THAT(plot(bars, {.width = 60}), HasSubstr("#"));
+  EXPECT_THAT(plot(bars, {.ascii = false, .width = 60}), HasSubstr("█"));
+}
