@@ -9,10 +9,6 @@
 #error "arithmetic.cl needs T, V, OPERATION, ILP and UNROLL: see host/families/arithmetic.cpp"
 #endif
 
-#ifdef cl_khr_fp16
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-#endif
-
 #if OPERATION == 0
 #define STEP(x) mad(x, (V)(scale), (V)(shift))
 #elif OPERATION == 1

@@ -396,9 +396,6 @@ typedef struct {
 // One atomic operation per group, on a word of how many are kept and how many groups came. The last leaves it
 // as it was.
 #define STATES volatile __global uint*
-#if STATE_BITS == 64
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
 uint come_first(STATES states, const uint total, __global uint* restrict count, const ulong n) {
 #if STATE_BITS == 64
   volatile __global ulong* word = (volatile __global ulong*)states;

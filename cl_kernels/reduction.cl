@@ -13,10 +13,6 @@
 #error "reduction.cl needs T, WORDS, OP, IDENTITY, GROUP, LANES, UNROLL, STRIDED, SHUFFLE: see host/families/reduction.cpp"
 #endif
 
-#ifdef cl_khr_int64_base_atomics
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
-
 // A kernel is one function, on whatever compiler.
 #define INLINE static __attribute__((always_inline))
 
@@ -71,7 +67,6 @@ INLINE void fold_group(T x, __local T* scratch) {
 
 #elif SHUFFLE && defined(cl_intel_subgroups)
 
-#pragma OPENCL EXTENSION cl_intel_subgroups : enable
 #if OP == 0
 #define FOLD_SUBGROUP sub_group_reduce_add
 #elif OP == 1

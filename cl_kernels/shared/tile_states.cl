@@ -16,7 +16,6 @@
 #define PIECES ((uint)(sizeof(Element) / sizeof(uint)))
 
 #if STATE_BITS == 64
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 typedef ulong Word;  // 32 bits of the value, 30 of the launch, 2 of the flag
 #define WORDS PIECES
 #define PART(pieces, w) ((Word)(pieces)[w] << 32)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/shared/tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace clweave {
+
+Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
+  Tiles t = {};
+  t.ptx = at.is("lanes", "ptx");
+  t.halves = !device.int64_atomics || at.is("state", "halves");
+  t.group = one_item ? 1 : at.count("group", 1, 4096);
+  t.window = at.count("window", 1, 4096);
+  if (!t.ptx) t.window = std::min(t.window, t.group);
+  t.polls = at.count("polls", 1, 60000);
+  t.drop = at.count("drop", 0, 1000000);
+  t.groups_per_unit = at.count("groups_per_unit", 0, 1024);
+  return t;
+}
+
+void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
+  Plan::need(local_bytes <= static_cast<std::uint64_t>(device.local_bytes),
+             fmt::format("{} bytes of local memory, the device has {}", local_bytes, device.local_bytes));
+  Plan::need(!t.ptx || device.has_extension("cl_nv_pragma_unroll"), "lanes=ptx needs NVIDIA's compiler");
+  Plan::need(!t.ptx || !t.halves, "lanes=ptx needs 64-bit atomics");
+  Plan::need(!t.ptx || (t.window % bundle == 0 && t.window <= 8 * bundle),
+             "with lanes=ptx, window must be a multiple of 32, up to 256");
+  Plan::need(!t.waits || device.groups_make_progress(),
+             "a group that has started may never go on while others wait for it");
+  const std::uint64_t most_tiles = t.halves ? 1 << 17 : INT32_MAX / 2;
+  Plan::need(t.tiles <= most_tiles, fmt::format("{} tiles, the tickets count to {}", t.tiles, most_tiles));
+}
+
+void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t tiles) {
+  Plan::need(turns + 128 * tiles <= device.most_turns(), "the device leaves the loops of all groups after " +
+                                                             std::to_string(device.most_turns()) +
+                                                             " turns together: take a smaller n");
+}
+
+void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
+  // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
+  const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
+  p.define("STATE_BITS", t.state_bits()).define("POLLS", t.waits ? enough : t.polls);
+  p.define("DROP", t.drop).define("WINDOW", t.window).define("PTX", t.ptx ? 1 : 0);
+}
+
+void define_streaming(Plan& p, const DeviceInfo& device, std::uint64_t bytes) {
+  p.define("PLAIN_WILL_DO", 1);
+  p.define("STREAMING", bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 1 : 0);
+}
+
+Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes) {
+  return p.input<std::uint32_t>(ceil_div(bytes, 4), Random<std::uint32_t>(seed, 10 + p.buffers.size()));
+}
+
+namespace {
+
+constexpr std::uint64_t control_words = 16;  // the tickets have a line of their own
+
+template <class Word>
+Buffer stale_words(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint64_t rounds) {
+  constexpr unsigned bits = 8 * sizeof(Word);
+  constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18;
+  constexpr std::uint64_t epochs = std::uint64_t{1} << epoch_bits;
+  const std::uint64_t stamp = (epochs - 2) * rounds;  // of the first launch
+  const Random<std::uint64_t> random(seed, 4);
+  return p.input<Word>(control_words + words, [=](std::uint64_t i) {
+    if (i == 0) return static_cast<Word>((epochs - 2) << ticket_bits);
+    const std::uint64_t other = (stamp - 1 - random(i) % 8) % epochs;
+    return static_cast<Word>(random(i) >> (64 - bits) << (bits / 2) | other << 2 | (1 + random(i) / 8 % 2));
+  });
+}
+
+}  // namespace
+
+Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles& t, std::uint64_t words, std::uint64_t rounds) {
+  return t.halves ? stale_words<std::uint32_t>(p, seed, words, rounds)
+                  : stale_words<std::uint64_t>(p, seed, words, rounds);
+}
+
+Dealt one_each(const Tiles& t) {
+  return {t.tiles, static_cast<std::uint32_t>(t.tiles), static_cast<std::uint32_t>(t.tiles)};
+}
+
+Dealt going_on(const Tiles& t, const DeviceInfo& device, std::uint64_t groups_per_unit) {
+  const std::uint64_t groups = std::min(device.units() * groups_per_unit, t.tiles);
+  return {groups, static_cast<std::uint32_t>(t.tiles), static_cast<std::uint32_t>(t.tiles + groups)};
+}
+
+Axis window_axis() {
+  return {.name = "window",
+          .meaning = "tile states looked at at once",
+          .values = {32},
+          .tunable = true,
+          .takes = whole(1, 4096)};
+}
+
+Axis chunk_axis(std::int64_t kib, std::int64_t most_kib) {
+  return {.name = "chunk_kib",
+          .meaning = "kibibytes of a tile of cpu",
+          .values = Values(kib),
+          .tunable = true,
+          .takes = whole(1, most_kib)};
+}
+
+Axis polls_axis(std::function<bool(const Case&)> when) {
+  return {.name = "polls",
+          .meaning = "how often a state is asked for before it is computed",
+          .values = {64},
+          .tunable = true,
+          .takes = whole(1, 60000),
+          .when = std::move(when)};
+}
+
+Axis state_axis() {
+  return {.name = "state",
+          .meaning = "words of a tile state: the widest the device has atomics for, or halves of them",
+          .values = {"widest", "halves"}};
+}
+
+Axis drop_axis() {
+  return {
+      .name = "drop",
+      .meaning = "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
+      .values = {0},
+      .takes = whole(0, 1000000)};
+}
+
+}  // namespace clweave

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_parallel: stretches cover everything once, on the grain's edges.
+#include "base/parallel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+using namespace clweave;
+
+TEST(Stretches, CoverEveryElementOnceAndBeginAtTheGrain) {
+  for (const std::uint64_t n : {0, 1, 63, 64, 65, 6400, 100003}) {
+    std::vector<std::atomic<int>> met(n);
+    std::atomic<int> crooked = 0;
+    for_stretches(n, 64, [&](std::uint64_t begin, std::uint64_t end) {
+      if (begin % 64 != 0 || (end % 64 != 0 && end != n)) ++crooked;
+      for (std::uint64_t i = begin; i < end; ++i) ++met[i];
+    });
+    EXPECT_EQ(crooked, 0) << n;
+    for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(met[i], 1) << i << " of " << n;
+  }
+}
