@@ -45,16 +45,32 @@ inline std::vector<Case> preset_of(const Family& family, const std::string& pres
   return cases_of(family, family.presets.at(preset), seed);
 }
 
+// Made once: there are ten thousand cases.
+struct Swept {
+  Family family;
+  std::string preset;
+  std::vector<Case> cases;
+};
+inline const std::vector<Swept>& all_sweeps() {
+  static const std::vector<Swept> all = [] {
+    std::vector<Swept> made;
+    for (const auto& family : all_families()) {
+      for (const char* preset : preset_names)
+        made.push_back({family, preset, cases_of(family, family.presets.at(preset), 1)});
+    }
+    return made;
+  }();
+  return all;
+}
+
 // Calls f for every case of every preset of every family.
 inline void for_all_cases(
     const std::function<void(const Family&, const std::string& preset, const Case&)>& f) {
-  for (const auto& family : all_families()) {
-    for (const std::string preset : preset_names) {
-      for (const auto& at : cases_of(family, family.presets.at(preset), 1)) {
-        SCOPED_TRACE(preset + ": " + at.id());
-        f(family, preset, at);
-        if (testing::Test::HasFatalFailure()) return;
-      }
+  for (const auto& [family, preset, cases] : all_sweeps()) {
+    for (const auto& at : cases) {
+      SCOPED_TRACE(preset + ": " + at.id());
+      f(family, preset, at);
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 }

@@ -374,11 +374,10 @@ TEST(EmulatedKernel, GivesWhatTheCheckExpectsFarBeyondFourGigabytes) {
 
 TEST(EmulatedKernel, CostsWhatTheAlgorithmMoves) {
   const auto cost_of = [](const std::string& id) {
-    for (const auto& family : all_families()) {
-      for (const std::string preset : preset_names) {
-        for (const auto& at : cases_of(family, family.presets.at(preset), 1)) {
-          if (at.id() == id) return plan_of(family, at, roomy()).cost;
-        }
+    for (const auto& [family, preset, cases] : all_sweeps()) {
+      if (!id.starts_with(family.name + "/")) continue;
+      for (const auto& at : cases) {
+        if (at.id() == id) return plan_of(family, at, roomy()).cost;
       }
     }
     throw std::logic_error("no case " + id);

@@ -64,31 +64,29 @@ TEST(EveryFamily, SweepsAxesThatExistOverValuesTheyTake) {
 
 // The id is the key of a row: read back, it is the same case.
 TEST(EveryFamily, HasCasesWithIdsThatAreUniqueAndReadable) {
-  for (const auto& family : all_families()) {
-    for (const std::string preset : preset_names) {
-      std::set<std::string> ids;
-      for (const auto& at : cases_of(family, family.presets.at(preset), 1)) {
-        const std::string id = at.id();
-        SCOPED_TRACE(id);
-        EXPECT_TRUE(ids.insert(id).second);
-        EXPECT_TRUE(!family.makes_sense || family.makes_sense(at));
-        ASSERT_EQ(at.axes.size(), family.axes.size());
-        std::string rest = id;
-        const auto next = [&rest](char end) {
-          const auto length = rest.find(end);
-          const std::string word = rest.substr(0, length);
-          rest = length == std::string::npos ? "" : rest.substr(length + 1);
-          return word;
-        };
-        EXPECT_EQ(next('/'), family.name);
-        for (std::size_t a = 0; a < family.axes.size(); ++a) {
-          EXPECT_EQ(next('='), family.axes[a].name);
-          const std::string value = next('/');
-          EXPECT_EQ(value, text_of(at.axes[a].second));
-          EXPECT_EQ(text_of(value_of(value)), value);
-        }
-        EXPECT_EQ(rest, "");
+  for (const auto& [family, preset, cases] : all_sweeps()) {
+    std::set<std::string> ids;
+    for (const auto& at : cases) {
+      const std::string id = at.id();
+      SCOPED_TRACE(id);
+      EXPECT_TRUE(ids.insert(id).second);
+      EXPECT_TRUE(!family.makes_sense || family.makes_sense(at));
+      ASSERT_EQ(at.axes.size(), family.axes.size());
+      std::string rest = id;
+      const auto next = [&rest](char end) {
+        const auto length = rest.find(end);
+        const std::string word = rest.substr(0, length);
+        rest = length == std::string::npos ? "" : rest.substr(length + 1);
+        return word;
+      };
+      EXPECT_EQ(next('/'), family.name);
+      for (std::size_t a = 0; a < family.axes.size(); ++a) {
+        EXPECT_EQ(next('='), family.axes[a].name);
+        const std::string value = next('/');
+        EXPECT_EQ(value, text_of(at.axes[a].second));
+        EXPECT_EQ(text_of(value_of(value)), value);
       }
+      EXPECT_EQ(rest, "");
     }
   }
 }
