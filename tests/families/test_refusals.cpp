@@ -74,3 +74,33 @@ TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
           << kernel;
   }
 }
+
+TEST(Refused, AreNumbersThatNoTileCanHave) {
+  const std::vector<std::pair<const char*, const char*>> no = {{"compaction", "group=9223372036854775807"},
+                                                               {"compaction", "rows=-1"},
+                                                               {"compaction", "width=3"},
+                                                               {"compaction", "kept=1.5"},
+                                                               {"compaction", "n=536870913"},
+                                                               {"compaction", "chunk_kib=0"},
+                                                               {"scan", "n=0"},
+                                                               {"scan", "tuple=33"},
+                                                               {"scan", "polls=4294967297"},
+                                                               {"scan", "drop=-2"}};
+  const auto families = all_families();
+  for (const auto& [name, text] : no) {
+    const auto family = std::ranges::find(families, name, &Family::name);
+    const auto [axis, values] = setting_of(text);
+    EXPECT_FALSE(family->axis(axis)->taken(values.front())) << name << " " << text;
+  }
+}
+
+TEST(Unheeded, AxesHaveTheirDefault) {
+  const auto families = all_families();
+  const auto& scan = *std::ranges::find(families, "scan", &Family::name);
+  const auto only = [&](const char* sweep) { return cases_of(scan, {sweep}, 1).at(0); };
+  EXPECT_EQ(only("kernel=three_phase polls=7 rows=2 groups_per_unit=3").id(),
+            only("kernel=three_phase").id());
+  EXPECT_EQ(only("kernel=cpu group=64").id(), only("kernel=cpu").id());
+  EXPECT_EQ(only("kernel=lookback_wide polls=7").number("polls"), 7);
+  EXPECT_EQ(only("kernel=lookback polls=7").number("polls"), 64);
+}
