@@ -34,7 +34,7 @@ class Help : public CLI::Formatter {
 
  private:
   static std::string entry(const std::string& words, const std::string& meaning) {
-    std::string out = "  " + words;
+    std::string out = fmt::format("{}", fmt::join(wrapped("  " + words, help_width, 4), "\n"));
     bool first = out.size() + 2 <= words_width;
     if (!first) out += "\n";
     for (const auto& line : wrapped(meaning, help_width - words_width)) {
