@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // main: the command line -> one of the commands -> exit code.
-#include <fmt/format.h>
+#include <fcntl.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/exit.hpp"
+#include "base/tell.hpp"
 #include "commands/command.hpp"
 
 using namespace clweave;
@@ -22,16 +26,37 @@ int exit_code(Kind kind) {
   }
 }
 
-}  // namespace
+// A file that takes the number of a closed stdin, stdout or stderr would get what is meant for people.
+void open_standard_files() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);  // takes the lowest number
+  }
+}
 
-int main(int argc, char** argv) {
+int code_of(int argc, char** argv) {
   try {
     return run_command({argv + 1, argv + argc});
   } catch (const Error& error) {
-    if (error.kind != Kind::closed) fmt::print(stderr, "clweave: {}\n", error.what());
+    if (error.kind != Kind::closed) tell("clweave: {}\n", error.what());
     return exit_code(error.kind);
+  } catch (const std::system_error& error) {
+    // fmt's, for an output that takes no more.
+    if (error.code().value() == EPIPE) return pipe_closed;
+    tell("clweave: {}\n", error.what());
+    return io_failed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "clweave: {}\n", error.what());
+    tell("clweave: {}\n", error.what());
     return case_failed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_files();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has left comes back as an error, and costs no row
+  const int code = code_of(argc, argv);
+  if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
+  tell("clweave: cannot write stdout: {}\n", std::generic_category().message(errno));
+  return io_failed;
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -165,7 +164,6 @@ std::string read_text(const std::string& path) {
 CsvTable read_csv(const std::string& path) { return parse_csv(read_text(path), path); }
 
 CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
-  std::signal(SIGPIPE, SIG_IGN);
   if (path_ == "-") {
     // A copy, because closing it must not close the program's stdout.
     fd_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -187,7 +185,8 @@ CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
   empty_ = status.st_size == 0;
   if (empty_) return;
   std::string refusal;
-  if (mode == Mode::create) refusal = path_ + " exists and is not empty: choose another name";
+  if (mode == Mode::create)
+    refusal = path_ + " exists and is not empty: choose another name, or replace it by --overwrite";
   char last = 0;
   if (mode == Mode::append && (pread(fd_, &last, 1, status.st_size - 1) != 1 || last != '\n'))
     refusal =
@@ -205,6 +204,8 @@ CsvWriter::~CsvWriter() {
 void CsvWriter::write(std::span<const std::string> cells) {
   if (fd_ < 0) throw Error(Kind::usage, "a row for " + path_ + " after it was closed or a write failed");
   const std::string line = csv_line(cells);
+  if (watched_) look();
+  size_ += static_cast<std::int64_t>(line.size());
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t n = ::write(fd_, rest.data(), rest.size());
@@ -219,6 +220,23 @@ void CsvWriter::write(std::span<const std::string> cells) {
       fail("write", path_, error);
     }
   }
+}
+
+void CsvWriter::watch() {
+  struct stat status = {};
+  if (path_ == "-" || fd_ < 0 || fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  watched_ = true;
+  size_ = status.st_size;
+}
+
+void CsvWriter::look() const {
+  struct stat ours = {}, there = {};
+  fstat(fd_, &ours);
+  const bool same =
+      stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+  if (same && ours.st_size == size_) return;
+  throw Error(Kind::io, fmt::format("{} was {} while it was written: what follows would have no place", path_,
+                                    same ? "changed by another program" : "removed or replaced"));
 }
 
 void CsvWriter::close() {

@@ -2,6 +2,7 @@
 // csv: the only reader and writer of comma-separated files, after RFC 4180.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,8 +75,8 @@ std::string read_text(const std::string& path);
 CsvTable read_csv(const std::string& path);
 
 // Appends each row with one write(2) to a file opened O_APPEND: rows of several processes stay whole, and
-// what was written survives any crash of this one. Ignores SIGPIPE from the first writer on, because the end
-// of a pipe's reader must come back as an error like any other.
+// what was written survives any crash of this one. SIGPIPE is to be ignored, as main does: the end of a
+// pipe's reader comes back as an error like any other.
 class CsvWriter {
  public:
   enum class Mode {
@@ -95,6 +96,11 @@ class CsvWriter {
   // (`usage`), so that none continues that row.
   void write(std::span<const std::string> cells);
 
+  // From here on nobody else writes the file: each write first looks whether it is still there and as long as
+  // it was left, and throws `io` when it was removed, replaced or changed. Nothing where it is no ordinary
+  // file.
+  void watch();
+
   // Some file systems report a full disk only here. Throws `io`; does nothing the second time.
   void close();
 
@@ -103,9 +109,13 @@ class CsvWriter {
   bool empty() const { return empty_; }
 
  private:
+  void look() const;
+
   std::string path_;
   int fd_ = -1;
   bool empty_ = true;
+  bool watched_ = false;
+  std::int64_t size_ = 0;  // as this left it
 };
 
 }  // namespace clweave

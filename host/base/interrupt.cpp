@@ -16,6 +16,9 @@ void catch_interrupts() {
   action.sa_handler = [](int) { caught = caught + 1; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before = {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 int interrupts() { return caught; }

@@ -3,8 +3,8 @@
 
 namespace clweave {
 
-// From here on Ctrl-C and TERM are counted instead of ending the process: the first lets the case at work
-// finish, the second does not wait for it.
+// From here on Ctrl-C, TERM and a terminal that closes (unless nohup has it ignored) are counted instead of
+// ending the process: the first lets the case at work finish, the second does not wait for it.
 void catch_interrupts();
 int interrupts();
 

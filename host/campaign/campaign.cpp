@@ -8,15 +8,16 @@
 #include <cstdio>
 #include <set>
 
-#include "base/clock.hpp"
-#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "base/terminal.hpp"
+#include "campaign/examiner.hpp"
 #include "results/provenance.hpp"
 
 namespace clweave {
 
 namespace {
+
+constexpr int most_attempts = 2;  // at a case during which the whole run ended
 
 // Shuffled, so that what drifts (heat, neighbours) does not line up with an axis. The order is the same for
 // the same seed everywhere: std::shuffle's is not.
@@ -39,19 +40,12 @@ std::vector<std::vector<Job>> groups_of(const std::vector<Job>& jobs, std::uint6
   return groups;
 }
 
-bool is_ceiling_of(const Job& job, Ceiling ceiling) {
-  const std::string& kernel = job.at.text("kernel");
-  if (of_arithmetic(ceiling))
-    return kernel.starts_with("arithmetic") && text_of(ceiling).ends_with("_" + job.at.text("type"));
-  return kernel == "buffer" || kernel.starts_with("copy") || kernel == "read" || kernel == "read_run";
-}
-
 }  // namespace
 
 Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* left)
     : rules_(std::move(rules)), runner_(runner), common_(std::move(common)), left_(left) {
   if (left_ == nullptr) return;
-  common_.run_id = left_->run_id;
+  common_.run_id = left_->origin.run_id;
   for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
 }
 
@@ -69,15 +63,15 @@ Exit Campaign::execute(std::vector<Bench> benches) {
   predicted_ = predicted;
   Screen screen = screen_of(STDERR_FILENO);
   if (rules_.quiet) screen.live = false;
-  progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen, host_now);
-  began_s_ = host_now();
-  for (int run = 1; run <= runs && interrupts() == 0; ++run) {
+  progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen, rules_.outside.now);
+  began_s_ = rules_.outside.now();
+  for (int run = 1; run <= runs && rules_.outside.interrupts() == 0; ++run) {
     for (auto& bench : benches) {
-      if (interrupts() == 0) run_device(bench, run);
+      if (rules_.outside.interrupts() == 0) run_device(bench, run);
     }
   }
   progress_.reset();
-  if (interrupts() != 0) return interrupted;
+  if (rules_.outside.interrupts() != 0) return interrupted;
   std::set<ResultsFile*> files;
   for (const auto& bench : benches) {
     if (files.insert(bench.file.get()).second) bench.file->finish();
@@ -94,7 +88,7 @@ std::uint64_t Campaign::seed_of(int run) const {
 }
 
 void Campaign::run_device(Bench& bench, int run) {
-  bench.judge = Judge();
+  Examiner examiner(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
   std::int64_t order = 0;
   for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
     bool begun = false;
@@ -109,18 +103,19 @@ void Campaign::run_device(Bench& bench, int run) {
       key.case_id = job.at.id();
       const std::string row = row_key(key);
       if (const auto it = done_.find(row); it != done_.end()) {
-        remember(bench, job, *it->second);
+        examiner.remember(job, *it->second);
+        records_.push_back(*it->second);
         continue;
       }
-      if (interrupts() != 0) return;
+      if (rules_.outside.interrupts() != 0) return;
       if (!begun) runner_.begin(bench.device);
       begun = true;
       progress_->start(step, job.at.id());
-      run_job(bench, job, row, run, order, predicted_s);
+      run_job(bench, examiner, job, row, run, order, predicted_s);
     }
   }
-  if (interrupts() != 0) return;
-  for (auto& record : bench.judge.findings(bench.device)) {
+  if (rules_.outside.interrupts() != 0) return;
+  for (auto& record : examiner.judge().findings()) {
     record.run = run;
     if (done_.contains(row_key(record))) continue;
     stamp(record, common_, run);
@@ -129,68 +124,34 @@ void Campaign::run_device(Bench& bench, int run) {
   }
 }
 
-// A row of the interrupted run counts as if it had been measured now.
-void Campaign::remember(Bench& bench, const Job& job, const Record& record) {
-  Row row{record, {}, 0};
-  const std::string implausible = record.status == Status::implausible ? record.reason : "";
-  bench.judge.complete(row, job, implausible);
-  records_.push_back(record);
-}
-
-void Campaign::run_job(Bench& bench, const Job& job, const std::string& key, int run, std::int64_t order,
-                       double predicted_s) {
+void Campaign::run_job(Bench& bench, Examiner& examiner, const Job& job, const std::string& key, int run,
+                       std::int64_t order, double predicted_s) {
   const int attempt = left_ != nullptr && left_->running_key == key ? left_->running_attempts + 1 : 1;
   Row row;
-  if (attempt > 2) {
+  if (attempt > most_attempts) {
     row = {failed_record(bench.device, *job.family, job.at, Kind::crashed,
                          "the run ended twice while this case was running"),
            {},
            0};
   } else {
     bench.file->running(key, attempt);
-    auto got = measured(bench, job, predicted_s);
+    auto got = examiner.measured(job, rule_of(predicted_s));
     if (!got) return;
     row = std::move(*got);
   }
-  Record& record = row.record;
-  record.order = order;
-  if (job.tuned) record.tuned = "yes";
-  stamp(record, common_, run);
-  bench.file->write(record, row.samples);
-  if (record.failed())
-    progress_->note(fmt::format("{}  {}  {}", record.status, record.case_id, record.reason));
-  records_.push_back(record);
+  if (job.tuned) row.record.tuned = "yes";
+  examiner.write(row, run, order, [&](const std::string& line) { progress_->note(line); });
+  records_.push_back(row.record);
 }
 
-// Runs the job; a row that seems impossible gets a second chance, and so do the ceilings it broke.
-std::optional<Row> Campaign::measured(Bench& bench, const Job& job, double predicted_s) {
+Measuring Campaign::rule_of(double predicted_s) const {
   Measuring rule = rules_.measuring;
-  if (rules_.budget_s) {
-    // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
-    const double left_s = *rules_.budget_s - (host_now() - began_s_);
-    const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
-    rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
-  }
-  auto row = runner_.run(job, rule);
-  if (!row) return {};
-  std::string doubt = bench.judge.doubt(*row, job);
-  for (int again = 0; !doubt.empty() && again < 2 && interrupts() == 0; ++again) {
-    for (const auto& other : bench.jobs) {
-      if (!other.is_ceiling || retried_ceilings_ > 2 * static_cast<int>(bench.jobs.size())) continue;
-      if (again == 0 && is_ceiling_of(other, row->record.ceiling)) {
-        ++retried_ceilings_;
-        if (const auto ceiling = runner_.run(other, rule)) bench.judge.learn(*ceiling, other);
-      }
-    }
-    if (bench.judge.doubt(*row, job).empty()) {
-      doubt.clear();
-      break;
-    }
-    if (auto second = runner_.run(job, rule)) row = std::move(second);
-    doubt = bench.judge.doubt(*row, job);
-  }
-  bench.judge.complete(*row, job, doubt);
-  return row;
+  if (!rules_.budget_s) return rule;
+  // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
+  const double left_s = *rules_.budget_s - (rules_.outside.now() - began_s_);
+  const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
+  rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
+  return rule;
 }
 
 }  // namespace clweave

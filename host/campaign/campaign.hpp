@@ -10,7 +10,8 @@
 
 #include "base/exit.hpp"
 #include "base/progress.hpp"
-#include "campaign/judge.hpp"
+#include "campaign/examiner.hpp"
+#include "campaign/outside.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
 #include "suite/selection.hpp"
@@ -22,7 +23,6 @@ struct Bench {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
   std::vector<Job> jobs;
-  Judge judge = {};  // of the current run
 };
 
 struct CampaignRules {
@@ -31,6 +31,7 @@ struct CampaignRules {
   int runs = 1;
   std::optional<double> budget_s;  // for the whole
   bool quiet = false;              // rows go to the terminal, where a progress line would be in their way
+  Outside outside = {};
 };
 
 class Campaign {
@@ -48,9 +49,9 @@ class Campaign {
  private:
   std::uint64_t seed_of(int run) const;
   void run_device(Bench&, int run);
-  void remember(Bench&, const Job&, const Record&);
-  void run_job(Bench&, const Job&, const std::string& key, int run, std::int64_t order, double predicted_s);
-  std::optional<Row> measured(Bench&, const Job&, double predicted_s);
+  void run_job(Bench&, Examiner&, const Job&, const std::string& key, int run, std::int64_t order,
+               double predicted_s);
+  Measuring rule_of(double predicted_s) const;
 
   CampaignRules rules_;
   Runner& runner_;
@@ -63,7 +64,6 @@ class Campaign {
   std::size_t step_ = 0;
   double left_s_ = 0;  // predicted for the jobs to come
   double began_s_ = 0;
-  int retried_ceilings_ = 0;
 };
 
 }  // namespace clweave

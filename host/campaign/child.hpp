@@ -26,7 +26,7 @@ class Child {
 
   enum class Heard { line, silence, end };
   // Waits up to `seconds` for the next line of the child. `end`: it closed its side, that is, it is gone.
-  // Returns early, as silence, when `interrupted` is set by a signal handler.
+  // Returns early, as silence, when a signal came.
   Heard hear(std::string& line, double seconds);
 
   // What became of it: "exit code 7", "SIGSEGV"; empty after exit code 0. Waits up to `seconds` for an end

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -24,9 +26,16 @@ using nlohmann::json;
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string path = (fs::temp_directory_path() / "clweave-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw Error(Kind::io, "cannot make a folder " + path);
-    path_ = path;
+    // TMPDIR may name what is not there.
+    std::error_code none;
+    std::string path;
+    for (const fs::path& place : {fs::temp_directory_path(none), fs::path("/tmp"), fs::path(".")}) {
+      path = (fs::absolute(place, none) / "clweave-XXXXXX").string();
+      if (mkdtemp(path.data()) == nullptr) continue;
+      path_ = path;
+      return;
+    }
+    throw Error(Kind::io, "cannot make a temporary folder: set TMPDIR to one that can be written");
   }
   ~TemporaryFolder() {
     std::error_code ignored;
@@ -56,6 +65,8 @@ std::vector<fs::path> registered_drivers() {
   std::ranges::sort(files);
   return files;
 }
+
+std::vector<std::string> worker_words() { return {"worker", "--parent", std::to_string(getpid())}; }
 
 // Why a child gave no answer.
 struct Silence {
@@ -112,14 +123,7 @@ class ChildRunner : public Runner {
     auto answer = attempt(job, rule, {}, silence);
     if (!answer && silence.kind == Kind::crashed && !options_.stop_at_once()) {
       const std::string first = silence.why;
-      child_.reset();  // before its caches go
-      caches_ = std::make_unique<TemporaryFolder>();
-      const std::string path = caches_->path();
-      // The process goes on with them, or a broken cache would cost every case of the group a crash.
-      answer = attempt(job, rule,
-                       {"POCL_CACHE_DIR=" + path, "MESA_SHADER_CACHE_DIR=" + path, "CUDA_CACHE_PATH=" + path,
-                        "NEO_CACHE_DIR=" + path},
-                       silence);
+      answer = attempt(job, rule, empty_caches(), silence);
       if (answer)
         answer->record.reason = fmt::format("with empty kernel caches, after a first attempt ended ({}); {}",
                                             first, answer->record.reason);
@@ -135,7 +139,8 @@ class ChildRunner : public Runner {
     }
     // After these a driver's context is of no use any more, on some for good.
     const Status status = answer->record.status;
-    if (status == Status::launch_failed || status == Status::device_lost || status == Status::out_of_memory) child_.reset();
+    if (status == Status::launch_failed || status == Status::device_lost || status == Status::out_of_memory)
+      child_.reset();
     if (status == Status::device_lost) must_probe_ = true;
     return answer;
   }
@@ -143,6 +148,20 @@ class ChildRunner : public Runner {
  private:
   Row row(const Job& job, Kind kind, const std::string& why) const {
     return {failed_record(device_, *job.family, job.at, kind, why), {}, 0};
+  }
+
+  // The process goes on with them, or a broken cache would cost every case of the group a crash. None where
+  // there is no place for them: then the second attempt is like the first.
+  std::vector<std::string> empty_caches() {
+    child_.reset();  // before its caches go
+    try {
+      caches_ = std::make_unique<TemporaryFolder>();
+    } catch (const Error&) {
+      return {};
+    }
+    const std::string path = caches_->path();
+    return {"POCL_CACHE_DIR=" + path, "MESA_SHADER_CACHE_DIR=" + path, "CUDA_CACHE_PATH=" + path,
+            "NEO_CACHE_DIR=" + path};
   }
 
   // Reads lines until one is no sign of life. Empty: `silence` says why there is none.
@@ -190,7 +209,7 @@ class ChildRunner : public Runner {
         auto environment = environment_;
         environment.insert(environment.end(), extra.begin(), extra.end());
         child_.reset();
-        child_ = std::make_unique<Child>(std::vector<std::string>{"worker"}, environment);
+        child_ = std::make_unique<Child>(worker_words(), environment);
         child_->send(json{{"open", device_}, {"kernels", options_.kernel_dir}}.dump());
         const auto opened = answer_of(*child_, silence);
         if (!opened) return {};
@@ -207,6 +226,8 @@ class ChildRunner : public Runner {
     } catch (const json::exception& error) {
       silence = {Kind::crashed, std::string("the process answered nonsense: ") + error.what()};
       return {};
+    } catch (const Error& error) {  // no process to be had: the next case may get one
+      return row(job, Kind::launch, error.what());
     }
   }
 
@@ -226,7 +247,7 @@ class ChildRunner : public Runner {
 
   std::optional<std::vector<DeviceInfo>> enumerate(const std::vector<std::string>& environment,
                                                    std::vector<std::string>& complaints) {
-    Child child({"worker"}, environment);
+    Child child(worker_words(), environment);
     child.send(R"({"devices":true})");
     Silence silence{};
     const auto answer = answer_of(child, silence);

@@ -10,7 +10,8 @@ namespace clweave {
 using nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, check_again, warm_up_s)
+// The other fields are what the device decides: run_case fills them.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, min_batch_s, max_batch, check_again, warm_up_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
 
 json json_of(const Case& at, const Measuring& rule) {

@@ -10,14 +10,11 @@
 #include <memory>
 #include <set>
 
-#include "base/clock.hpp"
-#include "base/interrupt.hpp"
 #include "base/quantity.hpp"
 #include "base/stats.hpp"
 #include "base/table.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
-#include "results/provenance.hpp"
 #include "suite/tuned_store.hpp"
 
 namespace clweave {
@@ -75,7 +72,8 @@ Landscape landscape_of(const std::vector<const Job*>& jobs, const Selection& sel
   std::erase_if(grown, [&](const auto& one) {
     return (family.makes_sense && !family.makes_sense(one.second)) || !runs_on(family, one.second, device);
   });
-  std::stable_partition(grown.begin(), grown.end(), [&](const auto& one) { return one.second.id() == preferred.id(); });
+  std::stable_partition(grown.begin(), grown.end(),
+                        [&](const auto& one) { return one.second.id() == preferred.id(); });
   std::vector<Point> points;
   std::vector<Case> cases;
   for (auto& [point, at] : grown) {
@@ -141,23 +139,23 @@ std::string speed_text(const Record& row) {
 class Budget {
  public:
   Budget(const TuningRules& rules, std::size_t variants)
-      : seconds_(rules.budget_s), cases_(rules.budget_cases), variants_(variants) {}
+      : seconds_(rules.budget_s), cases_(rules.budget_cases), outside_(rules.outside), variants_(variants) {}
 
   void begin_variant() {
     const auto left = static_cast<double>(variants_--);
-    until_s_ = seconds_ ? host_now() + std::max(0.0, *seconds_ - used_s_) / left : HUGE_VAL;
+    until_s_ = seconds_ ? outside_.now() + std::max(0.0, *seconds_ - used_s_) / left : HUGE_VAL;
     cases_left_ = cases_ ? static_cast<std::size_t>(
                                std::ceil(static_cast<double>(*cases_ - std::min(*cases_, used_)) / left))
                          : SIZE_MAX;
-    began_s_ = host_now();
+    began_s_ = outside_.now();
   }
-  bool spent() const { return interrupts() != 0 || cases_left_ == 0 || host_now() >= until_s_; }
+  bool spent() const { return outside_.interrupts() != 0 || cases_left_ == 0 || outside_.now() >= until_s_; }
   void count() {
     --cases_left_;
     ++used_;
   }
   double end_variant() {
-    const double took_s = host_now() - began_s_;
+    const double took_s = outside_.now() - began_s_;
     used_s_ += took_s;
     return took_s;
   }
@@ -165,6 +163,7 @@ class Budget {
  private:
   std::optional<double> seconds_;
   std::optional<std::size_t> cases_;
+  const Outside& outside_;
   std::size_t variants_, used_ = 0, cases_left_ = SIZE_MAX;
   double used_s_ = 0, until_s_ = HUGE_VAL, began_s_ = 0;
 };
@@ -198,14 +197,16 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
           predicted_seconds({landscape.family, landscape.cases[i % landscape.cases.size()]}, device_));
   }
   first_step.push_back(predicted.size());
-  progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO), host_now);
+  progress_ =
+      std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO), rules_.outside.now);
+  examiner_.emplace(runner_, file_, device_, ceilings, common_, rules_.outside);
   runner_.begin(device_);
-  for (std::size_t i = 0; i < ceilings.size() && interrupts() == 0; ++i) {
+  for (std::size_t i = 0; i < ceilings.size() && rules_.outside.interrupts() == 0; ++i) {
     progress_->start(i, ceilings[i].at.id());
     run(ceilings[i], rules_.measuring, 1);
   }
   Budget budget(rules_, landscapes.size());
-  for (std::size_t l = 0; l < landscapes.size() && interrupts() == 0; ++l) {
+  for (std::size_t l = 0; l < landscapes.size() && rules_.outside.interrupts() == 0; ++l) {
     const Landscape& landscape = landscapes[l];
     runner_.begin(device_);
     searches_.push_back({&landscape, {}, 0});
@@ -233,6 +234,7 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
           return row->time_s;
         },
         [&] { return budget.spent(); });
+    found.whole = !budget.spent();
     found.took_s = budget.end_variant();
   }
   progress_.reset();
@@ -243,37 +245,30 @@ void Tuner::tick() {
 }
 
 std::optional<Record> Tuner::run(const Job& job, const Measuring& rule, int round) {
-  auto row = runner_.run(job, rule);
+  auto row = examiner_->measured(job, rule);
   if (!row) return {};
-  std::string doubt = judge_.doubt(*row, job);
-  if (!doubt.empty()) {
-    if (auto again = runner_.run(job, rule)) row = std::move(again);
-    doubt = judge_.doubt(*row, job);
-  }
-  judge_.complete(*row, job, doubt);
-  row->record.order = ++order_;
-  stamp(row->record, common_, round);
-  file_.write(row->record, row->samples);
-  if (row->record.failed()) {
-    failed_ = true;
-    progress_->note(fmt::format("{}  {}  {}", row->record.status, row->record.case_id, row->record.reason));
-  }
+  examiner_->write(*row, round, ++order_, [&](const std::string& line) { progress_->note(line); });
+  failed_ = failed_ || row->record.failed();
   return row->record;
 }
 
-void keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
+bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
   const Landscape& landscape = *found.landscape;
-  const auto rows = candidates(found.rows);
-  const Record* best = best_of(rows);
-  if (best == nullptr) return;
+  auto rows = candidates(found.rows);
   const Record* usual = row_of(rows, landscape.cases.front());
+  std::erase_if(rows, [](const Record* row) { return row->verified != Verified::yes; });
+  const Record* best = best_of(rows);
+  if (best == nullptr) return false;
   const auto at =
       std::ranges::find_if(landscape.cases, [&](const Case& c) { return c.id() == best->case_id; });
   Tuned tuned{{}, *best->time_s, usual != nullptr ? *usual->time_s : *best->time_s, best->time_utc, version};
   for (const auto& axis : landscape.family->axes) {
     if (axis.tunable) tuned.configuration.emplace_back(axis.name, at->at(axis.name));
   }
+  const auto stored = store.find(device, *landscape.family, *at);
+  if (!found.whole && stored && stored->exact && stored->time_s <= tuned.time_s) return false;
   store.put(device, *landscape.family, *at, tuned);
+  return true;
 }
 
 std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selection& selection,

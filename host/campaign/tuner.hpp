@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
-#include "campaign/judge.hpp"
+#include "campaign/examiner.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
 #include "suite/search.hpp"
@@ -39,6 +39,7 @@ struct Search {
   const Landscape* landscape;
   std::vector<Record> rows;
   double took_s = 0;
+  bool whole = true;  // ended by itself: no budget and no user cut it short
 };
 std::string searches_text(const std::vector<Search>&, bool colour);
 
@@ -48,6 +49,7 @@ struct TuningRules {
   std::uint64_t seed = 1;
   std::optional<double> budget_s;  // for all variants together
   std::optional<std::size_t> budget_cases;
+  Outside outside = {};
 };
 
 // One device's search.
@@ -72,14 +74,15 @@ class Tuner {
   const DeviceInfo& device_;
   ResultsFile& file_;
   Record common_;
-  Judge judge_;
+  std::optional<Examiner> examiner_;
   std::unique_ptr<Progress> progress_;
   std::vector<Search> searches_;
   std::int64_t order_ = 0;
   bool failed_ = false;
 };
 
-// Stores what a search found; nothing where nothing was right. Throws `io`.
-void keep(TunedStore&, const DeviceInfo&, const Search&);
+// Stores what a search found, and says whether it did: only what was verified after its timing, too, and of a
+// search cut short only what is faster than what is kept already. Throws `io`.
+bool keep(TunedStore&, const DeviceInfo&, const Search&);
 
 }  // namespace clweave

@@ -4,7 +4,7 @@
 
 namespace clweave {
 
-// The body of `clweave worker`. Returns when stdin ends.
-int serve();
+// The body of `clweave worker`, started by the process `parent`, with which it ends. Returns when stdin ends.
+int serve(int parent);
 
 }  // namespace clweave

@@ -11,6 +11,7 @@
 
 namespace CLI {
 class App;
+class Validator;
 }
 
 namespace clweave {
@@ -33,6 +34,9 @@ bool parse(CLI::App&, const std::vector<std::string>& arguments);
 
 // The whole way of a command line to an exit code. Throws as commands do.
 int run_command(const std::vector<std::string>& arguments);
+
+// A number from `least` to `most`, as CLI::Range, which lets nan pass.
+CLI::Validator within(double least, double most);
 
 // What several commands take.
 void add_files(CLI::App&, std::vector<std::string>& files);

@@ -126,7 +126,7 @@ Command compare(CLI::App& app) {
       ->check(CLI::IsMember({"auto", "regression", "architectures"}));
   command->add_option("--margin", options->margin, "A ratio within 1 +- this is no change")
       ->type_name("F")
-      ->check(CLI::Range(0.0, 10.0));
+      ->check(within(0.0, 10.0));
   command
       ->add_option("--fail-on", options->fail_on,
                    "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; "

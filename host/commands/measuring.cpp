@@ -2,14 +2,15 @@
 #include "commands/measuring.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "base/clock.hpp"
 #include "base/interrupt.hpp"
+#include "base/tell.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "commands/listing.hpp"
@@ -48,7 +49,7 @@ std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> 
 std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
   std::vector<std::string> complaints;
   const auto all = runner.devices(complaints);
-  for (const auto& complaint : complaints) fmt::print(stderr, "clweave: {}\n", complaint);
+  for (const auto& complaint : complaints) tell("clweave: {}\n", complaint);
   if (interrupts() != 0) return {};
   if (all.empty())
     throw Error(Kind::no_device,
@@ -66,6 +67,12 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
     }
   }
   return chosen;
+}
+
+bool names_stdout(const std::string& path) {
+  struct stat there = {}, out = {};
+  return !path.empty() && stat(path.c_str(), &there) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+         !S_ISCHR(out.st_mode) && there.st_ino == out.st_ino && there.st_dev == out.st_dev;
 }
 
 std::vector<std::string> default_paths(const std::vector<DeviceInfo>& devices, const std::string& suffix) {

@@ -1,15 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 
 #include "commands/command.hpp"
 
 namespace clweave {
 
+CLI::Validator within(double least, double most) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        double value = 0;
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        return is_number && value >= least && value <= most
+                   ? ""
+                   : fmt::format("{} is not between {} and {}", text, least, most);
+      },
+      fmt::format("{} to {}", least, most), "within");
+}
+
 namespace {
+
+// As the library's, which makes the largest number of one that is too large.
+CLI::Validator seed_number() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const char* end = text.data() + text.size();
+        const auto [at, error] = std::from_chars(text.data(), end, value);
+        return error == std::errc{} && at == end ? "" : text + " is no whole number below 2^64";
+      },
+      "", "seed");
+}
 
 // Which cases on which devices, and how long each: the same words for every command that measures.
 void add_choice(CLI::App& command, Options& out) {
@@ -39,11 +67,14 @@ void add_choice(CLI::App& command, Options& out) {
   command.add_option("--kernels", out.kernels, "Read the .cl files from here instead of the built-in ones")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
-  command.add_option("--seed", out.selection.seed, "Seed of the random inputs")->type_name("N");
+  command.add_option("--seed", out.selection.seed, "Seed of the random inputs")
+      ->type_name("N")
+      ->check(seed_number());
+  command.add_flag("--overwrite", out.overwrite, "Replace what is in the file of --csv");
   command
       .add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
       ->type_name("F")
-      ->check(CLI::Range(1e-5, 1.0));
+      ->check(within(1e-5, 1.0));
   command
       .add_option("--samples", out.samples, "Exactly so many samples of each case, however long that takes")
       ->type_name("N")
@@ -54,11 +85,11 @@ void add_choice(CLI::App& command, Options& out) {
       ->check(CLI::Range(1, 1000000));
   command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.25]")
       ->type_name("S")
-      ->check(CLI::Range(1e-3, 1e6));
+      ->check(within(1e-3, 1e6));
   command
       .add_option("--timeout", out.timeout_s, "Stop a case that shows no sign of life for so many seconds")
       ->type_name("S")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(within(0.1, 1e6));
   command.add_flag("--in-process", out.in_process,
                    "No child processes, for debuggers and profilers: a crash ends the run");
 }
@@ -69,9 +100,9 @@ void read_budget(const std::string& text, Options& out) {
   const char* end = text.data() + text.size();
   const auto [unit, error] = std::from_chars(text.data(), end, number);
   const std::string_view word(unit, static_cast<std::size_t>(end - unit));
-  if (error == std::errc{} && number > 0 && word == "s")
+  if (error == std::errc{} && number > 0 && std::isfinite(number) && word == "s")
     out.budget_s = number;
-  else if (error == std::errc{} && number >= 1 && (word == "cases" || word == "case"))
+  else if (error == std::errc{} && number >= 1 && number < 1e15 && (word == "cases" || word == "case"))
     out.budget_cases = static_cast<std::size_t>(number);
   else
     throw Error(Kind::usage, "--budget " + text + ": write a time such as 60s or a number such as 200cases");
@@ -91,6 +122,14 @@ void add_conditions(CLI::App& command, Options& out) {
       ->type_name("FILE");
 }
 
+std::vector<const CLI::Option*> given(const CLI::App& command) {
+  std::vector<const CLI::Option*> out;
+  for (const auto* option : command.get_options()) {
+    if (option->count() > 0) out.push_back(option);
+  }
+  return out;
+}
+
 }  // namespace
 
 CLI::App* add_run(CLI::App& app, Options& out) {
@@ -107,7 +146,7 @@ CLI::App* add_run(CLI::App& app, Options& out) {
   run->add_option("--budget", out.budget_s,
                   "Shorten the sampling so that the whole run takes about so many seconds")
       ->type_name("S")
-      ->check(CLI::Range(1.0, 1e7));
+      ->check(within(1.0, 1e7));
   run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
   run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")
       ->type_name("FILE")
@@ -122,6 +161,11 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->excludes("--preset");
   add_claims(*run, out.claims, out.claims_file);
   run->parse_complete_callback([run, &out] {
+    for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
+      if (option->get_name() != "--resume" && option->get_name() != "--dry-run")
+        throw Error(Kind::usage,
+                    "--resume takes all options from its file: leave " + option->get_name() + " out");
+    }
     if (out.claims.empty()) return;
     if (run->count("--preset") > 0)
       throw Error(Kind::usage, "--claim chooses its cases itself: leave --preset out");

@@ -36,6 +36,7 @@ struct Options {
   std::string store;   // of tuned configurations; empty: the user's own
   std::string strategy = "exhaustive";
   std::optional<std::size_t> budget_cases;  // tune
+  bool overwrite = false;                   // what is in the way of --csv goes
   std::string resume;                       // a results file to finish
   std::string replay;                       // a results file ..
   std::string replay_case;                  // .. and the case of it to run again

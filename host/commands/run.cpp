@@ -11,14 +11,14 @@
 
 #include "answers/claims.hpp"
 #include "answers/summary.hpp"
-#include "base/csv.hpp"
 #include "base/interrupt.hpp"
+#include "base/tell.hpp"
 #include "base/terminal.hpp"
-#include "base/version.hpp"
 #include "campaign/campaign.hpp"
 #include "commands/command.hpp"
 #include "commands/listing.hpp"
 #include "commands/measuring.hpp"
+#include "commands/replay.hpp"
 #include "results/provenance.hpp"
 #include "suite/tuned_store.hpp"
 
@@ -42,37 +42,45 @@ std::vector<Job> with_tuned(const std::vector<Job>& jobs, const TunedStore& stor
     out.back().tuned = true;
     ++found;
   }
-  fmt::print(stderr, "clweave: {} tuned configurations for {} in {}\n", found, device.name, store.path());
+  tell("clweave: {} tuned configurations for {} in {}\n", found, device.name, store.path());
   return out;
 }
 
-// The one job of a row in a results file; `options` become those that the row was made with. Says on stderr
-// what is different now.
-Job replayed_job(Options& options, const std::vector<Family>& families) {
-  const auto records = records_of(read_csv(options.replay), options.replay);
-  const auto row = std::ranges::find(records, options.replay_case, &Record::case_id);
-  if (row == records.end() || !row->finding.empty())
-    throw Error(Kind::usage,
-                options.replay + " has no case " + options.replay_case + "; its column case_id lists them");
-  const auto family = std::ranges::find(families, row->family, &Family::name);
-  if (family == families.end()) throw Error(Kind::usage, "there is no family " + row->family + " any more");
-  const std::string csv = options.csv;
-  if (const auto then = parse_options(nlohmann::json::parse(row->command).get<std::vector<std::string>>()))
-    options = *then;
-  options.csv = csv.empty() ? "-" : csv;
-  options.resume.clear();
-  options.repeat = 1;
-  options.selection.seed = static_cast<std::uint64_t>(row->seed.value_or(1));
-  options.devices = {row->device};
-  Case at{family->name, {}, options.selection.seed};
-  for (const auto& axis : family->axes) {
-    const std::string cell = row->axis(axis.name);
-    if (cell.empty()) throw Error(Kind::usage, row->case_id + " has no value for axis " + axis.name);
-    at.axes.emplace_back(axis.name, value_of(cell));
+std::string device_key_of(const DeviceInfo& device) {
+  Record record;
+  describe_device(record, device);
+  return record.device_key();
+}
+
+std::string on_one_line_of(std::string key) {
+  for (auto at = key.find('\n'); at != std::string::npos; at = key.find('\n', at)) key.replace(at, 1, ", ");
+  return key;
+}
+
+// A file goes on with the devices and drivers that it began with, or its rows would be of several without a
+// word. A file of one device of several goes on for that device. Throws `no_device` with what is missing.
+void keep_devices_of(const Unfinished& left, const std::string& path, bool one_of_several,
+                     std::vector<DeviceInfo>& devices) {
+  std::set<std::string> begun(left.origin.devices.begin(), left.origin.devices.end());
+  for (const auto& record : left.records) begun.insert(record.device_key());
+  std::set<std::string> here;
+  for (const auto& device : devices) here.insert(device_key_of(device));
+  const auto refuse = [&](const std::string& key, const char* what) {
+    std::string text = fmt::format("{} cannot go on: {} {}. Here {}", path, on_one_line_of(key), what,
+                                   here.size() == 1 ? "is" : "are");
+    for (const auto& other : here) text += "\n  " + on_one_line_of(other);
+    throw Error(Kind::no_device, text + "\nStart again with another --csv");
+  };
+  for (const auto& key : begun) {
+    if (!here.contains(key)) refuse(key, "is not here, with that driver");
   }
-  if (row->version != version)
-    fmt::print(stderr, "clweave: the row was made by {}, this is {}\n", row->version, version);
-  return {&*family, std::move(at)};
+  if (one_of_several)
+    std::erase_if(devices, [&](const DeviceInfo& device) { return !begun.contains(device_key_of(device)); });
+  else if (!left.origin.devices.empty()) {
+    for (const auto& key : here) {
+      if (!begun.contains(key)) refuse(key, "was not there when it began");
+    }
+  }
 }
 
 int run(Options options, const std::vector<std::string>& arguments) {
@@ -83,22 +91,34 @@ int run(Options options, const std::vector<std::string>& arguments) {
   bool own_file = false;  // of one device of several
   std::vector<std::string> command = arguments;
   if (!options.resume.empty()) {
-    left = ResultsFile::read(options.resume);
+    left = ResultsFile::read(options.resume, axes);
     if (left->complete) {
-      fmt::print(stderr, "clweave: {} is complete: nothing to resume\n", options.resume);
+      tell("clweave: {} is complete: nothing to resume\n", options.resume);
       return fine;
     }
-    command = nlohmann::json::parse(left->command).get<std::vector<std::string>>();
+    const auto words = nlohmann::json::parse(left->origin.command, nullptr, false);
+    if (!words.is_array() || !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
+      throw Error(Kind::io, fmt::format("{}:2: column command: '{}' is no list of words", options.resume,
+                                        left->origin.command));
+    command = words.get<std::vector<std::string>>();
     auto again = parse_options(command);
-    if (!again) throw Error(Kind::io, options.resume + ": its command column names no run");
+    if (!again || std::ranges::find(command, "tune") != command.end())
+      throw Error(Kind::usage,
+                  fmt::format("{} is not of clweave run and cannot go on: type clweave {} --csv {} "
+                              "--overwrite",
+                              options.resume, fmt::join(command, " "), options.resume));
     own_file = again->csv.empty();
     again->csv = options.resume;
+    again->dry_run = options.dry_run;
     options = *again;
   }
+  if (names_stdout(options.csv)) options.csv = "-";
   std::vector<Job> common_jobs;
   std::vector<Claim> claims;  // whose cases depend on the device
   if (!options.replay.empty()) {
-    common_jobs.push_back(replayed_job(options, families));
+    Replay replay = replay_of(options, families);
+    common_jobs.push_back(std::move(replay.job));
+    options = std::move(replay.options);
   } else if (options.run_claims) {
     claims = chosen_claims(load_claims(options.claims_file), options.claims);
   } else {
@@ -117,22 +137,10 @@ int run(Options options, const std::vector<std::string>& arguments) {
     for (const auto& device : devices) print(dry_run_report(jobs_of(device), device));
     return fine;
   }
-  if (left) {
-    // A file of one device of several goes on for that device.
-    std::set<std::string> names;
-    const auto name_of = [](const Record& record) {
-      return record.platform + "\n" + record.device + "\n" + record.device_id;
-    };
-    for (const auto& record : left->records) names.insert(name_of(record));
-    if (own_file) {
-      std::erase_if(devices, [&](const DeviceInfo& device) {
-        Record record;
-        describe_device(record, device);
-        return !names.contains(name_of(record));
-      });
-    }
-    if (devices.empty()) throw Error(Kind::no_device, "the device of " + options.csv + " is not here");
-  }
+  if (left) keep_devices_of(*left, options.csv, own_file, devices);
+  Record common = provenance(command, options.selection.seed);
+  if (left) common.run_id = left->origin.run_id;
+  Origin origin{common.command, common.run_id, common.version, {}};
 
   std::vector<Bench> benches;
   std::shared_ptr<ResultsFile> common_file;
@@ -145,10 +153,13 @@ int run(Options options, const std::vector<std::string>& arguments) {
     auto file = common_file;
     if (!file) {
       const std::string path = !options.csv.empty() ? options.csv : paths[d];
-      file =
-          left ? std::make_shared<ResultsFile>(path, axes, *left) : std::make_shared<ResultsFile>(path, axes);
+      origin.devices.clear();
+      for (const auto& other : options.csv.empty() ? std::vector{device} : devices)
+        origin.devices.push_back(device_key_of(other));
+      file = left ? std::make_shared<ResultsFile>(path, axes, origin, *left)
+                  : std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
       files.push_back(path);
-      if (path != "-") fmt::print(stderr, "clweave: {} -> {}\n", device.name, path);
+      if (path != "-") tell("clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
     auto jobs = jobs_of(device);
@@ -160,13 +171,18 @@ int run(Options options, const std::vector<std::string>& arguments) {
                   .runs = options.runs(),
                   .budget_s = options.budget_s,
                   .quiet = stdout_is_csv && isatty(STDOUT_FILENO) != 0},
-                 *runner, provenance(command, options.selection.seed), left ? &*left : nullptr);
+                 *runner, std::move(common), left ? &*left : nullptr);
   campaign = &whole;
   const int code = whole.execute(std::move(benches));
-  print(summary_of(whole.records(), families, stdout_is_csv ? std::vector<std::string>{} : files), "text",
-        stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
   if (code == interrupted && !options.csv.empty() && options.csv != "-")
-    fmt::print(stderr, "clweave: interrupted; clweave run --resume {} goes on\n", options.csv);
+    tell("clweave: interrupted; clweave run --resume {} goes on\n", options.csv);
+  try {
+    print(summary_of(whole.records(), families, stdout_is_csv ? std::vector<std::string>{} : files), "text",
+          stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
+  } catch (const Error& error) {
+    // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
+    if (error.kind != Kind::closed && !stdout_is_csv) throw;
+  }
   return code;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
+#include "base/tell.hpp"
 #include "base/terminal.hpp"
 #include "campaign/tuner.hpp"
 #include "commands/command.hpp"
@@ -19,7 +20,7 @@ namespace clweave::commands {
 
 namespace {
 
-int tune(const Options& options, const std::vector<std::string>& arguments) {
+int tune(Options options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const Strategy strategy = strategy_of(options.strategy);
   if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
@@ -33,6 +34,8 @@ int tune(const Options& options, const std::vector<std::string>& arguments) {
   const auto devices = chosen_devices(*runner, options.devices);
   const auto paths = default_paths(devices, "-tune");
   TunedStore store(options.store.empty() ? default_store_path() : options.store);
+  store.try_write();  // now, not after an hour of search
+  if (names_stdout(options.csv)) options.csv = "-";
   const bool stdout_is_csv = options.csv == "-";
   std::FILE* const people = stdout_is_csv ? stderr : stdout;
   const bool colour = wants_colour(stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
@@ -40,12 +43,15 @@ int tune(const Options& options, const std::vector<std::string>& arguments) {
   std::ranges::copy_if(jobs, std::back_inserter(ceilings), &Job::is_ceiling);
   std::shared_ptr<ResultsFile> file;
   bool failed = false;
+  int kept = 0;
   for (std::size_t d = 0; d < devices.size() && interrupts() == 0; ++d) {
     const auto landscapes = landscapes_of(jobs, options.selection, devices[d]);
     if (!file || options.csv.empty()) {
-      file =
-          std::make_shared<ResultsFile>(options.csv.empty() ? paths[d] : options.csv, axis_names(families));
-      if (file->path() != "-") fmt::print(stderr, "clweave: {} -> {}\n", devices[d].name, file->path());
+      const Record common = provenance(arguments, options.selection.seed);
+      file = std::make_shared<ResultsFile>(options.csv.empty() ? paths[d] : options.csv, axis_names(families),
+                                           Origin{common.command, common.run_id, common.version, {}},
+                                           options.overwrite);
+      if (file->path() != "-") tell("clweave: {} -> {}\n", devices[d].name, file->path());
     }
     Tuner tuner({.measuring = rule_of(options),
                  .strategy = strategy,
@@ -57,13 +63,16 @@ int tune(const Options& options, const std::vector<std::string>& arguments) {
     tuner.execute(ceilings, landscapes);
     at_work = nullptr;
     failed = failed || tuner.failed();
-    for (const auto& found : tuner.searches()) keep(store, devices[d], found);
+    for (const auto& found : tuner.searches()) kept += keep(store, devices[d], found) ? 1 : 0;
     fmt::print(people, "\n{}  {}, driver {}\n\n{}\n", paint(devices[d].name, Style::bold, colour),
                devices[d].platform, devices[d].driver, searches_text(tuner.searches(), colour));
     if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
   }
   if (interrupts() != 0) return interrupted;
-  fmt::print(people, "kept in {}; clweave run --tuned uses it\n", store.path());
+  if (kept > 0)
+    fmt::print(people, "kept in {}; clweave run --tuned uses it\n", store.path());
+  else
+    fmt::print(people, "nothing new to keep in {}\n", store.path());
   return failed ? case_failed : fine;
 }
 

@@ -9,7 +9,10 @@
 namespace clweave::commands {
 
 Command worker(CLI::App& app) {
-  return {app.add_subcommand("worker")->group(""), [](const auto&) { return serve(); }};
+  auto* command = app.add_subcommand("worker")->group("");
+  const auto parent = std::make_shared<int>();
+  command->add_option("--parent", *parent)->required();
+  return {command, [parent](const auto&) { return serve(*parent); }};
 }
 
 }  // namespace clweave::commands

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_case: one case on one device becomes one row. The only place besides main that catches.
+// run_case: one case on one device becomes one row. What a case throws ends here.
 #pragma once
 #include "device/measure.hpp"
 #include "results/row.hpp"

@@ -47,7 +47,8 @@ Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed)
   Record common;
   common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
   common.version = version;
-  common.command = nlohmann::json(arguments).dump();
+  // An argument need not be UTF-8.
+  common.command = nlohmann::json(arguments).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   common.seed = static_cast<std::int64_t>(seed);
   char host[256] = {};
   gethostname(host, sizeof host - 1);

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/version.hpp"
 
 namespace clweave {
 
@@ -48,6 +51,79 @@ void cut_samples(const std::string& path, std::size_t rows) {
   if (keep < fs::file_size(path)) fs::resize_file(path, keep);
 }
 
+// The note beside a file that is being written.
+std::string note_path(const std::string& path) { return path + ".running"; }
+
+void read_note(const std::string& path, Unfinished& out) {
+  std::ifstream in(note_path(path));
+  const auto note = nlohmann::json::parse(in, nullptr, false);
+  if (!note.is_object()) return;
+  try {
+    out.origin = {note.at("command"), note.at("run_id"), note.at("version"), note.at("devices")};
+    out.running_key = note.at("case");
+    out.running_attempts = note.at("attempts");
+  } catch (const nlohmann::json::exception&) {
+    // One that is damaged is none: the rows tell the rest.
+    out.origin = {};
+    out.running_key.clear();
+  }
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(Kind::usage,
+              fmt::format("{} cannot go on: {}. Start again with another --csv, or with --csv {} "
+                          "--overwrite",
+                          path, why, path));
+}
+
+// A case that was never run: what was lost may be back.
+bool never_run(const Record& record) {
+  return record.status == Status::device_lost && record.reason.starts_with("not run");
+}
+
+// Findings of a device and run.
+std::string group_of(const Record& record) {
+  return fmt::format("{}\n{}", record.device_key(), record.run.value_or(0));
+}
+
+// Replaces a file by one of these rows, in one step.
+void replace(const std::string& path, const CsvTable& table) {
+  const std::string fresh = path + ".new";
+  {
+    CsvWriter out(fresh, CsvWriter::Mode::truncate);
+    out.write(table.header);
+    for (const auto& row : table.rows) out.write(row.cells);
+    out.close();
+  }
+  fs::rename(fresh, path);
+}
+
+// Takes rows out of a pair, and the footer. False: there was nothing to take.
+bool keep_rows(const std::string& path, const std::vector<bool>& kept) {
+  CsvTable table = read_csv(path);
+  std::vector<std::size_t> place(kept.size());  // new number of each row, from 1; 0: gone
+  std::vector<CsvTable::Row> rows;
+  for (std::size_t r = 0; r < kept.size(); ++r) {
+    if (!kept[r]) continue;
+    rows.push_back(std::move(table.rows[r]));
+    place[r] = rows.size();
+  }
+  if (rows.size() == table.rows.size()) return false;
+  table.rows = std::move(rows);
+  if (fs::exists(samples_path(path))) {
+    CsvTable samples = read_csv(samples_path(path));
+    std::erase_if(samples.rows, [&](CsvTable::Row& sample) {
+      const auto row = std::strtoull(sample.cells.at(0).c_str(), nullptr, 10);
+      if (row == 0 || row > place.size() || place[row - 1] == 0) return true;
+      sample.cells[0] = std::to_string(place[row - 1]);
+      return false;
+    });
+    replace(samples_path(path), samples);
+  }
+  replace(path, table);
+  return true;
+}
+
 }  // namespace
 
 std::string samples_path(const std::string& path) {
@@ -59,46 +135,117 @@ std::string row_key(const Record& record) {
                      record.driver, record.run.value_or(0), record.case_id);
 }
 
-ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes)
-    : path_(std::move(path)), axes_(std::move(axes)), rows_(std::make_unique<CsvWriter>(path_)) {
+ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, Origin origin, bool overwrite)
+    : path_(std::move(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
+  if (path_.ends_with(".samples.csv"))
+    throw Error(Kind::usage, path_ + ": the samples of other rows have such names: choose another");
+  if (path_ != "-") lock_ = std::make_shared<FileLock>(path_);
+  rows_ = std::make_unique<CsvWriter>(path_, overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
+  if (path_ != "-" && !lock_->held()) *lock_ = FileLock(path_);
+  rows_->watch();
   rows_->write(header_cells(axes_));
   // Nothing is put beside /dev/stdout.
   std::error_code none;
   if (path_ == "-" || !fs::is_regular_file(path_, none)) return;
-  samples_ = std::make_unique<CsvWriter>(samples_path(path_), CsvWriter::Mode::truncate);
-  samples_->write(sample_header);
+  note("", 0);
+  open_samples(false);
 }
 
-Unfinished ResultsFile::read(const std::string& path) {
-  const CsvTable table = read_csv(path);
+Unfinished ResultsFile::read(const std::string& path, const std::vector<std::string>& axes) {
   Unfinished out;
-  out.records = records_of(table, path);
-  out.complete = !table.rows.empty() && table.rows.back().cells.at(0) == footer_mark;
-  if (out.records.empty())
-    throw Error(Kind::usage, path + " holds no row to go on from: start again with another --csv");
-  out.command = out.records.front().command;
-  out.run_id = out.records.front().run_id;
-  std::ifstream marker(path + ".running");
-  if (marker >> out.running_attempts) {
-    marker.ignore(1);
-    std::getline(marker, out.running_key);
+  out.lock = std::make_shared<FileLock>(path);
+  read_note(path, out);
+  const std::string text = read_text(path);
+  if (text.find('\n') == std::string::npos && !out.origin.command.empty()) return out;  // not even the header
+  const CsvTable table = parse_csv(text, path);
+  auto records = records_of(table, path);
+  const bool footer = !table.rows.empty() && table.rows.back().cells.at(0) == footer_mark;
+  std::set<std::string> lost;  // devices and runs
+  for (const auto& record : records) {
+    if (never_run(record)) lost.insert(group_of(record));
+  }
+  out.complete = footer && lost.empty();
+  for (auto& record : records) {
+    // What was concluded without them goes, too.
+    out.kept.push_back(!never_run(record) && (record.finding.empty() || !lost.contains(group_of(record))));
+    if (out.kept.back()) out.records.push_back(std::move(record));
+  }
+  if (const auto& any = out.kept.empty()      ? nullptr
+                        : out.records.empty() ? &records.front()
+                                              : &out.records.front();
+      any != nullptr) {
+    out.origin.command = any->command;
+    out.origin.run_id = any->run_id;
+    out.origin.version = any->version;
+  }
+  if (out.complete) return out;
+  if (out.origin.command.empty()) refuse(path, "it holds no row that tells its command");
+  if (out.origin.version != version)
+    refuse(path, fmt::format("it was made by clweave {}, this is {}", out.origin.version, version));
+  const auto today = header_cells(axes);
+  for (std::size_t c = 0; c < std::max(today.size(), table.header.size()); ++c) {
+    const std::string then = c < table.header.size() ? table.header[c] : "none";
+    const std::string now = c < today.size() ? today[c] : "none";
+    if (then != now) refuse(path, fmt::format("its column {} is '{}', today's is '{}'", c + 1, then, now));
   }
   return out;
 }
 
-ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, const Unfinished& left)
-    : path_(std::move(path)), axes_(std::move(axes)), written_(left.records.size()) {
+ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, Origin origin,
+                         const Unfinished& left)
+    : path_(std::move(path)),
+      axes_(std::move(axes)),
+      origin_(std::move(origin)),
+      lock_(left.lock),
+      written_(left.records.size()) {
   cut_to_last_line(path_);
-  if (fs::exists(samples_path(path_))) cut_samples(samples_path(path_), written_);
+  if (fs::exists(samples_path(path_))) cut_samples(samples_path(path_), left.kept.size());
+  if (fs::file_size(path_) > 0 && keep_rows(path_, left.kept)) *lock_ = FileLock(path_);  // another file now
   rows_ = std::make_unique<CsvWriter>(path_, CsvWriter::Mode::append);
-  samples_ = std::make_unique<CsvWriter>(samples_path(path_), CsvWriter::Mode::append);
-  if (samples_->empty()) samples_->write(sample_header);
+  rows_->watch();
+  if (rows_->empty()) rows_->write(header_cells(axes_));
+  note("", 0);
+  open_samples(true);
+}
+
+ResultsFile::~ResultsFile() {
+  if (running_) note("", 0);
+}
+
+void ResultsFile::open_samples(bool append) {
+  const std::string path = samples_path(path_);
+  // Those of rows that are gone may go, but nothing else.
+  if (std::ifstream in(path); !append && in.peek() != std::ifstream::traits_type::eof()) {
+    std::string first;
+    std::getline(in, first);
+    if (first + "\n" != csv_line(sample_header))
+      throw Error(Kind::usage, path + " is in the way of this run's samples: choose another --csv");
+  }
+  samples_ = std::make_unique<CsvWriter>(path, append ? CsvWriter::Mode::append : CsvWriter::Mode::truncate);
+  samples_->watch();
+  if (samples_->empty() || !append) samples_->write(sample_header);
+}
+
+// Renamed into place: whoever reads it finds a whole one.
+void ResultsFile::note(const std::string& key, int attempt) const {
+  const std::string fresh = note_path(path_) + ".new";
+  std::ofstream out(fresh, std::ios::trunc);
+  const nlohmann::json text = {{"command", origin_.command},
+                               {"run_id", origin_.run_id},
+                               {"version", origin_.version},
+                               {"devices", origin_.devices},
+                               {"case", key},
+                               {"attempts", attempt}};
+  out << text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  out.close();
+  std::error_code ignored;  // without it a resumed run only knows less
+  fs::rename(fresh, note_path(path_), ignored);
 }
 
 void ResultsFile::running(const std::string& key, int attempt) {
   if (!samples_) return;
-  std::ofstream out(marker(), std::ios::trunc);
-  out << attempt << ' ' << key << '\n';
+  note(key, attempt);
+  running_ = true;
 }
 
 void ResultsFile::write(const Record& record, const std::vector<Sample>& samples) {
@@ -120,8 +267,9 @@ void ResultsFile::finish() {
   rows_->close();
   if (!samples_) return;
   samples_->close();
+  running_ = false;
   std::error_code gone;
-  fs::remove(marker(), gone);
+  fs::remove(note_path(path_), gone);
 }
 
 }  // namespace clweave

@@ -2,24 +2,34 @@
 // results_file: X.csv with a row per case and run, X.samples.csv beside it, and how an interrupted pair goes
 // on.
 #pragma once
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/csv.hpp"
+#include "base/file_lock.hpp"
 #include "results/row.hpp"
 
 namespace clweave {
 
-// What an interrupted file holds.
-struct Unfinished {
+// Where a file's rows come from. The rows tell the same; until the first is there, only a note beside the
+// file does.
+struct Origin {
   std::string command;  // JSON array, as in the column
   std::string run_id;
-  std::vector<Record> records;
-  bool complete = false;    // the footer is there
-  std::string running_key;  // of the case that was running when it ended, empty if none
+  std::string version;               // of clweave
+  std::vector<std::string> devices;  // Record::device_key of each; empty: not known
+};
+
+// What an interrupted file holds.
+struct Unfinished {
+  Origin origin;
+  std::vector<Record> records;  // those that stay
+  bool complete = false;        // nothing is left to do
+  std::string running_key;      // of the case that was running when it ended, empty if none
   int running_attempts = 0;
+  std::vector<bool> kept;  // per row of the file: those of cases that were never run are taken out again
+  std::shared_ptr<FileLock> lock;
 };
 
 // X.samples.csv beside X.csv.
@@ -31,15 +41,23 @@ std::string row_key(const Record&);
 class ResultsFile {
  public:
   // A new pair of files; "-" writes the rows to stdout and no samples, and so does a path that is no ordinary
-  // file. Throws as CsvWriter does.
-  ResultsFile(std::string path, std::vector<std::string> axes);
+  // file. Throws as CsvWriter does, and `usage` when another process writes it, for a name that samples have,
+  // and for samples that are in the way and none of clweave's. `overwrite`: what was there goes.
+  ResultsFile(std::string path, std::vector<std::string> axes, Origin, bool overwrite = false);
 
-  // The pair as it was left, cut back to its last whole row. `io` when it is no results file.
-  static Unfinished read(const std::string& path);
-  ResultsFile(std::string path, std::vector<std::string> axes, const Unfinished&);
+  // The pair as it was left; nobody else may write it as long as the value lives. `io` when it is no results
+  // file; `usage`, with what differs and what to type, when it cannot go on: the rows of another version, or
+  // columns that are not today's.
+  static Unfinished read(const std::string& path, const std::vector<std::string>& axes);
+  // Goes on behind its last whole row.
+  ResultsFile(std::string path, std::vector<std::string> axes, Origin, const Unfinished&);
+
+  ~ResultsFile();
+  ResultsFile(const ResultsFile&) = delete;
+  ResultsFile& operator=(const ResultsFile&) = delete;
 
   // Says on disk that this row's case is about to run, so that whoever resumes knows what took the machine
-  // down.
+  // down. An orderly end of this process takes it back.
   void running(const std::string& key, int attempt);
 
   void write(const Record&, const std::vector<Sample>&);
@@ -50,13 +68,17 @@ class ResultsFile {
   const std::string& path() const { return path_; }
 
  private:
-  std::string marker() const { return path_ + ".running"; }
+  void open_samples(bool append);
+  void note(const std::string& key, int attempt) const;
 
   std::string path_;
   std::vector<std::string> axes_;
+  Origin origin_;
+  std::shared_ptr<FileLock> lock_;
   std::unique_ptr<CsvWriter> rows_;
   std::unique_ptr<CsvWriter> samples_;
   std::size_t written_ = 0;
+  bool running_ = false;
 };
 
 }  // namespace clweave

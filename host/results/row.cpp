@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "results/row.hpp"
 
+#include <fmt/format.h>
+
 namespace clweave {
+
+namespace {
+
+constexpr std::size_t most_reason = 4096;  // bytes in a row
+
+}  // namespace
 
 void describe_device(Record& record, const DeviceInfo& device) {
   record.platform = device.platform + ", " + device.platform_version;
@@ -25,6 +33,12 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
 void fail(Record& record, Kind kind, std::string why) {
   // One line: a file cut within a quoted line end could not be read back.
   for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");
+  // A compiler may say megabytes.
+  if (why.size() > most_reason) {
+    std::size_t end = most_reason;
+    while (end > 0 && (static_cast<unsigned char>(why[end]) & 0xC0) == 0x80) --end;  // within a character
+    why = fmt::format("{} .. ({} more bytes)", why.substr(0, end), why.size() - end);
+  }
   record.status = status_of(kind);
   record.reason += why;
   if (kind == Kind::wrong_result) record.verified = Verified::no;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -23,10 +24,15 @@ std::string device_key(const DeviceInfo& device) {
 }
 
 json read_store(const std::string& path) {
-  if (!fs::exists(path)) return {{"schema", schema}, {"devices", json::object()}};
-  std::ifstream in(path);
-  json store = json::parse(in, nullptr, false);
-  if (!store.is_object() || store.value("schema", "") != schema || !store["devices"].is_object())
+  std::error_code none;
+  if (!fs::exists(path, none)) return {{"schema", schema}, {"devices", json::object()}};
+  json store;
+  if (std::ifstream in(path); fs::is_regular_file(path, none)) store = json::parse(in, nullptr, false);
+  const auto sound = [](const json& devices) {
+    return devices.is_object() &&
+           std::ranges::all_of(devices, [](const json& entry) { return entry.is_object(); });
+  };
+  if (!store.is_object() || store.value("schema", json()) != schema || !sound(store["devices"]))
     throw Error(Kind::io, path + " is no store of clweave tune; name another by --store, or remove it");
   return store;
 }
@@ -84,18 +90,28 @@ std::optional<Tuned> TunedStore::find(const DeviceInfo& device, const Family& fa
   if (entries == devices.end()) return {};
   std::optional<Tuned> nearest;
   double nearest_apart = 0;
-  for (const auto& [variant, entry] : entries->items()) {
-    if (entry.at("family") != family.name) continue;
-    const auto apart = distance(family, at, cells_of(family, entry.at("axes")));
-    if (!apart || (nearest && *apart >= nearest_apart)) continue;
-    nearest_apart = *apart;
-    Tuned tuned;
-    for (auto& cell : cells_of(family, entry.at("configuration"))) tuned.configuration.push_back(cell);
-    tuned.time_s = entry.at("time_s");
-    tuned.default_s = entry.at("default_s");
-    tuned.time_utc = entry.at("time_utc");
-    tuned.version = entry.at("version");
-    nearest = tuned;
+  std::string where;
+  try {
+    for (const auto& [variant, entry] : entries->items()) {
+      where = variant;
+      if (entry.at("family") != family.name) continue;
+      const auto apart = distance(family, at, cells_of(family, entry.at("axes")));
+      if (!apart || (nearest && *apart >= nearest_apart)) continue;
+      nearest_apart = *apart;
+      Tuned tuned;
+      for (auto& cell : cells_of(family, entry.at("configuration"))) tuned.configuration.push_back(cell);
+      tuned.time_s = entry.at("time_s");
+      tuned.default_s = entry.at("default_s");
+      tuned.time_utc = entry.at("time_utc");
+      tuned.version = entry.at("version");
+      tuned.exact = *apart == 0;
+      nearest = tuned;
+    }
+  } catch (const json::exception&) {
+    throw Error(Kind::io,
+                fmt::format("{}: the entry of {} for {} is damaged; remove it, or name another store by "
+                            "--store",
+                            path_, where, device.name));
   }
   return nearest;
 }
@@ -112,6 +128,15 @@ void TunedStore::put(const DeviceInfo& device, const Family& family, const Case&
       {"configuration", configuration}, {"time_s", tuned.time_s},
       {"default_s", tuned.default_s},   {"time_utc", tuned.time_utc},
       {"version", tuned.version}};
+  save();
+}
+
+void TunedStore::try_write() {
+  store_ = read_store(path_);
+  save();
+}
+
+void TunedStore::save() const {
   std::error_code error;
   const fs::path path = fs::absolute(path_);
   fs::create_directories(path.parent_path(), error);

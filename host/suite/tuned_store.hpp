@@ -20,6 +20,7 @@ struct Tuned {
   double default_s = 0;  // of the default configuration, in the same search
   std::string time_utc;
   std::string version;  // of clweave
+  bool exact = true;    // of this very variant, not of one with another n
 };
 
 // $XDG_DATA_HOME/clweave/tuned.json, or in ~/.local/share.
@@ -36,10 +37,15 @@ class TunedStore {
   // device and driver, as another driver may want something else.
   std::optional<Tuned> find(const DeviceInfo&, const Family&, const Case&) const;
 
+  // Throws `io` when `put` would.
+  void try_write();
+
   // Writes the whole file anew, in one step, so that a reader never sees half of it. Throws `io`.
   void put(const DeviceInfo&, const Family&, const Case& best, const Tuned&);
 
  private:
+  void save() const;
+
   std::string path_;
   nlohmann::json store_;  // as last read or written
 };

@@ -307,6 +307,54 @@ TEST_F(Store, PutReplaces) {
   EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("group"), 32);
 }
 
+// A brief look, or one at few configurations, is no reason to forget a better one.
+TEST_F(Store, KeepsWhatIsBetterOverASearchCutShort) {
+  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const auto found = [&](double time_s, bool whole, Verified verified) {
+    Record best = row(all[1].cases[1], time_s);
+    best.verified = verified;
+    return Search{&all[1], {best}, 3, whole};
+  };
+  TunedStore store(path());
+  EXPECT_FALSE(keep(store, device(), found(1e-3, true, Verified::before)));
+  EXPECT_TRUE(keep(store, device(), found(1e-3, true, Verified::yes)));
+  EXPECT_FALSE(keep(store, device(), found(2e-3, false, Verified::yes)));
+  EXPECT_TRUE(keep(store, device(), found(0.9e-3, false, Verified::yes)));
+  EXPECT_TRUE(keep(store, device(), found(2e-3, true, Verified::yes))) << "a whole search is newer";
+}
+
+TEST_F(Store, IsTriedBeforeASearch) {
+  std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
+  std::filesystem::create_directory(path());
+  EXPECT_THROW(TunedStore{path()}, Error) << "a folder";
+  std::filesystem::remove(path());
+  TunedStore(path()).try_write();
+  EXPECT_NO_THROW(TunedStore{path()});
+  std::ofstream(std::filesystem::path(path()).parent_path() / "file") << "x";
+  TunedStore nowhere((std::filesystem::path(path()).parent_path() / "file" / "tuned.json").string());
+  EXPECT_THROW(nowhere.try_write(), Error);
+}
+
+TEST_F(Store, ADamagedEntryIsNamed) {
+  TunedStore(path()).put(device(), toy(), at("a", 1024, 64), tuned(64));
+  auto store = nlohmann::json::parse(std::ifstream(path()));
+  for (auto& [name, entries] : store["devices"].items()) {
+    for (auto& [variant, entry] : entries.items()) entry.erase("configuration");
+  }
+  std::ofstream(path()) << store.dump();
+  try {
+    tuned_case(TunedStore(path()), device(), toy(), at("a", 1024, 256));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::io);
+    EXPECT_THAT(error.what(), HasSubstr("toy/kernel=a"));
+  }
+  for (const char* wrong : {R"({"schema": 3})", R"({"schema": "clweave-tuned-1", "devices": {"a": []}})"}) {
+    std::ofstream(path()) << wrong;
+    EXPECT_THROW(TunedStore{path()}, Error) << wrong;
+  }
+}
+
 TEST_F(Store, RefusesWhatIsNoStore) {
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
   std::ofstream(path()) << "{\"schema\": \"other\"}";

@@ -633,6 +633,60 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   EXPECT_THAT(unknown.err, HasSubstr("lanes/paths=3"));
 }
 
+// ---- Outputs that take nothing ---------------------------------------------------------------------------
+
+TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
+  trial_.start(Words{"-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", CLWEAVE_BINARY} + tiny + Words{"--csv", csv()},
+               "sh");
+  EXPECT_EQ(trial_.finish().code, 0);
+  const Results results = read_results(csv());
+  EXPECT_TRUE(results.finished);
+  expect_samples_of_rows(csv());
+}
+
+TEST_F(Cli, AReaderThatLeavesCostsNoRow) {
+  for (const char* pipe : {"| head -c 1", "2>&1 | head -c 1", "2>/dev/full | head -c 1"}) {
+    const fs::path path = folder() / fmt::format("{}.csv", std::string(pipe).size());
+    trial_.start(Words{"-c", std::string("\"$0\" \"$@\" ") + pipe + " > /dev/null; exit ${PIPESTATUS[0]}",
+                       CLWEAVE_BINARY} +
+                     tiny + Words{"--csv", path.string()},
+                 "bash");
+    const int code = trial_.finish().code;
+    EXPECT_TRUE(code == 0 || code == 141) << pipe << ": " << code;
+    EXPECT_TRUE(read_results(path).finished) << pipe;
+  }
+}
+
+TEST_F(Cli, AFullOutputIsSaid) {
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  trial_.start({"list"}, CLWEAVE_BINARY, full);
+  EXPECT_EQ(trial_.finish().code, 5);
+  close(full);
+}
+
+TEST_F(Cli, AnotherNameOfStdoutIsStdout) {
+  const Ended ended = run(tiny + Words{"--csv", "/dev/stdout"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(records_of(parse_csv(ended.out, "stdout"), "stdout").size(), 1U);
+}
+
+// As the main process of a container.
+TEST_F(Cli, TheFirstProcessOfANamespaceFindsDevices) {
+  if (std::system("unshare -Urpf --mount-proc true 2>/dev/null") != 0) GTEST_SKIP() << "no namespaces here";
+  trial_.start({"-Urpf", "--mount-proc", CLWEAVE_BINARY, "devices", "--json"}, "unshare");
+  const Ended ended = trial_.finish();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(nlohmann::json::parse(ended.out).empty());
+}
+
+TEST_F(Cli, ResumeTakesNoOtherOption) {
+  std::ofstream(csv()) << "schema\n";
+  const Ended ended = run({"run", "--resume", csv(), "--preset", "smoke"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("leave --preset out"));
+}
+
 // ---- Tuning ----------------------------------------------------------------------------------------------
 
 // Two configurations of one variant.

@@ -17,3 +17,19 @@ TEST(ClaimOptions, AClaimTakesThePlaceOfAPreset) {
   EXPECT_THROW(parse_options({"run", "--claim", "000-a", "--preset", "paper"}), Error);
   EXPECT_THROW(run_command({"claims", "/dev/null", "--csv", "--json"}), Error);
 }
+
+TEST(MeasuringOptions, ANumberIsANumber) {
+  for (const char* option : {"--precision", "--timeout", "--max-seconds", "--budget"}) {
+    for (const char* text : {"nan", "inf", "-1", "x"})
+      EXPECT_THROW(parse_options({"run", option, text}), Error) << option << " " << text;
+    EXPECT_TRUE(parse_options({"run", option, "1"})) << option;
+  }
+  EXPECT_THROW(parse_options({"compare", "/dev/null", "--margin", "nan"}), Error);
+  EXPECT_THROW(parse_options({"tune", "--budget", "nans"}), Error);
+}
+
+TEST(MeasuringOptions, ASeedIsNotClamped) {
+  EXPECT_EQ(parse_options({"run", "--seed", "18446744073709551615"})->selection.seed, UINT64_MAX);
+  EXPECT_THROW(parse_options({"run", "--seed", "18446744073709551616"}), Error);
+  EXPECT_THROW(parse_options({"run", "--seed", "-1"}), Error);
+}

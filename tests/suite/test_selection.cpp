@@ -300,6 +300,15 @@ TEST(AxisNames, AreThoseOfAllFamiliesInTheOrderMet) {
 
 // ---- What a case needs ---------------------------------------------------------------------------------
 
+// A backtracking search of these never ends, or ends the process.
+TEST(Selection, NoFilterTakesForEver) {
+  const auto chosen = [](const std::string& filter) {
+    return Chosen{.families = {"alpha"}, .filter = filter}.jobs();
+  };
+  EXPECT_THROW(chosen("^((([a-z]+)*)+)+$"), Error);
+  EXPECT_THROW(chosen(std::string(50000, '(') + std::string(50000, ')')), Error);
+}
+
 TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
   DeviceInfo device;
   device.type = "cpu";

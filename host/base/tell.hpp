@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// tell: words for people on stderr, which nobody need be there to read.
+#pragma once
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace clweave {
+
+// As fmt::print(stderr), whose failure would end a run: a closed or full stderr costs the message alone.
+template <class... Args>
+void tell(fmt::format_string<Args...> text, Args&&... args) {
+  const std::string line = fmt::format(text, std::forward<Args>(args)...);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace clweave

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/examiner.hpp"
+
+#include <fmt/format.h>
+
+#include "results/provenance.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr int second_looks = 3;  // at a row that cannot be true
+// A family whose every row beats its ceilings must not make a run of minutes one of hours: after so many
+// looks at each ceiling its rows are held against what is known.
+constexpr std::size_t looks_at_each = 20;
+
+Ceiling ceiling_of(const Job& job, const DeviceInfo& device) {
+  try {
+    return plan_of(*job.family, job.at, device).ceiling;
+  } catch (const Error&) {  // the job itself becomes the row that says so
+    return Ceiling::none;
+  }
+}
+
+bool of_one_kind(Ceiling a, Ceiling b) { return a == b || (of_memory(a) && of_memory(b)); }
+
+}  // namespace
+
+Examiner::Examiner(Runner& runner, ResultsFile& file, const DeviceInfo& device, const std::vector<Job>& jobs,
+                   const Record& common, const Outside& outside)
+    : runner_(runner), file_(file), common_(common), outside_(outside), judge_(device) {
+  for (const auto& job : jobs) {
+    if (!job.is_ceiling) continue;
+    if (const Ceiling ceiling = ceiling_of(job, device); ceiling != Ceiling::none)
+      ceilings_.push_back({job, ceiling});
+  }
+  looks_left_ = looks_at_each * ceilings_.size();
+}
+
+std::optional<Row> Examiner::measured(const Job& job, const Measuring& rule) {
+  auto row = runner_.run(job, rule);
+  if (!row) return {};
+  Doubt doubt = judge_.doubt(*row, job);
+  const auto look = [&] {
+    look_beside(doubt, *row, job, rule);
+    doubt = judge_.doubt(*row, job);
+  };
+  if (doubt) look();
+  for (int again = 0; doubt && again < second_looks; ++again) {
+    if (outside_.interrupts() != 0) return {};
+    auto second = runner_.run(job, rule);
+    if (!second) return {};
+    row = std::move(second);
+    doubt = judge_.doubt(*row, job);
+    if (doubt) look();
+  }
+  // What was left undecided is no row: resumed, the run decides it.
+  if (doubt && outside_.interrupts() != 0) return {};
+  judge_.complete(*row, job, doubt);
+  return row;
+}
+
+void Examiner::look_beside(const Doubt& doubt, const Row& row, const Job& job, const Measuring& rule) {
+  const auto look_at = [&](const Job& other) {
+    if (outside_.interrupts() != 0) return;
+    if (const auto seen = runner_.run(other, rule)) judge_.learn(*seen, other);
+  };
+  if (doubt.sibling) look_at({.family = job.family, .at = *doubt.sibling});
+  if (doubt.against != Doubt::Against::ceiling) return;
+  for (const auto& [ceiling, of] : ceilings_) {
+    if (looks_left_ == 0 || !of_one_kind(of, row.record.ceiling)) continue;
+    --looks_left_;
+    look_at(ceiling);
+  }
+}
+
+void Examiner::remember(const Job& job, const Record& record) {
+  Row row{record, {}, 0};
+  Doubt doubt;
+  if (record.status == Status::implausible) doubt = {Doubt::Against::stamps, record.reason};
+  judge_.complete(row, job, doubt);
+}
+
+void Examiner::write(Row& row, int run, std::int64_t order,
+                     const std::function<void(const std::string&)>& note) {
+  Record& record = row.record;
+  record.order = order;
+  stamp(record, common_, run);
+  file_.write(record, row.samples);
+  if (record.failed()) note(fmt::format("{}  {}  {}", record.status, record.case_id, record.reason));
+}
+
+}  // namespace clweave

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// examiner: from a job to its row: run, doubted, measured again beside what it breaks, judged, written.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/judge.hpp"
+#include "campaign/outside.hpp"
+#include "campaign/runner.hpp"
+#include "results/results_file.hpp"
+
+namespace clweave {
+
+// For one device and repetition, whose rows are held against each other.
+class Examiner {
+ public:
+  // `common` has the cells that are the same in every row. What is referred to must outlive it.
+  Examiner(Runner&, ResultsFile&, const DeviceInfo&, const std::vector<Job>& jobs, const Record& common,
+           const Outside&);
+
+  // Runs the job. A row that cannot be true is no verdict yet: what it breaks, the ceilings of its kind or
+  // the case beside it, is measured again at once, then the row, and so on in turns; only what still cannot
+  // be true beside what was measured with it is `implausible`. Empty: the user wanted out.
+  std::optional<Row> measured(const Job&, const Measuring&);
+
+  // A row of an interrupted run counts as if it had been measured now.
+  void remember(const Job&, const Record&);
+
+  // Puts the row into the file, and a failure before the user.
+  void write(Row&, int run, std::int64_t order, const std::function<void(const std::string&)>& note);
+
+  const Judge& judge() const { return judge_; }
+
+ private:
+  void look_beside(const Doubt&, const Row&, const Job&, const Measuring&);
+
+  Runner& runner_;
+  ResultsFile& file_;
+  const Record& common_;
+  const Outside& outside_;
+  Judge judge_;
+  struct Measure {
+    Job job;
+    Ceiling ceiling;
+  };
+  std::vector<Measure> ceilings_;
+  std::size_t looks_left_;  // at ceilings
+};
+
+}  // namespace clweave

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/tell.hpp"
+#include "base/version.hpp"
+
+namespace clweave {
+
+namespace {
+
+// A file that a command named may be elsewhere by now; the case needs none.
+const std::vector<std::string> files_of_then = {"--resume",      "--replay", "--case",
+                                                "--claims-file", "--csv",    "--store"};
+
+std::vector<std::string> command_of(const Record& row, const std::string& where) {
+  const auto words = nlohmann::json::parse(row.command, nullptr, false);
+  if (!words.is_array() || words.empty() ||
+      !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
+    throw Error(Kind::io, fmt::format("{}: column command: '{}' is no list of words", where, row.command));
+  std::vector<std::string> out;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    if (std::ranges::find(files_of_then, words[w].get<std::string>()) != files_of_then.end())
+      ++w;
+    else
+      out.push_back(words[w].get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+Replay replay_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
+  const auto family = std::ranges::find(families, row.family, &Family::name);
+  if (family == families.end())
+    throw Error(Kind::usage, fmt::format("{}: there is no family {} any more", where, row.family));
+  const auto then = parse_options(command_of(row, where));
+  if (!then) throw Error(Kind::io, where + ": column command names no run");
+  Replay out{{&*family, {family->name, {}, static_cast<std::uint64_t>(row.seed.value_or(1))}}, *then};
+  out.options.csv = "-";
+  out.options.repeat = 1;
+  out.options.dry_run = false;
+  out.options.selection.seed = out.job.at.seed;
+  out.options.devices = {row.device};
+  for (const auto& axis : family->axes) {
+    const std::string cell = row.axis(axis.name);
+    if (cell.empty())
+      throw Error(Kind::usage, fmt::format("{}: {} has no value for axis {}", where, row.case_id, axis.name));
+    out.job.at.axes.emplace_back(axis.name, value_of(cell));
+  }
+  return out;
+}
+
+Replay replay_of(const Options& given, const std::vector<Family>& families) {
+  const CsvTable table = read_csv(given.replay);
+  const RecordReader reader(table.header, given.replay);
+  for (const auto& row : table.rows) {
+    Record record;
+    if (!reader.read(row, record) || !record.finding.empty()) continue;
+    const std::string then = record.case_id;
+    add_later_axes(record, families);
+    if (then != given.replay_case && record.case_id != given.replay_case) continue;
+    Replay out = replay_of(record, families, fmt::format("{}:{}", given.replay, row.line));
+    if (!given.csv.empty()) out.options.csv = given.csv;
+    out.options.overwrite = given.overwrite;
+    out.options.dry_run = given.dry_run;
+    // What would run can be shown for any device.
+    if (!given.devices.empty() || given.dry_run) out.options.devices = given.devices;
+    if (record.version != version)
+      tell("clweave: the row was made by {}, this is {}\n", record.version, version);
+    return out;
+  }
+  throw Error(Kind::usage,
+              given.replay + " has no case " + given.replay_case + "; its column case_id lists them");
+}
+
+}  // namespace clweave

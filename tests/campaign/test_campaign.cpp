@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_campaign: what becomes of hangs, crashes, lost devices, interrupts, impossible rows and budgets,
+// without a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/version.hpp"
+#include "campaign/campaign.hpp"
+#include "campaign/fake_runner.hpp"
+#include "campaign/tuner.hpp"
+
+using namespace clweave;
+using namespace fake;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+namespace {
+
+class CampaignTest : public testing::Test {
+ protected:
+  std::string path() const { return folder_.of("rows.csv"); }
+  std::vector<std::string> axes() const { return axis_names(families()); }
+  Record common() const {
+    Record record;
+    record.run_id = "one";
+    record.version = version;
+    record.command = R"(["run"])";
+    return record;
+  }
+  Origin origin() const {
+    Record record;
+    describe_device(record, device());
+    return {common().command, common().run_id, version, {record.device_key()}};
+  }
+
+  Exit run(std::vector<Job> jobs, const Unfinished* left = nullptr) {
+    const auto file = left != nullptr ? std::make_shared<ResultsFile>(path(), axes(), origin(), *left)
+                                      : std::make_shared<ResultsFile>(path(), axes(), origin());
+    rules_.outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }};
+    testing::internal::CaptureStderr();
+    Campaign campaign(rules_, runner_, common(), left);
+    const Exit code = campaign.execute({{device(), file, std::move(jobs)}});
+    said_ = testing::internal::GetCapturedStderr();
+    rows_ = campaign.records();
+    return code;
+  }
+  Exit resume(std::vector<Job> jobs) {
+    const Unfinished left = ResultsFile::read(path(), axes());
+    return run(std::move(jobs), &left);
+  }
+
+  std::vector<std::string> in_file() const {
+    std::vector<std::string> out;
+    for (const auto& record : records_of(read_csv(path()), path()))
+      out.push_back(text_of(record.status) + " " + record.case_id);
+    std::ranges::sort(out);
+    return out;
+  }
+  const Record& row(const Job& job) const { return *std::ranges::find(rows_, job.at.id(), &Record::case_id); }
+
+  Folder folder_;
+  FakeRunner runner_;
+  CampaignRules rules_;
+  int interrupts_ = 0;
+  double now_s_ = 0;
+  std::string said_;
+  std::vector<Record> rows_;
+};
+
+TEST_F(CampaignTest, EveryCaseIsARow) {
+  EXPECT_EQ(run({toy("a"), toy("b")}), fine);
+  EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024", "ok toy/kernel=b/n=1024"));
+  EXPECT_TRUE(ResultsFile::read(path(), axes()).complete);
+  EXPECT_FALSE(std::filesystem::exists(path() + ".running"));
+}
+
+TEST_F(CampaignTest, WhatTheRunnerSaysOfAHangACrashAndALostDeviceIsKept) {
+  runner_.fails(toy("a"), Kind::timeout, "no sign of life");
+  runner_.fails(toy("b"), Kind::crashed, "SIGSEGV");
+  runner_.fails(toy("a", 2048), Kind::device_lost, "not run: gone");
+  EXPECT_EQ(run({toy("a"), toy("b"), toy("a", 2048), toy("b", 2048)}), case_failed);
+  EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=b/n=1024", "device_lost toy/kernel=a/n=2048",
+                                     "ok toy/kernel=b/n=2048", "timeout toy/kernel=a/n=1024"));
+  EXPECT_THAT(said_, HasSubstr("timeout  toy/kernel=a/n=1024  no sign of life"));
+}
+
+TEST_F(CampaignTest, ADeviceThatIsBackIsUsedByResume) {
+  runner_.fails(toy("a", 2048), Kind::device_lost, "not run: gone");
+  EXPECT_EQ(run({toy("a"), toy("a", 2048)}), case_failed);
+  runner_.times(toy("a", 2048), {2e-3});
+  EXPECT_EQ(resume({toy("a"), toy("a", 2048)}), fine);
+  EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024", "ok toy/kernel=a/n=2048"));
+  const auto samples = read_csv(samples_path(path()));
+  EXPECT_THAT(samples.rows, SizeIs(10));
+  EXPECT_EQ(runner_.ran.size(), 3U) << "the other case was run again";
+}
+
+TEST_F(CampaignTest, AnInterruptLeavesTheRestToResume) {
+  runner_.before = [this](const Job& job) {
+    interrupts_ = job.at.id() == toy("a").at.id() ? 1 : interrupts_;
+  };
+  std::vector<Job> jobs = {toy("a"), toy("b"), toy("a", 2048)};
+  EXPECT_EQ(run(jobs), interrupted);
+  const std::size_t done = runner_.ran.size();
+  EXPECT_EQ(in_file().size(), done);
+  interrupts_ = 0;
+  runner_.before = {};
+  EXPECT_EQ(resume(jobs), fine);
+  EXPECT_EQ(runner_.ran.size(), 3U);
+  EXPECT_THAT(in_file(), SizeIs(3));
+}
+
+// The runner gives no row when the user does not want to wait for it.
+TEST_F(CampaignTest, AnOrderlyEndWithinACaseIsNotItsCrash) {
+  runner_.answer(toy("a"), [this](int nth) -> std::optional<Row> {
+    if (nth > 5) return ok_row(device(), toy("a"), 1e-3);
+    interrupts_ = 2;
+    return {};
+  });
+  EXPECT_EQ(run({toy("a")}), interrupted);
+  EXPECT_THAT(in_file(), SizeIs(0));
+  for (int again = 0; again < 4; ++again) {
+    interrupts_ = 0;
+    EXPECT_EQ(resume({toy("a")}), interrupted) << "a file without a row tells its command";
+  }
+  interrupts_ = 0;
+  EXPECT_EQ(resume({toy("a")}), fine);
+  EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024"));
+}
+
+// The note that a killed process leaves.
+TEST_F(CampaignTest, ACaseThatTookTheRunDownTwiceIsNotTriedAgain) {
+  Record key;
+  describe_device(key, device());
+  key.run = 1;
+  key.case_id = toy("a").at.id();
+  const auto died = [&](int attempts) {
+    run({toy("b")});
+    std::filesystem::resize_file(path(), read_text(path()).find(footer_mark));
+    const nlohmann::json note = {{"command", common().command}, {"run_id", "one"},
+                                 {"version", version},          {"devices", origin().devices},
+                                 {"case", row_key(key)},        {"attempts", attempts}};
+    std::ofstream(path() + ".running") << note.dump();
+    const Exit code = resume({toy("a"), toy("b")});
+    const auto rows = in_file();
+    std::filesystem::remove(path());
+    return std::pair(code, rows);
+  };
+  EXPECT_EQ(died(1).first, fine);
+  const auto [code, rows] = died(2);
+  EXPECT_EQ(code, case_failed);
+  EXPECT_THAT(rows, Contains("crashed toy/kernel=a/n=1024"));
+}
+
+// ---- Ceilings --------------------------------------------------------------------------------------------
+
+TEST_F(CampaignTest, ACeilingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
+  runner_.times(ceiling(), {3e-3, 1e-3});
+  EXPECT_EQ(run({ceiling(), toy("a")}), fine) << said_;
+  EXPECT_EQ(row(toy("a")).status, Status::ok);
+  EXPECT_NEAR(row(toy("a")).of_ceiling.value_or(0), 1, 1e-6);
+  EXPECT_THAT(runner_.ran, ElementsAre("ceiling/kernel=copy", "toy/kernel=a/n=1024", "ceiling/kernel=copy"));
+}
+
+TEST_F(CampaignTest, ARowOfALuckyMomentIsMeasuredAgainBesideItsCeilings) {
+  runner_.times(ceiling(), {2e-3});
+  runner_.times(toy("a"), {1e-3, 2e-3});
+  EXPECT_EQ(run({ceiling(), toy("a")}), fine) << said_;
+  EXPECT_EQ(row(toy("a")).time_s, Number(2e-3));
+}
+
+TEST_F(CampaignTest, WhatBeatsItsCeilingsEachTimeIsImplausible) {
+  runner_.times(ceiling(), {2e-3});
+  runner_.times(ceiling("copy_run"), {2.5e-3});
+  runner_.times(toy("a"), {1e-3});
+  EXPECT_EQ(run({ceiling(), ceiling("copy_run"), toy("a")}), case_failed);
+  EXPECT_EQ(row(toy("a")).status, Status::implausible);
+  EXPECT_EQ(row(toy("a")).time_s, Number(1e-3)) << "the number stays, with its reason";
+  // Both ceilings before and behind each look at the row.
+  EXPECT_EQ(std::ranges::count(runner_.ran, "toy/kernel=a/n=1024"), 4);
+  EXPECT_EQ(std::ranges::count(runner_.ran, "ceiling/kernel=copy_run"), 5);
+}
+
+TEST_F(CampaignTest, AFamilyOfImplausibleRowsEnds) {
+  runner_.times(ceiling(), {2e-3});
+  std::vector<Job> jobs = {ceiling()};
+  for (int n = 1; n <= 50; ++n) jobs.push_back(toy("a", n));
+  EXPECT_EQ(run(jobs), case_failed);
+  EXPECT_LE(std::ranges::count(runner_.ran, "ceiling/kernel=copy"), 21);
+}
+
+TEST_F(CampaignTest, ASiblingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
+  // Whichever is first in the shuffled order, the small one's first time was too long.
+  runner_.times(toy("a", 1024), {10e-3, 1e-3});
+  runner_.times(toy("a", 4096), {4e-3});
+  EXPECT_EQ(run({toy("a", 1024), toy("a", 4096)}), fine) << said_;
+}
+
+// In the middle of it: neither ok nor implausible is known, so resume decides.
+TEST_F(CampaignTest, AnInterruptedDoubtIsNoRow) {
+  runner_.times(ceiling(), {2e-3});
+  runner_.answer(toy("a"), [this](int nth) {
+    if (nth == 1) interrupts_ = 1;
+    return ok_row(device(), toy("a"), 1e-3);
+  });
+  EXPECT_EQ(run({ceiling(), toy("a")}), interrupted);
+  EXPECT_THAT(in_file(), ElementsAre("ok ceiling/kernel=copy"));
+}
+
+// ---- Budget ----------------------------------------------------------------------------------------------
+
+TEST_F(CampaignTest, ABudgetIsSharedByWhatIsLeft) {
+  rules_.budget_s = 10;
+  rules_.measuring.stop.max_seconds = 2;
+  runner_.before = [this](const Job&) { now_s_ += 4; };
+  EXPECT_EQ(run({toy("a"), toy("b"), toy("a", 2048)}), fine);
+  ASSERT_EQ(runner_.rules.size(), 3U);
+  EXPECT_NEAR(runner_.rules[0].stop.max_seconds, 10.0 / 3 / 2, 1e-6);
+  EXPECT_NEAR(runner_.rules[1].stop.max_seconds, 6.0 / 2 / 2, 1e-6);
+  EXPECT_NEAR(runner_.rules[2].stop.max_seconds, 2.0 / 2, 1e-6);
+}
+
+TEST_F(CampaignTest, ASpentBudgetStillMeasuresEachCaseBriefly) {
+  rules_.budget_s = 1;
+  runner_.before = [this](const Job&) { now_s_ += 100; };
+  EXPECT_EQ(run({toy("a"), toy("b")}), fine);
+  EXPECT_EQ(runner_.rules[1].stop.max_seconds, 1e-3);
+}
+
+// ---- The file --------------------------------------------------------------------------------------------
+
+TEST_F(CampaignTest, OneProcessAtATimeWritesAFile) {
+  const ResultsFile file(path(), axes(), origin());
+  EXPECT_THROW(ResultsFile::read(path(), axes()), Error);
+  EXPECT_THROW(ResultsFile(path(), axes(), origin(), true), Error);
+}
+
+TEST_F(CampaignTest, AFileThatIsTakenAwayEndsTheRun) {
+  for (const bool replaced : {false, true}) {
+    runner_.before = [&](const Job&) {
+      std::filesystem::remove(path());
+      if (replaced) std::ofstream(path()) << "mine\n";
+    };
+    EXPECT_THROW(run({toy("a")}), Error);
+    testing::internal::GetCapturedStderr();
+    std::filesystem::remove(path());
+  }
+}
+
+TEST_F(CampaignTest, AFileThatIsCutEndsTheRun) {
+  runner_.before = [&](const Job&) { std::filesystem::resize_file(path(), 3); };
+  EXPECT_THROW(run({toy("a")}), Error);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST_F(CampaignTest, AFileGoesOnUnderItsOwnHeaderAndVersionOnly) {
+  run({toy("a")});
+  const auto text = read_text(path());
+  const auto refused = [&](std::string other) {
+    std::ofstream(path()) << other;
+    try {
+      ResultsFile::read(path(), axes());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind, Kind::usage) << error.what();
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string rows = text.substr(0, text.find("#end"));
+  std::string older = rows;
+  for (auto at = older.find(version); at != std::string::npos; at = older.find(version))
+    older.replace(at, std::string(version).size(), "0.0.1");
+  EXPECT_THAT(refused(older), HasSubstr("it was made by clweave 0.0.1"));
+  std::string renamed = rows;
+  renamed.replace(renamed.find(",n\n"), 3, ",m\n");
+  EXPECT_THAT(refused(renamed), HasSubstr("is 'm', today's is 'n'"));
+  EXPECT_THAT(refused(rows.substr(0, rows.find('\n') + 1)), HasSubstr("--overwrite"));
+  EXPECT_EQ(refused(rows), "");
+}
+
+TEST_F(CampaignTest, AFileIsReplacedOnPurposeOnly) {
+  run({toy("a"), toy("b")});
+  EXPECT_THROW(ResultsFile(path(), axes(), origin()), Error);
+  ResultsFile(path(), axes(), origin(), true).finish();
+  EXPECT_THAT(in_file(), SizeIs(0));
+  EXPECT_THAT(read_csv(samples_path(path())).rows, SizeIs(0));
+}
+
+TEST_F(CampaignTest, SamplesReplaceNothingElse) {
+  EXPECT_THROW(ResultsFile(folder_.of("q.samples.csv"), axes(), origin()), Error);
+  std::ofstream(samples_path(path())) << "mine\n";
+  EXPECT_THROW(ResultsFile(path(), axes(), origin()), Error);
+  EXPECT_EQ(read_text(samples_path(path())), "mine\n");
+}
+
+// ---- Searches --------------------------------------------------------------------------------------------
+
+TEST_F(CampaignTest, ASearchDoubtsAsARunDoes) {
+  static const Family searched = {.name = "searched",
+                                  .question = "?",
+                                  .axes = {{"kernel", "", {"a"}}, {"width", "", {1, 2, 4}, false, true}},
+                                  .plan = families()[1].plan};
+  const Job job{&searched, {"searched", {{"kernel", std::string("a")}, {"width", std::int64_t{1}}}, 1}};
+  runner_.times(ceiling(), {3e-3, 1e-3});
+  const auto landscapes = landscapes_of({job}, {}, device());
+  ResultsFile file(path(), {"kernel", "width"}, origin());
+  const DeviceInfo on = device();
+  testing::internal::CaptureStderr();
+  Tuner tuner({.measuring = {},
+               .outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }}},
+              runner_, on, file, common());
+  tuner.execute({ceiling()}, landscapes);
+  testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(tuner.failed());
+  ASSERT_THAT(tuner.searches(), SizeIs(1));
+  EXPECT_TRUE(tuner.searches()[0].whole);
+  for (const auto& row : tuner.searches()[0].rows) EXPECT_EQ(row.status, Status::ok) << row.reason;
+  EXPECT_EQ(std::ranges::count(runner_.ran, "ceiling/kernel=copy"), 2)
+      << "measured again beside the first row";
+}
+
+}  // namespace

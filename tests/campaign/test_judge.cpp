@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_judge: which rows cannot be true, on invented ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "campaign/fake_runner.hpp"
+#include "campaign/judge.hpp"
+
+using namespace clweave;
+using namespace fake;
+using testing::HasSubstr;
+using Against = Doubt::Against;
+
+namespace {
+
+struct JudgeTest : testing::Test {
+  Judge judge{device()};
+  // 1 GB in a millisecond: a ceiling of 1000 GB/s.
+  void SetUp() override { judge.learn(ok_row(device(), ceiling(), 1e-3), ceiling()); }
+  Against of(const Row& row, const Job& job = toy("a")) const { return judge.doubt(row, job).against; }
+};
+
+TEST_F(JudgeTest, BelievesWhatCanBe) {
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.97e-3)), Against::nothing) << "a worse day of the ceiling's";
+}
+
+TEST_F(JudgeTest, NothingBeatsACeilingByFarMore) {
+  const Doubt doubt = judge.doubt(ok_row(device(), toy("a"), 0.5e-3), toy("a"));
+  EXPECT_EQ(doubt.against, Against::ceiling);
+  EXPECT_THAT(doubt.why, HasSubstr("2000 GB/s where family ceiling reaches 1000"));
+}
+
+TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
+  Row row = ok_row(device(), toy("a"), 0.9e-3);
+  EXPECT_EQ(of(row), Against::ceiling);
+  row.record.time_high_s = 1.0e-3;
+  EXPECT_EQ(of(row), Against::nothing);
+}
+
+TEST_F(JudgeTest, ACeilingOnlyEverRises) {
+  const Row fast = ok_row(device(), toy("a"), 0.5e-3);
+  judge.learn(ok_row(device(), ceiling(), 2e-3), ceiling());
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
+  judge.learn(ok_row(device(), ceiling(), 0.5e-3), ceiling());
+  EXPECT_EQ(of(fast), Against::nothing);
+}
+
+TEST_F(JudgeTest, AFailedRowIsNoMeasure) {
+  Row wrong = ok_row(device(), ceiling(), 1e-4);
+  wrong.record.status = Status::wrong_result;
+  judge.learn(wrong, ceiling());
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.5e-3)), Against::ceiling);
+}
+
+TEST_F(JudgeTest, TwiceTheWorkInLessTimeIsDoubted) {
+  Row small = ok_row(device(), toy("a", 1024), 4e-3), big = ok_row(device(), toy("a", 4096), 2e-3);
+  judge.complete(small, toy("a", 1024), {});
+  const Doubt doubt = judge.doubt(big, toy("a", 4096));
+  EXPECT_EQ(doubt.against, Against::sibling);
+  ASSERT_TRUE(doubt.sibling);
+  EXPECT_EQ(doubt.sibling->id(), toy("a", 1024).at.id());
+  EXPECT_FALSE(judge.doubt(ok_row(device(), toy("b", 4096), 2e-3), toy("b", 4096))) << "another kernel";
+  // Measured again, the small one is faster than it looked.
+  judge.learn(ok_row(device(), toy("a", 1024), 1.1e-3), toy("a", 1024));
+  EXPECT_FALSE(judge.doubt(big, toy("a", 4096)));
+}
+
+TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
+  const auto with = [](double event_s, double host_s, int batch = 1) {
+    Row row = ok_row(device(), toy("a"), event_s);
+    for (std::size_t i = 0; i < row.samples.size(); ++i)
+      row.samples[i] = {event_s * (1 + 1e-3 * static_cast<double>(i)), host_s, batch, false};
+    return row;
+  };
+  EXPECT_EQ(of(with(5.3e-6, 5.3e-3)), Against::stamps) << "a timer that failed late";
+  EXPECT_EQ(of(with(2e-3, 2e-3 / 41.67)), Against::stamps);
+  EXPECT_EQ(of(with(1.5e-3, 1e-3)), Against::stamps);
+  EXPECT_EQ(of(with(0, 1e-3)), Against::stamps);
+  judge = Judge(device());  // without ceilings, as the times are short
+  EXPECT_EQ(of(with(5e-6, 60e-6)), Against::nothing) << "a launch takes long beside a short kernel";
+  EXPECT_EQ(of(with(5e-6, 5.5e-6, 200)), Against::nothing);
+  EXPECT_EQ(of(with(5e-6, 50e-6, 200)), Against::stamps) << "but not one by one in a batch";
+  // One sample that waited for the host is no timer's fault.
+  Row row = with(1e-3, 1.1e-3);
+  row.samples[2].host_s = 50e-3;
+  EXPECT_EQ(of(row), Against::nothing);
+}
+
+TEST_F(JudgeTest, ATimerThatStandsStillLeavesNoNumber) {
+  Row row = ok_row(device(), toy("a"), 1e-6);
+  for (auto& sample : row.samples) sample = {1e-6, 30e-6, 1, false};
+  const Doubt doubt = judge.doubt(row, toy("a"));
+  EXPECT_EQ(doubt.against, Against::stamps);
+  judge.complete(row, toy("a"), doubt);
+  EXPECT_EQ(row.record.status, Status::implausible);
+  EXPECT_EQ(row.record.time_s, Number());
+  EXPECT_EQ(row.record.gb_per_s, Number());
+  EXPECT_TRUE(row.samples.empty());
+}
+
+TEST_F(JudgeTest, AVerdictKeepsItsNumber) {
+  Row row = ok_row(device(), toy("a"), 0.5e-3);
+  judge.complete(row, toy("a"), judge.doubt(row, toy("a")));
+  EXPECT_EQ(row.record.status, Status::implausible);
+  EXPECT_EQ(row.record.time_s, Number(0.5e-3));
+  EXPECT_THAT(row.record.reason, HasSubstr("where family ceiling reaches"));
+}
+
+TEST_F(JudgeTest, ARowIsHeldAgainstItsCeiling) {
+  Row row = ok_row(device(), toy("a"), 2e-3);
+  judge.complete(row, toy("a"), {});
+  EXPECT_EQ(row.record.of_ceiling, Number(0.5));
+  EXPECT_EQ(row.record.cached, "no");
+}
+
+}  // namespace

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_replay: rows of older files run again: every committed one can, and what cannot says why.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "commands/replay.hpp"
+#include "imaginary_devices.hpp"
+
+using namespace clweave;
+using testing::HasSubstr;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
+  const auto families = all_families();
+  const DeviceInfo device = roomy();
+  std::set<std::string> seen;
+  std::size_t rows = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(CLWEAVE_SOURCE_DIR) / "results")) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".csv") || path.ends_with(".samples.csv")) continue;
+    const CsvTable table = read_csv(path);
+    if (std::ranges::find(table.header, "case_id") == table.header.end()) continue;
+    for (auto record : records_of(table, path)) {
+      // Those of native programs are no cases of ours.
+      if (!record.ok() || !record.finding.empty() || record.api != "opencl") continue;
+      ++rows;
+      add_later_axes(record, families);
+      if (!seen.insert(record.case_id).second) continue;
+      try {
+        const Replay again = replay_of(record, families, path);
+        EXPECT_EQ(again.job.at.id(), record.case_id) << path;
+        plan_of(*again.job.family, again.job.at, device);
+      } catch (const Error& error) {
+        // What another device lacks is a row, not a refusal.
+        if (error.kind != Kind::unsupported)
+          ADD_FAILURE() << path << ": " << record.case_id << ": " << error.what();
+      }
+    }
+  }
+  EXPECT_GT(rows, 5000U);
+}
+
+class ReplayFile : public testing::Test {
+ protected:
+  ReplayFile() {
+    record_.run_id = "x";
+    record_.version = "0";
+    record_.command = R"(["run","--preset","smoke","--samples","7","--csv","gone/rows.csv"])";
+    record_.device = "Long gone";
+    record_.family = "lanes";
+    record_.status = Status::ok;
+    record_.seed = 5;
+    const auto lanes = all_families();
+    family_ = *std::ranges::find(lanes, "lanes", &Family::name);
+    for (const auto& axis : family_.axes) record_.axes.emplace_back(axis.name, text_of(axis.values.front()));
+    record_.case_id = cases_of(family_, {{}}, 1).front().id();
+    given_.replay = path_;
+    given_.replay_case = record_.case_id;
+  }
+  ~ReplayFile() override { fs::remove(path_); }
+
+  Replay replay() {
+    std::vector<std::string> axes;
+    for (const auto& [name, value] : record_.axes) axes.push_back(name);
+    std::ofstream(path_) << csv_line(header_cells(axes)) << csv_line(cells_of(record_, axes));
+    return replay_of(given_, {family_});
+  }
+
+  const std::string path_ = fs::absolute("replay_" + std::to_string(getpid()) + ".csv");
+  Record record_;
+  Family family_;
+  Options given_;
+};
+
+TEST_F(ReplayFile, MeasuresAsThenOnTheDeviceOfThen) {
+  const Replay again = replay();
+  EXPECT_EQ(again.options.samples, std::size_t{7});
+  EXPECT_EQ(again.options.csv, "-");
+  EXPECT_EQ(again.job.at.seed, 5U);
+  EXPECT_THAT(again.options.devices, testing::ElementsAre("Long gone"));
+}
+
+TEST_F(ReplayFile, ObeysTheDeviceThatIsNamed) {
+  given_.devices = {"pocl"};
+  given_.csv = "new.csv";
+  EXPECT_THAT(replay().options.devices, testing::ElementsAre("pocl"));
+  EXPECT_EQ(replay().options.csv, "new.csv");
+}
+
+TEST_F(ReplayFile, ADryRunNeedsNoDeviceOfThen) {
+  given_.dry_run = true;
+  EXPECT_THAT(replay().options.devices, testing::IsEmpty());
+  EXPECT_TRUE(replay().options.dry_run);
+}
+
+TEST_F(ReplayFile, GivesLaterAxesTheirDefaults) {
+  const std::string last = record_.axes.back().first;
+  record_.axes.pop_back();
+  record_.case_id = record_.case_id.substr(0, record_.case_id.rfind('/'));
+  EXPECT_EQ(replay().job.at.id(), given_.replay_case) << "asked for in today's words";
+  given_.replay_case = record_.case_id;
+  EXPECT_EQ(replay().job.at.axes.back().first, last) << "or in its own";
+}
+
+TEST_F(ReplayFile, ADamagedCommandIsNamed) {
+  for (const char* command : {"[\"run\",", "run", "[1]", ""}) {
+    record_.command = command;
+    try {
+      replay();
+      ADD_FAILURE() << command;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind, Kind::io);
+      EXPECT_THAT(error.what(), HasSubstr(path_ + ":2: column command"));
+    }
+  }
+}
+
+}  // namespace
