@@ -636,8 +636,9 @@ TEST_F(Cli, ARowCanBeRunAgain) {
 // ---- Outputs that take nothing ---------------------------------------------------------------------------
 
 TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
-  trial_.start(Words{"-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", CLWEAVE_BINARY} + tiny + Words{"--csv", csv()},
-               "sh");
+  trial_.start(
+      Strings{"-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
+      "sh");
   EXPECT_EQ(trial_.finish().code, 0);
   const Results results = read_results(csv());
   EXPECT_TRUE(results.finished);
@@ -647,9 +648,9 @@ TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
 TEST_F(Cli, AReaderThatLeavesCostsNoRow) {
   for (const char* pipe : {"| head -c 1", "2>&1 | head -c 1", "2>/dev/full | head -c 1"}) {
     const fs::path path = folder() / fmt::format("{}.csv", std::string(pipe).size());
-    trial_.start(Words{"-c", std::string("\"$0\" \"$@\" ") + pipe + " > /dev/null; exit ${PIPESTATUS[0]}",
-                       CLWEAVE_BINARY} +
-                     tiny + Words{"--csv", path.string()},
+    trial_.start(Strings{"-c", std::string("\"$0\" \"$@\" ") + pipe + " > /dev/null; exit ${PIPESTATUS[0]}",
+                         CLWEAVE_BINARY} +
+                     tiny + Strings{"--csv", path.string()},
                  "bash");
     const int code = trial_.finish().code;
     EXPECT_TRUE(code == 0 || code == 141) << pipe << ": " << code;
@@ -666,7 +667,7 @@ TEST_F(Cli, AFullOutputIsSaid) {
 }
 
 TEST_F(Cli, AnotherNameOfStdoutIsStdout) {
-  const Ended ended = run(tiny + Words{"--csv", "/dev/stdout"});
+  const Ended ended = run(tiny + Strings{"--csv", "/dev/stdout"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(records_of(parse_csv(ended.out, "stdout"), "stdout").size(), 1U);
 }
