@@ -71,7 +71,7 @@ void read_note(const std::string& path, Unfinished& out) {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(Kind::usage,
-              fmt::format("{} cannot go on: {}. Start again with another --csv, or with --csv {} "
+              fmt::format("{} cannot go on: {}; start again with another --csv, or with --csv {} "
                           "--overwrite",
                           path, why, path));
 }
