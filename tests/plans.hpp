@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "imaginary_devices.hpp"
+#include "suite/imaginary_devices.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -126,7 +126,7 @@ inline void expect_equal(const Tally& a, const Tally& b) {
 
 inline double finding_of(const std::vector<Finding>& findings, const std::string& name) {
   for (const auto& finding : findings) {
-    if (finding.name == name) return finding.value;
+    if (finding.name == name) return finding.value.value();
   }
   ADD_FAILURE() << "no finding " << name;
   return 0;

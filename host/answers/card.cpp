@@ -71,7 +71,7 @@ class Writer {
       if (it == families_.end() || !it->findings) return {};
       const Picked rows = of(family, counts);
       for (const auto& found : it->findings(outcomes_of(*it, rows, clock), device_of(rows_))) {
-        if (found.name == finding) return Answer{scale * found.value, rows, ""};
+        if (found.name == finding && found.value) return Answer{scale * *found.value, rows, ""};
       }
       return {};
     });
@@ -391,6 +391,10 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   w.add_finding("launch_latency", "us", "launch, back to back", "latency", "launch_latency", 1e-3);
   w.add_finding("round_trip_latency", "us", "launch that the host waits for", "latency", "round_trip_latency",
                 1e-3);
+  for (const auto& family : families) {
+    for (const auto& said : family.on_card)
+      w.add_finding(said.finding, said.unit, said.meaning, family.name, said.finding);
+  }
   for (const auto& [name, kernel, meaning] :
        {std::tuple("atomics_one", "atomic_one", "atomic additions to one counter"),
         std::tuple("atomics_item", "atomic_item", "atomic additions to one's own counter")}) {

@@ -11,8 +11,6 @@ namespace clweave {
 
 namespace {
 
-bool is_size(const std::string& axis) { return axis == "n" || axis == "trips"; }
-
 std::string sibling_key(const Case& at) {
   Case key = at;
   std::erase_if(key.axes, [](const auto& axis) { return is_size(axis.first); });
@@ -179,10 +177,10 @@ void Judge::complete(Row& row, const Job& job, const Doubt& doubt) {
   // Conclusions compare configurations that were chosen alike.
   if (job.tuned) return;
   if (!outcomes_.contains(job.family)) order_.push_back(job.family);
-  outcomes_[job.family].push_back({job.at, *record.time_s});
+  outcomes_[job.family].push_back(outcome_of(job.at, record));
   if (job.family->name != "ceiling" || !job.family->findings) return;
   for (const auto& finding : job.family->findings(outcomes_.at(job.family), device_)) {
-    if (finding.name == "cache_bytes") cache_bytes_ = finding.value;
+    if (finding.name == "cache_bytes") cache_bytes_ = finding.value.value_or(0);
   }
 }
 
@@ -199,6 +197,8 @@ std::vector<Record> Judge::findings() const {
       record.reason = finding.text;
       record.finding = finding.name;
       record.value = finding.value;
+      record.value_low = finding.low;
+      record.value_high = finding.high;
       record.unit = finding.unit;
     }
   }

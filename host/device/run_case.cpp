@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -28,6 +29,21 @@ cl::NDRange nd_range(const Range& range) {
   }
 }
 
+// Calls f; of what OpenCL refuses then, the message says what it was about.
+template <class F, class What>
+void about(const What& what, const F& f) {
+  try {
+    f();
+  } catch (const cl::Error& error) {
+    throw cl_failure(error, what());
+  }
+}
+
+std::string launch_text(const Launch& launch) {
+  return fmt::format("launch of kernel {}<{} by {}> with {} arguments", launch.kernel, text_of(launch.global),
+                     launch.local.empty() ? "driver" : text_of(launch.local), launch.args.size());
+}
+
 // The buffers, kernels and checks of one plan on one device.
 class Execution {
  public:
@@ -40,10 +56,11 @@ class Execution {
       upload(buffers_.size() - 1);
     }
     for (const auto& step : plan.steps) {
-      const auto* launch = std::get_if<Launch>(&step);
-      kernels_.push_back(launch != nullptr ? kernel_of(program, *launch) : cl::Kernel());
-      const auto* work = std::get_if<HostWork>(&step);
-      host_parts_.emplace_back(work != nullptr ? work->bytes : 0);
+      cl::Kernel& kernel = kernels_.emplace_back();
+      auto& part = host_parts_.emplace_back();
+      std::visit(Overloaded{[&](const Launch& launch) { kernel = kernel_of(program, launch); },
+                            [](const CopyBuffer&) {}, [&](const HostWork& work) { part.resize(work.bytes); }},
+                 step);
     }
   }
 
@@ -89,9 +106,10 @@ class Execution {
   }
 
   // Compares everything that the executions since the poisoning wrote. Throws `wrong_result`.
-  void check() {
+  void check(const char* stage) {
+    device_.stage(stage);
     for (const auto& one : plan_.checks) {
-      const Tally tally = tally_of(one);
+      const Tally tally = tally_of(one, stage);
       if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
     }
     for (std::size_t b = 0; b < buffers_.size(); ++b) check_guard(b);
@@ -99,36 +117,60 @@ class Execution {
 
  private:
   cl::Kernel kernel_of(const cl::Program& program, const Launch& launch) {
-    cl::Kernel kernel(program, launch.kernel.c_str());
+    cl::Kernel kernel;
+    about([&] { return "kernel " + launch.kernel; },
+          [&] { kernel = cl::Kernel(program, launch.kernel.c_str()); });
     for (cl_uint i = 0; i < launch.args.size(); ++i) {
-      if (const auto* buffer = std::get_if<Buffer>(&launch.args[i])) {
-        kernel.setArg(i, buffers_[buffer->index]);
-      } else if (const auto* local = std::get_if<LocalBytes>(&launch.args[i])) {
-        kernel.setArg(i, cl::Local(local->bytes));
-      } else {
-        const auto& scalar = std::get<Scalar>(launch.args[i]);
-        kernel.setArg(i, scalar.size(), scalar.data());
-      }
+      std::string kind;
+      about([&] { return fmt::format("argument {} of kernel {}, {}", i, launch.kernel, kind); },
+            [&] {
+              std::visit(Overloaded{[&](Buffer buffer) {
+                                      kind = fmt::format("buffer {}", buffer.index);
+                                      kernel.setArg(i, buffers_[buffer.index]);
+                                    },
+                                    [&](LocalBytes local) {
+                                      kind = fmt::format("{} bytes of local memory", local.bytes);
+                                      kernel.setArg(i, cl::Local(local.bytes));
+                                    },
+                                    [&](const Scalar& scalar) {
+                                      kind = fmt::format("a value of {} bytes", scalar.size());
+                                      kernel.setArg(i, scalar.size(), scalar.data());
+                                    }},
+                         launch.args[i]);
+            });
     }
     return kernel;
   }
 
   void enqueue(std::size_t step, cl::Event* event) {
-    if (const auto* copy = std::get_if<CopyBuffer>(&plan_.steps[step])) {
-      device_.queue().enqueueCopyBuffer(buffers_[copy->from.index], buffers_[copy->to.index], 0, 0,
-                                        copy->bytes, nullptr, event);
-      return;
-    }
-    if (const auto* work = std::get_if<HostWork>(&plan_.steps[step])) {
-      device_.queue().flush();  // else nothing need run meanwhile
-      work->compute(host_parts_[step]);
-      device_.queue().enqueueWriteBuffer(buffers_[work->to.index], CL_TRUE, work->offset, work->bytes,
-                                         host_parts_[step].data(), nullptr, event);
-      return;
-    }
-    const auto& launch = std::get<Launch>(plan_.steps[step]);
-    device_.queue().enqueueNDRangeKernel(kernels_[step], cl::NullRange, nd_range(launch.global),
-                                         nd_range(launch.local), nullptr, event);
+    std::visit(
+        Overloaded{[&](const CopyBuffer& copy) {
+                     device_.queue().enqueueCopyBuffer(buffers_[copy.from.index], buffers_[copy.to.index], 0,
+                                                       0, copy.bytes, nullptr, event);
+                   },
+                   [&](const HostWork& work) {
+                     device_.queue().flush();  // else nothing need run meanwhile
+                     work.compute(host_parts_[step]);
+                     device_.queue().enqueueWriteBuffer(buffers_[work.to.index], CL_TRUE, work.offset,
+                                                        work.bytes, host_parts_[step].data(), nullptr, event);
+                   },
+                   [&](const Launch& launch) {
+                     about([&] { return launch_text(launch); },
+                           [&] {
+                             device_.queue().enqueueNDRangeKernel(kernels_[step], cl::NullRange,
+                                                                  nd_range(launch.global),
+                                                                  nd_range(launch.local), nullptr, event);
+                           });
+                   }},
+        plan_.steps[step]);
+  }
+
+  // The host's own work may take minutes: whoever watches hears of it, else the device would be blamed.
+  void on_host(const char* stage, std::uint64_t bytes,
+               const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) {
+    auto done = std::async(std::launch::async, [&] { for_stretches(bytes, 1 << 16, work); });
+    while (done.wait_for(std::chrono::seconds(1)) == std::future_status::timeout) device_.stage(stage);
+    done.get();
   }
 
   void poison_buffer(std::size_t b) { poison_from(b, 0); }
@@ -151,26 +193,26 @@ class Execution {
 
   void upload(std::size_t b) {
     const auto& spec = plan_.buffers[b];
-    device_.staging().upload(
-        buffers_[b], spec.bytes, [&](std::uint64_t offset, std::span<std::byte> stretch) {
-          for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
-            spec.fill(offset + begin, stretch.subspan(begin, end - begin));
-          });
-        });
+    device_.staging().upload(buffers_[b], spec.bytes,
+                             [&](std::uint64_t offset, std::span<std::byte> stretch) {
+                               on_host("upload", stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+                                 spec.fill(offset + begin, stretch.subspan(begin, end - begin));
+                               });
+                             });
   }
 
-  Tally tally_of(const Check& check) {
+  Tally tally_of(const Check& check, const char* stage) {
     Tally total;
     std::mutex merging;
-    device_.staging().download(
-        buffers_[check.buffer.index], plan_.buffers[check.buffer.index].used(),
-        [&](std::uint64_t offset, std::span<const std::byte> stretch) {
-          for_stretches(stretch.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
-            const Tally part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
-            const std::scoped_lock lock(merging);
-            total.merge(part);
-          });
-        });
+    device_.staging().download(buffers_[check.buffer.index], plan_.buffers[check.buffer.index].used(),
+                               [&](std::uint64_t offset, std::span<const std::byte> stretch) {
+                                 on_host(stage, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+                                   const Tally part =
+                                       check.compare(offset + begin, stretch.subspan(begin, end - begin));
+                                   const std::scoped_lock lock(merging);
+                                   total.merge(part);
+                                 });
+                               });
     return total;
   }
 
@@ -339,7 +381,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     device.stage("verify");
     execution.poison_outputs();
     execution.run(1);
-    execution.check();
+    execution.check("verify");
 
     rule.use_event = device.timer().event;
     rule.launch_s = device.launch_s();
@@ -377,10 +419,10 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     if (rule.check_again) {
       device.stage("verify again");
       try {
-        execution.check();
+        execution.check("verify again");
         execution.poison_outputs();
         execution.run(measured.samples.back().batch);
-        execution.check();
+        execution.check("verify again");
       } catch (const Error& error) {
         throw Error(error.kind, std::string("right before the timing, wrong after it: ") + error.what());
       }
@@ -389,7 +431,8 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     record.status = Status::ok;
     if (!plan.exhibit.empty()) record.reason += "right on this device";
   } catch (const Error& error) {
-    failed(error.kind, error.what());
+    // Values that are right by themselves and mean nothing together.
+    failed(error.kind == Kind::usage ? Kind::unsupported : error.kind, error.what());
   } catch (const cl::Error& error) {
     const Error meaning = cl_failure(error, "run");
     failed(meaning.kind, meaning.what());

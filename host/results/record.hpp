@@ -84,6 +84,8 @@ struct Record {
   Number of_ceiling;
   std::string finding;
   Number value;
+  Number value_low;
+  Number value_high;
   std::string unit;
   // What it was built from.
   Number build_ms;

@@ -30,6 +30,21 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
   return record;
 }
 
+Outcome outcome_of(const Case& at, const Record& record) {
+  const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
+  return {.at = at,
+          .time_s = *record.time_s,
+          .low_s = record.time_low_s,
+          .high_s = record.time_high_s,
+          .min_s = record.min_s,
+          .converged = record.converged != "no",
+          .disturbed = record.throttled.value_or(0) > 0.5,
+          .bytes = count(record.bytes),
+          .flops = count(record.flops),
+          .items = count(record.items),
+          .of_ceiling = record.of_ceiling};
+}
+
 void fail(Record& record, Kind kind, std::string why) {
   // One line: a file cut within a quoted line end could not be read back.
   for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");

@@ -33,6 +33,9 @@ void describe_device(Record&, const DeviceInfo&);
 // What was asked for, and where.
 Record named_record(const DeviceInfo&, const Family&, const Case&);
 
+// What a family hears of a row that is ok.
+Outcome outcome_of(const Case&, const Record&);
+
 // The row becomes one that failed; its reason is on one line.
 void fail(Record&, Kind, std::string why);
 

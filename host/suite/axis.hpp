@@ -51,6 +51,12 @@ Takes shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extent
 
 struct Case;
 
+// Axes that the harness knows by name: a case with more of them does more of the same work, which takes
+// longer; rows that contradict are `implausible`.
+inline constexpr const char* elements_axis = "n";
+inline constexpr const char* steps_axis = "trips";
+inline bool is_size(const std::string& axis) { return axis == elements_axis || axis == steps_axis; }
+
 // One swept parameter. The first value is the default, and of an axis that a family gets later what its rows
 // had before: rows of older files are read with it.
 struct Axis {

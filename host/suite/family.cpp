@@ -13,6 +13,11 @@ const Axis* Family::axis(const std::string& axis_name) const {
   return it == axes.end() ? nullptr : &*it;
 }
 
+bool Family::uses(const Case& at, const std::string& axis_name) const {
+  const Axis* known = axis(axis_name);
+  return known != nullptr && (!known->when || known->when(at));
+}
+
 Sweeps& Presets::at(const std::string& preset) {
   const std::array<Sweeps*, 4> all = {&smoke, &quick, &paper, &full};
   const auto it = std::ranges::find(preset_names, preset);
@@ -90,7 +95,7 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
     for (auto& at : grown) {
       for (std::size_t a = 0; a < family.axes.size(); ++a) {
         const Axis& axis = family.axes[a];
-        if (axis.when && !axis.when(at)) at.axes[a].second = axis.values.front();
+        if (!family.uses(at, axis.name)) at.axes[a].second = axis.values.front();
       }
       if ((!family.makes_sense || family.makes_sense(at)) && seen.insert(at.id()).second)
         out.push_back(std::move(at));
@@ -116,6 +121,11 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   for (const auto& step : plan.steps) {
     const auto* launch = std::get_if<Launch>(&step);
     if (launch == nullptr) continue;
+    std::uint64_t local_bytes = 0;
+    for (const auto& arg : launch->args) {
+      if (const auto* local = std::get_if<LocalBytes>(&arg)) local_bytes += local->bytes;
+    }
+    plan.need_local(device, local_bytes);
     Plan::need(items_in(launch->local) <= static_cast<std::size_t>(device.max_group),
                fmt::format("needs a work-group of {} items, the device allows {}", items_in(launch->local),
                            device.max_group));

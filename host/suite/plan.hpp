@@ -51,6 +51,14 @@ struct HostWork {
 };
 using Step = std::variant<Launch, CopyBuffer, HostWork>;
 
+// std::visit(Overloaded{..}, step) with a function per alternative: the compiler finds who lacks one.
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <class... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
 // Outputs hold this pattern before every verified run: an element still equal to it was not written.
 inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93, 0x6E, 0xB8, 0x2F, 0xF4,
                                                          0x59, 0xE2, 0x8B, 0x37, 0xD6, 0x4C, 0x95, 0x7A};
@@ -147,6 +155,12 @@ struct Plan {
   // Throws `unsupported` with the reason unless the device can do it.
   static void need(bool able, const std::string& reason) {
     if (!able) throw Error(Kind::unsupported, reason);
+  }
+  // Of one work-group. plan_of adds up what arguments ask for; arrays that a kernel declares it cannot see.
+  static void need_local(const DeviceInfo& device, std::uint64_t bytes) {
+    need(bytes <= static_cast<std::uint64_t>(device.local_bytes),
+         "a work-group needs " + std::to_string(bytes) + " bytes of local memory, the device has " +
+             std::to_string(device.local_bytes));
   }
   template <class T>
   static void need_type(const DeviceInfo& device) {

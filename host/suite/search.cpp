@@ -116,7 +116,7 @@ bool climb(Trials& trials, const Space& space, std::size_t start, double effort)
 void halve(Trials& trials, const Space& space, const std::vector<std::size_t>& order) {
   const std::size_t begun = first_round(space.size());
   if (!trials.run({order.begin(), order.begin() + static_cast<std::ptrdiff_t>(begun)}, brief)) return;
-  // The sample is sparse: from its best, go uphill to what lies between.
+  // The sample is sparse: from its best, go downhill to what lies between.
   for (const std::size_t p : trials.best(3, brief)) {
     if (!climb(trials, space, p, brief)) return;
   }

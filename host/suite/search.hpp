@@ -31,9 +31,9 @@ class Space {
 
 enum class Strategy {
   exhaustive,  // every configuration in full
-  coarse,  // every other value of each axis in full, then uphill from the best until no neighbour is better
+  coarse,  // every other value of each axis in full, then downhill from the best until no neighbour is better
   random,  // configurations in random order until the budget ends
-  halving  // a random sixteenth, briefly, and uphill from its best; the better ones longer; the best few in
+  halving  // a random sixteenth, briefly, and downhill from its best; the better ones longer; the best few in
            // full
 };
 

@@ -5,6 +5,7 @@
 
 #include <re2/re2.h>
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -53,6 +54,28 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
 // As people see them: local=256 is meant whether the axis holds a number or a shape.
 bool shown_among(const Value& value, const Values& values) {
   return std::ranges::find(values, text_of(value), [](const Value& v) { return text_of(v); }) != values.end();
+}
+
+// Refuses a value that no case heeds: every case has the default there, and the user would not get what was
+// asked for.
+void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
+  for (const auto& setting : set) {
+    const std::string& name = setting.first;
+    const Values& values = setting.second;
+    std::set<std::string> kernels;
+    const bool heeded =
+        jobs.empty() || std::ranges::any_of(jobs, [&](const Job& job) {
+          const Axis* axis = job.is_ceiling ? nullptr : job.family->axis(name);
+          if (axis == nullptr) return false;
+          if (job.family->axis("kernel") != nullptr) kernels.insert(job.at.text("kernel"));
+          return job.family->uses(job.at, axis->name) ||
+                 (values.size() == 1 && text_of(values.front()) == text_of(axis->values.front()));
+        });
+    if (!heeded)
+      throw Error(Kind::usage,
+                  fmt::format("--set {}={}: {} means nothing in these cases (kernel={}); leave it out", name,
+                              text_of(values), name, fmt::join(kernels, ",")));
+  }
 }
 
 std::vector<const Family*> chosen_families(const std::vector<Family>& families,
@@ -125,6 +148,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
       first.push_back({&*ceiling, std::move(at), false, true});
     jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }
+  check_used(set, jobs);
   if (jobs.empty()) {
     throw Error(Kind::usage,
                 "no case is left: loosen --where or --filter (clweave list shows axes and values, "

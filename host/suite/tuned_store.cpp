@@ -59,7 +59,7 @@ std::optional<double> distance(const Family& family, const Case& at,
     if (stored == wanted) continue;
     const auto* a = std::get_if<std::int64_t>(&stored);
     const auto* b = std::get_if<std::int64_t>(&wanted);
-    if (axis.name != "n" || a == nullptr || b == nullptr || *a <= 0 || *b <= 0) return {};
+    if (axis.name != elements_axis || a == nullptr || b == nullptr || *a <= 0 || *b <= 0) return {};
     apart = std::abs(std::log2(static_cast<double>(*a) / static_cast<double>(*b)));
   }
   return apart;

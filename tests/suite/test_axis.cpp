@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "base/error.hpp"
+
 using namespace clweave;
 
 TEST(ValueText, ComesBack) {
@@ -25,4 +27,36 @@ TEST(ValueText, ComesBack) {
     EXPECT_EQ(value_of(word), Value(std::string(word)));
     EXPECT_EQ(text_of(Value(std::string(word))), word);
   }
+}
+
+TEST(AnAxis, TakesWhatItListsAndWhatItsRuleAllows) {
+  const auto takes = [](const Takes& rule, const char* text) {
+    return Axis{.name = "a", .meaning = "", .values = {0, 256}, .takes = rule}
+        .taken(value_of(text))
+        .has_value();
+  };
+  for (const char* listed : {"0", "256"}) EXPECT_TRUE(takes(powers_of_two(1, 64), listed)) << listed;
+  for (const char* text : {"1", "2", "64"}) EXPECT_TRUE(takes(powers_of_two(1, 64), text)) << text;
+  for (const char* text : {"3", "128", "-1", "word", "2.5"})
+    EXPECT_FALSE(takes(powers_of_two(1, 64), text)) << text;
+  for (const char* text : {"8", "24", "64"}) EXPECT_TRUE(takes(multiples_of(8, 8, 64), text)) << text;
+  for (const char* text : {"9", "72", "-8"}) EXPECT_FALSE(takes(multiples_of(8, 8, 64), text)) << text;
+  for (const char* text : {"1", "65536"}) EXPECT_TRUE(takes(whole(1, 65536), text)) << text;
+  for (const char* text : {"-1", "65537", "4294967297", "9223372036854775807", "1e300", "nan"})
+    EXPECT_FALSE(takes(whole(1, 65536), text)) << text;
+  EXPECT_TRUE(takes(fractions(0, 1), "0.3"));
+  EXPECT_FALSE(takes(fractions(0, 1), "1.5"));
+  const Axis shape{.name = "s", .meaning = "", .values = {"16x16"}, .takes = shapes(1, 1024)};
+  EXPECT_EQ(shape.taken(Value(std::int64_t{256})), Value(std::string("256")));
+  EXPECT_EQ(shape.taken(Value(std::string("32x8"))), Value(std::string("32x8")));
+  for (const char* text : {"0x8", "x", "2048", "1x1x1x1"}) EXPECT_FALSE(shape.taken(value_of(text))) << text;
+}
+
+TEST(ASweep, IsALineInTheWordsOfSet) {
+  const Sweep sweep("kernel=pascal tuple=3  n=4099,1000003");
+  EXPECT_EQ(sweep.size(), 3U);
+  EXPECT_EQ(text_of(sweep.at("n")), "4099,1000003");
+  EXPECT_EQ(text_of(sweep.at("kernel")), "pascal");
+  EXPECT_TRUE(Sweep("").empty());
+  for (const char* line : {"n", "n=", "=3", "n=1 n=2"}) EXPECT_THROW(Sweep{line}, Error) << line;
 }
