@@ -27,7 +27,7 @@ int list(const Options& options) {
     return fine;
   }
   auto families = all_families();
-  select_jobs(families, {.families = options.families});  // refuses unknown names
+  chosen_families(families, options.families);  // refuses unknown names
   if (!options.families.empty())
     std::erase_if(families, [&](const Family& f) {
       return std::ranges::find(options.families, f.name) == options.families.end();

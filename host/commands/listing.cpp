@@ -20,7 +20,8 @@ std::string yes(bool flag) { return flag ? "yes" : "no"; }
 std::string values_text(const Axis& axis) {
   std::vector<std::string> texts;
   for (const auto& value : axis.values) texts.push_back(text_of(value));
-  return fmt::format("{}{}", fmt::join(texts, " "), axis.open ? " .." : "");
+  return fmt::format("{}{}", fmt::join(texts, " "),
+                     axis.takes.of != Takes::Of::listed ? " .. (takes " + axis.takes_text() + ")" : "");
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ nlohmann::json families_json(const std::vector<Family>& families) {
       axes.push_back({{"name", axis.name},
                       {"meaning", axis.meaning},
                       {"values", values},
-                      {"open", axis.open},
+                      {"open", axis.takes.of == Takes::Of::shapes},
+                      {"takes", axis.takes_text()},
                       {"tunable", axis.tunable}});
     }
     auto derived = nlohmann::json::array();
@@ -97,7 +99,7 @@ nlohmann::json families_json(const std::vector<Family>& families) {
 
 Report families_report(const std::vector<Family>& families) {
   Report out;
-  out.columns({"family", "axis", "values", "meaning", "open", "tunable"});
+  out.columns({"family", "axis", "values", "meaning", "takes", "tunable"});
   for (const auto& family : families) {
     std::vector<std::string> counts;
     for (const auto* preset : preset_names)
@@ -111,7 +113,7 @@ Report families_report(const std::vector<Family>& families) {
       table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
       std::vector<std::string> values;
       for (const auto& value : axis.values) values.push_back(text_of(value));
-      out.row({family.name, axis.name, values, axis.meaning, axis.open, axis.tunable});
+      out.row({family.name, axis.name, values, axis.meaning, axis.takes_text(), axis.tunable});
     }
     for (const auto& column : family.derived)
       table.add({column.name, "follows from the axes", column.meaning});

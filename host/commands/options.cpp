@@ -181,7 +181,7 @@ CLI::App* add_tune(CLI::App& app, Options& out) {
   add_choice(*tune, out);
   add_conditions(*tune, out);
   tune->add_option("--strategy", out.strategy,
-                   "exhaustive: every configuration; coarse: every other, then uphill; random: until the "
+                   "exhaustive: every configuration; coarse: every other, then downhill; random: until the "
                    "budget ends; halving: a sixteenth briefly, the better ones longer")
       ->type_name("HOW");
   tune->add_option_function<std::string>(

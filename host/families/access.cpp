@@ -73,22 +73,9 @@ void expect_strided(Plan& p, Buffer out, std::uint64_t stride, F value) {
 std::uint64_t extent_of(std::uint64_t n) {
   auto extent = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
   while (extent * extent > n) --extent;
-  if (extent * extent != n) throw Error(Kind::usage, "n must be a square: the matrix of a transpose is");
+  if (extent * extent != n)
+    throw Error(Kind::unsupported, "n must be a square: the matrix of a transpose is");
   return extent;
-}
-
-void check_numbers(const Case& at) {
-  const auto stride = at.number("stride"), offset = at.number("offset");
-  if (stride < 1 || stride > 64 || (stride & (stride - 1)) != 0)
-    throw Error(Kind::usage, "stride must be 1, 2, 4 .. 64");
-  if (offset < 0 || offset > 1024) throw Error(Kind::usage, "offset must be 0 to 1024");
-  if (at.number("tile") < 8 || at.number("tile") > 64 || at.number("tile") % 8 != 0)
-    throw Error(Kind::usage, "tile must be 8, 16, 24 .. 64");
-  if (at.number("group") < 1 || at.number("group") > 65536)
-    throw Error(Kind::usage, "group must be 1 to 65536");
-  if (at.number("n") < 0) throw Error(Kind::usage, "n must not be negative");
-  Plan::need(at.number("n") != 0, "there is nothing to move");
-  Plan::need(at.number("n") <= INT32_MAX, "the kernels count to 2147483647");
 }
 
 template <class T>
@@ -141,9 +128,8 @@ void plan_transpose(Plan& p, const Case& at) {
 
 template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
-  check_numbers(at);
   const auto n = static_cast<std::uint64_t>(at.number("n"));
-  const auto tile = at.number("tile");
+  const auto tile = static_cast<std::uint64_t>(at.number("tile"));
   const auto group = static_cast<std::size_t>(at.number("group"));
   const Range global = {round_up(n, group)};
   Plan p;
@@ -157,9 +143,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   } else if (at.is("kernel", "gather")) {
     plan_gather<T>(p, at, global, {group});
   } else {
-    const std::int64_t local_bytes = tile * (tile + 1) * static_cast<std::int64_t>(sizeof(T));
-    Plan::need(at.is("kernel", "transpose") || local_bytes <= device.local_bytes,
-               "a tile needs " + std::to_string(local_bytes) + " bytes of local memory");
+    if (!at.is("kernel", "transpose")) Plan::need_local(device, tile * (tile + 1) * sizeof(T));
     plan_transpose<T>(p, at);
   }
   return p;
@@ -231,27 +215,42 @@ Family access() {
   return {
       .name = "access",
       .question = "What does a device pay when neighbouring work-items do not touch neighbouring addresses?",
-      .axes = {{"kernel",
-                "line: item i touches element offset + i * stride; gather: through a random permutation; "
-                "transpose: of a square matrix, straight; transpose_tiled: through local memory; "
-                "transpose_padded: without its bank conflicts",
-                {"line", "gather", "transpose", "transpose_tiled", "transpose_padded"}},
-               {"side", "which accesses are not coalesced", {"neither", "read", "write", "both"}},
-               {"type", "element type", {"uint", "uchar", "ulong"}},
-               {"stride", "elements from one item's to its neighbour's", {1, 2, 4, 8, 16, 32, 64}},
-               {"offset", "elements off an aligned start", {0, 1, 2, 4, 8, 16, 31}},
-               {"n", "elements moved; for transpose the square of the matrix' extent", {1 << 22}},
-               {"group",
-                "items of a work-group of line and gather",
-                {256, 64, 128, 512, 1024},
-                false,
-                true,
-                {"work_group"}},
-               {"tile",
-                "edge of a tile of the transposes; a work-group has 8 rows of it",
-                {32, 16, 64},
-                false,
-                true}},
+      .axes = {{.name = "kernel",
+                .meaning = "line: item i touches element offset + i * stride; gather: through a random "
+                           "permutation; transpose: of a square matrix, straight; transpose_tiled: through "
+                           "local memory; transpose_padded: without its bank conflicts",
+                .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded"}},
+               {.name = "side",
+                .meaning = "which accesses are not coalesced",
+                .values = {"neither", "read", "write", "both"}},
+               {.name = "type", .meaning = "element type", .values = {"uint", "uchar", "ulong"}},
+               {.name = "stride",
+                .meaning = "elements from one item's to its neighbour's",
+                .values = {1, 2, 4, 8, 16, 32, 64},
+                .takes = powers_of_two(1, 64),
+                .when = [](const Case& at) { return at.is("kernel", "line"); }},
+               {.name = "offset",
+                .meaning = "elements off an aligned start",
+                .values = {0, 1, 2, 4, 8, 16, 31},
+                .takes = whole(0, 1024),
+                .when = [](const Case& at) { return at.is("kernel", "line"); }},
+               {.name = "n",
+                .meaning = "elements moved; for transpose the square of the matrix' extent",
+                .values = {1 << 22},
+                .takes = whole(1, INT32_MAX)},
+               {.name = "group",
+                .meaning = "items of a work-group of line and gather",
+                .values = {256, 64, 128, 512, 1024},
+                .tunable = true,
+                .former = {"work_group"},
+                .takes = whole(1, 65536),
+                .when = [](const Case& at) { return at.is("kernel", "line") || at.is("kernel", "gather"); }},
+               {.name = "tile",
+                .meaning = "edge of a tile of the transposes; a work-group has 8 rows of it",
+                .values = {32, 16, 64},
+                .tunable = true,
+                .takes = multiples_of(8, 8, 64),
+                .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }}},
       .presets = {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
                            Sweeps{"kernel=line n=1", "kernel=gather side=read type=uchar,ulong n=1009",
                                   "kernel=transpose_tiled,transpose_padded tile=16 n=289"},

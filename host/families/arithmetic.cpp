@@ -79,14 +79,10 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   if constexpr (std::is_same_v<T, Half>)
     Plan::need(device.fp16, "the device has no half precision (cl_khr_fp16)");
   // The chains' sum must stay below 2^24, where floats are still exact.
-  const std::uint64_t ilp = at.count("ilp", 1, 32), unroll = at.count("unroll", 1, 64),
-                      trips = at.count("trips", 1, 400000);
-  const std::uint64_t group = at.count("group", 1, 65536), per_unit = at.count("groups_per_unit", 1, 4096);
-  const std::uint64_t width = at.count("width", 1, 16);
-  if (trips % unroll != 0 || trips % 2 != 0)
-    throw Error(Kind::usage, "trips must be a multiple of unroll and 2");
-  if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
-    throw Error(Kind::usage, "width must be 1, 2, 4, 8 or 16");
+  const std::uint64_t ilp = at.count("ilp"), unroll = at.count("unroll"), trips = at.count("trips");
+  const std::uint64_t group = at.count("group"), per_unit = at.count("groups_per_unit");
+  const std::uint64_t width = at.count("width");
+  Plan::need(trips % unroll == 0, "trips must be a multiple of unroll");
   const std::uint64_t items = device.units() * per_unit * group, n = items * width;
 
   Plan p;
@@ -271,14 +267,34 @@ Family arithmetic() {
       .name = "arithmetic",
       .question = "How many items, and how many independent operations of each, keep the arithmetic busy?",
       .axes =
-          {{"operation", "mad, fma: as one; mul_add: a product, then a sum", operations},
-           {"type", "of the operands; int and long wrap", types},
-           {"ilp", "independent chains per item", chains},
-           {"unroll", "steps of each chain per turn of the loop", {8, 4, 16}, false, true},
-           {"width", "elements of a vector: a chain each", {1, 4, 16}, false, true},
-           {"group", "items of a work-group", {256, 1, 32, 64, 128, 512, 1024}, false, false, {"work_group"}},
-           {"groups_per_unit", "work-groups per compute unit", {1, 64}},
-           {"trips", "steps of a chain", {4096, 8192, 16384, 32768}}},
+          {{.name = "operation",
+            .meaning = "mad, fma: as one; mul_add: a product, then a sum",
+            .values = operations},
+           {.name = "type", .meaning = "of the operands; int and long wrap", .values = types},
+           {.name = "ilp", .meaning = "independent chains per item", .values = chains, .takes = whole(1, 32)},
+           {.name = "unroll",
+            .meaning = "steps of each chain per turn of the loop",
+            .values = {8, 4, 16},
+            .tunable = true,
+            .takes = whole(1, 64)},
+           {.name = "width",
+            .meaning = "elements of a vector: a chain each",
+            .values = {1, 4, 16},
+            .tunable = true,
+            .takes = powers_of_two(1, 16)},
+           {.name = "group",
+            .meaning = "items of a work-group",
+            .values = {256, 1, 32, 64, 128, 512, 1024},
+            .former = {"work_group"},
+            .takes = whole(1, 65536)},
+           {.name = "groups_per_unit",
+            .meaning = "work-groups per compute unit",
+            .values = {1, 64},
+            .takes = whole(1, 4096)},
+           {.name = "trips",
+            .meaning = "steps of a chain",
+            .values = {4096, 8192, 16384, 32768},
+            .takes = multiples_of(2, 2, 400000)}},
       .presets = {.smoke = {"type=" + types + " ilp=3 group=32 trips=16",
                             "operation=" + operations + " ilp=1,16 unroll=4 group=32 trips=8",
                             "type=float,long width=4 group=1 trips=16"},

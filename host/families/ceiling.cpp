@@ -27,7 +27,8 @@ Plan plan_of_memory(const Case& at) {
   const std::uint64_t bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(at.number("n"));
   const std::uint64_t multiple = vector * run * group;
   if (bytes == 0 || bytes % multiple != 0)
-    throw Error(Kind::usage, "n must be a multiple of " + std::to_string(multiple / sizeof(std::uint32_t)));
+    throw Error(Kind::unsupported,
+                "n must be a multiple of " + std::to_string(multiple / sizeof(std::uint32_t)));
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
@@ -75,7 +76,7 @@ Plan plan_of_reread(const Case& at) {
   const std::uint64_t groups = n < 65536 ? 4 : 1024, run = n < 65536 ? 4 : 64;
   const std::uint64_t blocks = n / (4 * group);  // of one vector per item of a group
   if (blocks == 0 || n % (4 * group) != 0 || (blocks & (blocks - 1)) != 0 || blocks > UINT32_MAX)
-    throw Error(Kind::usage, "n must be a power of two, 1024 or more");
+    throw Error(Kind::unsupported, "n must be a power of two, 1024 or more");
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
   p.define("SPREAD", std::to_string(spread) + "u").define("TURN", std::to_string(turn) + "u");
@@ -129,7 +130,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 // slow device.
 std::uint64_t items_of(const Case& at, std::uint64_t width, std::uint64_t group, std::uint64_t units) {
   if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
-    throw Error(Kind::usage, "n must be a multiple of 65536");
+    throw Error(Kind::unsupported, "n must be a multiple of 65536");
   const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
   const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
   return least < round ? least : round_up(least, round);
@@ -144,7 +145,6 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
   const std::uint64_t items = items_of(at, run_shaped ? 16 : 1, group, device.units());
   const std::uint64_t turns = at.count("trips", 1, 1 << 20), steps = turns * run;
   const std::uint64_t local = (vectors + run) * vector;
-  Plan::need(static_cast<std::int64_t>(local) <= device.local_bytes, "too little local memory");
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run))
       .define("T", "uint")
@@ -183,7 +183,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   constexpr std::uint32_t unroll = 4;
   // The weighted sum of the chains must stay below 2^24, where floats are still exact.
   if (at.number("trips") <= 0 || at.number("trips") % unroll != 0 || at.number("trips") > 400000)
-    throw Error(Kind::usage, "trips must be a multiple of 4 up to 400000");
+    throw Error(Kind::unsupported, "trips must be a multiple of 4 up to 400000");
   Plan p;
   p.define("RUN", 1)
       .define("T", type_name<T>())
@@ -226,23 +226,32 @@ Family ceiling() {
   return {
       .name = "ceiling",
       .question = "How fast does this device copy, read and compute at most?",
-      .axes =
-          {{"kernel",
-            "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
-            "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past the caches; "
-            "reread, reread_run: a working set read many times; "
-            "local_read, local_read_run: local memory by groups of 256 items, or of one with wide vectors; "
-            "arithmetic: multiply-adds, of vectors in arithmetic_run",
-            {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread", "reread_run",
-             "local_read", "local_read_run", "arithmetic", "arithmetic_run"}},
-           {"type", "of the arithmetic", types},
-           {"n",
-            "32-bit words read, for reread the words it reads again and again; local_read and arithmetic "
-            "take n / 256 elements, rounded up to occupy all compute units",
-            {67108864}},
-           {"trips",
-            "multiply-adds of each of eight chains; of local_read eight vectors each",
-            {1024, 2048}}},
+      .axes = {{.name = "kernel",
+                .meaning = "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
+                           "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past "
+                           "the caches; reread, reread_run: a working set read many times; local_read, "
+                           "local_read_run: local memory by groups of 256 items, or of one with wide "
+                           "vectors; arithmetic: multiply-adds, of vectors in arithmetic_run",
+                .values = {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread",
+                           "reread_run", "local_read", "local_read_run", "arithmetic", "arithmetic_run"}},
+               {.name = "type",
+                .meaning = "of the arithmetic",
+                .values = types,
+                .when = [](const Case& at) { return at.text("kernel").starts_with("arithmetic"); }},
+               {.name = "n",
+                .meaning = "32-bit words read, for reread the words it reads again and again; local_read and "
+                           "arithmetic take n / 256 elements, rounded up to occupy all compute units",
+                .values = {67108864},
+                .takes = multiples_of(1024, 1024, std::int64_t{1} << 31)},
+               {.name = "trips",
+                .meaning = "multiply-adds of each of eight chains; of local_read eight vectors each",
+                .values = {1024, 2048},
+                .takes = whole(1, 1 << 20),
+                .when =
+                    [](const Case& at) {
+                      return at.text("kernel").starts_with("arithmetic") ||
+                             at.text("kernel").starts_with("local");
+                    }}},
       .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=reread,reread_run n=4096",
                             "kernel=" + local + " n=65536 trips=4,67",
                             "kernel=" + arithmetic + " type=" + types + " n=65536 trips=4"},

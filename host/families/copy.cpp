@@ -61,20 +61,6 @@ std::uint64_t published_length(const Case& at, std::uint64_t vectors, std::uint6
   return vectors / sequences;
 }
 
-void check_numbers(const Case& at) {
-  const auto width = at.number("width");
-  if (width < 1 || width > 16 || (width & (width - 1)) != 0)
-    throw Error(Kind::usage, "width must be 1, 2, 4, 8 or 16");
-  if (at.number("ilp") < 1 || at.number("ilp") > 32) throw Error(Kind::usage, "ilp must be 1 to 32");
-  if (at.number("group") < 1 || at.number("group") > 65536)
-    throw Error(Kind::usage, "group must be 1 to 65536");
-  if (at.number("groups") < 1 || at.number("groups") > 1 << 24)
-    throw Error(Kind::usage, "groups must be 1 to 16777216");
-  if (at.number("n") < 0) throw Error(Kind::usage, "n must not be negative");
-  Plan::need(at.number("n") != 0, "there is nothing to copy");
-  Plan::need(at.number("n") <= UINT32_MAX, "the kernels count to 4294967295");
-}
-
 void need_trips(const DeviceInfo& device, std::uint64_t trips) {
   Plan::need(trips <= device.most_turns(),
              "the device leaves every loop after " + std::to_string(device.most_turns()) +
@@ -122,7 +108,6 @@ std::string fault_of(const Case& at) {
 template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
-  check_numbers(at);
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto width = static_cast<std::uint64_t>(at.number("width"));
   const auto group = static_cast<std::size_t>(at.number("group"));
@@ -341,29 +326,48 @@ Family copy() {
       .name = "copy",
       .question = "Does it matter how an array is dealt out to the work-items that copy it?",
       .axes =
-          {{"kernel",
-            "no_loop: one vector per item; grid_stride: the whole grid strides; warp_stride: a sequence per "
-            "sub-group; ilp: several vectors per item, loaded before the first is stored; buffer: "
-            "clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 groups of 128, of equal length "
-            "and of whole chunks",
-            kernels},
-           {"type", "element type", types},
-           {"width", "elements of a vector", widths, false, true},
-           {"group", "items of a work-group", work_groups, false, true, {"work_group"}},
-           {"groups", "work-groups of a loop; the others take as many as they need", groups, false, true},
-           {"ilp", "vectors that an item of the kernel ilp holds at once", ilps, false, true},
-           {"store",
-            "plain; streaming: past the caches, where the compiler has such stores",
-            {"plain", "streaming"},
-            false,
-            true},
-           {"setup",
-            "the split into sequences: outside: computed before; inside: by a launch that is timed too",
-            both},
-           {"n", "elements", Values(published_n)},
-           {"form",
-            "corrected: copies the array; published: exhibit of a launch that does not cover it",
-            {"corrected", "published"}}},
+          {{.name = "kernel",
+            .meaning = "no_loop: one vector per item; grid_stride: the whole grid strides; warp_stride: a "
+                       "sequence per sub-group; ilp: several vectors per item, loaded before the first is "
+                       "stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 "
+                       "groups of 128, of equal length and of whole chunks",
+            .values = kernels},
+           {.name = "type", .meaning = "element type", .values = types},
+           {.name = "width",
+            .meaning = "elements of a vector",
+            .values = widths,
+            .tunable = true,
+            .takes = powers_of_two(1, 16)},
+           {.name = "group",
+            .meaning = "items of a work-group",
+            .values = work_groups,
+            .tunable = true,
+            .former = {"work_group"},
+            .takes = whole(1, 65536)},
+           {.name = "groups",
+            .meaning = "work-groups of a loop; the others take as many as they need",
+            .values = groups,
+            .tunable = true,
+            .takes = whole(1, 1 << 24),
+            .when = [](const Case& at) { return at.is("kernel", "grid_stride") || has_sequences(at); }},
+           {.name = "ilp",
+            .meaning = "vectors that an item of the kernel ilp holds at once",
+            .values = ilps,
+            .tunable = true,
+            .takes = whole(1, 32),
+            .when = [](const Case& at) { return at.is("kernel", "ilp"); }},
+           {.name = "store",
+            .meaning = "plain; streaming: past the caches, where the compiler has such stores",
+            .values = {"plain", "streaming"},
+            .tunable = true},
+           {.name = "setup",
+            .meaning =
+                "the split into sequences: outside: computed before; inside: by a launch that is timed too",
+            .values = both},
+           {.name = "n", .meaning = "elements", .values = Values(published_n), .takes = whole(1, UINT32_MAX)},
+           {.name = "form",
+            .meaning = "corrected: copies the array; published: exhibit of a launch that does not cover it",
+            .values = {"corrected", "published"}}},
       .presets =
           {.smoke = {"kernel=no_loop width=1,4 group=64 n=1,63,64,65,1009",
                      "kernel=grid_stride,warp_stride width=1,4 group=64 groups=3 n=1,65,1009",

@@ -24,10 +24,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const bool published = at.is("form", "published");
   const Range local = range_of(text_of(at.at("group")));
   if (local.size() != (kernel == "loop" ? 1 : 2))
-    throw Error(Kind::usage, "group=" + text_of(local) +
-                                 ": loop takes one number, such as 256, the others two, such as 16x16");
+    throw Error(Kind::unsupported, "group=" + text_of(local) +
+                                       ": loop takes one number, such as 256, the others two, such as 16x16");
   Plan::need_type<T>(device);
-  if (n == 0 || n > (1U << 30U)) throw Error(Kind::usage, "n must be 1 to 1073741824");
 
   Range global;
   for (auto extent : local) global.push_back(round_up(n, extent));
@@ -143,26 +142,32 @@ Family divergence() {
   return {
       .name = "divergence",
       .question = "What do divergent branches cost beside the access pattern of the same kernel?",
-      .axes = {{"kernel",
-                "loop: one item per line; grid: one per element; unweave: neighbours take the same branch; "
-                "nobranch, select, signbit: no branch in the source",
-                kernels},
-               {"parity", "the index that decides between + and -", parities},
-               {"mapping",
-                "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
-                mappings},
-               {"operands", "ab: A and B are read; a: only A, as first published", operands},
-               {"type", "element type", {"double", "float"}},
-               {"n", "rows and columns of the matrices", {1024}},
-               {"group",
-                "work-group shape; one number for loop, two for the others",
-                {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
-                true,
-                true,
-                {"local"}},
-               {"form",
-                "corrected: does its work; published: exhibit of a known error",
-                {"corrected", "published"}}},
+      .axes = {{.name = "kernel",
+                .meaning = "loop: one item per line; grid: one per element; unweave: neighbours take the "
+                           "same branch; nobranch, select, signbit: no branch in the source",
+                .values = kernels},
+               {.name = "parity", .meaning = "the index that decides between + and -", .values = parities},
+               {.name = "mapping",
+                .meaning =
+                    "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
+                .values = mappings},
+               {.name = "operands",
+                .meaning = "ab: A and B are read; a: only A, as first published",
+                .values = operands},
+               {.name = "type", .meaning = "element type", .values = {"double", "float"}},
+               {.name = "n",
+                .meaning = "rows and columns of the matrices",
+                .values = {1024},
+                .takes = whole(1, 1 << 30)},
+               {.name = "group",
+                .meaning = "work-group shape; one number for loop, two for the others",
+                .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
+                .tunable = true,
+                .former = {"local"},
+                .takes = shapes(1, 65536)},
+               {.name = "form",
+                .meaning = "corrected: does its work; published: exhibit of a known error",
+                .values = {"corrected", "published"}}},
       .presets = {.smoke = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                 " type=float n=33 group=" + locals,
                             "kernel=" + kernels + " operands=a n=1,64 group=" + locals,

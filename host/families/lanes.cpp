@@ -23,12 +23,6 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const auto granularity = static_cast<std::uint32_t>(at.number("granularity"));
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
   const auto group = static_cast<std::size_t>(at.number("group"));
-  if (paths == 0 || paths > 64 || (paths & (paths - 1)) != 0)
-    throw Error(Kind::usage, "paths must be 1, 2, 4, 8, 16, 32 or 64");
-  if (at.number("trips") < 0 || at.number("trips") > UINT32_MAX)
-    throw Error(Kind::usage, "trips must be 0 to 4294967295");
-  if (n == 0 || n > UINT32_MAX || granularity == 0 || group == 0)
-    throw Error(Kind::usage, "n (at most 4294967295), granularity and group must be 1 or more");
 
   Plan p;
   p.define("PATHS", paths)
@@ -109,11 +103,23 @@ Family lanes() {
   return {
       .name = "lanes",
       .question = "What do distinct paths of neighbouring items cost, and how many items run in lock-step?",
-      .axes = {{"paths", "distinct paths", all_paths},
-               {"granularity", "neighbouring items that share a path", all_granularities},
-               {"trips", "dependent steps of a path", {256}},
-               {"n", "work-items", {262144}},
-               {"group", "items of a work-group", {256}, false, false, {"work_group"}}},
+      .axes =
+          {{.name = "paths", .meaning = "distinct paths", .values = all_paths, .takes = powers_of_two(1, 64)},
+           {.name = "granularity",
+            .meaning = "neighbouring items that share a path",
+            .values = all_granularities,
+            .takes = whole(1, UINT32_MAX),
+            .when = [](const Case& at) { return at.number("paths") > 1; }},
+           {.name = "trips",
+            .meaning = "dependent steps of a path",
+            .values = {256},
+            .takes = whole(0, UINT32_MAX)},
+           {.name = "n", .meaning = "work-items", .values = {262144}, .takes = whole(1, UINT32_MAX)},
+           {.name = "group",
+            .meaning = "items of a work-group",
+            .values = {256},
+            .former = {"work_group"},
+            .takes = whole(1, 65536)}},
       .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 group=64"},
                   .quick = {"paths=1,2,8,32,64 granularity=" + all_granularities},
                   .paper = {},

@@ -73,7 +73,6 @@ void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
   const std::uint64_t bytes = at.count("working_set", 1024, std::int64_t{1} << 34);
   const std::uint64_t hops = at.count("hops", 1, 1 << 24);
-  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
   const std::uint64_t nodes = bytes / (node_words * sizeof(Word));
   const std::uint64_t groups = at.is("kernel", "chase") ? 1 : 4 * device.units();
   const Cycle cycle(at.seed, nodes);
@@ -97,9 +96,7 @@ Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   constexpr std::uint64_t group = 64;
   const std::uint64_t bytes = at.count("working_set", 1024, 1 << 20), hops = at.count("hops", 1, 1 << 24);
-  if (!std::has_single_bit(bytes)) throw Error(Kind::usage, "working_set must be a power of two");
-  Plan::need(static_cast<std::int64_t>(bytes) <= device.local_bytes,
-             fmt::format("{} bytes of local memory, not {}", device.local_bytes, bytes));
+  Plan::need_local(device, bytes);
   const std::uint64_t nodes = bytes / sizeof(Word);
   const Cycle cycle(at.seed, nodes);
   Plan p;
@@ -292,26 +289,35 @@ Family latency() {
       .name = "latency",
       .question =
           "How long does one access to memory, one launch, one atomic take when the next waits for it?",
-      .axes =
-          {{"kernel",
-            "chase, chase_groups: one item, or four per compute unit, each of its own group, walk a "
-            "scattered cycle; chase_local: "
-            "the "
-            "same in local memory; launch: kernels back to back; round_trip: the host waits for each; "
-            "atomic_chain, atomic_chain_local: one item; atomic_one, atomic_group, atomic_item: many items "
-            "add to one counter, to one of their group, to one of their own; _local: in local memory, where "
-            "one is the group's",
-            {"chase", "chase_groups", "chase_local", "launch", "round_trip", "atomic_chain",
-             "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item", "atomic_one_local",
-             "atomic_item_local"}},
-           {"working_set", "bytes that a walk goes through", all_bytes},
-           {"hops", "steps that wait for each other: loads, launches, atomics", {40009, 64, 256, 4096}},
-           {"group",
-            "items of a work-group of many items' atomics",
-            {64, 256},
-            false,
-            false,
-            {"work_group"}}},
+      .axes = {{.name = "kernel",
+                .meaning =
+                    "chase, chase_groups: one item, or four per compute unit, each of its own group, walk a "
+                    "scattered cycle; chase_local: the same in local memory; launch: kernels back to back; "
+                    "round_trip: the host waits for each; atomic_chain, atomic_chain_local: one item; "
+                    "atomic_one, atomic_group, atomic_item: many items add to one counter, to one of their "
+                    "group, to one of their own; _local: in local memory, where one is the group's",
+                .values = {"chase", "chase_groups", "chase_local", "launch", "round_trip", "atomic_chain",
+                           "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
+                           "atomic_one_local", "atomic_item_local"}},
+               {.name = "working_set",
+                .meaning = "bytes that a walk goes through",
+                .values = all_bytes,
+                .takes = powers_of_two(1024, std::int64_t{1} << 34),
+                .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
+               {.name = "hops",
+                .meaning = "steps that wait for each other: loads, launches, atomics",
+                .values = {40009, 64, 256, 4096},
+                .takes = whole(1, 1 << 24)},
+               {.name = "group",
+                .meaning = "items of a work-group of many items' atomics",
+                .values = {64, 256},
+                .former = {"work_group"},
+                .takes = whole(1, 65536),
+                .when =
+                    [](const Case& at) {
+                      return at.text("kernel").starts_with("atomic_") &&
+                             !at.text("kernel").starts_with("atomic_chain");
+                    }}},
       .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 hops=7,101",
                             "kernel=chase_local working_set=1024 hops=101", "kernel=launch,round_trip hops=3",
                             "kernel=atomic_chain,atomic_chain_local hops=37",

@@ -32,17 +32,15 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t unused = at.count("local_bytes", 0, 1 << 24);
   const std::uint64_t vector = width_of(at) * sizeof(float);
   if (bytes % vector != 0)
-    throw Error(Kind::usage, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
+    throw Error(Kind::unsupported, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
   // At least what the test for an impossible n may touch.
   const std::uint64_t local = std::max<std::uint64_t>(unused, group * sizeof(Word));
-  Plan::need(static_cast<std::int64_t>(local) <= device.local_bytes,
-             fmt::format("{} bytes of local memory, not {}", device.local_bytes, local));
   const std::uint64_t n = bytes / vector, tile = group * words;
   const std::uint64_t tiles = ceil_div(n, tile);
   const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, device.units() * per_unit);
   Plan::need(ceil_div(tiles, groups) <= device.most_turns(),
              "the device leaves every loop before a group has done its tiles: take more groups_per_unit");
-  if (n + tile > UINT32_MAX) throw Error(Kind::usage, "n is too large for 32-bit indices");
+  if (n + tile > UINT32_MAX) throw Error(Kind::unsupported, "n is too large for 32-bit indices");
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", static_cast<std::int64_t>(words));
   p.define("V", "uint" + (vector == 4 ? "" : std::to_string(vector / 4)));
@@ -61,9 +59,8 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
 Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   const std::uint64_t trips = at.count("n", 1, 65535), group = at.count("group", 1, 65536);
   if (!std::has_single_bit(group) || group < 4)
-    throw Error(Kind::usage, "group must be a power of two from 4");
-  Plan::need(static_cast<std::int64_t>(2 * group * sizeof(Word)) <= device.local_bytes,
-             "too little local memory");
+    throw Error(Kind::unsupported, "group must be a power of two from 4");
+  Plan::need_local(device, 2 * group * sizeof(Word));
   const std::uint64_t items = device.units() * 64 * group;
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", 1).define("V", "uint");
@@ -176,23 +173,38 @@ Family occupancy() {
   return {
       .name = "occupancy",
       .question = "How many bytes must be in flight to keep memory busy, and can few items do it?",
-      .axes =
-          {{"kernel",
-            "copy: all loads of an item before its stores; local, private: four words of that memory per "
-            "step",
-            {"copy", "local", "private"}},
-           {"words", "words that an item of a copy has in flight", words},
-           {"type", "of a word", types},
-           {"group", "items of a work-group", {256, 32, 64, 128, 512, 1024}, false, false, {"work_group"}},
-           {"local_bytes",
-            "local memory that each group of a copy occupies and does not use",
-            {0, 8192, 16384, 32768}},
-           {"groups_per_unit",
-            "work-groups per compute unit, which walk through the data; 0: one per tile",
-            {0, 1, 2, 4}},
-           {"n",
-            "32-bit words copied; steps of an item for local and private",
-            {67108864, 50331648, 1024, 2048}}},
+      .axes = {{.name = "kernel",
+                .meaning = "copy: all loads of an item before its stores; local, private: four words of that "
+                           "memory per step",
+                .values = {"copy", "local", "private"}},
+               {.name = "words",
+                .meaning = "words that an item of a copy has in flight",
+                .values = words,
+                .takes = whole(1, 32),
+                .when = [](const Case& at) { return at.is("kernel", "copy"); }},
+               {.name = "type",
+                .meaning = "of a word",
+                .values = types,
+                .when = [](const Case& at) { return at.is("kernel", "copy"); }},
+               {.name = "group",
+                .meaning = "items of a work-group",
+                .values = {256, 32, 64, 128, 512, 1024},
+                .former = {"work_group"},
+                .takes = whole(1, 65536)},
+               {.name = "local_bytes",
+                .meaning = "local memory that each group of a copy occupies and does not use",
+                .values = {0, 8192, 16384, 32768},
+                .takes = whole(0, 1 << 24),
+                .when = [](const Case& at) { return at.is("kernel", "copy"); }},
+               {.name = "groups_per_unit",
+                .meaning = "work-groups per compute unit, which walk through the data; 0: one per tile",
+                .values = {0, 1, 2, 4},
+                .takes = whole(0, 4096),
+                .when = [](const Case& at) { return at.is("kernel", "copy"); }},
+               {.name = "n",
+                .meaning = "32-bit words copied; steps of an item for local and private",
+                .values = {67108864, 50331648, 1024, 2048},
+                .takes = whole(1, std::int64_t{1} << 31)}},
       .presets = {.smoke = {"words=1,14 type=float,float4 group=32 n=4,5012",
                             "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_unit=2 n=4016",
                             "kernel=local,private group=32 n=5"},

@@ -188,13 +188,8 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
   const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
-  if (n == 0 || n > most) throw Error(Kind::usage, fmt::format("n must be 1 to {}", most));
-  if (group == 0 || group > 65536 || !std::has_single_bit(group))
-    throw Error(Kind::usage, "group must be a power of two");
-  if (unroll == 0 || unroll > 64 || per_unit == 0 || per_unit > 4096)
-    throw Error(Kind::usage, "unroll must be 1 to 64, groups_per_unit 1 to 4096");
   if (form.per_item == 2 && form.shuffle && group < 64)
-    throw Error(Kind::usage, "the last 64 values are those of a group of 64 or more");
+    throw Error(Kind::unsupported, "the last 64 values are those of a group of 64 or more");
   if (at.is("kernel", "subgroup"))
     Plan::need(has_shuffle(device), "the device has neither sub-groups nor NVIDIA's shuffle");
   if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
@@ -364,31 +359,40 @@ Family reduction() {
       .question =
           "How fast do n values become one, second pass included, and what does each classic step of "
           "tuning bring?",
-      .axes = {{"kernel",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
                 "interleaved: with divergence; nondivergent: neighbouring items work; sequential: on "
                 "neighbouring addresses; first_add: items add two values as they load; last_warp: the last "
                 "64 values without a loop; unrolled: no loop at all; many: many values per item; vector: in "
                 "vectors, with several accumulators; subgroup: items in lock-step fold without local memory; "
                 "single: one launch, the last group finishes; atomic: one launch, every group adds to one "
                 "word; run, run_single: one item per group with wide vectors, in two launches and in one",
-                variants(),
-                false,
-                false,
-                {"variant"}},
-               {"op", "what two values become", ops},
-               {"type", "of the values; sums of int wrap as those of uint do, it is the same kernel", types},
-               {"n", "values", {16777216}},
-               {"group", "items of a work-group", {256, 1, 64, 128, 512, 1024}, false, true, {"work_group"}},
-               {"unroll",
-                "vectors of 16 bytes that an item loads at a time, words in variant many",
-                {8, 2, 4, 16},
-                false,
-                true},
-               {"groups_per_unit",
-                "work-groups per compute unit, from variant many on, if there is work for so many",
-                {8, 2, 4, 16, 32},
-                false,
-                true}},
+            .values = variants(),
+            .former = {"variant"}},
+           {.name = "op", .meaning = "what two values become", .values = ops},
+           {.name = "type",
+            .meaning = "of the values; sums of int wrap as those of uint do, it is the same kernel",
+            .values = types},
+           {.name = "n", .meaning = "values", .values = {16777216}, .takes = whole(1, most)},
+           {.name = "group",
+            .meaning = "items of a work-group",
+            .values = {256, 1, 64, 128, 512, 1024},
+            .tunable = true,
+            .former = {"work_group"},
+            .takes = powers_of_two(1, 65536)},
+           {.name = "unroll",
+            .meaning = "vectors of 16 bytes that an item loads at a time, words in variant many",
+            .values = {8, 2, 4, 16},
+            .tunable = true,
+            .takes = whole(1, 64),
+            .when = [](const Case& at) { return form_of(at).per_item == 0; }},
+           {.name = "groups_per_unit",
+            .meaning = "work-groups per compute unit, from variant many on, if there is work for so many",
+            .values = {8, 2, 4, 16, 32},
+            .tunable = true,
+            .takes = whole(1, 4096),
+            .when = [](const Case& at) { return form_of(at).per_item == 0; }}},
       .presets =
           {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
                      "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",

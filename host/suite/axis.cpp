@@ -82,15 +82,12 @@ Takes fractions(double least, double most) { return {Takes::Of::fractions, least
 Takes shapes(std::int64_t least, std::int64_t most) { return numbers(Takes::Of::shapes, least, most); }
 
 std::optional<Value> Axis::taken(const Value& value) const {
+  if (std::ranges::find(values, value) != values.end()) return value;
   const std::string text = text_of(value);
   for (const auto& listed : values) {
     if (text_of(listed) == text) return listed;
   }
-  if (takes.of == Takes::Of::listed) {
-    const auto is_word = [](const Value& v) { return std::holds_alternative<std::string>(v); };
-    const bool said = !open && (is_word(values.front()) || is_word(value));
-    return said ? std::nullopt : std::optional<Value>(value);
-  }
+  if (takes.of == Takes::Of::listed) return {};
   if (takes.of == Takes::Of::shapes) {
     const auto shape = range_in(text);
     if (!shape) return {};

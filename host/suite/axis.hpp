@@ -63,7 +63,6 @@ struct Axis {
   std::string name;
   std::string meaning;
   Values values;
-  bool open = false;
   bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
   std::vector<std::string> former = {};  // names it had, which files and the command line may say
   Takes takes = {};

@@ -22,7 +22,7 @@ std::int64_t Case::number(const std::string& axis) const {
 std::uint64_t Case::count(const std::string& axis, std::int64_t least, std::int64_t most) const {
   const std::int64_t value = number(axis);
   if (value < least || value > most)
-    throw Error(Kind::usage, fmt::format("{} must be {} to {}", axis, least, most));
+    throw Error(Kind::unsupported, fmt::format("{} must be {} to {} here", axis, least, most));
   return static_cast<std::uint64_t>(value);
 }
 

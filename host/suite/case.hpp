@@ -18,7 +18,8 @@ struct Case {
   const Value& at(const std::string& axis) const;  // usage error when the family has no such axis
   std::int64_t number(const std::string& axis) const;
   const std::string& text(const std::string& axis) const;
-  // A count from `least` to `most`; usage error otherwise.
+  std::uint64_t count(const std::string& axis) const { return static_cast<std::uint64_t>(number(axis)); }
+  // One from `least` to `most` where this kernel takes less than its axis: `unsupported` otherwise.
   std::uint64_t count(const std::string& axis, std::int64_t least, std::int64_t most) const;
   bool is(const std::string& axis, const std::string& word) const { return text(axis) == word; }
   std::string id() const;  // divergence/kernel=grid/parity=row/...

@@ -105,6 +105,13 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
 }
 
 Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
+  for (std::size_t a = 0; a < std::min(at.axes.size(), family.axes.size()); ++a) {
+    const Axis& axis = family.axes[a];
+    const auto& [name, value] = at.axes[a];
+    if (axis.is_called(name) && !axis.taken(value))
+      throw Error(Kind::usage,
+                  fmt::format("{}={}: {} takes {}", name, text_of(value), name, axis.takes_text()));
+  }
   Plan plan = family.plan(at, device);
   if (plan.sources.empty()) plan.sources = {family.name};
   std::uint64_t total = 0;

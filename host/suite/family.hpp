@@ -96,7 +96,7 @@ struct Family {
       {};  // may be empty
   std::vector<OnCard> on_card = {};
 
-  const Axis* axis(const std::string& axis_name) const;  // by its name or a former one; null without
+  const Axis* axis(const std::string& axis_name) const;   // by its name or a former one; null without
   bool uses(const Case&, const std::string& axis) const;  // whether it has the axis and that means something
 };
 

@@ -18,8 +18,9 @@ using Setting = std::pair<std::string, Values>;
 Setting option_setting(const std::string& text, const char* option) {
   try {
     return setting_of(text);
-  } catch (const Error& error) {
-    throw Error(Kind::usage, fmt::format("--{} {}", option, error.what()));
+  } catch (const Error&) {
+    throw Error(Kind::usage, fmt::format("--{} {}: write axis=value[,value], such as --{} n=1024,4096",
+                                         option, text, option));
   }
 }
 
@@ -78,6 +79,8 @@ void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
   }
 }
 
+}  // namespace
+
 std::vector<const Family*> chosen_families(const std::vector<Family>& families,
                                            const std::vector<std::string>& names) {
   std::vector<const Family*> chosen;
@@ -92,8 +95,6 @@ std::vector<const Family*> chosen_families(const std::vector<Family>& families,
   }
   return chosen;
 }
-
-}  // namespace
 
 std::vector<Job> select_jobs(const std::vector<Family>& families, const Selection& wanted) {
   Presets().at(wanted.preset);  // refuses what is none

@@ -23,6 +23,9 @@ struct Selection {
 // What --set gives this axis; empty when it does not name it.
 std::optional<Values> values_set(const Selection&, const Axis&);
 
+// The families of these names, all when there are none. Throws `usage` that names those there are.
+std::vector<const Family*> chosen_families(const std::vector<Family>&, const std::vector<std::string>& names);
+
 struct Job {
   const Family* family = nullptr;
   Case at;

@@ -20,7 +20,7 @@ inline std::vector<Family> invented() {
   grid.axes = {{"kernel", "", {"plain", "clever"}},
                {"mapping", "", {"row", "column"}},
                {"n", "", {64, 1024}},
-               {"local", "", {"16x16", "256"}, true},
+               {"local", "", {"16x16", "256"}},
                {"form", "", {"corrected", "published"}}};
   grid.view = {.rows = {"kernel"}, .columns = {"mapping"}, .quantity = "rate"};
   Family lanes;

@@ -27,7 +27,7 @@ Family loom() {
   family.axes = {{"kernel", "", {"plain", "twill", "satin"}},
                  {"type", "", {"int", "double"}},
                  {"n", "", {64, 1024}},
-                 {"group", "", {64, 128, 256}, false, true},
+                 {.name = "group", .meaning = "", .values = {64, 128, 256}, .tunable = true},
                  {"form", "", {"corrected", "published"}}};
   family.findings = [](const std::vector<Outcome>& outcomes, const DeviceInfo&) -> std::vector<Finding> {
     return {{"rows", static_cast<double>(outcomes.size()), "", ""},

@@ -706,8 +706,9 @@ namespace {
 std::vector<Family> invented() {
   Family loom;
   loom.name = "loom";
-  loom.axes = {
-      {"kernel", "", {"row", "grid", "weave"}}, {"n", "", {64}}, {"group", "", {32, 64}, false, true}};
+  loom.axes = {{"kernel", "", {"row", "grid", "weave"}},
+               {"n", "", {64}},
+               {.name = "group", .meaning = "", .values = {32, 64}, .tunable = true}};
   loom.view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "rate"};
   return {loom};
 }

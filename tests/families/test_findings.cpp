@@ -239,8 +239,8 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
     std::vector<Outcome> outcomes;
     for (const auto& at : preset_of(occupancy, "quick")) {
       if (!at.is("kernel", "copy") || at.number("groups_per_unit") == 0) continue;
-      const auto bytes = static_cast<double>(16 * at.number("words") * at.number("group") *
-                                             at.number("groups_per_unit"));
+      const auto bytes =
+          static_cast<double>(16 * at.number("words") * at.number("group") * at.number("groups_per_unit"));
       outcomes.push_back({at, 4e-9 * static_cast<double>(at.number("n")) /
                                   static_cast<double>(roomy().units()) / rate(bytes)});
     }

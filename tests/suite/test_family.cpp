@@ -18,10 +18,11 @@ namespace {
 Family invented() {
   Family family;
   family.name = "invented";
-  family.axes = {{"kernel", "which", {"a", "b"}},
-                 {"n", "bytes", {16, 32}},
-                 {"local", "shape", {"4"}, true},
-                 {"type", "element", {"float", "int"}}};
+  family.axes = {
+      {"kernel", "which", {"a", "b"}},
+      {.name = "n", .meaning = "bytes", .values = {16, 32}, .takes = whole(0, std::int64_t{1} << 40)},
+      {.name = "local", .meaning = "shape", .values = {"4"}, .takes = shapes(1, 4096)},
+      {"type", "element", {"float", "int"}}};
   family.presets = {.smoke = {""}};
   family.plan = [](const Case& at, const DeviceInfo&) {
     Plan plan;

@@ -31,8 +31,12 @@ std::vector<Family> invented() {
   Family alpha;
   alpha.name = "alpha";
   alpha.axes = {{"kernel", "which", {"x", "y"}},
-                {"n", "elements", {16, 32}},
-                {"group", "shape", {"4", "2x2"}, true, false, {"local"}},
+                {.name = "n", .meaning = "elements", .values = {16, 32}, .takes = whole(1, 4096)},
+                {.name = "group",
+                 .meaning = "shape",
+                 .values = {"4", "2x2"},
+                 .former = {"local"},
+                 .takes = shapes(1, 64)},
                 {"form", "", {"corrected", "published"}}};
   alpha.presets = {.smoke = {"n=1"},
                    .quick = {"form=published,corrected", "kernel=x,y n=16,64"},
@@ -41,14 +45,16 @@ std::vector<Family> invented() {
   alpha.plan = plan_of_n;
   Family ceiling;
   ceiling.name = "ceiling";
-  ceiling.axes = {{"kernel", "which", {"copy", "read"}}, {"n", "elements", {1000}}};
+  ceiling.axes = {{"kernel", "which", {"copy", "read"}},
+                  {.name = "n", .meaning = "elements", .values = {1000}, .takes = whole(1, 4096)}};
   ceiling.presets = {
       .smoke = {"n=10"}, .quick = {"kernel=copy,read"}, .paper = {""}, .full = {"n=1000,2000"}};
   ceiling.plan = plan_of_n;
   Family beta;
   beta.name = "beta";
-  beta.axes = {
-      {"type", "element", {"float", "int"}}, {"density", "fraction", {0.5, 1.0}}, {"n", "elements", {8}}};
+  beta.axes = {{"type", "element", {"float", "int"}},
+               {.name = "density", .meaning = "fraction", .values = {0.5, 1.0}, .takes = fractions(0, 1)},
+               {.name = "n", .meaning = "elements", .values = {8}, .takes = whole(1, 4096)}};
   beta.presets = {.smoke = {""}, .quick = {"density=0.5,1"}, .paper = {""}, .full = {""}};
   beta.plan = plan_of_n;
   return {alpha, beta, ceiling};
@@ -118,8 +124,8 @@ TEST(Usage, NamesTheWordsOfAnAxis) {
   EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"kernel=x,z"}}), "--set kernel=z: kernel takes x, y");
   EXPECT_EQ(complaint({.families = {"alpha"}, .where = {"kernel=z"}}), "--where kernel=z: kernel takes x, y");
   EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"kernel=4"}}), "--set kernel=4: kernel takes x, y");
-  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=many"}}), "--set n=many: n takes 16, 32");
-  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=16,,32"}}), "--set n=: n takes 16, 32");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=many"}}), "--set n=many: n takes 1 to 4096");
+  EXPECT_EQ(complaint({.families = {"alpha"}, .set = {"n=16,,32"}}), "--set n=: n takes 1 to 4096");
 }
 
 TEST(Usage, NamesTheWordsOfEveryFamilyThatHasTheAxis) {
@@ -333,4 +339,37 @@ TEST(Estimate, OfACaseThatCannotRunIsNextToNothing) {
   DeviceInfo none;
   EXPECT_GT(predicted_seconds(jobs[0], none), 0);
   EXPECT_LT(predicted_seconds(jobs[0], none), 0.01);
+}
+
+TEST(Usage, RefusesNumbersThatNoCaseTakes) {
+  for (const char* text : {"n=-1", "n=0", "n=4097", "n=9223372036854775807", "n=1.5"})
+    EXPECT_THAT(complaint({.families = {"alpha"}, .set = {text}}),
+                AllOf(HasSubstr(std::string("--set ") + text), HasSubstr("n takes 1 to 4096")));
+  EXPECT_THAT(complaint({.families = {"alpha"}, .where = {"n=-1"}}),
+              HasSubstr("--where n=-1: n takes 1 to 4096"));
+}
+
+TEST(Usage, RefusesAnAxisThatMeansNothingInTheCases) {
+  std::vector<Family> list = invented();
+  list[0].axes[1].when = [](const Case& at) { return at.is("kernel", "x"); };
+  const auto select = [&](std::vector<std::string> where, std::vector<std::string> set) {
+    std::vector<std::string> ids;
+    for (const auto& job :
+         select_jobs(list, {.families = {"alpha"}, .where = where, .set = set, .ceilings = false}))
+      if (!job.exhibit) ids.push_back(job.at.id());
+    return ids;
+  };
+  // Where it means nothing the case has the default, and is there once.
+  EXPECT_THAT(select({"kernel=y"}, {}), ElementsAre("alpha/kernel=y/n=16/group=4/form=corrected"));
+  EXPECT_THAT(select({}, {"n=64", "form=corrected"}),
+              ElementsAre("alpha/kernel=x/n=64/group=4/form=corrected",
+                          "alpha/kernel=y/n=16/group=4/form=corrected"));
+  EXPECT_THAT(select({"kernel=y"}, {"n=16"}), ElementsAre("alpha/kernel=y/n=16/group=4/form=corrected"));
+  try {
+    select({"kernel=y"}, {"n=64"});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_STREQ(error.what(), "--set n=64: n means nothing in these cases (kernel=y); leave it out");
+  }
 }

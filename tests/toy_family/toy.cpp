@@ -10,7 +10,6 @@ namespace {
 
 Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
-  if (n == 0) throw Error(Kind::usage, "n must be 1 or more");
   Plan p;
   p.define("FACTOR", 2);
   const Random<std::uint32_t> value(at.seed, 1);
@@ -28,7 +27,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
 Family toy() {
   return {.name = "toy",
           .question = "Does this device double numbers?",
-          .axes = {{"n", "elements", {1048576}}},
+          .axes = {{.name = "n", .meaning = "elements", .values = {1048576}, .takes = whole(1, INT32_MAX)}},
           .presets = {.smoke = {"n=1,1000"}, .quick = {""}, .paper = {}, .full = {""}},
           .view = {.rows = {"n"}, .columns = {}, .quantity = "rate"},
           .plan = plan};

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// check: the rules of families, tried without a device.
+#include "suite/check.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/exit.hpp"
+#include "commands/command.hpp"
+#include "device/program.hpp"
+#include "suite/selection.hpp"
+
+namespace clweave::commands {
+
+namespace {
+
+int check(const std::vector<std::string>& names) {
+  const auto families = all_families();
+  std::vector<std::string> stems;
+  for (const auto& [stem, text] : embedded_kernels) stems.emplace_back(stem);
+  int result = fine;
+  for (const auto* family : chosen_families(families, names)) {
+    const auto problems = problems_of(*family, stems);
+    if (problems.empty()) fmt::print("{}: every rule holds\n", family->name);
+    for (const auto& problem : problems) fmt::print("{}: {}\n", family->name, problem);
+    if (!problems.empty()) result = case_failed;
+  }
+  return result;
+}
+
+}  // namespace
+
+Command check(CLI::App& app) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto* command = app.add_subcommand("check", "Try the rules of families on every case, without a device");
+  command->add_option("family", *names, "Only these families [all]");
+  return {command, [names](const auto&) { return check(*names); }};
+}
+
+}  // namespace clweave::commands
