@@ -96,7 +96,7 @@ void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
                                 }});
 }
 
-Plan plan(const Case& at, const DeviceInfo& device) {
+Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const Image image = image_of(at);
   const auto group = static_cast<std::size_t>(at.number("group"));
   const std::uint64_t pixels = image.width * image.height;
