@@ -11,7 +11,6 @@
 #include <set>
 #include <tuple>
 
-#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/stats.hpp"
 #include "base/table.hpp"
@@ -33,8 +32,8 @@ State state_of(Status status) {
 }
 
 std::string value_on(const CaseTimes& at, const std::string& axis) {
-  const auto it = std::ranges::find(at.axes, axis, &std::pair<std::string, std::string>::first);
-  return it != at.axes.end() ? it->second : "";
+  const Value* value = at.name->axis(axis);
+  return value != nullptr ? text_of(*value) : "";
 }
 
 // The best of a variant's launch shapes on a device under one condition.
@@ -47,7 +46,7 @@ struct Best {
 };
 
 struct Condition {
-  CaseTimes name;                       // only its family and axes
+  CaseName name;                        // without an id
   std::vector<std::map<int, Best>> on;  // per device: by variant
 };
 
@@ -69,13 +68,13 @@ class FamilyBuilder {
     if (axis_name_.empty()) choose_axis(at);
     out_.of_variants = ranks_ && (out_.of_variants || at.bounded);
     const int variant = variant_of(value_on(at, axis_name_));
-    CaseTimes rest;
-    rest.family = at.family;
+    CaseName rest;
+    rest.family = at.family();
     std::string key;
-    for (const auto& [axis, value] : at.axes) {
-      if (axis == axis_name_ || tunable_.contains(axis) || axis == "tuned") continue;
-      key.append(axis).append("=").append(value).append("/");
-      rest.axes.emplace_back(axis, value);
+    for (const auto& axis : at.name->axes) {
+      if (*axis.name == axis_name_ || tunable_.contains(*axis.name)) continue;
+      key.append(*axis.name).append("=").append(text_of(*axis.value)).append("/");
+      rest.axes.push_back(axis);
     }
     const auto [it, is_new] = by_name_.try_emplace(key, conditions_.size());
     if (is_new) {
@@ -96,7 +95,7 @@ class FamilyBuilder {
     order_variants();
     split_by_work();
     for (auto& name : names_) {
-      if (is_number(name)) name.insert(0, axis_name_ + "=");
+      if (needs_name(value_of(name))) name.insert(0, axis_name_ + "=");
     }
     out_.conditions = conditions_.size();
     choose_reference();
@@ -116,7 +115,7 @@ class FamilyBuilder {
       return;
     }
     if (!value_on(at, "kernel").empty()) axis_name_ = "kernel";
-    if (axis_name_.empty()) axis_name_ = at.axes.empty() ? "case" : at.axes.front().first;
+    if (axis_name_.empty()) axis_name_ = at.name->axes.empty() ? "case" : *at.name->axes.front().name;
   }
 
   int variant_of(const std::string& name) {
@@ -450,7 +449,7 @@ class FamilyBuilder {
 
 void count_cases(Architectures& out, const std::vector<std::size_t>& measured) {
   out.totals.resize(out.devices.size());
-  std::map<std::string_view, std::vector<const CaseTimes*>> by_id;
+  std::map<std::pair<std::string_view, bool>, std::vector<const CaseTimes*>> by_id;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     auto& totals = out.totals[measured[i]];
     for (const auto& at : out.devices[measured[i]]->cases) {
@@ -459,7 +458,7 @@ void count_cases(Architectures& out, const std::vector<std::size_t>& measured) {
         continue;
       }
       ++totals.cases[state_of(at.status)];
-      auto& on = by_id[at.id];
+      auto& on = by_id[{at.id(), at.tuned}];
       on.resize(measured.size());
       on[i] = &at;
     }
@@ -514,14 +513,14 @@ Architectures compare_architectures(const ResultsSet& set, const std::vector<Fam
   for (std::size_t d = 0; d < out.devices.size(); ++d) {
     for (const auto& at : out.devices[d]->cases) {
       if (at.exhibit) continue;
-      auto it = builders.find(at.family);
+      auto it = builders.find(at.family());
       if (it == builders.end()) {
-        const auto known = std::ranges::find(families, at.family, &Family::name);
+        const auto known = std::ranges::find(families, at.family(), &Family::name);
         it = builders
-                 .try_emplace(at.family, at.family, known != families.end() ? &*known : nullptr,
+                 .try_emplace(at.family(), at.family(), known != families.end() ? &*known : nullptr,
                               out.devices.size(), measured)
                  .first;
-        order.push_back(at.family);
+        order.push_back(at.family());
       }
       it->second.add(d, at);
     }
@@ -560,25 +559,24 @@ std::size_t first_measured(const Architectures& all) {
 
 struct Look {
   const char* mark;
-  const char* ascii;
   Style style;
   const char* name;
 };
 
 Look look_of(State state) {
   switch (state) {
-    case State::ok: return {"●", "o", Style::green, "ok"};
-    case State::slow: return {"○", "s", Style::yellow, "slow"};
-    case State::wrong: return {"✗", "X", Style::red, "wrong"};
-    case State::unsupported: return {"–", "-", Style::dim, "unsupported"};
-    case State::timeout: return {"T", "T", Style::red, "timeout"};
-    case State::other: return {"!", "!", Style::red, "failed"};
-    case State::absent: return {"·", ".", Style::dim, "not run"};
+    case State::ok: return {"●", Style::green, "ok"};
+    case State::slow: return {"○", Style::yellow, "slow"};
+    case State::wrong: return {"✗", Style::red, "wrong"};
+    case State::unsupported: return {"–", Style::dim, "unsupported"};
+    case State::timeout: return {"T", Style::red, "timeout"};
+    case State::other: return {"!", Style::red, "failed"};
+    case State::absent: return {"·", Style::dim, "not run"};
   }
   return {};
 }
 
-void devices_block(const Architectures& all, Report& out, bool colour) {
+void devices_block(const Architectures& all, Report& out) {
   std::set<State> states;
   for (const auto& totals : all.totals) {
     for (const auto& [state, count] : totals.cases) states.insert(state);
@@ -594,11 +592,11 @@ void devices_block(const Architectures& all, Report& out, bool colour) {
     const auto& device = *all.devices[d];
     const auto& totals = all.totals[d];
     if (device.published) continue;
-    std::vector<std::string> cells = {paint(all.labels[d], Style::bold, colour), device.driver};
+    std::vector<std::string> cells = {paint(all.labels[d], Style::bold), device.driver};
     const auto number = [](std::size_t n) { return n > 0 ? std::to_string(n) : ""; };
     for (const auto state : states) {
       const auto it = totals.cases.find(state);
-      cells.push_back(it != totals.cases.end() ? paint(number(it->second), look_of(state).style, colour)
+      cells.push_back(it != totals.cases.end() ? paint(number(it->second), look_of(state).style)
                                                : "");
     }
     cells.push_back(number(totals.elsewhere));
@@ -620,12 +618,12 @@ void devices_block(const Architectures& all, Report& out, bool colour) {
                        all.clocks > 0 ? fmt::format("; {} by clocks that do not compare", all.clocks) : ""));
 }
 
-std::string best_cell(const FamilyComparison& family, std::size_t d, bool colour) {
+std::string best_cell(const FamilyComparison& family, std::size_t d) {
   const int v = family.best[d];
-  if (v < 0) return paint("-", Style::dim, colour);
+  if (v < 0) return paint("-", Style::dim);
   const auto& row = family.variants[static_cast<std::size_t>(v)];
   std::string text = row.name;
-  if (const auto fraction = row.on[d].fraction) text += paint(" " + percent(fraction), Style::dim, colour);
+  if (const auto fraction = row.on[d].fraction) text += paint(" " + percent(fraction), Style::dim);
   return text;
 }
 
@@ -645,7 +643,7 @@ std::string cost_text(const Architectures& all, const FamilyComparison& family) 
   return fmt::format("{}: {} %", row.name, costs);
 }
 
-void overview_block(const Architectures& all, Report& out, bool colour) {
+void overview_block(const Architectures& all, Report& out) {
   std::vector<Table::Column> heads = {{"best variant"}};
   for (const auto d : shown(all, nullptr)) heads.push_back({all.labels[d]});
   const auto measured = std::ranges::count(all.devices, false, &DeviceResults::published);
@@ -654,8 +652,8 @@ void overview_block(const Architectures& all, Report& out, bool colour) {
   Table table(heads);
   for (const auto& family : all.families) {
     if (!family.of_variants) continue;
-    std::vector<std::string> cells = {paint(family.name, Style::cyan, colour)};
-    for (const auto d : shown(all, nullptr)) cells.push_back(best_cell(family, d, colour));
+    std::vector<std::string> cells = {paint(family.name, Style::cyan)};
+    for (const auto d : shown(all, nullptr)) cells.push_back(best_cell(family, d));
     cells.push_back(agreement_text(family));
     cells.push_back(cost_text(all, family));
     table.add(cells);
@@ -663,20 +661,20 @@ void overview_block(const Architectures& all, Report& out, bool colour) {
   out.table(std::move(table));
 }
 
-void matrix_block(const Architectures& all, Report& out, const Screen& screen, bool colour) {
+void matrix_block(const Architectures& all, Report& out) {
   std::vector<Table::Column> heads = {{"variants"}};
   for (const auto d : shown(all, nullptr)) heads.push_back({all.labels[d]});
   Table table(heads);
   std::set<State> met;
   for (const auto& family : all.families) {
     if (!family.of_variants) continue;
-    std::vector<std::string> cells = {paint(family.name, Style::cyan, colour)};
+    std::vector<std::string> cells = {paint(family.name, Style::cyan)};
     for (const auto d : shown(all, nullptr)) {
       std::string strip;
       for (const auto& row : family.variants) {
         const Look look = look_of(row.on[d].state);
         met.insert(row.on[d].state);
-        strip += paint(screen.ascii ? look.ascii : look.mark, look.style, colour);
+        strip += paint(look.mark, look.style);
       }
       cells.push_back(strip);
     }
@@ -687,7 +685,7 @@ void matrix_block(const Architectures& all, Report& out, const Screen& screen, b
   for (const auto state : met) {
     const Look look = look_of(state);
     legend += fmt::format("{}{} {}{}", legend.empty() ? "" : "  ",
-                          paint(screen.ascii ? look.ascii : look.mark, look.style, colour), look.name,
+                          paint(look.mark, look.style), look.name,
                           state == State::slow ? ": below half of the best" : "");
   }
   out.line(legend);
@@ -721,23 +719,23 @@ void inversions_block(const Architectures& all, Report& out, std::size_t per_fam
   if (left > 0) out.line(fmt::format("  and {} more pairs of variants: --all", left));
 }
 
-std::string variant_cell(const VariantOnDevice& on, bool of_variants, bool colour) {
+std::string variant_cell(const VariantOnDevice& on, bool of_variants) {
   const Look look = look_of(on.state);
   if (!of_variants && on.relative) return fmt::format("{:.3g}x", *on.relative);
   if (!on.fraction && !on.speedup && !on.efficiency) {
     if (on.state == State::absent) return "";
-    return paint(on.state == State::ok ? "ok" : look.name, look.style, colour);
+    return paint(on.state == State::ok ? "ok" : look.name, look.style);
   }
   std::string text;
   if (on.fraction) text += fmt::format("{:3.0f}%", 100 * *on.fraction);
   if (on.speedup) text += fmt::format("{}{:>6}", text.empty() ? "" : " ", factor_text(*on.speedup));
   if (text.empty()) text = "ok";
-  if (on.state == State::slow) text = paint(text, Style::yellow, colour);
-  if (on.state != State::ok && on.state != State::slow) text += " " + paint(look.name, look.style, colour);
+  if (on.state == State::slow) text = paint(text, Style::yellow);
+  if (on.state != State::ok && on.state != State::slow) text += " " + paint(look.name, look.style);
   return text;
 }
 
-void family_block(const Architectures& all, const FamilyComparison& family, Report& out, bool colour) {
+void family_block(const Architectures& all, const FamilyComparison& family, Report& out) {
   std::vector<Table::Column> heads = {{family.name}};
   const auto devices = shown(all, &family);
   for (const auto d : devices) heads.push_back({all.labels[d], Align::right});
@@ -749,10 +747,10 @@ void family_block(const Architectures& all, const FamilyComparison& family, Repo
   for (const auto& row : family.variants) {
     std::vector<std::string> cells = {row.name};
     for (const auto d : devices) {
-      std::string cell = variant_cell(row.on[d], family.of_variants, colour);
+      std::string cell = variant_cell(row.on[d], family.of_variants);
       if (family.of_variants && family.best[d] >= 0 &&
           &family.variants[static_cast<std::size_t>(family.best[d])] == &row)
-        cell = paint(cell, Style::bold, colour);
+        cell = paint(cell, Style::bold);
       cells.push_back(cell);
     }
     if (family.of_variants) {
@@ -769,57 +767,27 @@ void family_block(const Architectures& all, const FamilyComparison& family, Repo
           : "speed over " + all.labels[first_measured(all)];
   what += fmt::format("; conditions: {}", family.conditions);
   if (family.agreement) what += fmt::format("; rankings agree {}", agreement_text(family));
-  out.line(paint(what, Style::dim, colour));
+  out.line(paint(what, Style::dim));
 }
 
-Report architectures_report(const Architectures& all, bool chosen, bool every_table, const Screen& screen,
-                            bool colour) {
-  Report out;
-  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow, colour));
-  devices_block(all, out, colour);
-  if (!chosen) {
-    out.line("");
-    overview_block(all, out, colour);
-    out.line(
-        "% of the device's own ceiling, in its best launch shape; above 100 % from the caches. W, tau: how "
-        "far\n"
-        "rankings (of so many variants) agree, 1 is full. One for all: what it loses to each device's best.");
-    out.line("");
-    matrix_block(all, out, screen, colour);
-  }
-  if (chosen || every_table) {
-    for (const auto& family : all.families) family_block(all, family, out, colour);
-    out.line(paint(
-        "portability: harmonic mean over the devices (Pennycook), 0 where one cannot; worst: speed over the "
-        "best variant where it suits least",
-        Style::dim, colour));
-  }
-  inversions_block(all, out, chosen || every_table ? 20 : 1);
-  if (!chosen && !every_table) out.line("\n--family NAME or --all shows every variant, --csv every number.");
-  return out;
-}
+Cell cell_of(const Number& number) { return number ? Cell(fmt::format("{:.6g}", *number)) : Cell(); }
 
-std::string text_of(const Number& number) { return number ? fmt::format("{:.6g}", *number) : ""; }
-
-std::string architectures_csv(const Architectures& all) {
-  std::string out =
-      csv_line(std::vector<std::string>{"family", "variant", "device", "state", "of_ceiling", "reference",
-                                        "speedup", "efficiency", "conditions", "portability", "worst"});
+void add_rows(const Architectures& all, Report& out) {
+  out.columns({"family", "variant", "device", "state", "of_ceiling", "reference", "speedup", "efficiency",
+               "conditions", "portability", "worst"});
   for (const auto& family : all.families) {
     for (const auto& row : family.variants) {
       for (std::size_t d = 0; d < all.devices.size(); ++d) {
         const auto& on = row.on[d];
-        out += csv_line(std::vector<std::string>{family.name, row.name, all.labels[d], look_of(on.state).name,
-                                                 text_of(on.fraction), family.reference, text_of(on.speedup),
-                                                 text_of(on.efficiency), std::to_string(on.conditions),
-                                                 text_of(row.portability), text_of(row.worst)});
+        out.row({family.name, row.name, all.labels[d], look_of(on.state).name, cell_of(on.fraction),
+                 family.reference, cell_of(on.speedup), cell_of(on.efficiency),
+                 static_cast<std::int64_t>(on.conditions), cell_of(row.portability), cell_of(row.worst)});
       }
     }
   }
-  return out;
 }
 
-std::string architectures_json(const Architectures& all) {
+nlohmann::json document_of(const Architectures& all) {
   using nlohmann::json;
   const auto number = [](const Number& n) { return n ? json(*n) : json(); };
   json out;
@@ -871,20 +839,37 @@ std::string architectures_json(const Architectures& all) {
                                    {"loss", inversion.loss}});
     out["families"].push_back(std::move(one));
   }
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return out;
 }
 
 }  // namespace
 
-std::string architectures_text(const Architectures& all, Format format, bool chosen, bool every_table,
-                               const Screen& screen) {
-  switch (format) {
-    case Format::csv: return architectures_csv(all);
-    case Format::json: return architectures_json(all);
-    case Format::markdown: return architectures_report(all, chosen, every_table, screen, false).markdown();
-    case Format::text: break;
+Report report_of(const Architectures& all, bool chosen, bool every_table) {
+  Report out;
+  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow));
+  devices_block(all, out);
+  if (!chosen) {
+    out.line("");
+    overview_block(all, out);
+    out.line(
+        "% of the device's own ceiling, in its best launch shape; above 100 % from the caches. W, tau: how "
+        "far\n"
+        "rankings (of so many variants) agree, 1 is full. One for all: what it loses to each device's best.");
+    out.line("");
+    matrix_block(all, out);
   }
-  return architectures_report(all, chosen, every_table, screen, screen.colour).text(screen.colour);
+  if (chosen || every_table) {
+    for (const auto& family : all.families) family_block(all, family, out);
+    out.line(paint(
+        "portability: harmonic mean over the devices (Pennycook), 0 where one cannot; worst: speed over the "
+        "best variant where it suits least",
+        Style::dim));
+  }
+  inversions_block(all, out, chosen || every_table ? 20 : 1);
+  if (!chosen && !every_table) out.line("\n--family NAME or --all shows every variant, --csv every number.");
+  add_rows(all, out);
+  out.document(document_of(all));
+  return out;
 }
 
 }  // namespace clweave

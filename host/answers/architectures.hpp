@@ -13,7 +13,6 @@
 
 #include "answers/report.hpp"
 #include "answers/short_names.hpp"
-#include "base/terminal.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -81,6 +80,6 @@ struct Architectures {
 // The set must outlive the result.
 Architectures compare_architectures(const ResultsSet&, const std::vector<Family>&);
 
-std::string architectures_text(const Architectures&, Format, bool chosen, bool every_table, const Screen&);
+Report report_of(const Architectures&, bool chosen, bool every_table);
 
 }  // namespace clweave

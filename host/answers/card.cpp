@@ -2,33 +2,19 @@
 #include "answers/card.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
-#include "base/csv.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
+#include "answers/short_names.hpp"
 
 namespace clweave {
 
 namespace {
-
-using Picked = std::vector<const Timed*>;
-
-std::string cell(const Timed& timed, const std::string& axis) {
-  const auto it = timed.axes.find(axis);
-  return it != timed.axes.end() ? it->second : "";
-}
-
-std::int64_t number(const Timed& timed, const std::string& axis) {
-  const Value value = value_of(cell(timed, axis));
-  const auto* n = std::get_if<std::int64_t>(&value);
-  return n != nullptr ? *n : 0;
-}
 
 // One way to see a card grow: each trait is a number that follows from the rows of one family.
 class Writer {
@@ -53,11 +39,11 @@ class Writer {
     };
     trait.figure = figure(rows_, value);
     if (trait.figure) {
-      const auto answer = number_of(rows_.clocks.front());
+      const auto answer = number_of(rows_.measured());
       trait.note = answer->note;
-      for (const auto* timed : answer->from) trait.cases.push_back(timed->record->case_id);
+      for (const auto* timed : answer->from) trait.cases.push_back(timed->name->id);
     } else {
-      trait.command = fmt::format("clweave run --device \"{}\" --family {}", rows_.device, family);
+      trait.command = fmt::format("clweave run --device \"{}\" --family {}", rows_.results->name, family);
     }
     card_.traits.push_back(std::move(trait));
   }
@@ -79,24 +65,23 @@ class Writer {
 
   Picked of(const std::string& family, const std::function<bool(const Timed&)>& counts = {}) const {
     Picked out;
-    for (const auto& timed : rows_.timed) {
-      if (timed.record->family == family && (!counts || counts(timed))) out.push_back(&timed);
+    for (const auto* timed : rows_.of(family)) {
+      if (!counts || counts(*timed)) out.push_back(timed);
     }
     // Of one clock, the one of most rows.
-    const auto by_device =
-        std::ranges::count_if(out, [](const Timed* t) { return cell(*t, timer_axis) == "event"; });
-    const std::string timer = 2 * by_device >= std::ssize(out) ? "event" : "host";
-    std::erase_if(out, [&](const Timed* timed) { return cell(*timed, timer_axis) != timer; });
+    const auto by_device = std::ranges::count_if(out, [](const Timed* t) { return t->is(timer_axis, "event"); });
+    const char* timer = 2 * by_device >= std::ssize(out) ? "event" : "host";
+    std::erase_if(out, [&](const Timed* timed) { return !timed->is(timer_axis, timer); });
     return out;
   }
 
   // Those of the largest n among them.
   static Picked largest(const Picked& rows) {
     std::int64_t most = 0;
-    for (const auto* timed : rows) most = std::max(most, number(*timed, "n"));
+    for (const auto* timed : rows) most = std::max(most, timed->number("n"));
     Picked out;
     std::ranges::copy_if(rows, std::back_inserter(out),
-                         [&](const Timed* timed) { return number(*timed, "n") == most; });
+                         [&](const Timed* timed) { return timed->number("n") == most; });
     return out;
   }
 
@@ -107,23 +92,23 @@ class Writer {
   }
 
   // The highest rate of the rows that have one.
-  static std::optional<Answer> best_rate(const Picked& rows, clweave::Number Record::*rate, Clock clock) {
+  static std::optional<Answer> best_rate(const Picked& rows, clweave::Number RunTime::*rate, Clock clock) {
     std::optional<Answer> out;
     for (const auto* timed : rows) {
-      if (!(timed->record->*rate)) continue;
-      const double value = *(timed->record->*rate) * *timed->record->time_s / clock[timed->index];
+      if (!(timed->any->*rate)) continue;
+      const double value = *(timed->any->*rate) * timed->any->time_s / clock[timed->index];
       if (!out || value > out->value) out = Answer{value, {timed}, ""};
     }
     return out;
   }
 
   std::optional<Answer> ceiling(Ceiling ceiling, Clock clock) const {
-    return best_rate(of("ceiling", [&](const Timed& timed) { return timed.record->ceiling == ceiling; }),
-                     of_arithmetic(ceiling) ? &Record::gflop_per_s : &Record::gb_per_s, clock);
+    return best_rate(of("ceiling", [&](const Timed& timed) { return timed.any->ceiling == ceiling; }),
+                     of_arithmetic(ceiling) ? &RunTime::gflop_per_s : &RunTime::gb_per_s, clock);
   }
 
   Card finish() {
-    card_.device = rows_.device;
+    card_.device = rows_.results->name;
     card_.name = rows_.name();
     return std::move(card_);
   }
@@ -149,8 +134,8 @@ std::optional<Answer> two_paths(const Writer& w, Clock clock) {
   const auto of_paths = [&](std::int64_t paths) {
     return Writer::fastest(Writer::largest(w.of("lanes",
                                                 [&](const Timed& timed) {
-                                                  return number(timed, "paths") == paths &&
-                                                         number(timed, "granularity") == 1;
+                                                  return timed.number("paths") == paths &&
+                                                         timed.number("granularity") == 1;
                                                 })),
                            clock);
   };
@@ -160,27 +145,27 @@ std::optional<Answer> two_paths(const Writer& w, Clock clock) {
 // Every stride-th element is read instead of each.
 std::optional<Answer> stride(const Writer& w, Clock clock) {
   const auto line = w.of("access", [](const Timed& timed) {
-    return cell(timed, "kernel") == "line" && cell(timed, "type") == "uint" &&
-           number(timed, "group") == 256 && number(timed, "offset") == 0;
+    return timed.is("kernel", "line") && timed.is("type", "uint") &&
+           timed.number("group") == 256 && timed.number("offset") == 0;
   });
   const Picked rows = Writer::largest(line);
   const Timed* straight = nullptr;
   const Timed* apart = nullptr;
   for (const auto* timed : rows) {
-    if (cell(*timed, "side") == "neither") straight = timed;
-    if (cell(*timed, "side") == "read" &&
-        (apart == nullptr || number(*timed, "stride") > number(*apart, "stride")))
+    if (timed->is("side", "neither")) straight = timed;
+    if (timed->is("side", "read") &&
+        (apart == nullptr || timed->number("stride") > apart->number("stride")))
       apart = timed;
   }
   auto out = ratio(apart, straight, clock);
-  if (out) out->note = "stride " + cell(*apart, "stride");
+  if (out) out->note = "stride " + apart->cell("stride");
   return out;
 }
 
 Picked plain_copies(const Writer& w) {
   return Writer::largest(w.of("copy", [](const Timed& timed) {
-    return cell(timed, "kernel") == "no_loop" && cell(timed, "type") == "uint" &&
-           cell(timed, "store") != "streaming";
+    return timed.is("kernel", "no_loop") && timed.is("type", "uint") &&
+           !timed.is("store", "streaming");
   }));
 }
 
@@ -189,7 +174,7 @@ std::optional<Answer> vector_width(const Writer& w, Clock clock) {
   std::map<std::int64_t, const Timed*> best;
   const Picked rows = plain_copies(w);
   for (const auto* timed : rows) {
-    const Timed*& entry = best[number(*timed, "width")];
+    const Timed*& entry = best[timed->number("width")];
     if (entry == nullptr || clock[timed->index] < clock[entry->index]) entry = timed;
   }
   const Timed* fastest = Writer::fastest(rows, clock);
@@ -207,17 +192,17 @@ std::map<std::int64_t, const Timed*> groups(const Writer& w, Clock clock) {
   const auto gather = [&](const Picked& rows) {
     out.clear();
     for (const auto* timed : rows) {
-      const Timed*& entry = out[number(*timed, "group")];
+      const Timed*& entry = out[timed->number("group")];
       if (entry == nullptr || clock[timed->index] < clock[entry->index]) entry = timed;
     }
   };
   Picked scalar = plain_copies(w);
-  std::erase_if(scalar, [](const Timed* timed) { return number(*timed, "width") != 1; });
+  std::erase_if(scalar, [](const Timed* timed) { return timed->number("width") != 1; });
   gather(scalar);
   if (out.size() >= 4) return out;
   const Picked naive = w.of("grayscale", [](const Timed& timed) {
-    return cell(timed, "kernel") == "naive" && cell(timed, "pitch") == "tight" &&
-           cell(timed, "image") == "2272x1704";
+    return timed.is("kernel", "naive") && timed.is("pitch", "tight") &&
+           timed.is("image", "2272x1704");
   });
   gather(naive);
   return out.size() >= 4 ? out : std::map<std::int64_t, const Timed*>();
@@ -228,7 +213,7 @@ std::optional<Answer> best_group(const Writer& w, Clock clock) {
   if (by_group.empty()) return {};
   const auto best =
       *std::ranges::min_element(by_group, {}, [&](const auto& entry) { return clock[entry.second->index]; });
-  return Answer{static_cast<double>(best.first), {best.second}, best.second->record->family};
+  return Answer{static_cast<double>(best.first), {best.second}, best.second->family()};
 }
 
 // The largest group over the smallest that is within 5 % of the best, without a worse one between.
@@ -249,25 +234,25 @@ std::optional<Answer> plateau(const Writer& w, Clock clock) {
 // Of few items: one group of at most 128 per compute unit.
 std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
   const auto floats = w.of("arithmetic", [](const Timed& timed) {
-    return cell(timed, "type") == "float" && cell(timed, "operation") == "mad" && timed.record->gflop_per_s;
+    return timed.is("type", "float") && timed.is("operation", "mad") && timed.any->gflop_per_s;
   });
-  const auto peak = Writer::best_rate(floats, &Record::gflop_per_s, clock);
+  const auto peak = Writer::best_rate(floats, &RunTime::gflop_per_s, clock);
   std::int64_t items = 0;
   for (const auto* timed : floats) {
-    if (number(*timed, "groups_per_unit") == 1 && number(*timed, "width") == 1 &&
-        number(*timed, "group") <= 128)
-      items = std::max(items, number(*timed, "group"));
+    if (timed->number("groups_per_unit") == 1 && timed->number("width") == 1 &&
+        timed->number("group") <= 128)
+      items = std::max(items, timed->number("group"));
   }
   std::map<std::int64_t, Picked> by_ilp;
   for (const auto* timed : floats) {
-    if (number(*timed, "groups_per_unit") == 1 && number(*timed, "width") == 1 &&
-        number(*timed, "group") == items)
-      by_ilp[number(*timed, "ilp")].push_back(timed);
+    if (timed->number("groups_per_unit") == 1 && timed->number("width") == 1 &&
+        timed->number("group") == items)
+      by_ilp[timed->number("ilp")].push_back(timed);
   }
   if (!peak || by_ilp.size() < 3) return {};
   std::optional<Answer> most;
   for (const auto& [ilp, rows] : by_ilp) {
-    const auto rate = Writer::best_rate(rows, &Record::gflop_per_s, clock);
+    const auto rate = Writer::best_rate(rows, &RunTime::gflop_per_s, clock);
     if (rate->value >= 0.9 * peak->value)
       return Answer{
           static_cast<double>(ilp), {rate->from.front(), peak->from.front()}, fmt::format("{} items", items)};
@@ -281,42 +266,43 @@ std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
 std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock clock) {
   const auto copy = w.ceiling(Ceiling::copy, clock);
   Picked rows = w.of(family);
-  std::erase_if(rows, [](const Timed* timed) { return timed->record->cached == "yes"; });
+  std::erase_if(rows, [](const Timed* timed) { return timed->any->cached; });
   // What an algorithm moves in vain is no merit.
   std::erase_if(rows, [](const Timed* timed) {
-    const std::string kernel = cell(*timed, "kernel");
-    return kernel == "hillis_steele" || kernel == "encode" || cell(*timed, "task") == "round_trip" ||
-           cell(*timed, "tuple") > "1" || cell(*timed, "scan_order") > "1";
+    const std::string kernel = timed->cell("kernel");
+    return kernel == "hillis_steele" || kernel == "encode" || timed->is("task", "round_trip") ||
+           timed->number("tuple") > 1 || timed->number("scan_order") > 1;
   });
-  auto best = Writer::best_rate(rows, &Record::gb_per_s, clock);
+  auto best = Writer::best_rate(rows, &RunTime::gb_per_s, clock);
   if (!copy || !best) return {};
   const Timed& row = *best->from.front();
   best->value /= copy->value;
-  best->note = fmt::format("{} {}", cell(row, "kernel"), cell(row, "type"));
+  best->note =
+      fmt::format("{} {}", row.cell("kernel"), row.cell("type"));
   best->from.push_back(copy->from.front());
   return best;
 }
 
 std::optional<Answer> single_pass(const Writer& w, Clock clock) {
   const Picked rows = w.of("scan", [](const Timed& timed) {
-    return cell(timed, "type") == "uint" && cell(timed, "op") == "sum" &&
-           cell(timed, "form") == "inclusive" && cell(timed, "task") == "scan" &&
-           cell(timed, "scan_order") == "1" && cell(timed, "tuple") == "1" && cell(timed, "drop") == "0";
+    return timed.is("type", "uint") && timed.is("op", "sum") &&
+           timed.is("form", "inclusive") && timed.is("task", "scan") &&
+           timed.number("scan_order") == 1 && timed.number("tuple") == 1 && timed.number("drop") == 0;
   });
   Picked three, one;
   for (const auto* timed : rows) {
-    if (cell(*timed, "kernel") == "three_phase") three.push_back(timed);
+    if (timed->is("kernel", "three_phase")) three.push_back(timed);
   }
   three = Writer::largest(three);  // single passes may have been measured at larger sizes alone
   if (three.empty()) return {};
   const std::set<std::string> several = {"hillis_steele", "three_phase", "reduce_then_scan", "batched"};
   for (const auto* timed : rows) {
-    if (!several.contains(cell(*timed, "kernel")) && cell(*timed, "n") == cell(*three.front(), "n"))
+    if (!several.contains(timed->cell("kernel")) && timed->number("n") == three.front()->number("n"))
       one.push_back(timed);
   }
   const Timed* best = Writer::fastest(one, clock);
   auto out = ratio(Writer::fastest(three, clock), best, clock);
-  if (out) out->note = fmt::format("{}, n={}", cell(*best, "kernel"), cell(*best, "n"));
+  if (out) out->note = fmt::format("{}, n={}", best->cell("kernel"), best->cell("n"));
   return out;
 }
 
@@ -332,7 +318,7 @@ std::optional<Answer> headroom(const Writer& w, Clock clock) {
       std::string work = family.name;
       bool standard = true;
       for (const auto& axis : family.axes) {
-        const std::string value = cell(*timed, axis.name);
+        const std::string value = timed->cell(axis.name);
         if (!axis.tunable) work += " " + axis.name + "=" + value;
         standard = standard && (!axis.tunable || value == text_of(axis.values.front()));
       }
@@ -350,7 +336,8 @@ std::optional<Answer> headroom(const Writer& w, Clock clock) {
   const Timed* best = Writer::fastest(most->rows, clock);
   auto out = ratio(most->standard, best, clock);
   out->note =
-      fmt::format("{} {}, {} launches", best->record->family, cell(*best, "kernel"), most->rows.size());
+      fmt::format("{} {}, {} launches", best->family(),
+                  best->cell("kernel"), most->rows.size());
   return out;
 }
 
@@ -358,7 +345,7 @@ std::optional<Answer> headroom(const Writer& w, Clock clock) {
 
 Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   Writer w(rows, families);
-  const auto units = static_cast<double>(rows.compute_units);
+  const auto units = static_cast<double>(rows.results->compute_units);
   w.add_finding("lockstep_width", "items", "items in lock-step, by their times", "lanes", "lockstep_width");
   w.add("two_paths", "x", "time of two paths among neighbours over one", "lanes",
         [&](Clock clock) { return two_paths(w, clock); });
@@ -400,8 +387,8 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
         std::tuple("atomics_item", "atomic_item", "atomic additions to one's own counter")}) {
     w.add(name, "G/s", meaning, "latency", [&w, kernel = kernel](Clock clock) {
       return Writer::best_rate(
-          w.of("latency", [&](const Timed& timed) { return cell(timed, "kernel") == kernel; }),
-          &Record::gitems_per_s, clock);
+          w.of("latency", [&](const Timed& timed) { return timed.is("kernel", kernel); }),
+          &RunTime::gitems_per_s, clock);
     });
   }
   for (const auto& [ceiling, meaning] :
@@ -452,20 +439,20 @@ std::string figure_text(const Trait& trait) {
 
 std::string unit_text(const Trait& trait) { return trait.unit == "B" ? "" : trait.unit; }
 
-Table table_of(const std::vector<Card>& cards, bool colour) {
+Table table_of(const std::vector<Card>& cards) {
   std::vector<Table::Column> heads = {{"trait"}};
   for (std::size_t c = 0; c < cards.size(); ++c)
     heads.push_back(
-        {cards.size() == 1 ? "value" : std::string(1, static_cast<char>('A' + c % 26)), Align::right});
+        {cards.size() == 1 ? "value" : letter_of(c), Align::right});
   heads.push_back({"unit"});
-  if (cards.size() == 1) heads.push_back({"by"});
-  heads.push_back({"meaning"});
+  if (cards.size() == 1) heads.push_back({"by", Align::left, Give::cut, 1});
+  heads.push_back({"meaning", Align::left, Give::cut, 2});
   Table table(heads);
   for (std::size_t t = 0; t < cards.front().traits.size(); ++t) {
     const Trait& first = cards.front().traits[t];
     if (std::ranges::none_of(cards, [&](const Card& card) { return card.traits[t].figure.has_value(); }))
       continue;
-    std::vector<std::string> cells = {paint(first.name, Style::cyan, colour)};
+    std::vector<std::string> cells = {paint(first.name, Style::cyan)};
     for (const auto& card : cards) {
       const Trait& trait = card.traits[t];
       cells.push_back(cards.size() == 1 ? figure_text(trait)
@@ -481,67 +468,47 @@ Table table_of(const std::vector<Card>& cards, bool colour) {
 }
 
 // The runs that would tell what a card lacks, each once.
-std::string missing_text(const Card& card, bool colour) {
+void add_missing(const Card& card, Report& out) {
   std::map<std::string, std::vector<std::string>> by_command;
   for (const auto& trait : card.traits) {
     if (!trait.figure) by_command[trait.command].push_back(trait.name);
   }
-  std::string out;
-  for (const auto& [command, names] : by_command)
-    out += fmt::format("  {}\n    {}\n", paint(fmt::format("{}", fmt::join(names, ", ")), Style::dim, colour),
-                       command);
-  return out.empty() ? out : paint("not measured on " + card.device, Style::bold, colour) + "\n" + out;
+  if (by_command.empty()) return;
+  out.line();
+  out.line(paint("not measured on " + card.device, Style::bold));
+  for (const auto& [command, names] : by_command) {
+    out.line("  " + paint(fmt::format("{}", fmt::join(names, ", ")), Style::dim));
+    out.command("    " + command);
+  }
 }
 
-}  // namespace
-
-std::string fingerprint_text(const std::vector<Card>& cards, const Screen& screen, bool with_cases) {
-  std::string out;
-  for (std::size_t c = 0; c < cards.size(); ++c) {
-    const std::string letter = cards.size() == 1 ? "" : fmt::format("{}  ", static_cast<char>('A' + c % 26));
-    out += fmt::format("{}{}\n", letter, paint(cards[c].name, Style::bold, screen.colour));
+void add_cases(const Card& card, Report& out) {
+  out.line();
+  out.line(paint("rows of " + card.device, Style::bold));
+  for (const auto& trait : card.traits) {
+    if (trait.cases.empty()) continue;
+    out.line("  " + trait.name);
+    for (const auto& id : trait.cases) out.command("    " + id);
   }
-  out += "\n" + table_of(cards, screen.colour).text(screen.colour);
-  for (const auto& card : cards) {
-    if (const std::string rest = missing_text(card, screen.colour); !rest.empty()) out += "\n" + rest;
-    if (!with_cases) continue;
-    out += "\n" + paint("rows of " + card.device, Style::bold, screen.colour) + "\n";
-    for (const auto& trait : card.traits) {
-      if (trait.cases.empty()) continue;
-      out += "  " + trait.name + "\n";
-      for (const auto& id : trait.cases) out += "    " + id + "\n";
-    }
-  }
-  return out;
 }
 
-std::string fingerprint_markdown(const std::vector<Card>& cards) {
-  std::string out;
-  for (std::size_t c = 0; c < cards.size(); ++c) {
-    const std::string letter = cards.size() == 1 ? "" : fmt::format("{}: ", static_cast<char>('A' + c % 26));
-    out += fmt::format("* {}{}\n", letter, cards[c].name);
-  }
-  return out + "\n" + table_of(cards, false).markdown();
-}
-
-std::string fingerprint_csv(const std::vector<Card>& cards) {
-  std::string out = csv_line(std::vector<std::string>{"device", "trait", "value", "low", "high", "unit",
-                                                      "note", "meaning", "command", "cases"});
+void add_rows(const std::vector<Card>& cards, Report& out) {
+  out.columns(
+      {"device", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
   for (const auto& card : cards) {
     for (const auto& trait : card.traits) {
       const auto number = [&](double Figure::*member) {
         return trait.figure ? fmt::format("{}", *trait.figure.*member) : std::string();
       };
-      out += csv_line(std::vector<std::string>{card.name, trait.name, number(&Figure::value),
+      out.row({card.name, trait.name, number(&Figure::value),
                                                number(&Figure::low), number(&Figure::high), trait.unit,
                                                trait.note, trait.meaning, trait.command,
                                                fmt::format("{}", fmt::join(trait.cases, ";"))});
     }
   }
-  return out;
 }
 
-std::string fingerprint_json(const std::vector<Card>& cards) {
+nlohmann::json document_of(const std::vector<Card>& cards) {
   const auto number = [](double value) {
     return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
   };
@@ -563,7 +530,24 @@ std::string fingerprint_json(const std::vector<Card>& cards) {
     }
     out.push_back({{"device", card.name}, {"traits", std::move(traits)}});
   }
-  return out.dump(2) + "\n";
+  return out;
+}
+
+}  // namespace
+
+Report report_of(const std::vector<Card>& cards, bool with_cases) {
+  Report out;
+  for (std::size_t c = 0; c < cards.size(); ++c)
+    out.line((cards.size() == 1 ? "" : letter_of(c) + "  ") + paint(cards[c].name, Style::bold));
+  out.line();
+  out.table(table_of(cards));
+  for (const auto& card : cards) {
+    add_missing(card, out);
+    if (with_cases) add_cases(card, out);
+  }
+  add_rows(cards, out);
+  out.document(document_of(cards));
+  return out;
 }
 
 }  // namespace clweave

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "answers/device_rows.hpp"
-#include "base/terminal.hpp"
+#include "answers/report.hpp"
 
 namespace clweave {
 
@@ -26,10 +26,8 @@ struct Card {
 
 Card card_of(const DeviceRows&, const std::vector<Family>&);
 
-// One card, or several side by side: a column for each device.
-std::string fingerprint_text(const std::vector<Card>&, const Screen&, bool with_cases);
-std::string fingerprint_markdown(const std::vector<Card>&);
-std::string fingerprint_csv(const std::vector<Card>&);
-std::string fingerprint_json(const std::vector<Card>&);
+// One card, or several side by side: a column for each device. Its rows are the traits; `with_cases` names the
+// rows behind each, for people.
+Report report_of(const std::vector<Card>&, bool with_cases);
 
 }  // namespace clweave

@@ -13,8 +13,6 @@ namespace clweave {
 
 namespace {
 
-using Picked = std::vector<const Timed*>;
-
 const Family* family_of(const std::vector<Family>& families, const std::string& name) {
   const auto it = std::ranges::find(families, name, &Family::name);
   return it != families.end() ? &*it : nullptr;
@@ -22,23 +20,31 @@ const Family* family_of(const std::vector<Family>& families, const std::string& 
 
 // ---- Which rows ------------------------------------------------------------------------------------------
 
-bool is_among(const std::string& cell, const Values& values) {
-  return std::ranges::any_of(values, [&](const Value& value) { return text_of(value) == cell; });
+// 4 and 4.0 are the same number.
+bool same(const Value& one, const Value& other) {
+  const auto number = [](const Value& value) -> std::optional<double> {
+    if (const auto* n = std::get_if<std::int64_t>(&value)) return static_cast<double>(*n);
+    if (const auto* x = std::get_if<double>(&value)) return *x;
+    return {};
+  };
+  return one == other || (one.index() != other.index() && number(one) && number(one) == number(other));
+}
+
+bool is_among(const Value& cell, const Values& values) {
+  return std::ranges::any_of(values, [&](const Value& value) { return same(value, cell); });
 }
 
 // An axis that a row lacks came later than the row; what the row did is its default.
-bool matches(const Rows& rows, const Family& family, const std::map<std::string, std::string>& axes,
-             bool however_tuned = false) {
+bool matches(const Rows& rows, const Family& family, const CaseName& name, bool however_tuned = false) {
   return std::ranges::all_of(family.axes, [&](const Axis& axis) {
-    const auto cell = axes.find(axis.name);
+    const Value* cell = name.axis(axis.name);
     const auto want = rows.axes.find(axis.name);
     if (want == rows.axes.end()) {
-      return cell == axes.end() || cell->second == text_of(axis.values.front()) ||
-             (axis.tunable && however_tuned);
+      return cell == nullptr || same(*cell, axis.values.front()) || (axis.tunable && however_tuned);
     }
-    if (cell == axes.end()) return false;
+    if (cell == nullptr) return false;
     return want->second.how == Rows::Want::How::tried || want->second.how == Rows::Want::How::largest ||
-           is_among(cell->second, want->second.values);
+           is_among(*cell, want->second.values);
   });
 }
 
@@ -47,9 +53,8 @@ Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fam
   const Family* family = family_of(families, rows.family);
   if (family == nullptr) return out;
   const auto pick = [&](bool however_tuned) {
-    for (const auto& timed : device.timed) {
-      if (timed.record->family == rows.family && matches(rows, *family, timed.axes, however_tuned))
-        out.push_back(&timed);
+    for (const auto* timed : device.of(rows.family)) {
+      if (matches(rows, *family, *timed->name, however_tuned)) out.push_back(timed);
     }
   };
   pick(false);
@@ -59,75 +64,96 @@ Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fam
   const bool one_value = std::ranges::all_of(family->axes, [&](const Axis& axis) {
     return !axis.tunable || rows.axes.contains(axis.name) ||
            std::ranges::all_of(out, [&](const Timed* timed) {
-             const auto a = timed->axes.find(axis.name), b = out.front()->axes.find(axis.name);
-             return a == timed->axes.end() || b == out.front()->axes.end() || a->second == b->second;
+             const Value *a = timed->axis(axis.name), *b = out.front()->axis(axis.name);
+             return a == nullptr || b == nullptr || *a == *b;
            });
   });
   return one_value ? out : Picked();
 }
 
-std::vector<const Record*> untimed_of(const Rows& rows, const DeviceRows& device,
-                                      const std::vector<Family>& families) {
-  std::vector<const Record*> out;
+std::vector<const Untimed*> untimed_of(const Rows& rows, const DeviceRows& device,
+                                       const std::vector<Family>& families) {
+  std::vector<const Untimed*> out;
   const Family* family = family_of(families, rows.family);
-  for (const auto* record : device.untimed) {
-    if (family == nullptr || record->family != rows.family) continue;
-    std::map<std::string, std::string> axes;
-    for (const auto& [axis, value] : record->axes) {
-      if (!value.empty()) axes.emplace(axis, value);
-    }
-    if (matches(rows, *family, axes)) out.push_back(record);
+  for (const auto& untimed : device.results->untimed) {
+    if (family == nullptr || untimed.name->family != rows.family) continue;
+    if (matches(rows, *family, *untimed.name)) out.push_back(&untimed);
   }
   return out;
 }
 
-std::string cell_of(const Timed& timed, const std::string& axis) {
-  const auto it = timed.axes.find(axis);
-  return it != timed.axes.end() ? it->second : "";
+Value value_in(const Timed& timed, const std::string& axis) {
+  const Value* value = timed.axis(axis);
+  return value != nullptr ? *value : Value(std::string());
 }
 
-double number_in(const Timed& timed, const std::string& axis) {
-  const Value value = value_of(cell_of(timed, axis));
+bool is_word(const Value& value) { return std::holds_alternative<std::string>(value); }
+
+// 0 for a word.
+double number_in(const Value& value) {
   if (const auto* n = std::get_if<std::int64_t>(&value)) return static_cast<double>(*n);
   if (const auto* x = std::get_if<double>(&value)) return *x;
   return 0;
 }
 
-using Cells = std::vector<std::pair<std::string, std::string>>;  // axis, its cell
+using Cells = std::vector<std::pair<std::string, Value>>;  // axis, its cell
 
-Cells cells_of(const Timed& timed, const std::vector<std::string>& axes) {
-  Cells out;
-  for (const auto& axis : axes) out.emplace_back(axis, cell_of(timed, axis));
-  return out;
-}
+// Rows by their cells along some axes. A row that lacks one of these is met by every value of it: an axis that a
+// family does not have asks nothing of it.
+class ByCells {
+ public:
+  ByCells(const Picked& all, const std::vector<std::string>& axes) {
+    for (const auto* timed : all) {
+      std::vector<Value> key;
+      Cells cells;
+      bool whole = true;
+      for (const auto& axis : axes) {
+        const Value* value = timed->axis(axis);
+        whole = whole && value != nullptr;
+        cells.emplace_back(axis, value != nullptr ? *value : Value(std::string()));
+        key.push_back(cells.back().second);
+      }
+      if (whole) {
+        if (auto& here = whole_[key]; here.push_back(timed), here.size() > 1) continue;
+      } else {
+        partial_.push_back(timed);
+      }
+      if (met_.insert(std::move(key)).second) different_.push_back(std::move(cells));
+    }
+  }
 
-// Those with these cells; an axis that a family does not have asks nothing of it.
-Picked with_cells(const Picked& all, const Cells& cells) {
-  Picked out;
-  std::ranges::copy_if(all, std::back_inserter(out), [&](const Timed* timed) {
-    return std::ranges::all_of(cells, [&](const auto& cell) {
-      const auto it = timed->axes.find(cell.first);
-      return it == timed->axes.end() || it->second == cell.second;
-    });
-  });
-  return out;
-}
+  const std::vector<Cells>& different() const { return different_; }  // in the order met
+
+  // In their order.
+  Picked at(const Cells& cells) const {
+    std::vector<Value> key;
+    for (const auto& [axis, value] : cells) key.push_back(value);
+    const auto it = whole_.find(key);
+    Picked out = it != whole_.end() ? it->second : Picked();
+    for (const auto* timed : partial_) {
+      if (std::ranges::all_of(cells, [&](const auto& cell) {
+            const Value* value = timed->axis(cell.first);
+            return value == nullptr || *value == cell.second;
+          }))
+        out.push_back(timed);
+    }
+    if (!partial_.empty()) std::ranges::sort(out, {}, &Timed::index);
+    return out;
+  }
+
+ private:
+  std::map<std::vector<Value>, Picked> whole_;
+  std::set<std::vector<Value>> met_;
+  std::vector<Cells> different_;
+  Picked partial_;
+};
 
 std::string text_of_cells(const Cells& cells) {
   std::vector<std::string> parts;
-  for (const auto& [axis, cell] : cells) {
-    if (axis != timer_axis || cell != "event") parts.push_back(fmt::format("{}={}", axis, cell));
+  for (const auto& [axis, value] : cells) {
+    if (axis != timer_axis || value != Value("event")) parts.push_back(fmt::format("{}={}", axis, text_of(value)));
   }
   return fmt::format("{}", fmt::join(parts, " "));
-}
-
-std::vector<Cells> different_cells(const Picked& rows, const std::vector<std::string>& axes) {
-  std::vector<Cells> out;
-  for (const auto* timed : rows) {
-    if (Cells cells = cells_of(*timed, axes); std::ranges::find(out, cells) == out.end())
-      out.push_back(std::move(cells));
-  }
-  return out;
 }
 
 std::vector<std::string> axes_wanted(const Rows& rows, Rows::Want::How how) {
@@ -138,51 +164,60 @@ std::vector<std::string> axes_wanted(const Rows& rows, Rows::Want::How how) {
   return out;
 }
 
+// The rows that decide, at one place and for one value of the axes that are the same on both sides.
+struct Sides {
+  Picked of, to;
+  Cells place = {};
+};
+
 // How many of them are what `clweave run --claims` would measure.
 double asked_for(const Rows& wanted, const Picked& rows) {
   return static_cast<double>(std::ranges::count_if(rows, [&](const Timed* timed) {
     return std::ranges::all_of(wanted.axes, [&](const auto& axis) {
       return axis.second.how != Rows::Want::How::tried ||
-             is_among(cell_of(*timed, axis.first), axis.second.values);
+             is_among(value_in(*timed, axis.first), axis.second.values);
     });
   }));
 }
 
 // What both sides have to agree in, best first: the types preferred, of each the sizes and the clock of which
 // most rows are there, and of those the largest.
-std::vector<Cells> places_of(const Rule& rule, const Picked& of, const Picked& to) {
+std::vector<Sides> places_of(const Rule& rule, const Picked& of, const Picked& to) {
   const auto preferred = axes_wanted(rule.of, Rows::Want::How::first);
   const auto sized = axes_wanted(rule.of, Rows::Want::How::largest);
   std::vector<std::string> axes = preferred;
   axes.insert(axes.end(), sized.begin(), sized.end());
   axes.emplace_back(timer_axis);
-  std::vector<Cells> places = different_cells(of, axes);
-  const auto rank = [&](const Cells& cells) {
-    std::vector<double> out;
+  const ByCells all_of(of, axes), all_to(to, axes);
+  std::vector<std::pair<std::vector<double>, Sides>> places;
+  for (const auto& cells : all_of.different()) {
+    Sides sides{all_of.at(cells), all_to.at(cells), cells};
+    std::vector<double> rank;
     for (std::size_t i = 0; i < preferred.size(); ++i) {
       const Values& values = rule.of.axes.at(cells[i].first).values;
-      const auto it = std::ranges::find(values, cells[i].second, [](const Value& v) { return text_of(v); });
-      out.push_back(static_cast<double>(it - values.begin()));
+      const auto it = std::ranges::find_if(values, [&](const Value& v) { return same(v, cells[i].second); });
+      rank.push_back(static_cast<double>(it - values.begin()));
     }
-    out.push_back(-asked_for(rule.of, with_cells(of, cells)) - asked_for(rule.to, with_cells(to, cells)));
+    rank.push_back(-asked_for(rule.of, sides.of) - asked_for(rule.to, sides.to));
     for (std::size_t i = preferred.size(); i < cells.size(); ++i) {
-      const Value value = value_of(cells[i].second);
-      const auto* n = std::get_if<std::int64_t>(&value);
-      out.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
+      const auto* n = std::get_if<std::int64_t>(&cells[i].second);
+      rank.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
     }
-    return out;
-  };
-  std::ranges::stable_sort(places, {}, rank);
-  return places;
+    places.emplace_back(std::move(rank), std::move(sides));
+  }
+  std::ranges::stable_sort(places, {}, [](const auto& place) -> const auto& { return place.first; });
+  std::vector<Sides> out;
+  for (auto& place : places) out.push_back(std::move(place.second));
+  return out;
 }
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
 
-Number field_of(const Record& record, const std::string& quantity) {
-  for (const auto& column : columns()) {
-    const auto* member = std::get_if<Number Record::*>(&column.member);
-    if (member != nullptr && column.name == quantity) return record.**member;
-  }
+Number rate_of(const RunTime& run, const std::string& quantity) {
+  if (quantity == "gb_per_s") return run.gb_per_s;
+  if (quantity == "gflop_per_s") return run.gflop_per_s;
+  if (quantity == "gitems_per_s") return run.gitems_per_s;
+  if (quantity == "of_ceiling") return run.of_ceiling;
   return {};
 }
 
@@ -190,9 +225,9 @@ Number field_of(const Record& record, const std::string& quantity) {
 std::optional<double> value_at(const Timed& timed, const std::string& quantity, Clock clock) {
   const double seconds = clock[timed.index];
   if (quantity == "time") return seconds;
-  const Number rate = field_of(*timed.record, quantity);
+  const Number rate = rate_of(*timed.any, quantity);
   if (!rate) return {};
-  return *rate * *timed.record->time_s / seconds;
+  return *rate * timed.any->time_s / seconds;
 }
 
 // Remembers which rows a number came from.
@@ -219,17 +254,16 @@ using Series = std::vector<std::pair<double, double>>;
 double place_along(const Timed& timed, const Rows& wanted, const std::vector<std::string>& along) {
   double place = 1;
   for (const auto& axis : along) {
-    const std::string cell = cell_of(timed, axis);
-    if (!std::holds_alternative<std::string>(value_of(cell))) {
-      place *= number_in(timed, axis);
+    const Value* cell = timed.axis(axis);
+    if (cell != nullptr && !is_word(*cell)) {
+      place *= number_in(*cell);
       continue;
     }
     const auto want = wanted.axes.find(axis);
     if (want == wanted.axes.end()) continue;
     const auto& values = want->second.values;
     place *=
-        1 + static_cast<double>(std::ranges::find(values, cell, [](const Value& v) { return text_of(v); }) -
-                                values.begin());
+        1 + static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) - values.begin());
   }
   return place;
 }
@@ -254,11 +288,6 @@ Series over(const Series& one, const Series& other) {
   }
   return out;
 }
-
-// The rows that decide, at one place and for one value of the axes that are the same on both sides.
-struct Sides {
-  Picked of, to;
-};
 
 // Of how few places a shape can be told: three, or those that the rule names when they are fewer.
 std::size_t enough(const Rule& rule) {
@@ -430,7 +459,7 @@ Verdict place_verdict(const Rule& rule, const Sides& sides, const DeviceRows& de
     for (const auto* timed : sides.of) {
       const double seconds = clock[timed->index];
       if (!least || seconds < *least) least = seconds;
-      if (cell_of(*timed, rule.along.front()) == text_of(rule.at) && (!there || seconds < *there))
+      if (same(value_in(*timed, rule.along.front()), rule.at) && (!there || seconds < *there))
         there = seconds;
     }
     if (!there) return {};
@@ -455,10 +484,10 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     if (!to) return {};
     return *of / *to;
   };
-  if (!number(device.clocks.front(), &out.used)) return {};
+  if (!number(device.measured(), &out.used)) return {};
   out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });
   out.verdict = verdict_of(out.number, rule);
-  const Series points = series_of(rule, sides, device.clocks.front(), nullptr);
+  const Series points = series_of(rule, sides, device.measured(), nullptr);
   if (rule.kind == Rule::Kind::trend) {
     out.verdict = trend_verdict(rule, sides, device, out.number);
     out.note = series_text(points);
@@ -486,13 +515,15 @@ bool is_worse(const Judged& one, const Judged& other, const Rule& rule) {
 std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceRows& device,
                                 const std::vector<Family>& families) {
   std::optional<Judged> worst;
-  for (const auto& cells : different_cells(at.of, rule.same)) {
-    const Sides same{with_cells(at.of, cells), with_cells(at.to, cells)};
+  const ByCells of(at.of, rule.same), to(at.to, rule.same);
+  for (const auto& cells : of.different()) {
+    const Sides sides{of.at(cells), to.at(cells)};
     const std::vector<std::string> axes =
         rule.each.empty() ? std::vector<std::string>() : std::vector{rule.each};
-    const auto opponents = axes.empty() ? std::vector<Cells>(1) : different_cells(same.to, axes);
+    const ByCells opposed(sides.to, axes);
+    const auto opponents = axes.empty() ? std::vector<Cells>(1) : opposed.different();
     for (const auto& opponent : opponents) {
-      auto one = judged(rule, {same.of, with_cells(same.to, opponent)}, device, families);
+      auto one = judged(rule, {sides.of, opposed.at(opponent)}, device, families);
       if (!one) continue;
       Cells named = cells;
       named.insert(named.end(), opponent.begin(), opponent.end());
@@ -509,15 +540,15 @@ std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceR
 }
 
 std::string command_of(const Claim& claim, const DeviceRows& device) {
-  return fmt::format("clweave run --device \"{}\" --claim {}", device.device, claim.id);
+  return fmt::format("clweave run --device \"{}\" --claim {}", device.results->name, claim.id);
 }
 
 // Why there is nothing to decide with: rows that failed, else rows that are not there.
 std::string missing(const Claim& claim, const DeviceRows& device, const std::vector<Family>& families) {
   for (const Rows* rows : {&claim.rule->of, &claim.rule->to}) {
     if (rows->empty() || !rows_of(*rows, device, families).empty()) continue;
-    for (const auto* record : untimed_of(*rows, device, families))
-      return fmt::format("{}: {}", record->status, record->reason);
+    for (const auto* row : untimed_of(*rows, device, families))
+      return fmt::format("{}: {}", row->status, row->reason);
   }
   return no_rows;
 }
@@ -526,10 +557,10 @@ std::string exhibit_text(const Claim& claim, const DeviceRows& device, const std
   if (claim.exhibit.empty()) return {};
   std::size_t wrong = 0, all = 0;
   std::string first;
-  for (const auto* record : untimed_of(claim.exhibit, device, families)) {
+  for (const auto* row : untimed_of(claim.exhibit, device, families)) {
     ++all;
-    if (record->status != Status::wrong_result) continue;
-    if (wrong++ == 0) first = record->reason.substr(0, record->reason.rfind("; first wrong"));
+    if (row->status != Status::wrong_result) continue;
+    if (wrong++ == 0) first = row->reason.substr(0, row->reason.rfind("; first wrong"));
   }
   return all == 0 ? "" : fmt::format("{} of {} rows wrong{}{}", wrong, all, first.empty() ? "" : ": ", first);
 }
@@ -568,17 +599,17 @@ Ruling ruling_of(const Claim& claim, const DeviceRows& device, const std::vector
   const Picked of = rows_of(rule.of, device, families);
   const Picked to = rule.to.empty() ? Picked() : rows_of(rule.to, device, families);
   for (const auto& place : places_of(rule, of, to)) {
-    auto decided = judged_at(rule, {with_cells(of, place), with_cells(to, place)}, device, families);
+    auto decided = judged_at(rule, place, device, families);
     if (!decided) continue;
     out.verdict = decided->verdict;
     out.number = decided->number;
-    out.note = text_of_cells(place);
+    out.note = text_of_cells(place.place);
     if (!decided->note.empty()) out.note += (out.note.empty() ? "" : " ") + decided->note;
     std::vector<const Timed*> used(decided->used.rows.begin(), decided->used.rows.end());
     std::ranges::sort(used, {}, &Timed::index);
     out.runs = SIZE_MAX;
     for (const auto* timed : used) {
-      out.cases.push_back(timed->record->case_id);
+      out.cases.push_back(timed->name->id);
       out.runs = std::min(out.runs, timed->runs.size());
     }
     return out;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "answers/device_rows.hpp"
-#include "base/terminal.hpp"
+#include "answers/report.hpp"
 #include "suite/selection.hpp"
 
 namespace clweave {
@@ -117,9 +117,7 @@ struct DeviceRulings {
   std::vector<Ruling> rulings;
 };
 
-std::string claims_text(const std::vector<DeviceRulings>&, const Screen&, bool with_cases);
-std::string claims_markdown(const std::vector<DeviceRulings>&);
-std::string claims_csv(const std::vector<DeviceRulings>&);
-std::string claims_json(const std::vector<DeviceRulings>&);
+// Its rows are the rulings; `with_cases` names the rows behind each, for people.
+Report report_of(const std::vector<DeviceRulings>&, bool with_cases);
 
 }  // namespace clweave

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/claims.hpp"
-#include "base/csv.hpp"
+#include "answers/short_names.hpp"
 #include "base/table.hpp"
-#include "base/terminal.hpp"
 
 namespace clweave {
 
@@ -21,9 +19,9 @@ std::string verdict_text(Verdict verdict) {
   return texts.at(static_cast<std::size_t>(verdict));
 }
 
-std::string painted(Verdict verdict, bool colour) {
+std::string painted(Verdict verdict) {
   constexpr std::array styles = {Style::green, Style::red, Style::yellow, Style::dim, Style::cyan};
-  return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)), colour);
+  return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)));
 }
 
 std::string number_text(double value, const std::string& unit) {
@@ -75,22 +73,22 @@ std::string evidence_text(const Claim& claim) {
   return text.empty() ? "void" : text + ", void";
 }
 
-Table table_of(const std::vector<DeviceRulings>& devices, bool colour) {
+Table table_of(const std::vector<DeviceRulings>& devices) {
   std::vector<Table::Column> heads = {{"claim"}};
   if (devices.size() == 1) {
-    heads.insert(heads.end(), {{"verdict"}, {"here"}, {"at"}, {"asked"}});
+    heads.insert(heads.end(), {{"verdict"}, {"here"}, {"at", Align::left, Give::cut, 2}, {"asked"}});
   } else {
     for (std::size_t d = 0; d < devices.size(); ++d)
-      heads.push_back({std::string(1, static_cast<char>('A' + d % 26))});
+      heads.push_back({letter_of(d)});
   }
-  heads.insert(heads.end(), {{"published"}, {"statement"}});
+  heads.insert(heads.end(), {{"published", Align::left, Give::cut, 1}, {"statement", Align::left, Give::wrap}});
   Table table(heads);
   for (std::size_t c = 0; c < devices.front().rulings.size(); ++c) {
     const Ruling& first = devices.front().rulings[c];
     const Claim& claim = *first.claim;
     std::vector<std::string> cells = {claim.id};
     if (devices.size() == 1) {
-      cells.push_back(painted(first.verdict, colour));
+      cells.push_back(painted(first.verdict));
       cells.push_back(figure_text(first));
       cells.push_back(first.number ? first.note : "");
       cells.push_back(claim.rule ? asked_text(*claim.rule) : "");
@@ -99,7 +97,7 @@ Table table_of(const std::vector<DeviceRulings>& devices, bool colour) {
         const Ruling& ruling = device.rulings[c];
         const std::string number =
             ruling.number ? " " + number_text(ruling.number->value, claim.rule->unit) : "";
-        cells.push_back(painted(ruling.verdict, colour) + number);
+        cells.push_back(painted(ruling.verdict) + number);
       }
     }
     cells.push_back(evidence_text(claim));
@@ -120,69 +118,74 @@ std::string tally_text(const DeviceRulings& device) {
 }
 
 // The void evidence: each fault once, with the claims that rest on it.
-std::string faults_text(const std::vector<DeviceRulings>& devices, bool colour) {
-  std::string out;
+void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
   std::vector<std::string> told;
   const auto& rulings = devices.front().rulings;
   for (std::size_t c = 0; c < rulings.size(); ++c) {
     const Claim& claim = *rulings[c].claim;
     if (claim.fault.empty() || std::ranges::find(told, claim.fault) != told.end()) continue;
+    if (told.empty()) {
+      out.line();
+      out.line(paint("published evidence that is void", Style::bold));
+    }
     told.push_back(claim.fault);
     std::vector<std::string> ids;
     for (const auto& other : rulings) {
       if (other.claim->fault == claim.fault) ids.push_back(other.claim->id);
     }
-    out += fmt::format("  {}  {}\n", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan, colour),
-                       claim.fault);
+    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
     for (const auto& device : devices) {
       if (!device.rulings[c].exhibit.empty())
-        out += fmt::format("    {}: {}\n", device.device, device.rulings[c].exhibit);
+        out.line(fmt::format("    {}: {}", device.device, device.rulings[c].exhibit));
     }
-    out +=
-        fmt::format("    repeat it: {}\n",
-                    claim.check.empty()
-                        ? fmt::format("clweave run --no-ceiling --claim {} --where form=published", claim.id)
-                        : claim.check);
+    out.command("    repeat it: " +
+                (claim.check.empty()
+                     ? fmt::format("clweave run --no-ceiling --claim {} --where form=published", claim.id)
+                     : claim.check));
   }
-  return out.empty() ? out : paint("published evidence that is void", Style::bold, colour) + "\n" + out;
 }
 
 // What fails for a reason of its own, then what only waits for a run.
-std::string untested_text(const DeviceRulings& device, bool colour) {
-  std::string out;
+void add_untested(const DeviceRulings& device, Report& out) {
   std::vector<std::string> unmeasured;
+  bool headed = false;
+  const auto head = [&] {
+    if (headed) return;
+    headed = true;
+    out.line();
+    out.line(paint("not testable on " + device.device, Style::bold));
+  };
   for (const auto& ruling : device.rulings) {
     if (ruling.verdict != Verdict::not_testable) continue;
+    head();
     if (ruling.note == no_rows) {
       unmeasured.push_back(ruling.claim->id);
     } else {
-      out += fmt::format("  {}  {}\n", paint(ruling.claim->id, Style::dim, colour), ruling.note);
+      out.line(fmt::format("  {}  {}", paint(ruling.claim->id, Style::dim), ruling.note));
     }
   }
-  if (!unmeasured.empty())
-    out += fmt::format("  {}  {}\n    clweave run --device \"{}\" --claim {}\n",
-                       paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim, colour), no_rows,
-                       device.device, fmt::join(unmeasured, ","));
-  if (out.empty()) return out;
-  return fmt::format("{}\n{}", paint("not testable on " + device.device, Style::bold, colour), out);
+  if (unmeasured.empty()) return;
+  out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim), no_rows));
+  out.command(
+      fmt::format("    clweave run --device \"{}\" --claim {}", device.device, fmt::join(unmeasured, ",")));
 }
 
-std::string cases_text(const DeviceRulings& device, bool colour) {
-  std::string out = paint("rows of " + device.device, Style::bold, colour) + "\n";
+void add_cases(const DeviceRulings& device, Report& out) {
+  out.line();
+  out.line(paint("rows of " + device.device, Style::bold));
   for (const auto& ruling : device.rulings) {
     if (ruling.cases.empty()) continue;
-    out += fmt::format("  {}  {}, {} {}\n", ruling.claim->id,
-                       ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
-                       ruling.runs == 1 ? "run" : "runs");
-    for (const auto& id : ruling.cases) out += "    " + id + "\n";
+    out.line(fmt::format("  {}  {}, {} {}", ruling.claim->id,
+                         ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
+                         ruling.runs == 1 ? "run" : "runs"));
+    for (const auto& id : ruling.cases) out.command("    " + id);
   }
-  return out;
 }
 
 const char* remark =
     "A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know "
     "nothing\n"
-    "of the noise between runs: clweave run --claims --runs 5 does.\n";
+    "of the noise between runs: clweave run --claims --runs 5 does.";
 
 nlohmann::json number_json(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
@@ -190,37 +193,10 @@ nlohmann::json number_json(double value) {
 
 }  // namespace
 
-std::string claims_text(const std::vector<DeviceRulings>& devices, const Screen& screen, bool with_cases) {
-  const bool colour = screen.colour;
-  std::string out;
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    const std::string letter =
-        devices.size() == 1 ? "" : fmt::format("{}  ", static_cast<char>('A' + d % 26));
-    out += fmt::format("{}{}\n{}{}\n", letter, paint(devices[d].name, Style::bold, colour),
-                       letter.empty() ? "" : "   ", tally_text(devices[d]));
-  }
-  out += "\n" + table_of(devices, colour).text(colour) + "\n" + remark;
-  if (const std::string faults = faults_text(devices, colour); !faults.empty()) out += "\n" + faults;
-  for (const auto& device : devices) {
-    if (const std::string rest = untested_text(device, colour); !rest.empty()) out += "\n" + rest;
-    if (with_cases) out += "\n" + cases_text(device, colour);
-  }
-  return out;
-}
+namespace {
 
-std::string claims_markdown(const std::vector<DeviceRulings>& devices) {
-  std::string out;
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    const std::string letter =
-        devices.size() == 1 ? "" : fmt::format("{}: ", static_cast<char>('A' + d % 26));
-    out += fmt::format("* {}{}. {}\n", letter, devices[d].name, tally_text(devices[d]));
-  }
-  out += "\n" + table_of(devices, false).markdown() + "\n" + remark;
-  return out;
-}
-
-std::string claims_csv(const std::vector<DeviceRulings>& devices) {
-  std::string out = csv_line(std::vector<std::string>{
+void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
+  out.columns({
       "device", "claim", "verdict", "value", "low", "high", "unit", "asked", "note", "runs", "published",
       "evidence", "exhibit", "statement", "source", "command", "cases"});
   for (const auto& device : devices) {
@@ -229,7 +205,7 @@ std::string claims_csv(const std::vector<DeviceRulings>& devices) {
       const auto number = [&](double Figure::*member) {
         return r.number ? fmt::format("{}", *r.number.*member) : std::string();
       };
-      out += csv_line(std::vector<std::string>{
+      out.row({
           device.name, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
           number(&Figure::high), claim.rule ? claim.rule->unit : "",
           claim.rule ? asked_text(*claim.rule) : "", r.note, r.cases.empty() ? "" : std::to_string(r.runs),
@@ -237,10 +213,9 @@ std::string claims_csv(const std::vector<DeviceRulings>& devices) {
           claim.statement, claim.source, r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
     }
   }
-  return out;
 }
 
-std::string claims_json(const std::vector<DeviceRulings>& devices) {
+nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
   auto out = nlohmann::json::array();
   for (const auto& device : devices) {
     auto rulings = nlohmann::json::array();
@@ -268,7 +243,30 @@ std::string claims_json(const std::vector<DeviceRulings>& devices) {
     }
     out.push_back({{"device", device.name}, {"claims", std::move(rulings)}});
   }
-  return out.dump(2) + "\n";
+  return out;
+}
+
+}  // namespace
+
+Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
+  Report out;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::string letter = devices.size() == 1 ? "" : letter_of(d) + "  ";
+    out.line(letter + paint(devices[d].name, Style::bold));
+    out.line(std::string(letter.size(), ' ') + tally_text(devices[d]));
+  }
+  out.line();
+  out.table(table_of(devices));
+  out.line();
+  out.line(remark);
+  add_faults(devices, out);
+  for (const auto& device : devices) {
+    add_untested(device, out);
+    if (with_cases) add_cases(device, out);
+  }
+  add_rows(devices, out);
+  out.document(document_of(devices));
+  return out;
 }
 
 }  // namespace clweave

@@ -2,6 +2,7 @@
 #include "answers/device_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "base/random.hpp"
@@ -20,95 +21,112 @@ double normal(std::uint64_t key, std::uint64_t i) {
   return radius * std::cos(std::numbers::pi * uniform(1));
 }
 
-Timed::Repetition repetition_of(const Record& r) {
-  const double median_s = *r.time_s;
-  // Too few samples for an interval: their spread.
-  return {median_s, std::min(median_s, r.time_low_s.value_or(r.min_s.value_or(median_s))),
-          std::max(median_s, r.time_high_s.value_or(r.p95_s.value_or(median_s)))};
-}
-
 // The median of repetitions drawn with replacement, each at a time drawn from its interval.
 double drawn_seconds(const Timed& timed, std::uint64_t draw) {
   const std::size_t n = timed.runs.size();
   const Random<std::uint64_t> choice(draw, timed.index);
   std::vector<double> medians;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto& run = timed.runs[choice(i) % n];
+    const auto& run = *timed.runs[choice(i) % n];
     const double sigma = std::log(run.high_s / run.low_s) / (2 * 1.96);
-    medians.push_back(run.median_s * std::exp(sigma * normal(choice(n + i), draw)));
+    medians.push_back(run.time_s * std::exp(sigma * normal(choice(n + i), draw)));
   }
   return median(medians);
 }
 
-std::int64_t number(const Timed& timed, const std::string& axis) {
-  const auto it = timed.axes.find(axis);
-  const Value value = it == timed.axes.end() ? Value(std::int64_t{0}) : value_of(it->second);
-  const auto* n = std::get_if<std::int64_t>(&value);
-  return n != nullptr ? *n : 0;
+// Of so many repetitions, what they differ by holds their own intervals, and the median of a new draw is the
+// order statistic at a place about the middle: its standard deviation is 1 / (2 sqrt(n + 2)) of them (that of a
+// beta distribution), so that no draw looks at them all.
+constexpr std::size_t many = 64;
+double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std::size_t index) {
+  const auto n = static_cast<double>(sorted.size());
+  const Random<std::uint64_t> choice(draw, index);
+  const double place = 0.5 + normal(choice(0), draw) / (2 * std::sqrt(n + 2));
+  const double rank = std::clamp(place, 0.0, 1.0) * (n - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// Families launch so many groups per compute unit, and rows count the items.
-std::int64_t units_of(const Timed& timed) {
-  const auto items = timed.record->items.value_or(0);
-  std::int64_t per_unit = 0;
-  if (timed.record->family == "arithmetic")
-    per_unit = number(timed, "groups_per_unit") * number(timed, "group") * number(timed, "width");
-  if (timed.record->family == "latency" && timed.axes.contains("kernel") &&
-      timed.axes.at("kernel") == "chase_groups")
-    per_unit = 4 * number(timed, "hops");
-  return per_unit > 0 && items % per_unit == 0 ? items / per_unit : 0;
+std::vector<double> all_draws(const Timed& timed) {
+  std::vector<double> out;
+  out.reserve(draws);
+  std::vector<double> sorted;
+  if (timed.runs.size() > many) {
+    for (const auto* run : timed.runs) sorted.push_back(run->time_s);
+    std::ranges::sort(sorted);
+  }
+  for (std::size_t k = 1; k <= draws; ++k)
+    out.push_back(sorted.empty() ? drawn_seconds(timed, k) : drawn_of_many(sorted, k, timed.index));
+  return out;
 }
 
 }  // namespace
 
-std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
+const Value* Timed::axis(std::string_view wanted) const {
+  static const Value event{std::string("event")}, host{std::string("host")};
+  if (wanted == timer_axis) return any->timer == Timer::host ? &host : &event;
+  return name->axis(wanted);
+}
+
+std::string Timed::cell(std::string_view wanted) const {
+  const Value* value = axis(wanted);
+  return value != nullptr ? text_of(*value) : "";
+}
+
+std::int64_t Timed::number(std::string_view wanted) const {
+  const Value* value = axis(wanted);
+  const auto* n = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
+  return n != nullptr ? *n : 0;
+}
+
+bool Timed::is(std::string_view wanted, std::string_view word) const {
+  const Value* value = axis(wanted);
+  const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+  return text != nullptr && *text == word;
+}
+
+double Clock::operator[](std::size_t index) const {
+  if (draw_ == 0) return rows_->timed[index].median_s;
+  auto& drawn = rows_->drawn[index];
+  if (drawn.empty()) drawn = all_draws(rows_->timed[index]);
+  return drawn[draw_ - 1];
+}
+
+const Picked& DeviceRows::of(const std::string& family) const {
+  static const Picked none;
+  const auto it = by_family.find(family);
+  return it != by_family.end() ? it->second : none;
+}
+
+std::vector<DeviceRows> device_rows(const ResultsSet& set) {
   std::vector<DeviceRows> out;
-  std::map<std::string, std::size_t> known;
-  std::vector<std::map<std::string, std::size_t>> cases;
-  const auto key = [](const Record& r) {
-    return r.platform + "\n" + r.device + "\n" + r.device_id + "\n" + r.driver;
-  };
-  for (const auto& r : records) {
-    if (r.api != "opencl") continue;
-    const auto [it, first] = known.emplace(key(r), out.size());
-    if (first) {
-      out.push_back({r.device, r.platform, r.driver, r.device_type, {}, {}, 0, {}});
-      cases.emplace_back();
-    }
-  }
-  for (const auto& r : records) {
-    if (r.api != "opencl") continue;
-    const std::size_t d = known.at(key(r));
-    DeviceRows& device = out[d];
-    if (!r.finding.empty()) continue;
-    if (!r.ok() || !r.exhibit.empty() || !r.time_s) {
-      device.untimed.push_back(&r);
-      continue;
-    }
-    if (r.cache == "cold") continue;
-    const auto [it, first] = cases[d].emplace(r.case_id + "\n" + text_of(r.timer), device.timed.size());
-    if (first) {
-      Timed timed{&r, {{timer_axis, text_of(r.timer)}}, {}, device.timed.size()};
-      for (const auto& [axis, value] : r.axes) {
-        if (!value.empty()) timed.axes.emplace(axis, value);
+  for (const auto& device : set.devices) {
+    if (device.published) continue;
+    DeviceRows& rows = out.emplace_back();
+    rows.results = &device;
+    for (const auto& at : device.cases) {
+      for (const auto timer : {Timer::event, Timer::host, Timer::none}) {
+        Timed timed;
+        timed.name = at.name;
+        for (const auto& run : at.runs) {
+          if (run.timer != timer || !at.counts(run)) continue;
+          timed.runs.push_back(&run);
+          // Not every run measures ceilings.
+          if (timed.any == nullptr || (!timed.any->of_ceiling && run.of_ceiling)) timed.any = &run;
+        }
+        if (timed.any != nullptr) rows.timed.push_back(std::move(timed));
       }
-      device.compute_units = std::max(device.compute_units, units_of(timed));
-      device.timed.push_back(std::move(timed));
     }
-    Timed& timed = device.timed[it->second];
-    timed.runs.push_back(repetition_of(r));
-    if (!timed.record->of_ceiling && r.of_ceiling) timed.record = &r;  // not every run measures ceilings
-  }
-  for (auto& device : out) {
-    auto& measured = device.clocks.emplace_back();
-    for (const auto& timed : device.timed) {
+    std::ranges::stable_sort(rows.timed, {}, [](const Timed& timed) { return timed.runs.front()->row; });
+    rows.drawn.resize(rows.timed.size());
+    for (std::size_t i = 0; i < rows.timed.size(); ++i) {
+      Timed& timed = rows.timed[i];
+      timed.index = i;
       std::vector<double> medians;
-      for (const auto& run : timed.runs) medians.push_back(run.median_s);
-      measured.push_back(median(medians));
-    }
-    for (std::size_t k = 1; k <= draws; ++k) {
-      auto& clock = device.clocks.emplace_back();
-      for (const auto& timed : device.timed) clock.push_back(drawn_seconds(timed, k));
+      for (const auto* run : timed.runs) medians.push_back(run->time_s);
+      timed.median_s = median(medians);
+      rows.by_family[timed.family()].push_back(&timed);
     }
   }
   return out;
@@ -116,12 +134,12 @@ std::vector<DeviceRows> device_rows(const std::vector<Record>& records) {
 
 std::optional<Figure> figure(const DeviceRows& rows,
                              const std::function<std::optional<double>(Clock)>& number) {
-  const auto measured = number(rows.clocks.front());
+  const auto measured = number(rows.measured());
   if (!measured) return {};
   if (!std::isfinite(*measured)) return Figure{*measured, *measured, *measured};
   std::vector<double> drawn;
-  for (std::size_t k = 1; k < rows.clocks.size(); ++k) {
-    if (const auto value = number(rows.clocks[k]); value && std::isfinite(*value)) drawn.push_back(*value);
+  for (std::size_t k = 1; k <= draws; ++k) {
+    if (const auto value = number(Clock(rows, k)); value && std::isfinite(*value)) drawn.push_back(*value);
   }
   if (drawn.empty()) return Figure{*measured, *measured, *measured};
   // The least of many noisy times lies below most draws' own: the number as measured belongs to its interval.
@@ -134,8 +152,7 @@ std::vector<Outcome> outcomes_of(const Family& family, std::span<const Timed* co
   for (const auto* row : rows) {
     Case at{family.name, {}, 0};
     for (const auto& axis : family.axes) {
-      if (const auto it = row->axes.find(axis.name); it != row->axes.end())
-        at.axes.emplace_back(axis.name, value_of(it->second));
+      if (const Value* value = row->axis(axis.name)) at.axes.emplace_back(axis.name, *value);
     }
     if (at.axes.size() == family.axes.size()) out.push_back({std::move(at), clock[row->index]});
   }
@@ -144,11 +161,11 @@ std::vector<Outcome> outcomes_of(const Family& family, std::span<const Timed* co
 
 DeviceInfo device_of(const DeviceRows& rows) {
   DeviceInfo device;
-  device.name = rows.device;
-  device.platform = rows.platform;
-  device.driver = rows.driver;
-  device.type = rows.type;
-  device.compute_units = rows.compute_units;
+  device.name = rows.results->name;
+  device.platform = rows.results->platform;
+  device.driver = rows.results->driver;
+  device.type = rows.results->type;
+  device.compute_units = rows.results->compute_units;
   return device;
 }
 

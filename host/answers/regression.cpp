@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
 
@@ -122,7 +122,7 @@ class DeviceComparison {
                    Regression& out)
       : pair_(pair), old_by_file_(old_by_file), new_by_file_(new_by_file), rules_(rules), out_(out) {
     for (const auto* device : {pair.before, pair.after}) {
-      for (const auto& at : device->cases) names_.learn(at);
+      for (const auto& at : device->cases) names_.learn(*at.name);
     }
     basis_.device = pair.after->label();
     basis_.old_driver = pair.before->driver;
@@ -131,9 +131,9 @@ class DeviceComparison {
   }
 
   void run(std::vector<double>& p, std::vector<std::size_t>& tested) {
-    for (const auto& at : pair_.before->cases) sort_out(&at, pair_.after->find(at.id));
+    for (const auto& at : pair_.before->cases) sort_out(&at, pair_.after->find(at.id(), at.tuned));
     for (const auto& at : pair_.after->cases) {
-      if (pair_.before->find(at.id) == nullptr) sort_out(nullptr, &at);
+      if (pair_.before->find(at.id(), at.tuned) == nullptr) sort_out(nullptr, &at);
     }
     estimate(p, tested);
     out_.devices.push_back(basis_);
@@ -157,9 +157,9 @@ class DeviceComparison {
     }
     Compared row;
     row.device = basis_.device;
-    row.family = any.family;
-    row.id = any.id;
-    row.name = names_.of(any);
+    row.family = any.family();
+    row.id = any.label();
+    row.name = names_.of(*any.name) + (any.tuned ? " tuned" : "");
     if (a != nullptr && a->ok()) row.old_s = a->median_s();
     if (b != nullptr && b->ok()) row.new_s = b->median_s();
     if (b == nullptr || a == nullptr) {
@@ -196,7 +196,7 @@ class DeviceComparison {
     runs.add(work.after);
     std::vector<Unit> each;
     for (const auto& [set, device] : pair_.noise) {
-      const CaseTimes* quiet = device->find(at.id);
+      const CaseTimes* quiet = device->find(at.id(), at.tuned);
       if (quiet == nullptr || !quiet->ok()) continue;
       const auto host = at.clock == "host" ? quiet->by_host() : std::nullopt;
       if (host) quiet = &*host;
@@ -427,11 +427,6 @@ Style style_of(const Compared& row) {
   return Style::dim;
 }
 
-std::string upper(std::string word) {
-  for (char& c : word) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return word;
-}
-
 // Worst first: broken, slower by how much, faster, then what is not certain.
 int rank_of(const Compared& row) {
   if (row.what == What::broken) return 0;
@@ -444,7 +439,7 @@ int rank_of(const Compared& row) {
   return row.verdict == Change::undecided ? 5 : 6;
 }
 
-void cases_block(const Regression& all, Report& out, bool every, bool colour) {
+void cases_block(const Regression& all, Report& out, bool every) {
   std::vector<const Compared*> shown;
   for (const auto& row : all.cases) {
     if (every || rank_of(row) <= 4) shown.push_back(&row);
@@ -457,15 +452,15 @@ void cases_block(const Regression& all, Report& out, bool every, bool colour) {
   shown.resize(shown.size() - left);
   if (!shown.empty()) {
     Table table({{"verdict"},
-                 {"case"},
+                 {"case", Align::left, Give::cut},
                  {"old", Align::right},
                  {"new", Align::right},
                  {"new/old", Align::right},
-                 {"95 % interval"}});
+                 {"95 % interval", Align::left, Give::cut, 1}});
     for (const auto* row : shown) {
       const bool compared = row->what == What::compared;
       std::string device = all.devices.size() > 1 ? " on " + row->device : "";
-      table.add({paint(upper(compared ? word_of(row->verdict) : word_of(row->what)), style_of(*row), colour),
+      table.add({paint(boost::to_upper_copy<std::string>(compared ? word_of(row->verdict) : word_of(row->what)), style_of(*row)),
                  row->name + device, row->old_s ? seconds_text(*row->old_s) : "-",
                  row->new_s ? seconds_text(*row->new_s) : "-", compared ? ratio_text(row->ratio) : "",
                  compared ? fmt::format("{:.3f} .. {:.3f}", row->low, row->high)
@@ -477,7 +472,7 @@ void cases_block(const Regression& all, Report& out, bool every, bool colour) {
   }
 }
 
-void families_block(const Regression& all, Report& out, bool colour) {
+void families_block(const Regression& all, Report& out) {
   Table families({{"family"},
                   {"slower", Align::right},
                   {"faster", Align::right},
@@ -500,8 +495,8 @@ void families_block(const Regression& all, Report& out, bool colour) {
     const auto cell = [&](Change verdict) {
       return counts[verdict] > 0 ? std::to_string(counts[verdict]) : "";
     };
-    families.add({name, paint(cell(Change::slower), Style::red, colour),
-                  paint(cell(Change::faster), Style::green, colour), cell(Change::same),
+    families.add({name, paint(cell(Change::slower), Style::red),
+                  paint(cell(Change::faster), Style::green), cell(Change::same),
                   cell(Change::undecided), ratio_text(geometric_mean(ratios))});
   }
   if (!names.empty()) {
@@ -510,59 +505,24 @@ void families_block(const Regression& all, Report& out, bool colour) {
   }
 }
 
-Report regression_report(const Regression& all, bool every, bool colour) {
-  Report out;
-  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow, colour));
-  for (const auto& basis : all.devices) out.line(basis_text(all, basis));
-  out.line("");
-  const auto counted = [&](auto what, Style style) {
-    const std::size_t n = all.count(what);
-    const std::string text = fmt::format("{} {}", n, upper(word_of(what)));
-    return n > 0 ? paint(text, style, colour) : text;
-  };
-  std::string totals = fmt::format("{}  {}  {}  {}", counted(Change::slower, Style::red),
-                                   counted(Change::faster, Style::green), counted(Change::same, Style::bold),
-                                   counted(Change::undecided, Style::bold));
-  for (const auto& [what, style] : {std::pair{What::broken, Style::red}, {What::fixed, Style::green}}) {
-    if (all.count(what) > 0) totals += "  " + counted(what, style);
-  }
-  out.line(totals);
-  std::vector<std::string> rest;
-  for (const auto what : {What::apart, What::failing, What::gone, What::added}) {
-    if (const auto n = all.count(what); n > 0) rest.push_back(fmt::format("{} {}", n, word_of(what)));
-  }
-  out.line(fmt::format("{} cases compared{}{}", all.count(What::compared),
-                       rest.empty() ? "" : "; not compared: ", fmt::join(rest, ", ")));
+Cell rounded(double value) { return fmt::format("{:.6g}", value); }
 
-  cases_block(all, out, every, colour);
-  families_block(all, out, colour);
-  out.line("");
-  out.line(fmt::format(
-      "Times are medians of runs. SLOWER, FASTER: beyond {}, at a false discovery rate of 1 % over "
-      "all cases.\nSAME: the interval lies within it.",
-      percent_text(all.margin, all.margin * 100 == std::round(all.margin * 100) ? 0 : 1)));
-  return out;
-}
+Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
 
-std::string text_of(const Number& number) { return number ? fmt::format("{}", *number) : ""; }
-
-std::string regression_csv(const Regression& all) {
-  std::string out = csv_line(std::vector<std::string>{
-      "device", "family", "case_id", "what", "verdict", "ratio", "ratio_low", "ratio_high", "p_adjusted",
-      "least_change", "old_s", "new_s", "old_runs", "new_runs", "reason"});
+void add_rows(const Regression& all, Report& out) {
+  out.columns({"device", "family", "case_id", "what", "verdict", "ratio", "ratio_low", "ratio_high",
+               "p_adjusted", "least_change", "old_s", "new_s", "old_runs", "new_runs", "reason"});
   for (const auto& row : all.cases) {
     const bool compared = row.what == What::compared;
-    const auto number = [&](double value) { return compared ? fmt::format("{:.6g}", value) : ""; };
-    out += csv_line(std::vector<std::string>{
-        row.device, row.family, row.id, word_of(row.what), compared ? word_of(row.verdict) : "",
-        number(row.ratio), number(row.low), number(row.high), number(row.p), number(row.least),
-        text_of(row.old_s), text_of(row.new_s), compared ? std::to_string(row.old_runs) : "",
-        compared ? std::to_string(row.new_runs) : "", row.reason});
+    const auto number = [&](double value) { return compared ? rounded(value) : Cell(); };
+    const auto count = [&](std::size_t n) { return compared ? Cell(static_cast<std::int64_t>(n)) : Cell(); };
+    out.row({row.device, row.family, row.id, word_of(row.what), compared ? Cell(word_of(row.verdict)) : Cell(),
+             number(row.ratio), number(row.low), number(row.high), number(row.p), number(row.least),
+             cell_of(row.old_s), cell_of(row.new_s), count(row.old_runs), count(row.new_runs), row.reason});
   }
-  return out;
 }
 
-std::string regression_json(const Regression& all) {
+nlohmann::json document_of(const Regression& all) {
   using nlohmann::json;
   json out;
   out["mode"] = "regression";
@@ -606,14 +566,15 @@ std::string regression_json(const Regression& all) {
                   {"new_runs", row.new_runs}});
     out["cases"].push_back(std::move(one));
   }
-  // Drivers may write anything into a reason.
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return out;
 }
 
 }  // namespace
 
 FailOn fail_on_of(const std::string& text) {
   FailOn out;
+  if (text.find_first_not_of(',') == std::string::npos && !text.empty())
+    throw Error(Kind::usage, "--fail-on " + text + ": write slower, slower:5%, broken, or several with commas");
   for (std::size_t at = 0; at < text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());
     std::string word = text.substr(at, comma - at);
@@ -622,15 +583,15 @@ FailOn fail_on_of(const std::string& text) {
       out.broken = true;
       continue;
     }
-    double percent = 0;
     const auto colon = word.find(':');
     bool right = word.substr(0, colon) == "slower";
+    double percent = 0;
     if (right && colon != std::string::npos) {
-      const char* first = word.data() + colon + 1;
-      const char* last = word.data() + word.size();
-      const auto [end, error] = std::from_chars(first, last, percent);
-      right = error == std::errc{} && percent >= 0 && std::isfinite(percent) &&
-              (end == last || (*end == '%' && end + 1 == last));
+      std::string number = word.substr(colon + 1);
+      if (number.ends_with('%')) number.pop_back();
+      const auto value = number_of<double>(number);
+      right = value && *value >= 0;
+      percent = value.value_or(0);
     }
     if (!right)
       throw Error(Kind::usage,
@@ -640,14 +601,40 @@ FailOn fail_on_of(const std::string& text) {
   return out;
 }
 
-std::string regression_text(const Regression& all, Format format, bool every_case, const Screen& screen) {
-  switch (format) {
-    case Format::csv: return regression_csv(all);
-    case Format::json: return regression_json(all);
-    case Format::markdown: return regression_report(all, every_case, false).markdown();
-    case Format::text: break;
+Report report_of(const Regression& all, bool every) {
+  Report out;
+  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow));
+  for (const auto& basis : all.devices) out.line(basis_text(all, basis));
+  out.line("");
+  const auto counted = [&](auto what, Style style) {
+    const std::size_t n = all.count(what);
+    const std::string text = fmt::format("{} {}", n, boost::to_upper_copy<std::string>(word_of(what)));
+    return n > 0 ? paint(text, style) : text;
+  };
+  std::string totals = fmt::format("{}  {}  {}  {}", counted(Change::slower, Style::red),
+                                   counted(Change::faster, Style::green), counted(Change::same, Style::bold),
+                                   counted(Change::undecided, Style::bold));
+  for (const auto& [what, style] : {std::pair{What::broken, Style::red}, {What::fixed, Style::green}}) {
+    if (all.count(what) > 0) totals += "  " + counted(what, style);
   }
-  return regression_report(all, every_case, screen.colour).text(screen.colour);
+  out.line(totals);
+  std::vector<std::string> rest;
+  for (const auto what : {What::apart, What::failing, What::gone, What::added}) {
+    if (const auto n = all.count(what); n > 0) rest.push_back(fmt::format("{} {}", n, word_of(what)));
+  }
+  out.line(fmt::format("{} cases compared{}{}", all.count(What::compared),
+                       rest.empty() ? "" : "; not compared: ", fmt::join(rest, ", ")));
+
+  cases_block(all, out, every);
+  families_block(all, out);
+  out.line("");
+  out.line(fmt::format(
+      "Times are medians of runs. SLOWER, FASTER: beyond {}, at a false discovery rate of 1 % over "
+      "all cases.\nSAME: the interval lies within it.",
+      percent_text(all.margin, all.margin * 100 == std::round(all.margin * 100) ? 0 : 1)));
+  add_rows(all, out);
+  out.document(document_of(all));
+  return out;
 }
 
 }  // namespace clweave

@@ -23,7 +23,6 @@
 #include "answers/report.hpp"
 #include "answers/short_names.hpp"
 #include "base/stats.hpp"
-#include "base/terminal.hpp"
 
 namespace clweave {
 
@@ -95,6 +94,6 @@ struct FailOn {
 // "slower", "slower:5%", "broken", joined by commas. Throws `usage`.
 FailOn fail_on_of(const std::string&);
 
-std::string regression_text(const Regression&, Format, bool every_case, const Screen&);
+Report report_of(const Regression&, bool every_case);
 
 }  // namespace clweave

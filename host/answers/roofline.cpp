@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 
-#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
@@ -17,10 +16,10 @@ namespace clweave {
 
 namespace {
 
-std::string name_of(const Record& record) {
-  std::string name = record.family;
+std::string name_of(const CaseName& at) {
+  std::string name = at.family;
   for (const char* axis : {"kernel", "type"}) {
-    if (const std::string value = record.axis(axis); !value.empty()) name += " " + value;
+    if (const Value* value = at.axis(axis)) name += " " + text_of(*value);
   }
   return name;
 }
@@ -41,24 +40,27 @@ const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
 }
 
 // The roofs over a kernel: those that its row names, else the highest of their kind.
-Placed placed(const Record& record, const std::vector<Roof>& roofs) {
+Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& roofs) {
   Placed out;
-  out.row = &record;
-  out.name = name_of(record);
-  const Roof* memory = roof_of(roofs, record.ceiling);
+  out.name = name_of(at);
+  out.gb_per_s = *run.gb_per_s;
+  const Roof* memory = roof_of(roofs, run.ceiling);
   if (memory == nullptr || !memory->memory()) memory = highest(roofs, true);
+  const Value* type = at.axis("type");
   const Roof* arithmetic =
-      roof_of(roofs, value_named<Ceiling>("arithmetic_" + record.axis("type")).value_or(Ceiling::none));
+      type == nullptr
+          ? nullptr
+          : roof_of(roofs, value_named<Ceiling>("arithmetic_" + text_of(*type)).value_or(Ceiling::none));
   if (arithmetic == nullptr) arithmetic = highest(roofs, false);
-  if (!record.flops) {
+  if (!run.flops) {
     if (memory == nullptr) return out;
     out.bound = memory->rate;
     out.bound_by = memory->name;
-    out.fraction = *record.gb_per_s / memory->rate;
+    out.fraction = out.gb_per_s / memory->rate;
     return out;
   }
-  out.intensity = static_cast<double>(*record.flops) / static_cast<double>(*record.bytes);
-  out.gflop_per_s = *record.gflop_per_s;
+  out.intensity = static_cast<double>(*run.flops) / static_cast<double>(*run.bytes);
+  out.gflop_per_s = run.gflop_per_s.value_or(0);
   const double slope = memory != nullptr ? memory->rate * out.intensity : HUGE_VAL;
   const double flat = arithmetic != nullptr ? arithmetic->rate : HUGE_VAL;
   if (std::isinf(std::min(slope, flat))) return out;
@@ -71,7 +73,8 @@ Placed placed(const Record& record, const std::vector<Roof>& roofs) {
 // The place on a scale of factors, 0 at `low` and 1 at `high`.
 double place(double value, double low, double high) { return std::log(value / low) / std::log(high / low); }
 
-std::string letter(std::size_t i) {
+// In a plot a mark takes one column.
+std::string mark(std::size_t i) {
   constexpr const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return i < 52 ? std::string(1, letters[i]) : "*";
 }
@@ -110,11 +113,11 @@ std::string plot(const Roofline& data, const Screen& screen) {
       // Under the highest roof of the other kind alone; what lies above cannot be reached.
       const double y = roof.memory() ? roof.rate * x : roof.rate;
       const bool reachable = roof.memory() ? y <= flat->rate : memory->rate * x >= roof.rate;
-      if (reachable) put(x, y, paint(screen.ascii ? "." : "·", Style::dim, screen.colour));
+      if (reachable) put(x, y, paint("·", Style::dim));
     }
   }
   for (std::size_t i = 0; i < points.size(); ++i)
-    put(points[i]->intensity, points[i]->gflop_per_s, paint(letter(i), Style::cyan, screen.colour));
+    put(points[i]->intensity, points[i]->gflop_per_s, paint(mark(i), Style::cyan));
   std::string out;
   for (std::size_t r = 0; r < rows; ++r) {
     const double y =
@@ -132,34 +135,22 @@ std::string plot(const Roofline& data, const Screen& screen) {
 
 }  // namespace
 
-std::vector<Roofline> rooflines_of(const std::vector<Record>& records) {
+std::vector<Roofline> rooflines_of(const ResultsSet& set) {
   std::vector<Roofline> out;
-  std::map<std::string, std::vector<const Record*>> devices;
-  std::vector<std::string> order;
-  for (const auto& record : records) {
-    if (!record.ok() || !record.finding.empty() || !record.time_s) continue;
-    auto& rows = devices[record.device_key()];
-    if (rows.empty()) order.push_back(record.device_key());
-    rows.push_back(&record);
-  }
-  for (const auto& device : order) {
-    const Record& any = *devices[device].front();
-    Roofline data{.device = any.device + ", " + any.platform, .roofs = {}, .kernels = {}};
-    std::map<Ceiling, Roof> roofs;
-    for (const auto* row : devices[device]) {
-      const auto rate = rate_of(*row);
-      if (row->family != "ceiling" || row->ceiling == Ceiling::none || !rate) continue;
-      Roof& roof = roofs[row->ceiling];
-      roof = {row->ceiling, std::max(roof.rate, *rate)};
-    }
-    for (const auto& [name, roof] : roofs) data.roofs.push_back(roof);
+  for (const auto& device : set.devices) {
+    if (device.published || std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); }))
+      continue;
+    Roofline data{.device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}};
+    for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});
     std::map<std::string, Placed> best;
-    for (const auto* row : devices[device]) {
-      if (row->family == "ceiling" || !row->bytes || !row->gb_per_s || roofs.empty() || row->cached == "yes")
-        continue;
-      Placed kernel = placed(*row, data.roofs);
-      const auto it = best.find(kernel.name);
-      if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
+    for (const auto& at : device.cases) {
+      if (at.family() == "ceiling" || data.roofs.empty()) continue;
+      for (const auto& run : at.runs) {
+        if (!at.counts(run) || !run.bytes || !run.gb_per_s || run.cached) continue;
+        Placed kernel = placed(*at.name, run, data.roofs);
+        const auto it = best.find(kernel.name);
+        if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
+      }
     }
     for (auto& [name, kernel] : best) data.kernels.push_back(std::move(kernel));
     std::ranges::stable_sort(data.kernels, {}, &Placed::intensity);
@@ -168,10 +159,13 @@ std::vector<Roofline> rooflines_of(const std::vector<Record>& records) {
   return out;
 }
 
-std::string roofline_text(const Roofline& data, const Screen& screen) {
-  std::string out = fmt::format("\n{}\n", paint(data.device, Style::bold, screen.colour));
+namespace {
+
+void add_device(const Roofline& data, Report& out) {
+  out.line();
+  out.line(paint(data.device, Style::bold));
   if (data.roofs.empty())
-    return out + "no ceilings in this file: run without --no-ceiling and with another preset than smoke\n";
+    return out.line("no ceilings in this file: run without --no-ceiling and with another preset than smoke");
   Table roofs({{"roof"}, {"rate", Align::right}, {"balance with it", Align::right}});
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {
@@ -180,42 +174,47 @@ std::string roofline_text(const Roofline& data, const Screen& screen) {
          roof.memory() ? fmt::format("{:.4g} GB/s", roof.rate) : fmt::format("{:.4g} Gop/s", roof.rate),
          roof.memory() || memory == nullptr ? "" : fmt::format("{:.3g} op/B", roof.rate / memory->rate)});
   }
-  out += roofs.text(screen.colour) + "\n" + plot(data, screen) + "\n";
+  out.table(std::move(roofs));
+  out.line();
+  out.drawing([data](const Screen& screen) { return plot(data, screen); });
+  out.line();
   Table table({{""},
-               {"kernel, its fastest row beyond the caches"},
-               {"op/B", Align::right},
+               {"kernel, its fastest row beyond the caches", Align::left, Give::cut},
+               {"op/B", Align::right, Give::keep, 1},
                {"reached", Align::right},
-               {"bound", Align::right},
+               {"bound", Align::right, Give::keep, 2},
                {"fraction", Align::right},
-               {"bound by"}});
+               {"bound by", Align::left, Give::cut, 3}});
   std::size_t marked = 0;
   for (const auto& kernel : data.kernels) {
     const bool moves = kernel.intensity == 0;
     const char* unit = moves ? "GB/s" : "Gop/s";
-    table.add({moves || kernel.bound == 0 ? "" : letter(marked), kernel.name,
+    table.add({moves || kernel.bound == 0 ? "" : mark(marked), kernel.name,
                moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
-               fmt::format("{:.4g} {}", moves ? *kernel.row->gb_per_s : kernel.gflop_per_s, unit),
+               fmt::format("{:.4g} {}", moves ? kernel.gb_per_s : kernel.gflop_per_s, unit),
                kernel.bound > 0 ? fmt::format("{:.4g} {}", kernel.bound, unit) : "-",
                kernel.bound > 0 ? percent_text(kernel.fraction) : "-", text_of(kernel.bound_by)});
     marked += moves || kernel.bound == 0 ? 0 : 1;
   }
-  return out + table.text(screen.colour);
+  out.table(std::move(table));
 }
 
-std::string roofline_csv(const Roofline& data, bool header) {
-  std::string out;
-  const auto add = [&](const std::vector<std::string>& cells) { out += csv_line(cells); };
-  if (header)
-    add({"device", "what", "name", "intensity", "gb_per_s", "gflop_per_s", "bound", "bound_by", "fraction"});
-  for (const auto& roof : data.roofs) {
-    const std::string rate = fmt::format("{}", roof.rate);
-    add({data.device, "roof", text_of(roof.name), "", roof.memory() ? rate : "", roof.memory() ? "" : rate,
-         "", "", ""});
-  }
-  for (const auto& kernel : data.kernels) {
-    add({data.device, "kernel", kernel.name, fmt::format("{}", kernel.intensity),
-         fmt::format("{}", *kernel.row->gb_per_s), fmt::format("{}", kernel.gflop_per_s),
-         fmt::format("{}", kernel.bound), text_of(kernel.bound_by), fmt::format("{}", kernel.fraction)});
+}  // namespace
+
+Report report_of(const std::vector<Roofline>& all) {
+  Report out;
+  out.columns(
+      {"device", "what", "name", "intensity", "gb_per_s", "gflop_per_s", "bound", "bound_by", "fraction"});
+  for (const auto& data : all) {
+    add_device(data, out);
+    for (const auto& roof : data.roofs) {
+      const Cell rate = roof.rate, none;
+      out.row({data.device, "roof", text_of(roof.name), none, roof.memory() ? rate : none,
+               roof.memory() ? none : rate, none, none, none});
+    }
+    for (const auto& kernel : data.kernels)
+      out.row({data.device, "kernel", kernel.name, kernel.intensity, kernel.gb_per_s, kernel.gflop_per_s,
+               kernel.bound, text_of(kernel.bound_by), kernel.fraction});
   }
   return out;
 }

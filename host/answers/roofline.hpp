@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/terminal.hpp"
-#include "results/record.hpp"
+#include "answers/report.hpp"
+#include "results/results_set.hpp"
 
 namespace clweave {
 
@@ -22,8 +22,8 @@ struct Roof {
 
 // A kernel under them: the fastest row of its family, kernel and type.
 struct Placed {
-  const Record* row = nullptr;
-  std::string name;      // family kernel type
+  std::string name;  // family kernel type
+  double gb_per_s = 0;
   double intensity = 0;  // operations per byte; 0: it only moves
   double gflop_per_s = 0;
   double bound = 0;      // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
@@ -37,15 +37,11 @@ struct Roofline {
   std::vector<Placed> kernels;  // by intensity, then name
 };
 
-// One per device of the records; devices without measured ceilings have no kernels. The records must outlive
-// it.
-std::vector<Roofline> rooflines_of(const std::vector<Record>&);
+// One per measured device with a time; devices without measured ceilings have no kernels.
+std::vector<Roofline> rooflines_of(const ResultsSet&);
 
-// A log-log plot with a letter per kernel and a table of what they mean.
-std::string roofline_text(const Roofline&, const Screen&);
-
-// The same as CSV, for other tools: device, what (roof or kernel), name, intensity, gb_per_s, gflop_per_s,
-// bound, bound_by, fraction. `header` tells whether to begin with the names.
-std::string roofline_csv(const Roofline&, bool header);
+// Per device a log-log plot with a letter per kernel and a table of what they mean. Its rows are the roofs and the
+// kernels.
+Report report_of(const std::vector<Roofline>&);
 
 }  // namespace clweave

@@ -3,27 +3,34 @@
 
 namespace clweave {
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789.x") == std::string::npos;
+bool needs_name(const Value& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  return word == nullptr || (!word->empty() && word->front() >= '0' && word->front() <= '9');
 }
 
-void ShortNames::learn(const CaseTimes& at) {
-  auto& first = first_[at.family];
-  auto& varies = varies_[at.family];
+std::string letter_of(std::size_t device) {
+  std::string out;
+  for (std::size_t rest = device + 1; rest > 0; rest = (rest - 1) / 26)
+    out.insert(out.begin(), static_cast<char>('A' + (rest - 1) % 26));
+  return out;
+}
+
+void ShortNames::learn(const CaseName& at) {
+  Axes& axes = families_[at.family];
   for (const auto& [axis, value] : at.axes) {
-    const auto [it, is_new] = first.try_emplace(axis, value);
-    if (!is_new && it->second != value) varies[axis] = true;
+    const auto [it, is_new] = axes.first.try_emplace(*axis, *value);
+    if (!is_new && it->second != *value) axes.varies.insert(*axis);
   }
 }
 
-std::string ShortNames::of(const CaseTimes& at) const {
+std::string ShortNames::of(const CaseName& at) const {
   std::string out = at.family;
-  const auto varies = varies_.find(at.family);
+  const auto axes = families_.find(at.family);
   for (const auto& [axis, value] : at.axes) {
-    if (varies == varies_.end() || !varies->second.contains(axis)) continue;
+    if (axes == families_.end() || !axes->second.varies.contains(*axis)) continue;
     out += " ";
-    if (is_number(value)) out.append(axis).append("=");
-    out += value;
+    if (needs_name(*value)) out.append(*axis).append("=");
+    out += text_of(*value);
   }
   return out;
 }

@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// short_names: a case in few words.
+// short_names: a case or a device in few words.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 
 #include "results/results_set.hpp"
 
 namespace clweave {
 
-// Digits, points and x: 4096, 0.5, 16x16.
-bool is_number(const std::string&);
+// Whether a value needs its axis' name to be understood: numbers and shapes such as 16x16 do, words do not.
+bool needs_name(const Value&);
 
-// A case in few words: its family and the axes that vary among `cases`. Words stand alone, numbers with their
-// axis' name.
+// A device among several: A to Z, then AA to AZ, BA ..
+std::string letter_of(std::size_t device);
+
+// A case in few words: its family and the axes that vary among `cases`. Words stand alone, other values with
+// their axis' name.
 class ShortNames {
  public:
-  void learn(const CaseTimes&);
-  std::string of(const CaseTimes&) const;
+  void learn(const CaseName&);
+  std::string of(const CaseName&) const;
 
  private:
-  std::map<std::string, std::map<std::string, std::string>> first_;  // family -> axis -> the value met first
-  std::map<std::string, std::map<std::string, bool>> varies_;
+  struct Axes {
+    std::map<std::string, Value> first;  // the value met first
+    std::set<std::string> varies;
+  };
+  std::map<std::string, Axes> families_;
 };
 
 }  // namespace clweave

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,11 +35,17 @@ std::string csv_line(std::span<const std::string> cells);
 // A quote left open on the last line counts as interrupted; one that swallows a line end is an error.
 CsvTable parse_csv(std::string_view text, const std::string& name);
 
-// The same row by row, for files of which only a part is kept. The text must outlive it.
+// The same row by row, for files of which only a part is kept.
 class CsvReader {
  public:
-  // Reads the header.
+  // Reads the header. The text must outlive it.
   CsvReader(std::string_view text, std::string name);
+
+  // Of a file, which is read in pieces: never more of it is held than a piece or its longest row. Throws `io`
+  // with the path, too, when it cannot be read.
+  explicit CsvReader(const std::string& path);
+  CsvReader(const CsvReader&) = delete;  // text_ may show buffer_
+  CsvReader& operator=(const CsvReader&) = delete;
 
   const std::vector<std::string>& header() const { return header_; }
 
@@ -54,6 +62,9 @@ class CsvReader {
   enum class End { cell, row, text };
 
   [[noreturn]] void fail_at(std::size_t where, const std::string& what) const;
+  void read_header();
+  // Drops the text before `from` and reads on. False: there is no more.
+  bool refill(std::size_t from);
   // Reads one cell and its delimiter; says what ended it.
   End cell(std::string& out);
   // False: the text ends before the closing quote.
@@ -61,6 +72,9 @@ class CsvReader {
 
   std::string_view text_;
   std::string name_;
+  std::shared_ptr<std::FILE> file_;  // null: all of it is in text_
+  std::string buffer_;               // what text_ shows of the file
+  std::size_t first_line_ = 1;       // of text_
   std::vector<std::string> header_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // claims: holds the published claims against results files.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include "answers/claims.hpp"
-#include "base/exit.hpp"
-#include "base/terminal.hpp"
 #include "commands/command.hpp"
+#include "commands/reading.hpp"
 
 namespace clweave::commands {
 
@@ -25,19 +23,14 @@ struct Options {
 int claims(const Options& options) {
   const auto families = all_families();
   const auto all = chosen_claims(load_claims(options.claims_file), options.claims);
-  const auto records = records_of_files(options.files, families);
+  const ResultsSet results = read_with_notes(options.files, families);
   std::vector<DeviceRulings> devices;
-  for (const auto& rows : device_rows(records)) {
-    auto& device = devices.emplace_back(DeviceRulings{rows.device, rows.name(), {}});
+  for (const auto& rows : device_rows(results)) {
+    auto& device = devices.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
     for (const auto& claim : all) device.rulings.push_back(ruling_of(claim, rows, families));
   }
   if (devices.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
-  put(STDOUT_FILENO, options.format == "csv"    ? claims_csv(devices)
-                     : options.format == "json" ? claims_json(devices)
-                     : options.format == "markdown"
-                         ? claims_markdown(devices)
-                         : claims_text(devices, screen_of(STDOUT_FILENO), options.rows));
-  return fine;
+  return print(report_of(devices, options.rows), options.format);
 }
 
 }  // namespace

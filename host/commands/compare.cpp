@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compare: several results files side by side: one device before and after, or several devices.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include "answers/architectures.hpp"
 #include "answers/regression.hpp"
 #include "base/exit.hpp"
-#include "base/terminal.hpp"
 #include "commands/command.hpp"
 #include "commands/fingerprint.hpp"
 #include "suite/family.hpp"
@@ -39,20 +37,34 @@ bool one_device(const ResultsSet& a, const ResultsSet& b) {
   });
 }
 
-// Exit code 4 for what the user said to fail on.
-int verdict_code(const Regression& regression, const FailOn& fail_on) {
+// Exit code 4 for what the user said to fail on, and where nothing was measured that could have shown it: a guard
+// that cannot see does not say that all is well.
+Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
   for (const auto& row : regression.cases) {
     if (fail_on.broken && row.what == What::broken) return slower;
     if (fail_on.slower_than && row.verdict == Change::slower && row.ratio > 1 + *fail_on.slower_than)
       return slower;
   }
-  return fine;
+  if (!fail_on.broken && !fail_on.slower_than) return fine;
+  std::size_t guarded = 0, unseen = 0;  // cases that were ok before
+  for (const auto& row : regression.cases) {
+    if (!row.old_s) continue;
+    ++guarded;
+    const bool untimed = row.what == What::broken || row.what == What::apart;
+    if (row.what == What::gone || (fail_on.slower_than && untimed)) ++unseen;
+  }
+  if (guarded > 0 && unseen == 0) return fine;
+  fmt::print(stderr, "--fail-on: {}\n",
+             guarded == 0 ? "no case that was ok before: there is nothing to guard"
+                          : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
+                                        "that they compare",
+                                        unseen, guarded));
+  return slower;
 }
 
 int compare(const Options& options) {
   if (options.fingerprint) return fingerprint({.files = options.files, .format = options.format});
   const FailOn fail_on = fail_on_of(options.fail_on);
-  const Screen screen = screen_of(STDOUT_FILENO);
   const bool two_sides = !options.against.empty() || options.files.size() == 2;
   if (!two_sides && options.mode == "regression")
     throw Error(Kind::usage,
@@ -63,11 +75,12 @@ int compare(const Options& options) {
   const auto families = all_families();
   ResultsSet before = read_results(
       options.against.empty() && two_sides ? std::vector<std::string>{options.files.front()} : options.files,
-      families);
+      families, Samples::read);
   ResultsSet after;
   if (two_sides)
     after = read_results(
-        options.against.empty() ? std::vector<std::string>{options.files.back()} : options.against, families);
+        options.against.empty() ? std::vector<std::string>{options.files.back()} : options.against, families,
+        Samples::read);
 
   const bool regression =
       options.mode == "regression" ||
@@ -85,15 +98,23 @@ int compare(const Options& options) {
                   fmt::format("{}: results of one device; compare takes two files of one device, or "
                               "results of several devices",
                               fmt::join(options.files, ", ")));
-    put(STDOUT_FILENO, architectures_text(compare_architectures(before, families), format_of(options.format),
-                                          !options.families.empty(), options.all, screen));
-    return fine;
+    return print(
+        report_of(compare_architectures(before, families), !options.families.empty(), options.all),
+        options.format);
   }
   std::vector<ResultsSet> noise;
-  for (const auto& file : options.noise) noise.push_back(read_results({file}, families));
+  for (const auto& file : options.noise) noise.push_back(read_results({file}, families, Samples::read));
   for (auto* set : {&before, &after}) set->keep(options.families);
-  const Regression found = compare_regression(before, after, noise, {.margin = options.margin});
-  put(STDOUT_FILENO, regression_text(found, format_of(options.format), options.all, screen));
+  Regression found = compare_regression(before, after, noise, {.margin = options.margin});
+  for (const auto& one : before.files) {
+    for (const auto& other : after.files) {
+      if (same_content(one, other))
+        found.notes.push_back(fmt::format(
+            "{} {} the same file: of a comparison with itself there is nothing to learn",
+            one == other ? one + " is on both sides:" : one + " and " + other + " are", one == other ? "it is" : ""));
+    }
+  }
+  if (const int code = print(report_of(found, options.all), options.format); code != fine) return code;
   return verdict_code(found, fail_on);
 }
 
@@ -130,7 +151,7 @@ Command compare(CLI::App& app) {
   command
       ->add_option("--fail-on", options->fail_on,
                    "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; "
-                   "several with commas")
+                   "several with commas. Also where a case that was ok before was not measured now")
       ->type_name("WHAT");
   add_families(*command, options->families, "Only these families, with every variant [all]");
   command->add_flag("--all", options->all, "Every case, every table");

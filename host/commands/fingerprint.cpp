@@ -3,29 +3,22 @@
 #include "commands/fingerprint.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include "answers/card.hpp"
-#include "base/exit.hpp"
-#include "base/terminal.hpp"
 #include "commands/command.hpp"
+#include "commands/reading.hpp"
 
 namespace clweave::commands {
 
 int fingerprint(const FingerprintOptions& options) {
   const auto families = all_families();
-  const auto records = records_of_files(options.files, families);
+  const ResultsSet results = read_with_notes(options.files, families);
   std::vector<Card> cards;
-  for (const auto& rows : device_rows(records)) cards.push_back(card_of(rows, families));
+  for (const auto& rows : device_rows(results)) cards.push_back(card_of(rows, families));
   if (cards.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
-  put(STDOUT_FILENO, options.format == "csv"    ? fingerprint_csv(cards)
-                     : options.format == "json" ? fingerprint_json(cards)
-                     : options.format == "markdown"
-                         ? fingerprint_markdown(cards)
-                         : fingerprint_text(cards, screen_of(STDOUT_FILENO), options.rows));
-  return fine;
+  return print(report_of(cards, options.rows), options.format);
 }
 
 Command fingerprint(CLI::App& app) {

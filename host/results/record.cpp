@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 
 namespace clweave {
 
@@ -35,6 +34,7 @@ const std::vector<Column>& columns() {
        &Record::device_id},
       {"device_type", "", "cpu, gpu, accelerator or custom", &Record::device_type},
       {"driver", "", "Version of the driver", &Record::driver},
+      {"compute_units", "", "Compute units of the device, as the driver counts them", &Record::compute_units, true},
       {"api", "", "opencl; a native baseline names its own", &Record::api},
       {"family", "", "Kernel family", &Record::family},
       {"case_id", "", "Family and every axis value: the key of a case", &Record::case_id},
@@ -159,17 +159,6 @@ std::string cell_of(const Record& record, const Column& column) {
       column.member);
 }
 
-// What is not known is an empty cell: no writer of ours puts inf or nan there.
-template <class T>
-bool parse_cell(const std::string& cell, std::optional<T>& field) {
-  T value{};
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(static_cast<double>(value)))
-    return false;
-  field = value;
-  return true;
-}
-
 }  // namespace
 
 std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names) {
@@ -242,8 +231,9 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
                                       cell, fmt::join(Words<std::decay_t<decltype(field)>>::list, " ")));
             field = *value;
           } else {
-            field.reset();
-            if (!cell.empty() && !parse_cell(cell, field))
+            // What is not known is an empty cell: no writer of ours puts inf or nan there.
+            field = number_of<typename std::decay_t<decltype(field)>::value_type>(cell);
+            if (!cell.empty() && !field)
               throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", name_, row.line,
                                                 header_[c], cell));
           }
@@ -289,17 +279,6 @@ void add_later_axes(Record& record, const std::vector<Family>& families) {
   if (id_now == id || record.case_id != id) return;
   record.case_id = id_now;
   record.axes = std::move(axes);
-}
-
-std::vector<Record> records_of_files(const std::vector<std::string>& paths,
-                                     const std::vector<Family>& families) {
-  std::vector<Record> out;
-  for (const auto& path : paths) {
-    auto more = records_of(read_csv(path), path);
-    for (auto& record : more) add_later_axes(record, families);
-    out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  }
-  return out;
 }
 
 }  // namespace clweave

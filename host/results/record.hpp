@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/csv.hpp"
+#include "results/device_key.hpp"
 #include "results/status.hpp"
 #include "suite/ceiling.hpp"
 #include "suite/family.hpp"
@@ -38,6 +39,7 @@ struct Record {
   std::string device_id;
   std::string device_type;
   std::string driver;
+  Count compute_units;
   std::string api = "opencl";
   std::string family;
   std::string case_id;
@@ -95,8 +97,7 @@ struct Record {
 
   // The cell of an axis; empty when the row's family has none of that name.
   std::string axis(const std::string& name) const;
-  // Equal for two rows of the same device and driver.
-  std::string device_key() const { return platform + "\n" + device + "\n" + device_id + "\n" + driver; }
+  DeviceKey device_key() const { return {platform, device, device_id, driver}; }
   bool ok() const { return status == Status::ok; }
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
   bool failed() const { return !ok() && status != Status::unsupported && exhibit.empty(); }
@@ -155,10 +156,6 @@ std::vector<Record> records_of(const CsvTable&, const std::string& name);
 // Gives the row of an old file the axes that its family got since, at their defaults, so that it meets the
 // rows of new files. Only where its id is what the axes it has make: another one was not made by this family.
 void add_later_axes(Record&, const std::vector<Family>&);
-
-// The records of several files, one after the other, with the later axes of these families. Throws `io`, too,
-// for a file that cannot be read.
-std::vector<Record> records_of_files(const std::vector<std::string>& paths, const std::vector<Family>&);
 
 // The column dictionary of results/README.md, as a Markdown table.
 std::string column_dictionary();

@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <set>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/stats.hpp"
+#include "base/text.hpp"
 #include "results/results_file.hpp"
 
 namespace clweave {
@@ -27,22 +30,6 @@ double log_variance(double low, double high) {
   return sd * sd;
 }
 
-std::vector<std::pair<std::string, std::string>> axes_of_id(std::string_view id) {
-  std::vector<std::pair<std::string, std::string>> axes;
-  for (auto at = id.find('/'); at != std::string_view::npos;) {
-    const auto next = id.find('/', at + 1);
-    const auto part = id.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
-    const auto equals = part.find('=');
-    if (equals == std::string_view::npos) {
-      axes.emplace_back(part, "yes");
-    } else {
-      axes.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-    }
-    at = next;
-  }
-  return axes;
-}
-
 std::string work_of(const Record& r) {
   const auto text = [](const Count& count) { return count ? std::to_string(*count) : ""; };
   return fmt::format("{}/{}/{}", text(r.bytes), text(r.flops), text(r.items));
@@ -52,34 +39,8 @@ std::string items_of(const Record& r) {
   return r.items ? std::to_string(*r.items) : r.bytes ? std::to_string(*r.bytes) + " B" : "";
 }
 
-DeviceResults& device_of(ResultsSet& set, const Record& r) {
-  for (auto& device : set.devices) {
-    if (device.name == r.device && device.id == r.device_id && device.platform == r.platform &&
-        device.driver == r.driver && !device.published)
-      return device;
-  }
-  auto& device = set.devices.emplace_back();
-  device.platform = r.platform;
-  device.name = r.device;
-  device.id = r.device_id;
-  device.driver = r.driver;
-  device.version = r.version;
-  device.cpu = r.cpu;
-  return device;
-}
-
-CaseTimes& case_of(DeviceResults& device, const std::string& id, const std::string& family) {
-  const auto [it, is_new] = device.by_id.try_emplace(id, device.cases.size());
-  if (is_new) {
-    auto& made = device.cases.emplace_back();
-    made.id = id;
-    made.family = family;
-    made.axes = axes_of_id(id);
-  }
-  return device.cases[it->second];
-}
-
-void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
+// False: the row has no time.
+bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
   if (at.rows++ == 0) {
     at.work = work_of(r);
     at.items = items_of(r);
@@ -92,7 +53,7 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
       at.status = r.ok() ? Status::none : r.status;
       at.reason = r.ok() ? "no time" : r.reason;
     }
-    return;
+    return false;
   }
   const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
   at.each_by_itself = at.each_by_itself || (r.method == "batch" && r.timer == Timer::event);
@@ -103,6 +64,60 @@ void add_row(CaseTimes& at, const Record& r, const RunTime& run) {
   if (at.clock != clock) at.clock = several_clocks;
   if (at.cache != r.cache) at.cache = several_clocks;
   at.runs.push_back(run);
+  return true;
+}
+
+// The spread of too few samples stands for their interval.
+RunTime run_of(const Record& r) {
+  RunTime run{.timer = r.timer,
+              .cold = r.cache == "cold",
+              .cached = r.cached == "yes",
+              .slowed = r.throttled.value_or(0) > 0.5,
+              .time_s = r.time_s.value_or(0),
+              .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
+              .of_ceiling = r.of_ceiling,
+              .wall_s = r.wall_s,
+              .batch = r.batch.value_or(0),
+              .gb_per_s = r.gb_per_s,
+              .gflop_per_s = r.gflop_per_s,
+              .gitems_per_s = r.gitems_per_s,
+              .bytes = r.bytes,
+              .flops = r.flops,
+              .items = r.items,
+              .ceiling = r.ceiling};
+  run.low_s = std::min(run.time_s, r.time_low_s.value_or(r.min_s.value_or(run.time_s)));
+  run.high_s = std::max(run.time_s, r.time_high_s.value_or(r.p95_s.value_or(run.time_s)));
+  return run;
+}
+
+// Rows of older files do not tell their device's compute units; families launch so many groups on each, and
+// rows count the items.
+std::int64_t units_of(const CaseName& name, const RunTime& run) {
+  const auto number = [&](std::string_view axis) {
+    const Value* value = name.axis(axis);
+    const auto* n = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
+    return n != nullptr ? *n : 0;
+  };
+  std::int64_t per_unit = 0;
+  if (name.family == "arithmetic") per_unit = number("groups_per_unit") * number("group") * number("width");
+  if (name.family == "latency" && number("hops") > 0) {
+    const Value* kernel = name.axis("kernel");
+    if (kernel != nullptr && *kernel == Value("chase_groups")) per_unit = 4 * number("hops");
+  }
+  const std::int64_t items = run.items.value_or(0);
+  return per_unit > 0 && items % per_unit == 0 ? items / per_unit : 0;
+}
+
+// A time that is none makes every number after it wrong.
+void check_times(const Record& r, const std::string& file, std::size_t line) {
+  if (!r.ok()) return;
+  for (const auto& column : columns()) {
+    const auto* member = std::get_if<Number Record::*>(&column.member);
+    if (member == nullptr || column.unit != "s" || column.name == "sd_s") continue;
+    const Number& value = r.**member;
+    if (value && !(*value > 0))
+      throw Error(Kind::io, fmt::format("{}:{}: column {}: {} s is no time", file, line, column.name, *value));
+  }
 }
 
 // Which run of which case a row of the file became.
@@ -111,9 +126,8 @@ struct Place {
   bool event;  // timed by the device's time stamps, not by the host's clock
 };
 
-void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& places, std::string_view text,
+void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& places, CsvReader& reader,
                  const std::string& samples_name, const std::string& rows_name) {
-  CsvReader reader(text, samples_name);
   const auto column = [&](const char* title) {
     const auto it = std::ranges::find(reader.header(), title);
     if (it == reader.header().end())
@@ -145,12 +159,11 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
   for (CsvTable::Row row; reader.next(row);) {
     const auto number = [&](std::size_t c) {
       const std::string& cell = row.cells[c];
-      double value = 0;
-      const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value))
+      const auto value = number_of<double>(cell);
+      if (!value)
         throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", samples_name, row.line,
                                           reader.header()[c], cell));
-      return value;
+      return *value;
     };
     const double at = number(row_column);
     if (!(at >= 1) || at > static_cast<double>(places.size()) || at != std::floor(at))
@@ -189,23 +202,18 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
     const auto& cells = row.cells;
     if (cells[id].empty() || cells[seconds].empty()) continue;
     const std::string& cell = cells[seconds];
-    double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || !std::isfinite(value))
+    const auto value = number_of<double>(cell);
+    if (!value || !(*value > 0))
       throw Error(Kind::io, fmt::format("{}:{}: column seconds: '{}' is no time", name, row.line, cell));
     const std::string title = fmt::format("{} ({})", cells[device], cells[year]);
-    auto it = std::ranges::find(set.devices, title, &DeviceResults::name);
-    if (it == set.devices.end()) {
-      set.devices.emplace_back().name = title;
-      it = set.devices.end() - 1;
-      it->published = true;
-    }
-    CaseTimes& at = case_of(*it, cells[id], cells[id].substr(0, cells[id].find('/')));
+    DeviceResults& measured = set.device_of({.platform = {}, .name = title, .id = {}, .driver = {}});
+    measured.published = true;
+    CaseTimes& at = measured.case_of(set.names.front()->of_id(cells[id]), false);
     ++at.rows;
     at.clock = "published";
     at.bounded = true;
     if (cells[evidence].empty()) {
-      at.runs.push_back({.file = file, .run = 0, .time_s = value, .log_variance = 0, .of_ceiling = {}});
+      at.runs.push_back({.file = file, .time_s = *value, .low_s = *value, .high_s = *value, .of_ceiling = {}});
     } else {
       ++at.bad;
       at.status = Status::wrong_result;
@@ -257,9 +265,32 @@ std::optional<CaseTimes> CaseTimes::by_host() const {
   return out;
 }
 
-const CaseTimes* DeviceResults::find(const std::string& case_id) const {
-  const auto it = by_id.find(case_id);
-  return it != by_id.end() ? &cases[it->second] : nullptr;
+const CaseTimes* DeviceResults::find(std::string_view case_id, bool tuned) const {
+  const auto& index = tuned ? tuned_by_id_ : by_id_;
+  const auto it = index.find(case_id);
+  return it != index.end() ? &cases[it->second] : nullptr;
+}
+
+CaseTimes& DeviceResults::case_of(const CaseName& name, bool tuned) {
+  const auto [it, is_new] = (tuned ? tuned_by_id_ : by_id_).try_emplace(name.id, cases.size());
+  if (is_new) {
+    auto& made = cases.emplace_back();
+    made.name = &name;
+    made.tuned = tuned;
+  }
+  return cases[it->second];
+}
+
+void DeviceResults::keep(const std::vector<std::string>& families) {
+  const auto goes = [&](const auto& at) {
+    return std::ranges::find(families, at.name->family) == families.end();
+  };
+  std::erase_if(cases, goes);
+  std::erase_if(untimed, goes);
+  by_id_.clear();
+  tuned_by_id_.clear();
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    (cases[i].tuned ? tuned_by_id_ : by_id_)[cases[i].id()] = i;
 }
 
 std::string DeviceResults::label() const {
@@ -273,18 +304,185 @@ std::string DeviceResults::label() const {
   return out.empty() ? name : out;
 }
 
-void ResultsSet::add(std::string_view text, const std::string& name, std::string_view samples,
-                     const std::string& samples_name, const std::vector<Family>& families) {
-  CsvReader reader(text, name);
-  const auto file = static_cast<std::uint32_t>(files.size());
-  files.push_back(name);
-  if (reader.header().front() == figures_first_column) return add_figures(*this, reader, name, file);
+const Value* CaseName::axis(std::string_view wanted) const {
+  for (const auto& at : axes) {
+    if (*at.name == wanted) return at.value;
+  }
+  return nullptr;
+}
 
+CaseAxis CaseNames::axis_of(const std::string& name, const std::string& cell) {
+  const auto axis = axis_names_.try_emplace(name, name).first;
+  auto value = values_.find(cell);
+  if (value == values_.end()) value = values_.emplace(cell, value_of(cell)).first;
+  return {&axis->second, &value->second};
+}
+
+const CaseName& CaseNames::of(const Record& row, const std::vector<Family>& families) {
+  // All rows of an id have its axes: only the first is looked at.
+  const auto known = known_.find(row.case_id);
+  if (known != known_.end()) return *known->second;
+  Record full;
+  full.family = row.family;
+  full.case_id = row.case_id;
+  full.axes = row.axes;
+  add_later_axes(full, families);
+  auto& by_full_id = known_[full.case_id];
+  if (by_full_id == nullptr) {
+    CaseName& name = names_.emplace_back();
+    name.id = full.case_id;
+    name.family = full.family;
+    const auto family = std::ranges::find(families, full.family, &Family::name);
+    if (family != families.end()) {
+      for (const auto& axis : family->axes) {
+        if (const auto cell = full.axis(axis.name); !cell.empty())
+          name.axes.push_back(axis_of(axis.name, cell));
+      }
+    }
+    // What the family has no more, or an unknown family's; but not what merely follows from the axes.
+    for (const auto& [axis, cell] : full.axes) {
+      const bool derived = family != families.end() &&
+                           std::ranges::find(family->derived, axis, &Derived::name) != family->derived.end();
+      if (!cell.empty() && !derived && name.axis(axis) == nullptr) name.axes.push_back(axis_of(axis, cell));
+    }
+    by_full_id = &name;
+  }
+  const CaseName& name = *by_full_id;
+  known_[row.case_id] = &name;
+  return name;
+}
+
+const CaseName& CaseNames::of_id(const std::string& id) {
+  auto& known = known_[id];
+  if (known != nullptr) return *known;
+  CaseName& name = names_.emplace_back();
+  name.id = id;
+  const auto parts = split(id, '/');
+  name.family = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto equals = std::min(parts[i].find('='), parts[i].size());
+    name.axes.push_back(axis_of(parts[i].substr(0, equals),
+                                equals < parts[i].size() ? parts[i].substr(equals + 1) : "yes"));
+  }
+  known = &name;
+  return name;
+}
+
+DeviceResults& ResultsSet::device_of(const DeviceKey& key) {
+  for (auto& device : devices) {
+    if (static_cast<const DeviceKey&>(device) == key) return device;
+  }
+  auto& device = devices.emplace_back();
+  static_cast<DeviceKey&>(device) = key;
+  return device;
+}
+
+namespace {
+
+// Adds rows one by one: what a file's rows have in common is remembered between them.
+class Filing {
+ public:
+  Filing(ResultsSet& set, const std::string& name, const std::vector<Family>& families)
+      : set_(set), families_(families), name_(name), file_(static_cast<std::uint32_t>(set.files.size())) {
+    set.files.push_back(name);
+  }
+
+  // Where the row's time went, if it has one.
+  std::optional<Place> add(const Record& r, std::size_t line) {
+    const std::uint32_t place = set_.rows++;
+    if (r.api != "opencl") return {};
+    DeviceResults& device = device_of(r);
+    if (!r.finding.empty()) {
+      ++device.findings;
+      return {};
+    }
+    tuning_ = tuning_ || r.command.starts_with("[\"tune\"");
+    check_times(r, name_, line);
+    CaseTimes& at = device.case_of(set_.names.front()->of(r, families_), !r.tuned.empty());
+    RunTime run = run_of(r);
+    run.file = file_;
+    run.run = run_number(r);
+    run.row = place;
+    if (!at.runs.empty() && at.runs.back().run == run.run)
+      throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name_, line,
+                                        r.run.value_or(0), at.label()));
+    // A search looks again and longer at what seems good: its last look is the one that counts.
+    if (tuning_ && !at.runs.empty() && at.runs.back().file == file_) at.runs.pop_back();
+    const bool timed = add_row(at, r, run);
+    if (!timed || !r.exhibit.empty())
+      device.untimed.push_back({at.name, r.status, !r.exhibit.empty(), r.reason});
+    if (!timed) return {};
+    device.compute_units =
+        std::max(device.compute_units, r.compute_units ? *r.compute_units : units_of(*at.name, run));
+    if (r.family == "ceiling" && r.ceiling != Ceiling::none && at.counts(run)) {
+      double& best = device.ceilings[r.ceiling];
+      best = std::max(best, rate_of(r).value_or(0));
+    }
+    return Place{static_cast<std::size_t>(&device - set_.devices.data()),
+                 static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1,
+                 r.timer == Timer::event};
+  }
+
+ private:
+  DeviceResults& device_of(const Record& r) {
+    if (last_device_ < set_.devices.size()) {
+      DeviceResults& last = set_.devices[last_device_];
+      if (last.name == r.device && last.id == r.device_id && last.driver == r.driver &&
+          last.platform == r.platform)
+        return last;
+    }
+    DeviceResults& device = set_.device_of(r.device_key());
+    last_device_ = static_cast<std::size_t>(&device - set_.devices.data());
+    if (device.version.empty()) {
+      device.version = r.version;
+      device.cpu = r.cpu;
+      device.type = r.device_type;
+    }
+    return device;
+  }
+
+  std::uint32_t run_number(const Record& r) {
+    const std::int64_t run = r.run.value_or(0);
+    if (run != last_run_.second || r.run_id != last_run_.first || run_numbers_.empty()) {
+      last_run_ = {r.run_id, run};
+      const auto [it, is_new] = run_numbers_.try_emplace(last_run_, set_.runs);
+      if (is_new) ++set_.runs;
+      last_number_ = it->second;
+    }
+    return last_number_;
+  }
+
+  ResultsSet& set_;
+  const std::vector<Family>& families_;
+  std::string name_;
+  std::uint32_t file_;
+  std::size_t last_device_ = SIZE_MAX;
+  std::pair<std::string, std::int64_t> last_run_;
+  std::uint32_t last_number_ = 0;
+  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> run_numbers_;
+  bool tuning_ = false;
+};
+
+}  // namespace
+
+void ResultsSet::add(std::string_view text, const std::string& file, std::string_view samples,
+                     const std::string& samples_name, const std::vector<Family>& families) {
+  CsvReader reader(text, file);
+  if (samples.empty()) return add(reader, file, nullptr, samples_name, families);
+  CsvReader samples_reader(samples, samples_name);
+  add(reader, file, &samples_reader, samples_name, families);
+}
+
+void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samples,
+                     const std::string& samples_name, const std::vector<Family>& families) {
+  if (reader.header().front() == figures_first_column) {
+    files.push_back(name);
+    return add_figures(*this, reader, name, static_cast<std::uint32_t>(files.size() - 1));
+  }
   const RecordReader records(reader.header(), name);
-  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> run_numbers;
+  Filing filing(*this, name, families);
   std::vector<std::optional<Place>> places;  // per row of the file
-  std::size_t unfinished = 0;                // rows since the last footer
-  bool tuning = false;
+  std::size_t count = 0, unfinished = 0;     // unfinished: rows since the last footer
   CsvTable::Row row;
   for (Record r; reader.next(row);) {
     if (!records.read(row, r)) {
@@ -295,46 +493,16 @@ void ResultsSet::add(std::string_view text, const std::string& name, std::string
       continue;
     }
     ++unfinished;
-    add_later_axes(r, families);
-    auto& place = places.emplace_back();
-    DeviceResults& device = device_of(*this, r);
-    if (!r.finding.empty()) {
-      ++device.findings;
-      continue;
-    }
-    tuning = tuning || r.command.starts_with("[\"tune\"");
-    const auto [it, is_new] =
-        run_numbers.try_emplace({r.run_id, r.run.value_or(0)}, static_cast<std::uint32_t>(runs));
-    if (is_new) ++runs;
-    RunTime run{.file = file,
-                .run = it->second,
-                .time_s = r.time_s.value_or(0),
-                .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
-                .of_ceiling = r.of_ceiling,
-                .wall_s = r.wall_s,
-                .batch = r.batch.value_or(0),
-                .slowed = r.throttled.value_or(0) > 0.5};
-    CaseTimes& at = case_of(device, r.tuned.empty() ? r.case_id : r.case_id + "/tuned", r.family);
-    if (!at.runs.empty() && at.runs.back().run == run.run)
-      throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name, row.line,
-                                        r.run.value_or(0), at.id));
-    // A search looks again and longer at what seems good: its last look is the one that counts.
-    if (tuning && !at.runs.empty() && at.runs.back().file == file) at.runs.pop_back();
-    add_row(at, r, run);
-    if (!at.runs.empty() && at.runs.back().run == run.run)
-      place = {static_cast<std::size_t>(&device - devices.data()),
-               static_cast<std::size_t>(&at - device.cases.data()), at.runs.size() - 1, r.timer == Timer::event};
-    if (r.family == "ceiling" && r.ok() && r.ceiling != Ceiling::none) {
-      double& best = device.ceilings[r.ceiling];
-      best = std::max(best, rate_of(r).value_or(0));
-    }
+    ++count;
+    auto place = filing.add(r, row.line);
+    if (samples != nullptr) places.push_back(place);
   }
   records.check_header();
   if (!reader.complete_last_line())
     reader.fail("the file ends within this row: clweave run --resume finishes what was interrupted");
-  if (places.empty()) throw Error(Kind::io, name + ": no row to compare");
-  if (unfinished > 0) notes.push_back(fmt::format("{} was interrupted after {} rows", name, places.size()));
-  if (!samples.empty()) add_samples(*this, places, samples, samples_name, name);
+  if (count == 0) throw Error(Kind::io, name + ": no row to compare");
+  if (unfinished > 0) notes.push_back(fmt::format("{} was interrupted after {} rows", name, count));
+  if (samples != nullptr) add_samples(*this, places, *samples, samples_name, name);
 }
 
 void ResultsSet::merge(ResultsSet other) {
@@ -344,21 +512,21 @@ void ResultsSet::merge(ResultsSet other) {
       for (auto& run : at.runs) {
         run.file += file;
         run.run += runs;
+        run.row += rows;
       }
     }
-    const auto same = std::ranges::find_if(devices, [&](const DeviceResults& d) {
-      return d.name == device.name && d.id == device.id && d.platform == device.platform &&
-             d.driver == device.driver && d.published == device.published;
-    });
+    const auto same = std::ranges::find_if(devices, [&](const DeviceKey& other) { return other == device; });
     if (same == devices.end()) {
       devices.push_back(std::move(device));
       continue;
     }
     same->findings += device.findings;
+    same->compute_units = std::max(same->compute_units, device.compute_units);
+    same->untimed.insert(same->untimed.end(), device.untimed.begin(), device.untimed.end());
     for (const auto& [name, rate] : device.ceilings)
       same->ceilings[name] = std::max(same->ceilings[name], rate);
     for (auto& more : device.cases) {
-      CaseTimes& at = case_of(*same, more.id, more.family);
+      CaseTimes& at = same->case_of(*more.name, more.tuned);
       if (at.rows == 0) {
         at = std::move(more);
         continue;
@@ -384,21 +552,17 @@ void ResultsSet::merge(ResultsSet other) {
   }
   files.insert(files.end(), other.files.begin(), other.files.end());
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+  names.insert(names.end(), other.names.begin(), other.names.end());
   runs += other.runs;
+  rows += other.rows;
 }
 
 void ResultsSet::keep(const std::vector<std::string>& families) {
   if (families.empty()) return;
   std::set<std::string> here;
   for (auto& device : devices) {
-    std::vector<CaseTimes> kept;
-    for (auto& at : device.cases) {
-      here.insert(at.family);
-      if (std::ranges::find(families, at.family) != families.end()) kept.push_back(std::move(at));
-    }
-    device.cases = std::move(kept);
-    device.by_id.clear();
-    for (std::size_t i = 0; i < device.cases.size(); ++i) device.by_id[device.cases[i].id] = i;
+    for (const auto& at : device.cases) here.insert(at.family());
+    device.keep(families);
   }
   std::erase_if(devices,
                 [](const DeviceResults& device) { return device.published && device.cases.empty(); });
@@ -409,12 +573,49 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
   }
 }
 
-ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>& families) {
+bool same_content(const std::string& one, const std::string& other) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(one, error);
+  if (error || size != std::filesystem::file_size(other, error) || error) return false;
+  if (std::filesystem::equivalent(one, other, error)) return true;
+  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
+  return a && b &&
+         std::equal(std::istreambuf_iterator<char>(a), std::istreambuf_iterator<char>(),
+                    std::istreambuf_iterator<char>(b), std::istreambuf_iterator<char>());
+}
+
+ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>& families,
+                        Samples samples) {
   ResultsSet out;
-  for (const auto& file : files) {
-    const std::string text = read_text(file);
-    const std::string samples = samples_beside(file);
-    out.add(text, file, samples.empty() ? "" : read_text(samples), samples, families);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto first = std::ranges::find_if(files, [&](const auto& other) {
+      return &other >= &files[i] || same_content(files[i], other);
+    });
+    if (&*first < &files[i]) {
+      out.notes.push_back(files[i] == *first
+                              ? files[i] + " is given twice: its rows count once"
+                              : fmt::format("{} is the same file as {}: its rows count once", files[i], *first));
+      continue;
+    }
+    CsvReader reader(files[i]);
+    const std::string beside = samples == Samples::read ? samples_beside(files[i]) : "";
+    if (beside.empty()) {
+      out.add(reader, files[i], nullptr, {}, families);
+    } else {
+      CsvReader samples_reader(beside);
+      out.add(reader, files[i], &samples_reader, beside, families);
+    }
+  }
+  return out;
+}
+
+ResultsSet results_of(const std::vector<Record>& records, const std::vector<Family>& families) {
+  ResultsSet out;
+  Filing filing(out, "rows", families);
+  std::int64_t run = 0;
+  for (Record record : records) {
+    record.run = ++run;
+    filing.add(record, 0);
   }
   return out;
 }

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare_results: results files reduced to what comparing takes: per device and case the time of each run.
+// results_set: what results files say, read once and grouped by device, case and run. Every answer starts here.
+//
+// Which rows count is decided here and in `counts`, for all answers alike:
+//   findings   are conclusions, not times: counted, otherwise left out
+//   api        rows of another API than OpenCL are other programs: left out
+//   tuned      a case in the configuration that tuning found is another case than the same one by default
+//   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of no
+//              claim, card or roofline
+//   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
+//   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline and
+//              what is told per ceiling leave them out
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,30 +22,68 @@
 #include <utility>
 #include <vector>
 
+#include "results/device_key.hpp"
 #include "results/record.hpp"
 
 namespace clweave {
 
 inline constexpr const char* several_clocks = "several clocks";
 
-// One process' look at a case.
+// A case as all its rows have it. Axes are in the family's order, without those whose cell is empty; their names
+// and values belong to the set, which holds each once.
+struct CaseAxis {
+  const std::string* name;
+  const Value* value;
+};
+struct CaseName {
+  std::string id, family;
+  std::vector<CaseAxis> axes;
+
+  const Value* axis(std::string_view name) const;  // null: it has none
+};
+
+// Case names, each once.
+class CaseNames {
+ public:
+  // Of a row. With the axes that its family got later, as add_later_axes gives them.
+  const CaseName& of(const Record&, const std::vector<Family>&);
+  // Of a published figure, which has no columns for axes.
+  const CaseName& of_id(const std::string& id);
+
+ private:
+  CaseAxis axis_of(const std::string& name, const std::string& cell);
+
+  std::unordered_map<std::string, const CaseName*> known_;  // by id as rows have it
+  std::deque<CaseName> names_;
+  std::unordered_map<std::string, Value> values_;           // by text
+  std::unordered_map<std::string, std::string> axis_names_;  // each its own
+};
+
+// One row that is ok: one process' look at a case.
 struct RunTime {
   std::uint32_t file = 0, run = 0;  // numbers within the set
-  double time_s = 0;                // its median
-  double log_variance = 0;          // of the median's logarithm, by its interval; 0: not known
+  std::uint32_t row = 0;            // place among all rows of the set
+  Timer timer = Timer::none;
+  bool cold = false;
+  bool cached = false;      // the buffers fit a cache
+  bool slowed = false;      // most of its samples were taken while the canary ran slow
+  double time_s = 0;        // its median
+  double log_variance = 0;  // of the median's logarithm, by its interval; 0: not known
+  double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
   Number of_ceiling;
   Number wall_s = {};      // its median by the host's clock, launch and wait included
   std::int64_t batch = 0;  // executions that share a launch and a wait
-  bool slowed = false;     // most of its samples were taken while the canary ran slow
+  Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
+  Count bytes = {}, flops = {}, items = {};
+  Ceiling ceiling = Ceiling::none;
 };
 
 // Everything that one side says about a case.
 struct CaseTimes {
-  std::string id;  // case_id; with /tuned behind it for a row of `run --tuned`
-  std::string family;
-  std::vector<std::pair<std::string, std::string>> axes;  // of the id
-  Status status = Status::ok;                              // the first that was not ok, if any
-  std::string reason;                                     // of that one
+  const CaseName* name = nullptr;
+  bool tuned = false;
+  Status status = Status::ok;   // the first that was not ok, if any
+  std::string reason;           // of that one
   std::string clock;            // "event, warm": times of different ones do not compare
   std::string cache;            // warm or cold
   std::string work;             // bytes, operations and items: nor do those of different work
@@ -44,6 +94,12 @@ struct CaseTimes {
   std::uint32_t rows = 0, bad = 0;
   std::vector<RunTime> runs;  // of the rows that were ok
 
+  // Whether a time of it decides claims, cards and rooflines.
+  bool counts(const RunTime& run) const { return !exhibit && !run.cold; }
+
+  const std::string& id() const { return name->id; }
+  const std::string& family() const { return name->family; }
+  std::string label() const { return tuned ? id() + "/tuned" : id(); }  // for people
   bool ok() const { return status == Status::ok; }
   double median_s() const;  // over the runs
   // The same by the host's clock, however executions were batched; none where a run has no such time.
@@ -54,43 +110,73 @@ struct CaseTimes {
   std::optional<CaseTimes> by_host() const;
 };
 
-struct DeviceResults {
-  std::string platform, name, id, driver, version;  // version of clweave
-  std::string cpu;
-  bool published = false;                  // figures of a text, not measured here
-  std::map<Ceiling, double> ceilings;  // best rate by name
-  std::vector<CaseTimes> cases;
-  std::unordered_map<std::string, std::size_t> by_id;
-  std::size_t findings = 0;  // rows that hold conclusions, not times
-
-  const CaseTimes* find(const std::string& case_id) const;
-  // "NVIDIA H200", "AMD EPYC": without what drivers put round the product's name.
-  std::string label() const;
+// A row without a time that counts: it failed, or is an exhibit.
+struct Untimed {
+  const CaseName* name = nullptr;
+  Status status = Status::none;
+  bool exhibit = false;
+  std::string reason;
 };
 
-// One side: the devices of one or more files, in the order met.
+struct DeviceResults : DeviceKey {
+  std::string version;  // of clweave
+  std::string cpu, type;  // type: cpu, gpu, ..
+  bool published = false;              // figures of a text, not measured here
+  std::int64_t compute_units = 0;        // 0: its rows do not tell
+  std::map<Ceiling, double> ceilings;  // best rate by name
+  std::vector<CaseTimes> cases;        // in the order met
+  std::vector<Untimed> untimed;        // by row
+  std::size_t findings = 0;            // rows that hold conclusions, not times
+
+  const CaseTimes* find(std::string_view case_id, bool tuned = false) const;
+  CaseTimes& case_of(const CaseName&, bool tuned);  // made where it is not there
+  void keep(const std::vector<std::string>& families);
+  // "NVIDIA H200", "AMD EPYC": without what drivers put round the product's name.
+  std::string label() const;
+
+ private:
+  std::unordered_map<std::string_view, std::size_t> by_id_, tuned_by_id_;
+};
+
+// The devices of one or more files, in the order met.
 struct ResultsSet {
   std::vector<std::string> files;
   std::vector<DeviceResults> devices;
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
+  std::uint32_t rows = 0;
+  std::vector<std::shared_ptr<CaseNames>> names = {std::make_shared<CaseNames>()};  // those of the cases
 
   // Adds the rows of one file, by its text: a CSV of clweave run, or the published figures. Samples beside it
   // (an empty text: there are none) replace the medians and intervals of the rows. Throws `io` with file and
   // line for text that is malformed, foreign, of another schema or cut off, for a footer that counts other
-  // rows, for a row that is there twice, and for samples of another file. Rows of these families get their
-  // later axes.
-  void add(std::string_view text, const std::string& name, std::string_view samples = {},
+  // rows, for a row that is there twice, for an `ok` row with a time that is none, and for samples of another
+  // file. Rows of these families get their later axes.
+  void add(std::string_view text, const std::string& file, std::string_view samples = {},
            const std::string& samples_name = {}, const std::vector<Family>& = {});
+  void add(CsvReader& rows, const std::string& file, CsvReader* samples, const std::string& samples_name,
+           const std::vector<Family>&);
 
   // Adds all rows of another set.
   void merge(ResultsSet);
 
   // Keeps the cases of these families. Throws `usage` for one that no file has.
   void keep(const std::vector<std::string>& families);
+
+  DeviceResults& device_of(const DeviceKey&);  // made where it is not there
 };
 
-// Reads each file, and the samples beside it. Throws `io`.
-ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>&);
+enum class Samples { ignored, read };  // those beside a file: compare knows a median's interval better by them
+
+// Reads each file in pieces. One that holds the same bytes as another before it is left out, with a note.
+// Throws `io`.
+ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>&,
+                        Samples = Samples::ignored);
+
+// The set of rows that come from no file, each a run of its own.
+ResultsSet results_of(const std::vector<Record>&, const std::vector<Family>& = {});
+
+// Whether two files hold the same bytes; false where either cannot be read.
+bool same_content(const std::string& one, const std::string& other);
 
 }  // namespace clweave

@@ -18,6 +18,7 @@ void describe_device(Record& record, const DeviceInfo& device) {
   record.device_id = !device.pci.empty() ? device.pci : !device.uuid.empty() ? device.uuid : device.index();
   record.device_type = device.type;
   record.driver = device.driver;
+  if (device.compute_units > 0) record.compute_units = static_cast<std::int64_t>(device.compute_units);
   if (device.clock_mhz > 0) record.clock_mhz = static_cast<double>(device.clock_mhz);
 }
 

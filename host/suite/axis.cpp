@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "suite/range.hpp"
 
@@ -24,11 +24,8 @@ bool Axis::is_called(const std::string& word) const {
 }
 
 Value value_of(const std::string& text) {
-  const char* end = text.data() + text.size();
-  std::int64_t n = 0;
-  if (auto [at, error] = std::from_chars(text.data(), end, n); error == std::errc{} && at == end) return n;
-  double x = 0;
-  if (auto [at, error] = std::from_chars(text.data(), end, x); error == std::errc{} && at == end) return x;
+  if (const auto n = number_of<std::int64_t>(text)) return *n;
+  if (const auto x = number_of<double>(text)) return *x;
   return text;
 }
 

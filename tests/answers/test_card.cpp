@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_fingerprint: cards from invented rows of the families.
 #include "answers/card.hpp"
+#include "answers/short_names.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -48,7 +49,14 @@ Record ceiling(const std::string& name, double rate) {
   return r;
 }
 
-Card card(const std::vector<Record>& records) { return card_of(device_rows(records).at(0), all_families()); }
+Card card(const std::vector<Record>& records) {
+  const ResultsSet results = results_of(records);
+  return card_of(device_rows(results).at(0), all_families());
+}
+
+std::string shown(const Report& report, const char* format) {
+  return text_of(report, format, Screen{.ascii = false});
+}
 
 const Trait& trait(const Card& card, const std::string& name) {
   return *std::ranges::find(card.traits, name, &Trait::name);
@@ -142,7 +150,9 @@ TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
 TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
   Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
   r.items = 4 * 1000 * 132;
-  EXPECT_EQ(device_rows({r}).at(0).compute_units, 132);
+  EXPECT_EQ(results_of({r}).devices.at(0).compute_units, 132);
+  r.compute_units = 66;
+  EXPECT_EQ(results_of({r}).devices.at(0).compute_units, 66) << "what a row says is not computed";
 }
 
 TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
@@ -162,7 +172,7 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
 
 TEST(FingerprintOutput, OneCard) {
   const std::string out =
-      fingerprint_text({card({ceiling("copy", 200), ceiling("read", 250)})}, Screen(), true);
+      shown(report_of(std::vector<Card>{card({ceiling("copy", 200), ceiling("read", 250)})}, true), "text");
   EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
 
 trait  value  unit  by  meaning
@@ -187,21 +197,37 @@ TEST(FingerprintOutput, TwoCardsSideBySide) {
   auto records = std::vector{ceiling("copy", 200), ceiling("copy", 1234.5), ceiling("read", 1300)};
   records[1].device = records[2].device = "Loom 2";
   std::vector<Card> cards;
-  for (const auto& rows : device_rows(records)) cards.push_back(card_of(rows, all_families()));
-  EXPECT_EQ(fingerprint_markdown(cards),
-            R"(* A: Loom 1, Invented, driver 1.2
-* B: Loom 2, Invented, driver 1.2
+  const ResultsSet results = results_of(records);
+  for (const auto& rows : device_rows(results)) cards.push_back(card_of(rows, all_families()));
+  EXPECT_THAT(shown(report_of(cards, false), "markdown"), testing::StartsWith(
+            R"(A  Loom 1, Invented, driver 1.2  
+B  Loom 2, Invented, driver 1.2  
 
 | trait | A | B | unit | meaning |
 | --- | ---: | ---: | --- | --- |
 | copy | 200 | 1234 | GB/s | copy, both directions |
 | read | - | 1300 | GB/s | read |
-)");
-  const std::string csv = fingerprint_csv(cards);
+)"));
+  const std::string csv = shown(report_of(cards, false), "csv");
   EXPECT_THAT(csv, testing::StartsWith("device,trait,value,low,high,unit,note,meaning,command,cases\n"));
   EXPECT_THAT(csv, HasSubstr("\"Loom 2, Invented, driver 1.2\",copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
                              "directions\",,ceiling/kernel=copy\n"));
-  EXPECT_THAT(fingerprint_json(cards), HasSubstr(R"("value": 1234.5)"));
+  EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
+}
+
+TEST(FingerprintOutput, TheTwentySeventhDeviceHasALetterOfItsOwn) {
+  EXPECT_EQ(letter_of(0), "A");
+  EXPECT_EQ(letter_of(25), "Z");
+  EXPECT_EQ(letter_of(26), "AA");
+  EXPECT_EQ(letter_of(52), "BA");
+  EXPECT_EQ(letter_of(26 + 26 * 26), "AAA");
+}
+
+TEST(FingerprintOutput, ANameInAnotherEncodingIsStillShown) {
+  Record latin = ceiling("copy", 200);
+  latin.device = "Caf\xe9";
+  const Card made = card({latin});
+  EXPECT_THAT(shown(report_of(std::vector{made}, false), "json"), HasSubstr("Caf\xef\xbf\xbd"));
 }
 
 }  // namespace

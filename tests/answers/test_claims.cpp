@@ -78,12 +78,12 @@ std::string claim(const std::string& decided_by, const std::string& more = "") {
 
 struct Ruled {
   std::vector<Claim> claims;
-  std::vector<Record> records;
+  ResultsSet results;
   std::vector<DeviceRows> rows;
   Ruling ruling;
 
-  Ruled(const std::string& json, std::vector<Record> given)
-      : claims(parse_claims(json, "test")), records(std::move(given)), rows(device_rows(records)) {
+  Ruled(const std::string& json, const std::vector<Record>& given)
+      : claims(parse_claims(json, "test")), results(results_of(given)), rows(device_rows(results)) {
     ruling = ruling_of(claims.at(0), rows.at(0), {loom()});
   }
   double value() const { return ruling.number->value; }
@@ -543,11 +543,16 @@ const std::string two_claims =
 
 std::vector<DeviceRulings> rulings_of(const std::vector<Claim>& claims, const std::vector<Record>& records) {
   std::vector<DeviceRulings> out;
-  for (const auto& rows : device_rows(records)) {
-    auto& device = out.emplace_back(DeviceRulings{rows.device, rows.name(), {}});
+  const ResultsSet results = results_of(records);
+  for (const auto& rows : device_rows(results)) {
+    auto& device = out.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
     for (const auto& claim : claims) device.rulings.push_back(ruling_of(claim, rows, {loom()}));
   }
   return out;
+}
+
+std::string shown(const Report& report, const char* format) {
+  return text_of(report, format, Screen{.ascii = false});
 }
 
 std::vector<Record> without_noise() {
@@ -560,7 +565,7 @@ std::vector<Record> without_noise() {
 TEST(ClaimsOutput, OneDevice) {
   const auto claims = parse_claims(two_claims, "test");
   const auto records = without_noise();
-  EXPECT_EQ(claims_text(rulings_of(claims, records), Screen(), true),
+  EXPECT_EQ(shown(report_of(rulings_of(claims, records), true), "text"),
             R"(Loom 1, Invented, driver 1.2
 2 claims: 1 holds, 1 not testable
 
@@ -595,9 +600,11 @@ TEST(ClaimsOutput, SeveralDevicesSideBySide) {
     r.device = "Loom 2";
     records.push_back(r);
   }
-  EXPECT_EQ(claims_markdown(rulings_of(claims, records)),
-            R"(* A: Loom 1, Invented, driver 1.2. 2 claims: 1 holds, 1 not testable
-* B: Loom 2, Invented, driver 1.2. 2 claims: 1 fails, 1 not testable
+  EXPECT_THAT(shown(report_of(rulings_of(claims, records), false), "markdown"),
+              testing::StartsWith(R"(A  Loom 1, Invented, driver 1.2  
+   2 claims: 1 holds, 1 not testable  
+B  Loom 2, Invented, driver 1.2  
+   2 claims: 1 fails, 1 not testable  
 
 | claim | A | B | published | statement |
 | --- | --- | --- | --- | --- |
@@ -605,15 +612,15 @@ TEST(ClaimsOutput, SeveralDevicesSideBySide) {
 | t-2 | not testable | not testable |  | Satin shines |
 
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
-of the noise between runs: clweave run --claims --runs 5 does.
-)");
+of the noise between runs: clweave run --claims --runs 5 does.  
+)"));
 }
 
 TEST(ClaimsOutput, Csv) {
   const auto claims = parse_claims(two_claims, "test");
   const auto records = without_noise();
   EXPECT_EQ(
-      claims_csv(rulings_of(claims, records)),
+      shown(report_of(rulings_of(claims, records), false), "csv"),
       R"(device,claim,verdict,value,low,high,unit,asked,note,runs,published,evidence,exhibit,statement,source,command,cases
 "Loom 1, Invented, driver 1.2",t-1,holds,2,2,2,x,> 1x ±3 %,,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
 "Loom 1, Invented, driver 1.2",t-2,not testable,,,,x,< 1x ±3 %,rows are missing,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
@@ -623,7 +630,7 @@ TEST(ClaimsOutput, Csv) {
 TEST(ClaimsOutput, JsonHasWhatTheCsvHas) {
   const auto claims = parse_claims(two_claims, "test");
   const auto records = without_noise();
-  const std::string json = claims_json(rulings_of(claims, records));
+  const std::string json = shown(report_of(rulings_of(claims, records), false), "json");
   EXPECT_THAT(json, AllOf(HasSubstr(R"("verdict": "holds")"), HasSubstr(R"("value": 2.0)"),
                           HasSubstr(R"("void": "The shed was shut.")"), HasSubstr(R"("cases": [)")));
 }

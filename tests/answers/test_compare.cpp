@@ -3,6 +3,7 @@
 // often it is false.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -45,6 +46,7 @@ Record row(const Axes& axes, double time_s, int run = 1, const std::string& fami
   record.driver = "1.2";
   record.family = family;
   record.case_id = family;
+  record.axes = axes;
   for (const auto& [name, value] : axes) record.case_id += fmt::format("/{}={}", name, value);
   record.status = Status::ok;
   record.timer = Timer::event;
@@ -70,9 +72,15 @@ Record on(Record record, const std::string& device, const std::string& driver = 
 }
 
 std::string csv_of(const std::vector<Record>& records, bool footer = true) {
-  std::string text = csv_line(header_cells({}));
-  for (const auto& record : records) text += csv_line(cells_of(record, {}));
-  if (footer) text += csv_line(footer_cells(records.size(), {}));
+  std::vector<std::string> axes;
+  for (const auto& record : records) {
+    for (const auto& [name, value] : record.axes) {
+      if (std::ranges::find(axes, name) == axes.end()) axes.push_back(name);
+    }
+  }
+  std::string text = csv_line(header_cells(axes));
+  for (const auto& record : records) text += csv_line(cells_of(record, axes));
+  if (footer) text += csv_line(footer_cells(records.size(), axes));
   return text;
 }
 
@@ -80,6 +88,10 @@ ResultsSet set_of(const std::vector<Record>& records) {
   ResultsSet set;
   set.add(csv_of(records), "x.csv");
   return set;
+}
+
+std::string shown(const Report& report, const char* format) {
+  return text_of(report, format, Screen{.ascii = false});
 }
 
 std::string complaint_of(const std::function<void()>& call, Kind kind) {
@@ -129,7 +141,9 @@ TEST(Reader, ReducesRowsToRunsOfCases) {
   EXPECT_EQ(set.runs, 3U);
   const CaseTimes* at = set.devices[0].find("loom/kernel=grid/n=64");
   ASSERT_NE(at, nullptr);
-  EXPECT_THAT(at->axes, ElementsAre(std::pair("kernel", "grid"), std::pair("n", "64")));
+  EXPECT_EQ(*at->name->axis("kernel"), Value("grid"));
+  EXPECT_EQ(*at->name->axis("n"), Value(std::int64_t{64}));
+  EXPECT_EQ(at->name->axis("type"), nullptr);
   EXPECT_EQ(at->median_s(), 2);
   EXPECT_EQ(at->of_ceiling(), 0.5);
   EXPECT_EQ(at->clock, "event, warm");
@@ -178,10 +192,10 @@ TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
 TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
   const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)}, false);
   EXPECT_EQ(complaint(good.substr(0, good.size() - 1)),
-            "x.csv:3:159: the file ends within this row: clweave run --resume finishes what was interrupted");
+            "x.csv:3:164: the file ends within this row: clweave run --resume finishes what was interrupted");
   EXPECT_THAT(complaint(good + "\"clweave-1"), StartsWith("x.csv:4:11: the file ends within this row"));
   EXPECT_EQ(complaint(good + "clweave-1,2\n"),
-            fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({}).size()));
+            fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({"kernel"}).size()));
   EXPECT_EQ(complaint(replaced(good, "Loom 1", "Lo\"om")), "x.csv:2:50: a quote inside an unquoted cell");
   EXPECT_EQ(complaint(good + "\"x\n"), "x.csv:4:1: a quote that is never closed");
   EXPECT_THAT(complaint(replaced(good, ",8000,", ",many,")), "x.csv:2: column bytes: 'many' is no number");
@@ -214,6 +228,44 @@ TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
 TEST(Reader, RefusesARowThatIsThereTwice) {
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "grid"}}, 2)})),
             "x.csv:3: a second row of run 1 of loom/kernel=grid");
+}
+
+TEST(Reader, RefusesATimeThatIsNoneByLineAndColumn) {
+  Record zero = row({{"kernel", "row"}}, 0), negative = row({{"kernel", "row"}}, 1);
+  negative.wall_s = -1;
+  EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})), "x.csv:3: column time_s: 0 s is no time");
+  EXPECT_EQ(complaint(csv_of({negative})), "x.csv:2: column wall_s: -1 s is no time");
+  EXPECT_EQ(complaint(csv_of({bad(zero, "timeout")})), "accepted") << "what failed has no time";
+}
+
+TEST(Reader, ATunedCaseIsAnotherThanTheSameByDefault) {
+  Record tuned = row({{"kernel", "grid"}}, 1);
+  tuned.tuned = "yes";
+  const auto set = set_of({row({{"kernel", "grid"}}, 2), tuned});
+  ASSERT_THAT(set.devices.at(0).cases, SizeIs(2));
+  EXPECT_EQ(set.devices[0].find("loom/kernel=grid")->median_s(), 2);
+  EXPECT_EQ(set.devices[0].find("loom/kernel=grid", true)->median_s(), 1);
+}
+
+TEST(Reader, ReadsAFileInPiecesAndTheSameFileOnce) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("clweave-pieces-{}", getpid());
+  std::filesystem::create_directories(folder);
+  const std::string one = folder / "one.csv", other = folder / "other.csv";
+  std::vector<Record> records;
+  for (int run = 1; run <= 20000; ++run) {
+    records.push_back(row({{"kernel", "grid"}}, run, run));
+    records.back().reason = "a, \"quoted\"\nreason";
+  }
+  for (const auto& path : {one, other}) std::ofstream(path) << csv_of(records);  // of several pieces
+  const ResultsSet set = read_results({one, other, one}, {});
+  EXPECT_EQ(set.rows, 20000U);
+  EXPECT_EQ(set.devices.at(0).cases.at(0).median_s(), 10000.5);
+  EXPECT_THAT(set.notes, ElementsAre(other + " is the same file as " + one + ": its rows count once",
+                                     one + " is given twice: its rows count once"));
+  std::ofstream(other) << csv_of(records, false) << "clweave-1,R";
+  EXPECT_THAT(complaint_of([&] { read_results({other}, {}); }, Kind::io),
+              AllOf(StartsWith(other + ":40002:"), HasSubstr("the file ends within this row")));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Reader, SamplesReplaceTheMedianAndItsInterval) {
@@ -272,14 +324,14 @@ TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
   const auto families = all_families();
   for (const auto& one : set.devices) {
     for (const auto& at : one.cases) {
-      const auto family = std::ranges::find(families, at.family, &Family::name);
-      ASSERT_NE(family, families.end()) << at.id;
-      for (const auto& [axis, value] : at.axes) {
-        const Axis* known = family->axis(axis);
-        ASSERT_NE(known, nullptr) << at.id;
-        EXPECT_TRUE(!std::holds_alternative<std::string>(value_of(value)) || known->open ||
-                    std::ranges::find(known->values, value_of(value)) != known->values.end())
-            << at.id;
+      const auto family = std::ranges::find(families, at.family(), &Family::name);
+      ASSERT_NE(family, families.end()) << at.id();
+      for (const auto& [axis, value] : at.name->axes) {
+        const Axis* known = family->axis(*axis);
+        ASSERT_NE(known, nullptr) << at.id();
+        EXPECT_TRUE(!std::holds_alternative<std::string>(*value) || known->open ||
+                    std::ranges::find(known->values, *value) != known->values.end())
+            << at.id();
       }
     }
   }
@@ -509,9 +561,7 @@ ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double sh
   DeviceResults& device = set.devices.emplace_back();
   device.name = "Loom 1";
   for (int at = 0; at < cases; ++at) {
-    CaseTimes& one = device.cases.emplace_back();
-    one.id = one.family = std::to_string(at);
-    device.by_id[one.id] = static_cast<std::size_t>(at);
+    device.case_of(set.names.front()->of_id(std::to_string(at)), false);
   }
   for (int run = 0; run < runs; ++run) {
     const double shared = shared_sd * noise.normal();
@@ -520,7 +570,6 @@ ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double sh
       device.cases[static_cast<std::size_t>(at)].runs.push_back({.file = 0,
                                                                  .run = static_cast<std::uint32_t>(run),
                                                                  .time_s = time,
-                                                                 .log_variance = 0,
                                                                  .of_ceiling = {}});
     }
   }
@@ -643,7 +692,7 @@ TEST(RegressionText, Golden) {
   after.push_back(bad(row({{"kernel", "c"}}, 1), "timeout", "no sign of life for 30 s"));
   for (auto& record : after) record.driver = "1.3";
   const auto all = compare_regression(set_of(before), set_of(after), {});
-  EXPECT_EQ(regression_text(all, Format::text, false, Screen()),
+  EXPECT_EQ(shown(report_of(all, false), "text"),
             "Loom 1, driver 1.2 -> 1.3: 5 runs against 5 runs; runs differ by 1.6 %; a typical case must "
             "change by 6 % "
             "to be called\n"
@@ -664,24 +713,24 @@ TEST(RegressionText, Golden) {
             "Times are medians of runs. SLOWER, FASTER: beyond 3 %, at a false discovery rate of 1 % over "
             "all cases.\n"
             "SAME: the interval lies within it.\n");
-  EXPECT_THAT(regression_text(all, Format::text, true, Screen()), HasSubstr("ONLY OLD  loom old"));
+  EXPECT_THAT(shown(report_of(all, true), "text"), HasSubstr("ONLY OLD  loom old"));
 }
 
 TEST(RegressionText, CsvAndJsonHoldEveryCase) {
   const auto all = compare_regression(set_of(runs_of("a", five_old) + runs_of("old", {1})),
                                       set_of(runs_of("a", five_new)), {});
-  const auto csv = parse_csv(regression_text(all, Format::csv, false, Screen()), "out");
+  const auto csv = parse_csv(shown(report_of(all, false), "csv"), "out");
   ASSERT_THAT(csv.rows, SizeIs(2));
   EXPECT_THAT(csv.rows[0].cells,
               ElementsAre("Loom 1", "loom", "loom/kernel=a", "compared", "slower", "1.30202", "1.27331",
                           "1.33137", "5.22276e-09", "0.0592474", "1", "1.3", "5", "5", ""));
   EXPECT_EQ(csv.rows[1].cells[3], "only old");
-  const auto json = nlohmann::json::parse(regression_text(all, Format::json, false, Screen()));
+  const auto json = nlohmann::json::parse(shown(report_of(all, false), "json"));
   EXPECT_EQ(json["counts"]["slower"], 1);
   EXPECT_EQ(json["cases"].size(), 2U);
   EXPECT_EQ(json["devices"][0]["spread_from"], "runs");
   EXPECT_THAT(
-      regression_text(all, Format::markdown, false, Screen()),
+      shown(report_of(all, false), "markdown"),
       HasSubstr(
           "| verdict | case | old | new | new/old | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- "
           "|\n| SLOWER | loom a | 1.00 s | 1.30 s | 1.3x | 1.273 .. 1.331 |\n"));
@@ -844,7 +893,7 @@ TEST(ArchitecturesText, Golden) {
   const ResultsSet set = two_devices();
   const auto all = compare_architectures(set, invented());
   EXPECT_EQ(
-      architectures_text(all, Format::text, false, false, Screen()),
+      shown(report_of(all, false, false), "text"),
       "device  driver  ok  wrong  not run  exhibits  wins  speed\n"
       "─────────────────────────────────────────────────────────\n"
       "A       1.2      6               1               2     1x\n"
@@ -867,16 +916,16 @@ TEST(ArchitecturesText, Golden) {
       "  loom: grid beats row 8.0x on A and loses 2.0x on B  (n=64)\n"
       "\n"
       "--family NAME or --all shows every variant, --csv every number.\n");
-  EXPECT_THAT(architectures_text(all, Format::text, true, false, Screen()),
+  EXPECT_THAT(shown(report_of(all, true, false), "text"),
               HasSubstr("loom             A            B  portability  worst\n"
                         "───────────────────────────────────────────────────\n"
                         "row     10%   1.0x   80%   1.0x          18%    13%\n"
                         "grid    80%   8.0x   40%   0.5x          53%    50%\n"
                         "weave   40%   4.0x        wrong           0%\n"
                         "% of the device's ceiling, speed over row; conditions: 2\n"));
-  const auto csv = parse_csv(architectures_text(all, Format::csv, false, false, Screen()), "out");
+  const auto csv = parse_csv(shown(report_of(all, false, false), "csv"), "out");
   EXPECT_THAT(csv.rows, SizeIs(6));
-  const auto json = nlohmann::json::parse(architectures_text(all, Format::json, false, false, Screen()));
+  const auto json = nlohmann::json::parse(shown(report_of(all, false, false), "json"));
   EXPECT_EQ(json["families"][0]["one_for_all"], "grid");
   EXPECT_EQ(json["families"][0]["variants"][2]["devices"]["B"]["state"], "wrong");
 }
@@ -945,8 +994,15 @@ TEST_F(CompareCommand, ExitCodeTellsWhatWasAskedFor) {
   EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:5%"}), slower);
   EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:50%"}), fine);
   EXPECT_EQ(run({"new.csv", "old.csv", "--fail-on", "slower"}), fine);
-  EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower"}), fine);
+  EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower"}), slower) << "what broke was not timed";
   EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower,broken"}), slower);
+}
+
+TEST_F(CompareCommand, SaysThatAFileIsComparedWithItself) {
+  EXPECT_EQ(run({"old.csv", "old.csv"}), fine);
+  EXPECT_THAT(out_, HasSubstr("the same file"));
+  run({"old.csv", "new.csv"});
+  EXPECT_THAT(out_, Not(HasSubstr("the same file")));
 }
 
 TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {

@@ -45,7 +45,7 @@ std::vector<Record> operator+(std::vector<Record> all, const Record& one) {
 
 TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
   const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
-  const auto all = rooflines_of(records);
+  const auto all = rooflines_of(results_of(records));
   ASSERT_THAT(all, SizeIs(1));
   ASSERT_THAT(all[0].kernels, SizeIs(1));
   const Placed& kernel = all[0].kernels[0];
@@ -59,14 +59,14 @@ TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
 TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
   const auto records =
       ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
-  const auto all = rooflines_of(records);
+  const auto all = rooflines_of(results_of(records));
   EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
 }
 
 TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
   const auto records = ceilings() + row("f", "k", "", 1, 90'000'000'000, 0, "copy");
-  const auto all = rooflines_of(records);
+  const auto all = rooflines_of(results_of(records));
   EXPECT_EQ(all[0].kernels[0].intensity, 0);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.9);
 }
@@ -76,13 +76,13 @@ TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
   const auto records = ceilings() + row("ceiling", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
                        row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "") +
                        row("g", "k", "", 1, 90'000'000'000, 0, "");
-  const auto all = rooflines_of(records);
+  const auto all = rooflines_of(results_of(records));
   ASSERT_THAT(all[0].roofs, SizeIs(3));
   for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, Ceiling::copy) << kernel.name;
-  const std::string text = roofline_text(all[0], Screen());
+  const std::string text = text_of(report_of(std::vector{all[0]}), "text", Screen());
   EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
   EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));
-  EXPECT_THAT(roofline_csv(all[0], true), HasSubstr("roof,local,,5000,,,,\n"));
+  EXPECT_THAT(text_of(report_of(std::vector{all[0]}), "csv", Screen()), HasSubstr("roof,local,,5000,,,,\n"));
 }
 
 TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
@@ -90,7 +90,7 @@ TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
                  row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
   records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
   records.back().cached = "yes";
-  const auto all = rooflines_of(records);
+  const auto all = rooflines_of(results_of(records));
   ASSERT_THAT(all[0].kernels, SizeIs(1));
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.5);
 }
@@ -98,13 +98,13 @@ TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
 TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
   auto records = ceilings() + row("f", "k", "float", 1, 1'000'000'000, 0, "copy");
   records.back().status = Status::implausible;
-  EXPECT_THAT(rooflines_of(records)[0].kernels, IsEmpty());
+  EXPECT_THAT(rooflines_of(results_of(records))[0].kernels, IsEmpty());
 }
 
 TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
   const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
                        row("g", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
-  const std::string text = roofline_text(rooflines_of(records)[0], Screen());
+  const std::string text = text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "text", Screen());
   EXPECT_THAT(text, HasSubstr("A  f k float"));
   EXPECT_THAT(text, HasSubstr("B  g k float"));
   EXPECT_THAT(text, HasSubstr("10 op/B"));
@@ -113,10 +113,26 @@ TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
 
 TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
   const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
-  const std::string text = roofline_csv(rooflines_of(records)[0], true);
+  const std::string text = text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "csv", Screen());
   EXPECT_THAT(text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction\n"));
   EXPECT_THAT(text, HasSubstr("\"Device, Platform\",roof,copy,,100,,,,\n"));
   EXPECT_THAT(text, HasSubstr("\"Device, Platform\",kernel,f k float,2,50,100,200,copy,0.5\n"));
+}
+
+// They are other measurements than the warm ones.
+TEST(Roofline, ColdRowsAndOtherApisHaveNoPlace) {
+  auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
+  records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy") +
+            row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
+  records[3].cache = "cold";
+  records[4].api = "cuda";
+  EXPECT_DOUBLE_EQ(rooflines_of(results_of(records)).at(0).kernels.at(0).fraction, 0.5);
+}
+
+TEST(Roofline, JsonHasTypedCells) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const std::string json = text_of(report_of(rooflines_of(results_of(records))), "json", Screen());
+  EXPECT_THAT(json, HasSubstr("\"fraction\": 0.5"));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& device : set.devices) {
       for (const auto& at : device.cases) {
         if (at.ok() != (at.bad == 0) || (at.ok() && !(at.median_s() > 0))) std::abort();
-        if (device.find(at.id) != &at) std::abort();
+        if (device.find(at.id(), at.tuned) != &at) std::abort();
       }
     }
   } catch (const Error& error) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// number: the one parser of numbers.
+#pragma once
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace clweave {
+
+// The number that the whole text is, in any locale; none for anything else, nan and inf among it.
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(static_cast<double>(value)))
+    return {};
+  return value;
+}
+
+}  // namespace clweave

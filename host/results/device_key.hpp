@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_key: which device, behind which driver: the one identity that rows are grouped by.
+#pragma once
+#include <compare>
+#include <string>
+
+namespace clweave {
+
+struct DeviceKey {
+  std::string platform, name, id, driver;
+
+  auto operator<=>(const DeviceKey&) const = default;
+};
+
+}  // namespace clweave
