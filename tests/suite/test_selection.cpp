@@ -54,7 +54,7 @@ std::vector<Family> invented() {
   beta.name = "beta";
   beta.axes = {{"type", "element", {"float", "int"}},
                {.name = "density", .meaning = "fraction", .values = {0.5, 1.0}, .takes = fractions(0, 1)},
-               {.name = "n", .meaning = "elements", .values = {8}, .takes = whole(1, 4096)}};
+               {.name = "n", .meaning = "elements", .values = {8}, .takes = whole(1, 1 << 30)}};
   beta.presets = {.smoke = {""}, .quick = {"density=0.5,1"}, .paper = {""}, .full = {""}};
   beta.plan = plan_of_n;
   return {alpha, beta, ceiling};
