@@ -49,12 +49,7 @@ std::vector<Job> with_tuned(const std::vector<Job>& jobs, const TunedStore& stor
 std::string device_key_of(const DeviceInfo& device) {
   Record record;
   describe_device(record, device);
-  return record.device_key();
-}
-
-std::string on_one_line_of(std::string key) {
-  for (auto at = key.find('\n'); at != std::string::npos; at = key.find('\n', at)) key.replace(at, 1, ", ");
-  return key;
+  return record.device_key().text();
 }
 
 // A file goes on with the devices and drivers that it began with, or its rows would be of several without a
@@ -62,13 +57,13 @@ std::string on_one_line_of(std::string key) {
 void keep_devices_of(const Unfinished& left, const std::string& path, bool one_of_several,
                      std::vector<DeviceInfo>& devices) {
   std::set<std::string> begun(left.origin.devices.begin(), left.origin.devices.end());
-  for (const auto& record : left.records) begun.insert(record.device_key());
+  for (const auto& record : left.records) begun.insert(record.device_key().text());
   std::set<std::string> here;
   for (const auto& device : devices) here.insert(device_key_of(device));
   const auto refuse = [&](const std::string& key, const char* what) {
-    std::string text = fmt::format("{} cannot go on: {} {}. Here {}", path, on_one_line_of(key), what,
-                                   here.size() == 1 ? "is" : "are");
-    for (const auto& other : here) text += "\n  " + on_one_line_of(other);
+    std::string text =
+        fmt::format("{} cannot go on: {} {}. Here {}", path, key, what, here.size() == 1 ? "is" : "are");
+    for (const auto& other : here) text += "\n  " + other;
     throw Error(Kind::no_device, text + "\nStart again with another --csv");
   };
   for (const auto& key : begun) {

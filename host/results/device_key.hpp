@@ -9,6 +9,9 @@ namespace clweave {
 struct DeviceKey {
   std::string platform, name, id, driver;
 
+  // On one line, for files and people.
+  std::string text() const { return platform + ", " + name + ", " + id + ", driver " + driver; }
+
   auto operator<=>(const DeviceKey&) const = default;
 };
 

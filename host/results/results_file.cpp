@@ -83,7 +83,7 @@ bool never_run(const Record& record) {
 
 // Findings of a device and run.
 std::string group_of(const Record& record) {
-  return fmt::format("{}\n{}", record.device_key(), record.run.value_or(0));
+  return fmt::format("{}\n{}", record.device_key().text(), record.run.value_or(0));
 }
 
 // Replaces a file by one of these rows, in one step.

@@ -116,7 +116,8 @@ void check_times(const Record& r, const std::string& file, std::size_t line) {
     if (member == nullptr || column.unit != "s" || column.name == "sd_s") continue;
     const Number& value = r.**member;
     if (value && !(*value > 0))
-      throw Error(Kind::io, fmt::format("{}:{}: column {}: {} s is no time", file, line, column.name, *value));
+      throw Error(Kind::io,
+                  fmt::format("{}:{}: column {}: {} s is no time", file, line, column.name, *value));
   }
 }
 
@@ -213,7 +214,8 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
     at.clock = "published";
     at.bounded = true;
     if (cells[evidence].empty()) {
-      at.runs.push_back({.file = file, .time_s = *value, .low_s = *value, .high_s = *value, .of_ceiling = {}});
+      at.runs.push_back(
+          {.file = file, .time_s = *value, .low_s = *value, .high_s = *value, .of_ceiling = {}});
     } else {
       ++at.bad;
       at.status = Status::wrong_result;
@@ -289,8 +291,7 @@ void DeviceResults::keep(const std::vector<std::string>& families) {
   std::erase_if(untimed, goes);
   by_id_.clear();
   tuned_by_id_.clear();
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    (cases[i].tuned ? tuned_by_id_ : by_id_)[cases[i].id()] = i;
+  for (std::size_t i = 0; i < cases.size(); ++i) (cases[i].tuned ? tuned_by_id_ : by_id_)[cases[i].id()] = i;
 }
 
 std::string DeviceResults::label() const {
@@ -361,8 +362,8 @@ const CaseName& CaseNames::of_id(const std::string& id) {
   name.family = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const auto equals = std::min(parts[i].find('='), parts[i].size());
-    name.axes.push_back(axis_of(parts[i].substr(0, equals),
-                                equals < parts[i].size() ? parts[i].substr(equals + 1) : "yes"));
+    name.axes.push_back(
+        axis_of(parts[i].substr(0, equals), equals < parts[i].size() ? parts[i].substr(equals + 1) : "yes"));
   }
   known = &name;
   return name;
@@ -404,8 +405,8 @@ class Filing {
     run.run = run_number(r);
     run.row = place;
     if (!at.runs.empty() && at.runs.back().run == run.run)
-      throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name_, line,
-                                        r.run.value_or(0), at.label()));
+      throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name_, line, r.run.value_or(0),
+                                        at.label()));
     // A search looks again and longer at what seems good: its last look is the one that counts.
     if (tuning_ && !at.runs.empty() && at.runs.back().file == file_) at.runs.pop_back();
     const bool timed = add_row(at, r, run);
@@ -588,13 +589,12 @@ ResultsSet read_results(const std::vector<std::string>& files, const std::vector
                         Samples samples) {
   ResultsSet out;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto first = std::ranges::find_if(files, [&](const auto& other) {
-      return &other >= &files[i] || same_content(files[i], other);
-    });
+    const auto first = std::ranges::find_if(
+        files, [&](const auto& other) { return &other >= &files[i] || same_content(files[i], other); });
     if (&*first < &files[i]) {
-      out.notes.push_back(files[i] == *first
-                              ? files[i] + " is given twice: its rows count once"
-                              : fmt::format("{} is the same file as {}: its rows count once", files[i], *first));
+      out.notes.push_back(files[i] == *first ? files[i] + " is given twice: its rows count once"
+                                             : fmt::format("{} is the same file as {}: its rows count once",
+                                                           files[i], *first));
       continue;
     }
     CsvReader reader(files[i]);

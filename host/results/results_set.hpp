@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// results_set: what results files say, read once and grouped by device, case and run. Every answer starts here.
+// results_set: what results files say, read once and grouped by device, case and run. Every answer starts
+// here.
 //
 // Which rows count is decided here and in `counts`, for all answers alike:
 //   findings   are conclusions, not times: counted, otherwise left out
 //   api        rows of another API than OpenCL are other programs: left out
 //   tuned      a case in the configuration that tuning found is another case than the same one by default
-//   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of no
+//   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
+//   no
 //              claim, card or roofline
 //   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
-//   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline and
+//   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
+//   and
 //              what is told per ceiling leave them out
 #pragma once
 #include <cstdint>
@@ -29,8 +32,8 @@ namespace clweave {
 
 inline constexpr const char* several_clocks = "several clocks";
 
-// A case as all its rows have it. Axes are in the family's order, without those whose cell is empty; their names
-// and values belong to the set, which holds each once.
+// A case as all its rows have it. Axes are in the family's order, without those whose cell is empty; their
+// names and values belong to the set, which holds each once.
 struct CaseAxis {
   const std::string* name;
   const Value* value;
@@ -55,7 +58,7 @@ class CaseNames {
 
   std::unordered_map<std::string, const CaseName*> known_;  // by id as rows have it
   std::deque<CaseName> names_;
-  std::unordered_map<std::string, Value> values_;           // by text
+  std::unordered_map<std::string, Value> values_;            // by text
   std::unordered_map<std::string, std::string> axis_names_;  // each its own
 };
 
@@ -65,10 +68,10 @@ struct RunTime {
   std::uint32_t row = 0;            // place among all rows of the set
   Timer timer = Timer::none;
   bool cold = false;
-  bool cached = false;      // the buffers fit a cache
-  bool slowed = false;      // most of its samples were taken while the canary ran slow
-  double time_s = 0;        // its median
-  double log_variance = 0;  // of the median's logarithm, by its interval; 0: not known
+  bool cached = false;           // the buffers fit a cache
+  bool slowed = false;           // most of its samples were taken while the canary ran slow
+  double time_s = 0;             // its median
+  double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
   double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
   Number of_ceiling;
   Number wall_s = {};      // its median by the host's clock, launch and wait included
@@ -119,10 +122,10 @@ struct Untimed {
 };
 
 struct DeviceResults : DeviceKey {
-  std::string version;  // of clweave
-  std::string cpu, type;  // type: cpu, gpu, ..
+  std::string version;                 // of clweave
+  std::string cpu, type;               // type: cpu, gpu, ..
   bool published = false;              // figures of a text, not measured here
-  std::int64_t compute_units = 0;        // 0: its rows do not tell
+  std::int64_t compute_units = 0;      // 0: its rows do not tell
   std::map<Ceiling, double> ceilings;  // best rate by name
   std::vector<CaseTimes> cases;        // in the order met
   std::vector<Untimed> untimed;        // by row
@@ -166,7 +169,10 @@ struct ResultsSet {
   DeviceResults& device_of(const DeviceKey&);  // made where it is not there
 };
 
-enum class Samples { ignored, read };  // those beside a file: compare knows a median's interval better by them
+enum class Samples {
+  ignored,
+  read
+};  // those beside a file: compare knows a median's interval better by them
 
 // Reads each file in pieces. One that holds the same bytes as another before it is left out, with a note.
 // Throws `io`.

@@ -23,9 +23,9 @@ enum class Status {
 };
 template <>
 struct Words<Status> {
-  static constexpr std::array list = {"",           "ok",           "unsupported",   "build_failed",
-                                      "launch_failed", "out_of_memory", "wrong_result", "timeout",
-                                      "crashed",    "device_lost",  "implausible"};
+  static constexpr std::array list = {
+      "",        "ok",      "unsupported", "build_failed", "launch_failed", "out_of_memory", "wrong_result",
+      "timeout", "crashed", "device_lost", "implausible"};
 };
 
 // What a row becomes for an error while its case ran.
