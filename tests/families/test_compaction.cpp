@@ -110,6 +110,6 @@ TEST(Compaction, RefusesWhatItsKernelsCannotDo) {
   EXPECT_THAT(refused({{"n", number(0)}}), HasSubstr("n takes 1 to"));
   EXPECT_THAT(refused({{"kept", Value(1.5)}}), HasSubstr("kept takes 0 to 1"));
   EXPECT_THAT(refused({{"width", number(3)}}), HasSubstr("width takes 1 to 4, powers of two"));
-  EXPECT_THAT(refused({{"group", number(33)}}), HasSubstr("group must be a multiple of 32"));
+  EXPECT_THAT(refused({{"group", number(33)}}), HasSubstr("group takes 32 to 1024, multiples of 32"));
   EXPECT_THAT(refused({{"rows", number(32)}, {"group", number(1024)}}), HasSubstr("65536 at most"));
 }
