@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "suite/imaginary_devices.hpp"
 #include "suite/family.hpp"
+#include "suite/imaginary_devices.hpp"
 
 namespace clweave {
 

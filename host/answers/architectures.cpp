@@ -596,8 +596,7 @@ void devices_block(const Architectures& all, Report& out) {
     const auto number = [](std::size_t n) { return n > 0 ? std::to_string(n) : ""; };
     for (const auto state : states) {
       const auto it = totals.cases.find(state);
-      cells.push_back(it != totals.cases.end() ? paint(number(it->second), look_of(state).style)
-                                               : "");
+      cells.push_back(it != totals.cases.end() ? paint(number(it->second), look_of(state).style) : "");
     }
     cells.push_back(number(totals.elsewhere));
     cells.push_back(number(totals.exhibits));
@@ -684,8 +683,7 @@ void matrix_block(const Architectures& all, Report& out) {
   std::string legend;
   for (const auto state : met) {
     const Look look = look_of(state);
-    legend += fmt::format("{}{} {}{}", legend.empty() ? "" : "  ",
-                          paint(look.mark, look.style), look.name,
+    legend += fmt::format("{}{} {}{}", legend.empty() ? "" : "  ", paint(look.mark, look.style), look.name,
                           state == State::slow ? ": below half of the best" : "");
   }
   out.line(legend);

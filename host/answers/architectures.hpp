@@ -22,10 +22,10 @@ enum class State { absent, ok, slow, wrong, unsupported, timeout, other };  // s
 struct VariantOnDevice {
   State state = State::absent;
   Status status = Status::none;  // of the row that is not ok
-  Number fraction;     // of the device's ceiling
-  Number speedup;      // over the family's reference
-  Number relative;     // speed over the first device measured
-  Number efficiency;   // speed over the best variant's on this device: application efficiency
+  Number fraction;               // of the device's ceiling
+  Number speedup;                // over the family's reference
+  Number relative;               // speed over the first device measured
+  Number efficiency;             // speed over the best variant's on this device: application efficiency
   std::size_t conditions = 0;
 };
 

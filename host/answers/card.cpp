@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
-#include "answers/short_names.hpp"
 
 namespace clweave {
 
@@ -69,7 +69,8 @@ class Writer {
       if (!counts || counts(*timed)) out.push_back(timed);
     }
     // Of one clock, the one of most rows.
-    const auto by_device = std::ranges::count_if(out, [](const Timed* t) { return t->is(timer_axis, "event"); });
+    const auto by_device =
+        std::ranges::count_if(out, [](const Timed* t) { return t->is(timer_axis, "event"); });
     const char* timer = 2 * by_device >= std::ssize(out) ? "event" : "host";
     std::erase_if(out, [&](const Timed* timed) { return !timed->is(timer_axis, timer); });
     return out;
@@ -145,16 +146,15 @@ std::optional<Answer> two_paths(const Writer& w, Clock clock) {
 // Every stride-th element is read instead of each.
 std::optional<Answer> stride(const Writer& w, Clock clock) {
   const auto line = w.of("access", [](const Timed& timed) {
-    return timed.is("kernel", "line") && timed.is("type", "uint") &&
-           timed.number("group") == 256 && timed.number("offset") == 0;
+    return timed.is("kernel", "line") && timed.is("type", "uint") && timed.number("group") == 256 &&
+           timed.number("offset") == 0;
   });
   const Picked rows = Writer::largest(line);
   const Timed* straight = nullptr;
   const Timed* apart = nullptr;
   for (const auto* timed : rows) {
     if (timed->is("side", "neither")) straight = timed;
-    if (timed->is("side", "read") &&
-        (apart == nullptr || timed->number("stride") > apart->number("stride")))
+    if (timed->is("side", "read") && (apart == nullptr || timed->number("stride") > apart->number("stride")))
       apart = timed;
   }
   auto out = ratio(apart, straight, clock);
@@ -164,8 +164,7 @@ std::optional<Answer> stride(const Writer& w, Clock clock) {
 
 Picked plain_copies(const Writer& w) {
   return Writer::largest(w.of("copy", [](const Timed& timed) {
-    return timed.is("kernel", "no_loop") && timed.is("type", "uint") &&
-           !timed.is("store", "streaming");
+    return timed.is("kernel", "no_loop") && timed.is("type", "uint") && !timed.is("store", "streaming");
   }));
 }
 
@@ -201,8 +200,7 @@ std::map<std::int64_t, const Timed*> groups(const Writer& w, Clock clock) {
   gather(scalar);
   if (out.size() >= 4) return out;
   const Picked naive = w.of("grayscale", [](const Timed& timed) {
-    return timed.is("kernel", "naive") && timed.is("pitch", "tight") &&
-           timed.is("image", "2272x1704");
+    return timed.is("kernel", "naive") && timed.is("pitch", "tight") && timed.is("image", "2272x1704");
   });
   gather(naive);
   return out.size() >= 4 ? out : std::map<std::int64_t, const Timed*>();
@@ -239,8 +237,7 @@ std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
   const auto peak = Writer::best_rate(floats, &RunTime::gflop_per_s, clock);
   std::int64_t items = 0;
   for (const auto* timed : floats) {
-    if (timed->number("groups_per_unit") == 1 && timed->number("width") == 1 &&
-        timed->number("group") <= 128)
+    if (timed->number("groups_per_unit") == 1 && timed->number("width") == 1 && timed->number("group") <= 128)
       items = std::max(items, timed->number("group"));
   }
   std::map<std::int64_t, Picked> by_ilp;
@@ -277,17 +274,16 @@ std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock 
   if (!copy || !best) return {};
   const Timed& row = *best->from.front();
   best->value /= copy->value;
-  best->note =
-      fmt::format("{} {}", row.cell("kernel"), row.cell("type"));
+  best->note = fmt::format("{} {}", row.cell("kernel"), row.cell("type"));
   best->from.push_back(copy->from.front());
   return best;
 }
 
 std::optional<Answer> single_pass(const Writer& w, Clock clock) {
   const Picked rows = w.of("scan", [](const Timed& timed) {
-    return timed.is("type", "uint") && timed.is("op", "sum") &&
-           timed.is("form", "inclusive") && timed.is("task", "scan") &&
-           timed.number("scan_order") == 1 && timed.number("tuple") == 1 && timed.number("drop") == 0;
+    return timed.is("type", "uint") && timed.is("op", "sum") && timed.is("form", "inclusive") &&
+           timed.is("task", "scan") && timed.number("scan_order") == 1 && timed.number("tuple") == 1 &&
+           timed.number("drop") == 0;
   });
   Picked three, one;
   for (const auto* timed : rows) {
@@ -335,9 +331,7 @@ std::optional<Answer> headroom(const Writer& w, Clock clock) {
   if (most == nullptr) return {};
   const Timed* best = Writer::fastest(most->rows, clock);
   auto out = ratio(most->standard, best, clock);
-  out->note =
-      fmt::format("{} {}, {} launches", best->family(),
-                  best->cell("kernel"), most->rows.size());
+  out->note = fmt::format("{} {}, {} launches", best->family(), best->cell("kernel"), most->rows.size());
   return out;
 }
 
@@ -442,8 +436,7 @@ std::string unit_text(const Trait& trait) { return trait.unit == "B" ? "" : trai
 Table table_of(const std::vector<Card>& cards) {
   std::vector<Table::Column> heads = {{"trait"}};
   for (std::size_t c = 0; c < cards.size(); ++c)
-    heads.push_back(
-        {cards.size() == 1 ? "value" : letter_of(c), Align::right});
+    heads.push_back({cards.size() == 1 ? "value" : letter_of(c), Align::right});
   heads.push_back({"unit"});
   if (cards.size() == 1) heads.push_back({"by", Align::left, Give::cut, 1});
   heads.push_back({"meaning", Align::left, Give::cut, 2});
@@ -493,17 +486,15 @@ void add_cases(const Card& card, Report& out) {
 }
 
 void add_rows(const std::vector<Card>& cards, Report& out) {
-  out.columns(
-      {"device", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
+  out.columns({"device", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
   for (const auto& card : cards) {
     for (const auto& trait : card.traits) {
       const auto number = [&](double Figure::*member) {
         return trait.figure ? fmt::format("{}", *trait.figure.*member) : std::string();
       };
-      out.row({card.name, trait.name, number(&Figure::value),
-                                               number(&Figure::low), number(&Figure::high), trait.unit,
-                                               trait.note, trait.meaning, trait.command,
-                                               fmt::format("{}", fmt::join(trait.cases, ";"))});
+      out.row({card.name, trait.name, number(&Figure::value), number(&Figure::low), number(&Figure::high),
+               trait.unit, trait.note, trait.meaning, trait.command,
+               fmt::format("{}", fmt::join(trait.cases, ";"))});
     }
   }
 }

@@ -26,8 +26,8 @@ struct Card {
 
 Card card_of(const DeviceRows&, const std::vector<Family>&);
 
-// One card, or several side by side: a column for each device. Its rows are the traits; `with_cases` names the
-// rows behind each, for people.
+// One card, or several side by side: a column for each device. Its rows are the traits; `with_cases` names
+// the rows behind each, for people.
 Report report_of(const std::vector<Card>&, bool with_cases);
 
 }  // namespace clweave

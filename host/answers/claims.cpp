@@ -98,8 +98,8 @@ double number_in(const Value& value) {
 
 using Cells = std::vector<std::pair<std::string, Value>>;  // axis, its cell
 
-// Rows by their cells along some axes. A row that lacks one of these is met by every value of it: an axis that a
-// family does not have asks nothing of it.
+// Rows by their cells along some axes. A row that lacks one of these is met by every value of it: an axis
+// that a family does not have asks nothing of it.
 class ByCells {
  public:
   ByCells(const Picked& all, const std::vector<std::string>& axes) {
@@ -151,7 +151,8 @@ class ByCells {
 std::string text_of_cells(const Cells& cells) {
   std::vector<std::string> parts;
   for (const auto& [axis, value] : cells) {
-    if (axis != timer_axis || value != Value("event")) parts.push_back(fmt::format("{}={}", axis, text_of(value)));
+    if (axis != timer_axis || value != Value("event"))
+      parts.push_back(fmt::format("{}={}", axis, text_of(value)));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }
@@ -205,7 +206,8 @@ std::vector<Sides> places_of(const Rule& rule, const Picked& of, const Picked& t
     }
     places.emplace_back(std::move(rank), std::move(sides));
   }
-  std::ranges::stable_sort(places, {}, [](const auto& place) -> const auto& { return place.first; });
+  std::ranges::stable_sort(
+      places, {}, [](const auto& place) -> const auto& { return place.first; });
   std::vector<Sides> out;
   for (auto& place : places) out.push_back(std::move(place.second));
   return out;
@@ -262,8 +264,8 @@ double place_along(const Timed& timed, const Rows& wanted, const std::vector<std
     const auto want = wanted.axes.find(axis);
     if (want == wanted.axes.end()) continue;
     const auto& values = want->second.values;
-    place *=
-        1 + static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) - values.begin());
+    place *= 1 + static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) -
+                                     values.begin());
   }
   return place;
 }

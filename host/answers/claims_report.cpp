@@ -73,25 +73,26 @@ std::string evidence_text(const Claim& claim) {
   return text.empty() ? "void" : text + ", void";
 }
 
+// The sentence and what became of it come first; what decides it gives way on a narrow screen.
 Table table_of(const std::vector<DeviceRulings>& devices) {
-  std::vector<Table::Column> heads = {{"claim"}};
+  std::vector<Table::Column> heads = {{"statement", Align::left, Give::wrap}};
   if (devices.size() == 1) {
-    heads.insert(heads.end(), {{"verdict"}, {"here"}, {"at", Align::left, Give::cut, 2}, {"asked"}});
+    heads.insert(heads.end(), {{"verdict"}, {"here"}});
   } else {
-    for (std::size_t d = 0; d < devices.size(); ++d)
-      heads.push_back({letter_of(d)});
+    for (std::size_t d = 0; d < devices.size(); ++d) heads.push_back({letter_of(d)});
   }
-  heads.insert(heads.end(), {{"published", Align::left, Give::cut, 1}, {"statement", Align::left, Give::wrap}});
+  heads.push_back({"claim", Align::left, Give::keep, 4});
+  if (devices.size() == 1)
+    heads.insert(heads.end(), {{"asked", Align::left, Give::keep, 3}, {"at", Align::left, Give::cut, 1}});
+  heads.push_back({"published", Align::left, Give::cut, 2});
   Table table(heads);
   for (std::size_t c = 0; c < devices.front().rulings.size(); ++c) {
     const Ruling& first = devices.front().rulings[c];
     const Claim& claim = *first.claim;
-    std::vector<std::string> cells = {claim.id};
+    std::vector<std::string> cells = {claim.statement};
     if (devices.size() == 1) {
       cells.push_back(painted(first.verdict));
       cells.push_back(figure_text(first));
-      cells.push_back(first.number ? first.note : "");
-      cells.push_back(claim.rule ? asked_text(*claim.rule) : "");
     } else {
       for (const auto& device : devices) {
         const Ruling& ruling = device.rulings[c];
@@ -100,8 +101,12 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
         cells.push_back(painted(ruling.verdict) + number);
       }
     }
+    cells.push_back(claim.id);
+    if (devices.size() == 1) {
+      cells.push_back(claim.rule ? asked_text(*claim.rule) : "");
+      cells.push_back(first.number ? first.note : "");
+    }
     cells.push_back(evidence_text(claim));
-    cells.push_back(claim.statement);
     table.add(std::move(cells));
   }
   return table;
@@ -133,7 +138,8 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
     for (const auto& other : rulings) {
       if (other.claim->fault == claim.fault) ids.push_back(other.claim->id);
     }
-    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
+    out.line(
+        fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
     for (const auto& device : devices) {
       if (!device.rulings[c].exhibit.empty())
         out.line(fmt::format("    {}: {}", device.device, device.rulings[c].exhibit));
@@ -165,7 +171,8 @@ void add_untested(const DeviceRulings& device, Report& out) {
     }
   }
   if (unmeasured.empty()) return;
-  out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim), no_rows));
+  out.line(
+      fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim), no_rows));
   out.command(
       fmt::format("    clweave run --device \"{}\" --claim {}", device.device, fmt::join(unmeasured, ",")));
 }
@@ -196,21 +203,20 @@ nlohmann::json number_json(double value) {
 namespace {
 
 void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
-  out.columns({
-      "device", "claim", "verdict", "value", "low", "high", "unit", "asked", "note", "runs", "published",
-      "evidence", "exhibit", "statement", "source", "command", "cases"});
+  out.columns({"device", "claim", "verdict", "value", "low", "high", "unit", "asked", "note", "runs",
+               "published", "evidence", "exhibit", "statement", "source", "command", "cases"});
   for (const auto& device : devices) {
     for (const auto& r : device.rulings) {
       const Claim& claim = *r.claim;
       const auto number = [&](double Figure::*member) {
         return r.number ? fmt::format("{}", *r.number.*member) : std::string();
       };
-      out.row({
-          device.name, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
-          number(&Figure::high), claim.rule ? claim.rule->unit : "",
-          claim.rule ? asked_text(*claim.rule) : "", r.note, r.cases.empty() ? "" : std::to_string(r.runs),
-          published_text(claim), claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit,
-          claim.statement, claim.source, r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
+      out.row({device.name, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
+               number(&Figure::high), claim.rule ? claim.rule->unit : "",
+               claim.rule ? asked_text(*claim.rule) : "", r.note,
+               r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
+               claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit, claim.statement, claim.source,
+               r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
     }
   }
 }

@@ -35,8 +35,8 @@ double drawn_seconds(const Timed& timed, std::uint64_t draw) {
 }
 
 // Of so many repetitions, what they differ by holds their own intervals, and the median of a new draw is the
-// order statistic at a place about the middle: its standard deviation is 1 / (2 sqrt(n + 2)) of them (that of a
-// beta distribution), so that no draw looks at them all.
+// order statistic at a place about the middle: its standard deviation is 1 / (2 sqrt(n + 2)) of them (that of
+// a beta distribution), so that no draw looks at them all.
 constexpr std::size_t many = 64;
 double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std::size_t index) {
   const auto n = static_cast<double>(sorted.size());

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <boost/algorithm/string/case_conv.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -460,11 +460,13 @@ void cases_block(const Regression& all, Report& out, bool every) {
     for (const auto* row : shown) {
       const bool compared = row->what == What::compared;
       std::string device = all.devices.size() > 1 ? " on " + row->device : "";
-      table.add({paint(boost::to_upper_copy<std::string>(compared ? word_of(row->verdict) : word_of(row->what)), style_of(*row)),
-                 row->name + device, row->old_s ? seconds_text(*row->old_s) : "-",
-                 row->new_s ? seconds_text(*row->new_s) : "-", compared ? ratio_text(row->ratio) : "",
-                 compared ? fmt::format("{:.3f} .. {:.3f}", row->low, row->high)
-                          : row->reason.substr(0, row->reason.find('\n')).substr(0, 60)});
+      table.add(
+          {paint(boost::to_upper_copy<std::string>(compared ? word_of(row->verdict) : word_of(row->what)),
+                 style_of(*row)),
+           row->name + device, row->old_s ? seconds_text(*row->old_s) : "-",
+           row->new_s ? seconds_text(*row->new_s) : "-", compared ? ratio_text(row->ratio) : "",
+           compared ? fmt::format("{:.3f} .. {:.3f}", row->low, row->high)
+                    : row->reason.substr(0, row->reason.find('\n')).substr(0, 60)});
     }
     out.line("");
     out.table(std::move(table));
@@ -495,9 +497,8 @@ void families_block(const Regression& all, Report& out) {
     const auto cell = [&](Change verdict) {
       return counts[verdict] > 0 ? std::to_string(counts[verdict]) : "";
     };
-    families.add({name, paint(cell(Change::slower), Style::red),
-                  paint(cell(Change::faster), Style::green), cell(Change::same),
-                  cell(Change::undecided), ratio_text(geometric_mean(ratios))});
+    families.add({name, paint(cell(Change::slower), Style::red), paint(cell(Change::faster), Style::green),
+                  cell(Change::same), cell(Change::undecided), ratio_text(geometric_mean(ratios))});
   }
   if (!names.empty()) {
     out.line("");
@@ -516,9 +517,10 @@ void add_rows(const Regression& all, Report& out) {
     const bool compared = row.what == What::compared;
     const auto number = [&](double value) { return compared ? rounded(value) : Cell(); };
     const auto count = [&](std::size_t n) { return compared ? Cell(static_cast<std::int64_t>(n)) : Cell(); };
-    out.row({row.device, row.family, row.id, word_of(row.what), compared ? Cell(word_of(row.verdict)) : Cell(),
-             number(row.ratio), number(row.low), number(row.high), number(row.p), number(row.least),
-             cell_of(row.old_s), cell_of(row.new_s), count(row.old_runs), count(row.new_runs), row.reason});
+    out.row({row.device, row.family, row.id, word_of(row.what),
+             compared ? Cell(word_of(row.verdict)) : Cell(), number(row.ratio), number(row.low),
+             number(row.high), number(row.p), number(row.least), cell_of(row.old_s), cell_of(row.new_s),
+             count(row.old_runs), count(row.new_runs), row.reason});
   }
 }
 
@@ -574,7 +576,8 @@ nlohmann::json document_of(const Regression& all) {
 FailOn fail_on_of(const std::string& text) {
   FailOn out;
   if (text.find_first_not_of(',') == std::string::npos && !text.empty())
-    throw Error(Kind::usage, "--fail-on " + text + ": write slower, slower:5%, broken, or several with commas");
+    throw Error(Kind::usage,
+                "--fail-on " + text + ": write slower, slower:5%, broken, or several with commas");
   for (std::size_t at = 0; at < text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());
     std::string word = text.substr(at, comma - at);

@@ -115,12 +115,6 @@ void Report::row(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Report::text(bool colour) const {
-  return text_of(*this, "text", Screen{.colour = colour, .ascii = false});
-}
-
-std::string Report::markdown() const { return text_of(*this, "markdown", Screen()); }
-
 void Report::document(const nlohmann::json& json) { document_ = dumped(json); }
 
 const std::vector<Printer>& printers() {
@@ -141,12 +135,6 @@ std::string text_of(const Report& report, std::string_view format, const Screen&
 Exit print(const Report& report, std::string_view format, int fd) {
   put(fd, text_of(report, format, screen_of(fd)));
   return fine;
-}
-
-Format format_of(std::string_view name) {
-  const auto it =
-      std::ranges::find(printers(), name, [](const Printer& p) { return std::string_view(p.name); });
-  return static_cast<Format>(it - printers().begin());
 }
 
 }  // namespace clweave

@@ -16,8 +16,6 @@
 
 namespace clweave {
 
-enum class Format { text, csv, json, markdown };
-
 // Nothing, text, a whole number, a number, a flag or a list of texts.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool, std::vector<std::string>>;
 
@@ -60,9 +58,6 @@ class Report {
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
   const std::string& document() const { return document_; }
 
-  std::string text(bool colour) const;
-  std::string markdown() const;
-
  private:
   std::vector<Part> parts_;
   std::vector<std::string> columns_;
@@ -84,6 +79,5 @@ std::string text_of(const Report&, std::string_view format, const Screen&);
 
 // The one place where commands print. Throws `io` or `closed` where the output cannot take it.
 Exit print(const Report&, std::string_view format = "text", int fd = 1);
-Format format_of(std::string_view name);
 
 }  // namespace clweave

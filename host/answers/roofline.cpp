@@ -138,7 +138,8 @@ std::string plot(const Roofline& data, const Screen& screen) {
 std::vector<Roofline> rooflines_of(const ResultsSet& set) {
   std::vector<Roofline> out;
   for (const auto& device : set.devices) {
-    if (device.published || std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); }))
+    if (device.published ||
+        std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); }))
       continue;
     Roofline data{.device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}};
     for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});

@@ -26,8 +26,8 @@ struct Placed {
   double gb_per_s = 0;
   double intensity = 0;  // operations per byte; 0: it only moves
   double gflop_per_s = 0;
-  double bound = 0;      // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
-  double fraction = 0;   // of that bound
+  double bound = 0;     // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
+  double fraction = 0;  // of that bound
   Ceiling bound_by = Ceiling::none;  // that roof
 };
 
@@ -40,8 +40,8 @@ struct Roofline {
 // One per measured device with a time; devices without measured ceilings have no kernels.
 std::vector<Roofline> rooflines_of(const ResultsSet&);
 
-// Per device a log-log plot with a letter per kernel and a table of what they mean. Its rows are the roofs and the
-// kernels.
+// Per device a log-log plot with a letter per kernel and a table of what they mean. Its rows are the roofs
+// and the kernels.
 Report report_of(const std::vector<Roofline>&);
 
 }  // namespace clweave

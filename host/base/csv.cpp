@@ -102,7 +102,8 @@ void CsvReader::read_header() {
 bool CsvReader::refill(std::size_t from) {
   if (!file_) return false;
   constexpr std::size_t piece = 1 << 20;
-  first_line_ += static_cast<std::size_t>(std::count(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(from), '\n'));
+  first_line_ += static_cast<std::size_t>(
+      std::count(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(from), '\n'));
   buffer_.erase(0, from);
   const std::size_t kept = buffer_.size();
   buffer_.resize(kept + std::max(piece, kept));
@@ -147,7 +148,8 @@ bool CsvReader::next(CsvTable::Row& row) {
 void CsvReader::fail_at(std::size_t where, const std::string& what) const {
   const auto before = text_.substr(0, where);
   const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  throw Error(Kind::io, fmt::format("{}:{}:{}: {}", name_, first_line_ + static_cast<std::size_t>(std::ranges::count(before, '\n')),
+  throw Error(Kind::io, fmt::format("{}:{}:{}: {}", name_,
+                                    first_line_ + static_cast<std::size_t>(std::ranges::count(before, '\n')),
                                     1 + where - line_start, what));
 }
 

@@ -40,8 +40,6 @@ class Table {
 
   // Ends in a line end. A last line names the columns that had to leave.
   std::string text(const Screen&) const;
-  // Of any width, in UTF-8.
-  std::string text(bool colour) const { return text(Screen{.colour = colour, .ascii = false}); }
 
   // As GitHub's Markdown has it, without colours.
   std::string markdown() const;

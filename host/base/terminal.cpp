@@ -112,27 +112,10 @@ bool is_ours(std::string_view escape) {
 
 // The likeness in ASCII of the signs that clweave itself writes.
 std::string_view ascii_of(std::string_view sign) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 21> likes = {{{"─", "-"},
-{"●", "o"},
-{"○", "s"},
-{"✗", "X"},
-                                                                                    {"│", "|"},
-                                                                                    {"└", "+"},
-                                                                                    {"…", "~"},
-                                                                                    {"·", "."},
-                                                                                    {"±", "+-"},
-                                                                                    {"×", "x"},
-                                                                                    {"µ", "u"},
-                                                                                    {"μ", "u"},
-                                                                                    {"–", "-"},
-                                                                                    {"≤", "<="},
-                                                                                    {"≥", ">="},
-                                                                                    {"→", "->"},
-                                                                                    {"†", "!"},
-                                                                                    {"█", "#"},
-                                                                                    {"®", "(R)"},
-                                                                                    {"²", "^2"},
-                                                                                    {"°", "deg"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 21> likes = {
+      {{"─", "-"},  {"●", "o"},  {"○", "s"}, {"✗", "X"}, {"│", "|"},   {"└", "+"},  {"…", "~"},
+       {"·", "."},  {"±", "+-"}, {"×", "x"}, {"µ", "u"}, {"μ", "u"},   {"–", "-"},  {"≤", "<="},
+       {"≥", ">="}, {"→", "->"}, {"†", "!"}, {"█", "#"}, {"®", "(R)"}, {"²", "^2"}, {"°", "deg"}}};
   const auto* const like =
       std::ranges::find(likes, sign, &std::pair<std::string_view, std::string_view>::first);
   return like == likes.end() ? "?" : like->second;

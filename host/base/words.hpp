@@ -17,7 +17,9 @@ template <class E>
 struct Words;
 
 template <class E>
-concept Worded = requires { Words<E>::list.size(); };
+concept Worded = requires {
+  Words<E>::list.size();
+};
 
 template <Worded E>
 std::string text_of(E value) {

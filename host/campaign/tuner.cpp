@@ -297,19 +297,19 @@ std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selecti
   return out;
 }
 
-std::string searches_text(const std::vector<Search>& searches, bool colour) {
-  Table table({{"variant"},
-               {"best configuration"},
-               {"speed", Align::right},
-               {"time", Align::right},
-               {"95 % interval", Align::right},
+Table searches_table(const std::vector<Search>& searches) {
+  Table table({{"best configuration", Align::left, Give::cut},
+               {"variant"},
+               {"speed", Align::right, Give::keep, 7},
                {"default / best", Align::right},
-               {"median / best", Align::right},
-               {"worst / best", Align::right},
-               {"as good", Align::right},
-               {"minima", Align::right},
-               {"measured", Align::right},
-               {"took", Align::right}});
+               {"time", Align::right, Give::keep, 8},
+               {"95 % interval", Align::right, Give::keep, 6},
+               {"median / best", Align::right, Give::keep, 3},
+               {"worst / best", Align::right, Give::keep, 2},
+               {"as good", Align::right, Give::keep, 4},
+               {"minima", Align::right, Give::keep, 1},
+               {"measured", Align::right, Give::keep, 5},
+               {"took", Align::right, Give::keep, 5}});
   for (const auto& found : searches) {
     const Landscape& landscape = *found.landscape;
     const auto rows = candidates(found.rows);
@@ -317,7 +317,7 @@ std::string searches_text(const std::vector<Search>& searches, bool colour) {
     const std::string measured = fmt::format("{} of {}", rows.size(), landscape.space.size());
     const Record* best = best_of(rows);
     if (best == nullptr) {
-      table.add({name, "none was right", "-", "-", "-", "-", "-", "-", "-", "-", measured,
+      table.add({"none was right", name, "-", "-", "-", "-", "-", "-", "-", "-", measured,
                  seconds_text(found.took_s)});
       continue;
     }
@@ -330,15 +330,15 @@ std::string searches_text(const std::vector<Search>& searches, bool colour) {
     const Record* usual = row_of(rows, landscape.cases.front());
     const auto over_best = [&](double seconds) { return fmt::format("{:.2f}x", seconds / *best->time_s); };
     table.add(
-        {name, axes_text(*best, *landscape.family, true), speed_text(*best), seconds_text(*best->time_s),
+        {axes_text(*best, *landscape.family, true), name, speed_text(*best),
+         usual != nullptr ? paint(over_best(*usual->time_s), Style::bold) : "-", seconds_text(*best->time_s),
          best->time_low_s ? seconds_text(*best->time_low_s) + " .. " + seconds_text(*best->time_high_s) : "-",
-         usual != nullptr ? paint(over_best(*usual->time_s), Style::bold, colour) : "-",
          over_best(median(times)), over_best(times.back()),
          std::to_string(std::ranges::count_if(rows, [&](const Record* r) { return tied(*r, *best); })),
          std::to_string(local_minima(landscape.space, landscape_times).size()), measured,
          seconds_text(found.took_s)});
   }
-  return table.text(colour);
+  return table;
 }
 
 }  // namespace clweave

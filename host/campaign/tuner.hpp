@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "base/table.hpp"
 #include "campaign/examiner.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
@@ -41,7 +42,7 @@ struct Search {
   double took_s = 0;
   bool whole = true;  // ended by itself: no budget and no user cut it short
 };
-std::string searches_text(const std::vector<Search>&, bool colour);
+Table searches_table(const std::vector<Search>&);
 
 struct TuningRules {
   Measuring measuring;

@@ -37,8 +37,8 @@ bool one_device(const ResultsSet& a, const ResultsSet& b) {
   });
 }
 
-// Exit code 4 for what the user said to fail on, and where nothing was measured that could have shown it: a guard
-// that cannot see does not say that all is well.
+// Exit code 4 for what the user said to fail on, and where nothing was measured that could have shown it: a
+// guard that cannot see does not say that all is well.
 Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
   for (const auto& row : regression.cases) {
     if (fail_on.broken && row.what == What::broken) return slower;
@@ -55,10 +55,11 @@ Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
   }
   if (guarded > 0 && unseen == 0) return fine;
   fmt::print(stderr, "--fail-on: {}\n",
-             guarded == 0 ? "no case that was ok before: there is nothing to guard"
-                          : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
-                                        "that they compare",
-                                        unseen, guarded));
+             guarded == 0
+                 ? "no case that was ok before: there is nothing to guard"
+                 : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
+                               "that they compare",
+                               unseen, guarded));
   return slower;
 }
 
@@ -98,9 +99,8 @@ int compare(const Options& options) {
                   fmt::format("{}: results of one device; compare takes two files of one device, or "
                               "results of several devices",
                               fmt::join(options.files, ", ")));
-    return print(
-        report_of(compare_architectures(before, families), !options.families.empty(), options.all),
-        options.format);
+    return print(report_of(compare_architectures(before, families), !options.families.empty(), options.all),
+                 options.format);
   }
   std::vector<ResultsSet> noise;
   for (const auto& file : options.noise) noise.push_back(read_results({file}, families, Samples::read));
@@ -109,9 +109,10 @@ int compare(const Options& options) {
   for (const auto& one : before.files) {
     for (const auto& other : after.files) {
       if (same_content(one, other))
-        found.notes.push_back(fmt::format(
-            "{} {} the same file: of a comparison with itself there is nothing to learn",
-            one == other ? one + " is on both sides:" : one + " and " + other + " are", one == other ? "it is" : ""));
+        found.notes.push_back(
+            fmt::format("{} {} the same file: of a comparison with itself there is nothing to learn",
+                        one == other ? one + " is on both sides:" : one + " and " + other + " are",
+                        one == other ? "it is" : ""));
     }
   }
   if (const int code = print(report_of(found, options.all), options.format); code != fine) return code;

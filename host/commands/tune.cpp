@@ -37,8 +37,7 @@ int tune(Options options, const std::vector<std::string>& arguments) {
   store.try_write();  // now, not after an hour of search
   if (names_stdout(options.csv)) options.csv = "-";
   const bool stdout_is_csv = options.csv == "-";
-  std::FILE* const people = stdout_is_csv ? stderr : stdout;
-  const bool colour = wants_colour(stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
+  const int people = stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO;
   std::vector<Job> ceilings;
   std::ranges::copy_if(jobs, std::back_inserter(ceilings), &Job::is_ceiling);
   std::shared_ptr<ResultsFile> file;
@@ -64,15 +63,21 @@ int tune(Options options, const std::vector<std::string>& arguments) {
     at_work = nullptr;
     failed = failed || tuner.failed();
     for (const auto& found : tuner.searches()) kept += keep(store, devices[d], found) ? 1 : 0;
-    fmt::print(people, "\n{}  {}, driver {}\n\n{}\n", paint(devices[d].name, Style::bold, colour),
-               devices[d].platform, devices[d].driver, searches_text(tuner.searches(), colour));
+    Report report;
+    report.line();
+    report.line(fmt::format("{}  {}, driver {}", paint(devices[d].name, Style::bold), devices[d].platform,
+                            devices[d].driver));
+    report.line();
+    report.table(searches_table(tuner.searches()));
+    report.line();
+    print(report, "text", people);
     if (interrupts() == 0 && (options.csv.empty() || d + 1 == devices.size())) file->finish();
   }
   if (interrupts() != 0) return interrupted;
   if (kept > 0)
-    fmt::print(people, "kept in {}; clweave run --tuned uses it\n", store.path());
+    put(people, fmt::format("kept in {}; clweave run --tuned uses it\n", store.path()));
   else
-    fmt::print(people, "nothing new to keep in {}\n", store.path());
+    put(people, fmt::format("nothing new to keep in {}\n", store.path()));
   return failed ? case_failed : fine;
 }
 

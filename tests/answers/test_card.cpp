@@ -200,7 +200,7 @@ TEST(FingerprintOutput, TwoCardsSideBySide) {
   const ResultsSet results = results_of(records);
   for (const auto& rows : device_rows(results)) cards.push_back(card_of(rows, all_families()));
   EXPECT_THAT(shown(report_of(cards, false), "markdown"), testing::StartsWith(
-            R"(A  Loom 1, Invented, driver 1.2  
+                                                              R"(A  Loom 1, Invented, driver 1.2  
 B  Loom 2, Invented, driver 1.2  
 
 | trait | A | B | unit | meaning |

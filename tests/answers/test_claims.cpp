@@ -569,10 +569,10 @@ TEST(ClaimsOutput, OneDevice) {
             R"(Loom 1, Invented, driver 1.2
 2 claims: 1 holds, 1 not testable
 
-claim  verdict       here  at  asked      published          statement
+statement        verdict       here  claim  asked      at  published
 ────────────────────────────────────────────────────────────────────────────
-t-1    holds         2x        > 1x ±3 %  1.5x Loom 0, void  Twill is faster
-t-2    not testable            < 1x ±3 %                     Satin shines
+Twill is faster  holds         2x    t-1    > 1x ±3 %      1.5x Loom 0, void
+Satin shines     not testable        t-2    < 1x ±3 %
 
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
 of the noise between runs: clweave run --claims --runs 5 does.
@@ -606,10 +606,10 @@ TEST(ClaimsOutput, SeveralDevicesSideBySide) {
 B  Loom 2, Invented, driver 1.2  
    2 claims: 1 fails, 1 not testable  
 
-| claim | A | B | published | statement |
+| statement | A | B | claim | published |
 | --- | --- | --- | --- | --- |
-| t-1 | holds 2x | fails 0.5x | 1.5x Loom 0, void | Twill is faster |
-| t-2 | not testable | not testable |  | Satin shines |
+| Twill is faster | holds 2x | fails 0.5x | t-1 | 1.5x Loom 0, void |
+| Satin shines | not testable | not testable | t-2 |  |
 
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
 of the noise between runs: clweave run --claims --runs 5 does.  

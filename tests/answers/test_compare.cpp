@@ -233,7 +233,8 @@ TEST(Reader, RefusesARowThatIsThereTwice) {
 TEST(Reader, RefusesATimeThatIsNoneByLineAndColumn) {
   Record zero = row({{"kernel", "row"}}, 0), negative = row({{"kernel", "row"}}, 1);
   negative.wall_s = -1;
-  EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})), "x.csv:3: column time_s: 0 s is no time");
+  EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})),
+            "x.csv:3: column time_s: 0 s is no time");
   EXPECT_EQ(complaint(csv_of({negative})), "x.csv:2: column wall_s: -1 s is no time");
   EXPECT_EQ(complaint(csv_of({bad(zero, "timeout")})), "accepted") << "what failed has no time";
 }
@@ -567,10 +568,8 @@ ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double sh
     const double shared = shared_sd * noise.normal();
     for (int at = 0; at < cases; ++at) {
       const double time = std::exp(model(noise, at, shared)) * (at < slow ? factor : 1);
-      device.cases[static_cast<std::size_t>(at)].runs.push_back({.file = 0,
-                                                                 .run = static_cast<std::uint32_t>(run),
-                                                                 .time_s = time,
-                                                                 .of_ceiling = {}});
+      device.cases[static_cast<std::size_t>(at)].runs.push_back(
+          {.file = 0, .run = static_cast<std::uint32_t>(run), .time_s = time, .of_ceiling = {}});
     }
   }
   return set;

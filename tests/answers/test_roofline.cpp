@@ -104,7 +104,8 @@ TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
 TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
   const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
                        row("g", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
-  const std::string text = text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "text", Screen());
+  const std::string text =
+      text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "text", Screen());
   EXPECT_THAT(text, HasSubstr("A  f k float"));
   EXPECT_THAT(text, HasSubstr("B  g k float"));
   EXPECT_THAT(text, HasSubstr("10 op/B"));
@@ -113,7 +114,8 @@ TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
 
 TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
   const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
-  const std::string text = text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "csv", Screen());
+  const std::string text =
+      text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "csv", Screen());
   EXPECT_THAT(text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction\n"));
   EXPECT_THAT(text, HasSubstr("\"Device, Platform\",roof,copy,,100,,,,\n"));
   EXPECT_THAT(text, HasSubstr("\"Device, Platform\",kernel,f k float,2,50,100,200,copy,0.5\n"));

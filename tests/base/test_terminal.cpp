@@ -178,7 +178,7 @@ TEST(TableText, AlignsColumnsUnderAThinRule) {
   Table table({{"case"}, {"time", Align::right}, {"note"}});
   table.add({"scan", "1.23 ms", ""});
   table.add({"reduce", "45 us", "fast"});
-  EXPECT_EQ(table.text(false),
+  EXPECT_EQ(table.text(Screen{.colour = false, .ascii = false}),
             "case       time  note\n"
             "─────────────────────\n"
             "scan    1.23 ms\n"
@@ -187,22 +187,22 @@ TEST(TableText, AlignsColumnsUnderAThinRule) {
 
 TEST(TableText, TakesOneOrTwoColumnsATitleAndNoRows) {
   Table one({{"a"}});
-  EXPECT_EQ(one.text(false), "a\n─\n");
+  EXPECT_EQ(one.text(Screen{.colour = false, .ascii = false}), "a\n─\n");
   Table two({{"a"}, {"b"}});
   two.title("Both");
-  EXPECT_EQ(two.text(false), "Both\na  b\n────\n");
+  EXPECT_EQ(two.text(Screen{.colour = false, .ascii = false}), "Both\na  b\n────\n");
 }
 
 TEST(TableText, CountsCodePointsOutsideEscapes) {
   Table table({{"x", Align::right}, {"y"}});
   table.add({paint("µs", Style::red, true), "1"});
   table.add({"four", "2"});
-  EXPECT_EQ(table.text(true),
+  EXPECT_EQ(table.text(Screen{.colour = true, .ascii = false}),
             "   \x1b[1mx\x1b[0m  \x1b[1my\x1b[0m\n"
             "\x1b[2m───────\x1b[0m\n"
             "  \x1b[31mµs\x1b[0m  1\n"
             "four  2\n");
-  EXPECT_EQ(table.text(false), "   x  y\n───────\n  µs  1\nfour  2\n");
+  EXPECT_EQ(table.text(Screen{.colour = false, .ascii = false}), "   x  y\n───────\n  µs  1\nfour  2\n");
 }
 
 TEST(TableText, GivesWayInTheOrderStated) {
@@ -315,7 +315,7 @@ TEST(Put, SaysWhatAnOutputCannotTake) {
 TEST(TableText, KeepsEachRowOnOneLine) {
   Table table({{"a"}, {"b"}});
   table.add({"x\ny\tz", "\r1"});
-  EXPECT_EQ(table.text(false), "a      b\n─────────\nx y z   1\n");
+  EXPECT_EQ(table.text(Screen{.colour = false, .ascii = false}), "a      b\n─────────\nx y z   1\n");
 }
 
 TEST(TableText, RefusesARowOfAnotherWidth) {

@@ -228,7 +228,7 @@ TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   const Search found{
       &all[1], {row(all[1].cases[0], 2e-3), row(all[1].cases[1], 1e-3), row(all[1].cases[2], 1.01e-3)}, 3};
-  const std::string text = searches_text({found}, false);
+  const std::string text = searches_table({found}).text(Screen());
   EXPECT_THAT(text, HasSubstr("group=64 order=up"));
   EXPECT_THAT(text, HasSubstr("2.00x"));
   EXPECT_THAT(text, HasSubstr("3 of 3"));
@@ -238,14 +238,14 @@ TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
 TEST(Searches, ALongerLookCountsMoreThanABriefOne) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   const Search found{&all[1], {row(all[1].cases[0], 0.5e-3), row(all[1].cases[1], 1e-3, 2)}, 3};
-  EXPECT_THAT(searches_text({found}, false), HasSubstr("group=64"));
+  EXPECT_THAT(searches_table({found}).text(Screen()), HasSubstr("group=64"));
 }
 
 TEST(Searches, NothingRightIsSaidSo) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   Record wrong = row(all[1].cases[0], 1);
   wrong.status = Status::wrong_result;
-  EXPECT_THAT(searches_text({{&all[1], {wrong}, 1}}, false), HasSubstr("none was right"));
+  EXPECT_THAT(searches_table({{&all[1], {wrong}, 1}}).text(Screen()), HasSubstr("none was right"));
 }
 
 // ---- The store -------------------------------------------------------------------------------------------
