@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "answers/report.hpp"
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
 #include "base/tell.hpp"

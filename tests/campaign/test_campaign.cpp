@@ -35,7 +35,7 @@ class CampaignTest : public testing::Test {
   Origin origin() const {
     Record record;
     describe_device(record, device());
-    return {common().command, common().run_id, version, {record.device_key()}};
+    return {common().command, common().run_id, version, {record.device_key().text()}};
   }
 
   Exit run(std::vector<Job> jobs, const Unfinished* left = nullptr) {
@@ -301,10 +301,12 @@ TEST_F(CampaignTest, SamplesReplaceNothingElse) {
 // ---- Searches --------------------------------------------------------------------------------------------
 
 TEST_F(CampaignTest, ASearchDoubtsAsARunDoes) {
-  static const Family searched = {.name = "searched",
-                                  .question = "?",
-                                  .axes = {{"kernel", "", {"a"}}, {"width", "", {1, 2, 4}, false, true}},
-                                  .plan = families()[1].plan};
+  static const Family searched = {
+      .name = "searched",
+      .question = "?",
+      .axes = {{.name = "kernel", .meaning = "", .values = {"a"}},
+               {.name = "width", .meaning = "", .values = {1, 2, 4}, .tunable = true}},
+      .plan = families()[1].plan};
   const Job job{&searched, {"searched", {{"kernel", std::string("a")}, {"width", std::int64_t{1}}}, 1}};
   runner_.times(ceiling(), {3e-3, 1e-3});
   const auto landscapes = landscapes_of({job}, {}, device());

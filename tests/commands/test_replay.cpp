@@ -9,7 +9,7 @@
 #include <set>
 
 #include "commands/replay.hpp"
-#include "imaginary_devices.hpp"
+#include "suite/imaginary_devices.hpp"
 
 using namespace clweave;
 using testing::HasSubstr;
