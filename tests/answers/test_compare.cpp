@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -192,7 +193,7 @@ TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
 TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
   const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)}, false);
   EXPECT_EQ(complaint(good.substr(0, good.size() - 1)),
-            "x.csv:3:164: the file ends within this row: clweave run --resume finishes what was interrupted");
+            "x.csv:3:166: the file ends within this row: clweave run --resume finishes what was interrupted");
   EXPECT_THAT(complaint(good + "\"clweave-1"), StartsWith("x.csv:4:11: the file ends within this row"));
   EXPECT_EQ(complaint(good + "clweave-1,2\n"),
             fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({"kernel"}).size()));
@@ -906,8 +907,8 @@ TEST(ArchitecturesText, Golden) {
       "\n"
       "variants  A    B\n"
       "──────────────────\n"
-      "loom      soo  ooX\n"
-      "o ok  s slow: below half of the best  X wrong\n"
+      "loom      ○●●  ●●✗\n"
+      "● ok  ○ slow: below half of the best  ✗ wrong\n"
       "\n"
       "ranks that turn round:\n"
       "  loom: grid beats row 8.0x on A and loses 2.0x on B  (n=64)\n"
@@ -1009,7 +1010,13 @@ TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {
   EXPECT_THAT(out_, HasSubstr("\"mode\": \"architectures\""));
   run({"old.csv", "other.csv", "--json", "--mode", "regression"});
   EXPECT_THAT(out_, HasSubstr("\"mode\": \"regression\""));
-  run({"old.csv", "old.csv", "--against", "new.csv", "new.csv", "--json"});
+  for (const char* side : {"old", "new"}) {  // another session: the same content would be the same file
+    std::ifstream in(folder_ / fmt::format("{}.csv", side));
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::ofstream(folder_ / fmt::format("{}2.csv", side))
+        << boost::replace_all_copy(text, "clweave-1,R,", "clweave-1,S,");
+  }
+  run({"old.csv", "old2.csv", "--against", "new.csv", "new2.csv", "--json"});
   EXPECT_THAT(out_, HasSubstr("\"unit\": \"session\""));
 }
 

@@ -240,7 +240,8 @@ TEST_F(CsvFile, NeverOverwritesUnasked) {
   CsvWriter(path).write(Cells{"a"});
   const Error error = error_of([&] { CsvWriter again(path); });
   EXPECT_EQ(error.kind, Kind::usage);
-  EXPECT_EQ(error.what(), path + " exists and is not empty: choose another name");
+  EXPECT_EQ(error.what(),
+            path + " exists and is not empty: choose another name, or replace it by --overwrite");
   EXPECT_EQ(content(path), "a\n");
   CsvWriter(path, Mode::truncate).write(Cells{"b"});
   EXPECT_EQ(content(path), "b\n");

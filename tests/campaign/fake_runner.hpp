@@ -29,7 +29,8 @@ inline const std::vector<Family>& families() {
       {.name = "ceiling", .question = "?", .axes = {{"kernel", "", {"copy", "copy_run"}}}, .plan = plan},
       {.name = "toy",
        .question = "?",
-       .axes = {{"kernel", "", {"a", "b"}}, {"n", "", {1024}}},
+       .axes = {{.name = "kernel", .meaning = "", .values = {"a", "b"}},
+                {.name = "n", .meaning = "", .values = {1024}, .takes = whole(1, 1 << 20)}},
        .plan = plan}};
   return all;
 }

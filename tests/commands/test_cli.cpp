@@ -694,7 +694,7 @@ TEST_F(Cli, ResumeTakesNoOtherOption) {
 const Strings two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
                             "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
                             "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
-                            "local=16x16,32x8"};
+                            "group=16x16,32x8"};
 
 TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   const std::string store = (folder() / "tuned.json").string();
@@ -712,7 +712,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_EQ(read_results(again).cases.size(), 2U) << "both are in the run already";
   const fs::path third = folder() / "third.csv";
   Strings other = two_shapes;
-  other.back() = "local=1x256";
+  other.back() = "group=1x256";
   EXPECT_EQ(run(Strings{"run", "--tuned", "--store", store, "--csv", third.string()} + other).code, 0);
   const Results both = read_results(third);
   ASSERT_EQ(both.cases.size(), 2U);

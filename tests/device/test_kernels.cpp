@@ -214,7 +214,7 @@ Job job_of(const std::string& case_id) {
 
 std::string grid_case(const char* kernel, int n, const char* type = "float", const char* operands = "ab") {
   return fmt::format(
-      "divergence/kernel={}/parity=row/mapping=row_first/operands={}/type={}/n={}/local=16x16/form=corrected",
+      "divergence/kernel={}/parity=row/mapping=row_first/operands={}/type={}/n={}/group=16x16/form=corrected",
       kernel, operands, type, n);
 }
 
@@ -576,7 +576,7 @@ TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
   const Record other = record_of(*opened.session, job_of(grid_case("nobranch", 33)));
   const Record column =
       record_of(*opened.session, job_of("divergence/kernel=grid/parity=column/mapping=row_first/"
-                                        "operands=ab/type=float/n=33/local=16x16/form=corrected"));
+                                        "operands=ab/type=float/n=33/group=16x16/form=corrected"));
   ASSERT_TRUE(first.ok() && second.ok() && other.ok() && column.ok());
   EXPECT_GT(first.build_ms.value_or(0), 0);
   EXPECT_EQ(second.build_ms, Number(0));

@@ -602,7 +602,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Branches, testing::ValuesIn(devices), name_of)
 // Recorded, not asserted: a compiler may do either, and where it selects, the kernel measures no divergence.
 TEST(Divergence, form_of_its_choice) {
   const Source source =
-      source_of_case("divergence", {"kernel=grid", "type=float", "n=64", "local=16x16", "form=corrected"});
+      source_of_case("divergence", {"kernel=grid", "type=float", "n=64", "group=16x16", "form=corrected"});
   ASSERT_NE(source.options.find("GUARD=0"), std::string::npos) << "the guard is a branch of its own";
   std::string table;
   bool any = false;

@@ -49,7 +49,7 @@ Strings three_cases(const std::string& csv, const char* timeout = "10") {
                    "--where",
                    "mapping=row_first",
                    "--where",
-                   "local=16x16",
+                   "group=16x16",
                    "--filter",
                    "kernel=(grid|unweave|nobranch)/",
                    "--timeout",

@@ -311,7 +311,11 @@ TEST(Selection, NoFilterTakesForEver) {
     return Chosen{.families = {"alpha"}, .filter = filter}.jobs();
   };
   EXPECT_THROW(chosen("^((([a-z]+)*)+)+$"), Error);
-  EXPECT_THROW(chosen(std::string(50000, '(') + std::string(50000, ')')), Error);
+  try {  // it matches everything, unless the library finds it nested too deeply
+    EXPECT_EQ(chosen(std::string(50000, '(') + std::string(50000, ')')).size(), chosen("").size());
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind, Kind::usage);
+  }
 }
 
 TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
