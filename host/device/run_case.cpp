@@ -350,6 +350,21 @@ void drop_times(Record& record) {
 
 }  // namespace
 
+namespace {
+
+// Values that are right by themselves and mean nothing together are nothing that the device lacks or the user
+// mistyped: the row says why there is no such case.
+Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
+  try {
+    return plan_of(family, at, device);
+  } catch (const Error& error) {
+    if (error.kind != Kind::usage) throw;
+    throw Error(Kind::unsupported, error.what());
+  }
+}
+
+}  // namespace
+
 Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring rule) {
   Row row{named_record(device.info(), family, at), {}};
   Record& record = row.record;
@@ -362,7 +377,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
   };
   try {
     device.stage("plan");
-    const Plan plan = plan_of(family, at, device.info());
+    const Plan plan = plan_for(family, at, device.info());
     if (!plan.exhibit.empty()) {
       record.exhibit = "yes";
       record.reason = "exhibit: " + plan.exhibit + "; ";
@@ -431,8 +446,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     record.status = Status::ok;
     if (!plan.exhibit.empty()) record.reason += "right on this device";
   } catch (const Error& error) {
-    // Values that are right by themselves and mean nothing together.
-    failed(error.kind == Kind::usage ? Kind::unsupported : error.kind, error.what());
+    failed(error.kind, error.what());
   } catch (const cl::Error& error) {
     const Error meaning = cl_failure(error, "run");
     failed(meaning.kind, meaning.what());

@@ -464,7 +464,7 @@ TEST_F(Cli, EveryPlannedCaseIsARow) {
   // The summary for people: on stdout, as that is not where the rows went.
   EXPECT_THAT(ended.out, HasSubstr(results.cases.front().device));
   EXPECT_THAT(ended.out, counts(results.cases.size()));
-  EXPECT_THAT(ended.out, HasSubstr("exhibit: wrong"));
+  EXPECT_THAT(ended.out, HasSubstr("4 wrong as published (exhibits)"));
   EXPECT_THAT(ended.err, HasSubstr(csv()));
 
   // Another reader than our own finds the same table.

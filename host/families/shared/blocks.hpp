@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // blocks: what precedes each block of a long sequence, so that a check may begin anywhere.
 #pragma once
-#include <tbb/collaborative_call_once.h>
-
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -12,7 +11,7 @@
 
 namespace clweave {
 
-// The state before each block of `size` elements of n; made by the first who asks and all who wait.
+// The state before each block of `size` elements of n; made by the first who asks.
 template <class State>
 class Blocks {
  public:
@@ -22,7 +21,7 @@ class Blocks {
   // `first` precedes all; of(begin, end) is the state of a block alone, joined(l, r) that of two in a row.
   template <class Of, class Joined>
   const std::vector<State>& before(const State& first, const Of& of, const Joined& joined) const {
-    tbb::collaborative_call_once(once_, [&] {
+    std::call_once(once_, [&] {
       before_.assign(n_ / size_ + 1, first);
       for_stretches(before_.size(), 1, [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t b = begin; b < end; ++b) before_[b] = of(b * size_, std::min(n_, (b + 1) * size_));
@@ -32,17 +31,14 @@ class Blocks {
         std::swap(state, carry);
         carry = joined(state, carry);
       }
-      made_.give();
     });
-    made_.take();
     return before_;
   }
 
  private:
   std::uint64_t n_, size_;
-  mutable tbb::collaborative_once_flag once_;
+  mutable std::once_flag once_;
   mutable std::vector<State> before_;
-  mutable HandOver made_;
 };
 
 }  // namespace clweave
