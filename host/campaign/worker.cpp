@@ -35,6 +35,7 @@ void answer(const json& line) {
 // One request on the runner of this process.
 json answer_to(const json& request, Runner& runner, const std::vector<Family>& families) {
   if (request.contains("devices")) {
+    answer({{"stage", "loading drivers"}});
     std::vector<std::string> complaints;
     const auto devices = runner.devices(complaints);
     return {{"devices", devices}, {"complaints", complaints}};
@@ -59,6 +60,8 @@ int serve(int parent) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 
+  answer(
+      {{"stage", "start"}});  // before what takes long, on a busy machine as long as a driver may be silent
   const auto families = all_families();
   std::unique_ptr<Runner> runner;
   for (std::string line; std::getline(std::cin, line);) {
