@@ -233,7 +233,7 @@ class ChildRunner : public Runner {
 
   // Empty when a small verified copy runs in a fresh process.
   std::string probe() {
-    static const auto families = all_families();
+    const auto& families = all_families();
     const auto family = std::ranges::find(families, "ceiling", &Family::name);
     const auto cases = cases_of(*family, {{{"kernel", {"copy"}}, {"n", {32768}}}}, 1);
     Measuring once;

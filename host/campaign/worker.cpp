@@ -62,7 +62,7 @@ int serve(int parent) {
 
   answer(
       {{"stage", "start"}});  // before what takes long, on a busy machine as long as a driver may be silent
-  const auto families = all_families();
+  const auto& families = all_families();
   std::unique_ptr<Runner> runner;
   for (std::string line; std::getline(std::cin, line);) {
     try {

@@ -16,7 +16,7 @@ namespace clweave::commands {
 namespace {
 
 int check(const std::vector<std::string>& names) {
-  const auto families = all_families();
+  const auto& families = all_families();
   std::vector<std::string> stems;
   for (const auto& [stem, text] : embedded_kernels) stems.emplace_back(stem);
   int result = fine;

@@ -73,7 +73,7 @@ int compare(const Options& options) {
                 "NEW1.csv NEW2.csv");
   if (options.noise.size() == 1)
     throw Error(Kind::usage, "--noise takes two or more files, measured with nothing changed between them");
-  const auto families = all_families();
+  const auto& families = all_families();
   ResultsSet before = read_results(
       options.against.empty() && two_sides ? std::vector<std::string>{options.files.front()} : options.files,
       families, Samples::read);

@@ -80,7 +80,7 @@ void keep_devices_of(const Unfinished& left, const std::string& path, bool one_o
 
 int run(Options options, const std::vector<std::string>& arguments) {
   catch_interrupts();
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto axes = axis_names(families);
   std::optional<Unfinished> left;
   bool own_file = false;  // of one device of several

@@ -20,7 +20,7 @@ struct Options {
 };
 
 int show(const Options& options) {
-  const auto families = all_families();
+  const auto& families = all_families();
   MedianCases all;
   for (const auto& file : options.files) all.add_file(file, families);
   all.settle();

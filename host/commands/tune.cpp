@@ -26,7 +26,7 @@ int tune(Options options, const std::vector<std::string>& arguments) {
   const Strategy strategy = strategy_of(options.strategy);
   if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
     throw Error(Kind::usage, "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto jobs = select_jobs(families, options.selection);
   Tuner* at_work = nullptr;
   const auto runner = runner_of(options, [&at_work] {

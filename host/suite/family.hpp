@@ -100,7 +100,8 @@ struct Family {
   bool uses(const Case&, const std::string& axis) const;  // whether it has the axis and that means something
 };
 
-std::vector<Family> all_families();  // generated: one call per host/families/*.cpp
+// Made and checked once a process. Generated: one call per host/families/*.cpp.
+const std::vector<Family>& all_families();
 
 // What `make` gives. Throws `usage` that names the family, the preset and the word when it names an axis,
 // a value or a quantity that is none.

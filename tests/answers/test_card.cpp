@@ -18,7 +18,7 @@ using Cells = std::vector<std::pair<std::string, std::string>>;
 
 // A case of a real family: every axis at its default but these.
 Record row(const std::string& family_name, const Cells& cells, double seconds) {
-  static const auto families = all_families();
+  const auto& families = all_families();
   const auto& family = *std::ranges::find(families, family_name, &Family::name);
   Record r;
   r.platform = "Invented, OpenCL 3.0";

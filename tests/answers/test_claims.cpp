@@ -433,7 +433,7 @@ DeviceInfo able(const std::string& type) {
 // Every value that a selection names occurs in a case of its family that a device can run: a renamed axis,
 // word or kernel leaves a selection of which nothing can be measured.
 TEST(ShippedClaims, EverySelectionIsPossible) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto claims = load_claims("");
   EXPECT_THAT(claims, Not(IsEmpty()));
   for (const auto& claim : claims) {
@@ -460,7 +460,7 @@ TEST(ShippedClaims, EverySelectionIsPossible) {
 }
 
 TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
-  const auto families = all_families();
+  const auto& families = all_families();
   for (const auto& claim : load_claims("")) {
     if (!claim.rule) continue;
     SCOPED_TRACE(claim.id);
@@ -489,7 +489,7 @@ TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
 // ---- The cases -------------------------------------------------------------------------------------------
 
 TEST(ClaimJobs, SizesFollowTheDevice) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto claims = chosen_claims(load_claims(""), {"003-h"});
   Selection wanted;
   wanted.ceilings = false;
@@ -506,7 +506,7 @@ TEST(ClaimJobs, SizesFollowTheDevice) {
 }
 
 TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto jobs = claim_jobs(load_claims(""), families, {}, able("cpu"));
   EXPECT_THAT(jobs, SizeIs(Le(320U))) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");

@@ -323,7 +323,7 @@ TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
   const auto device = std::ranges::find(set.devices, "Tesla M2090 (2014)", &DeviceResults::name);
   ASSERT_NE(device, set.devices.end());
   // Every published case can be typed today.
-  const auto families = all_families();
+  const auto& families = all_families();
   for (const auto& one : set.devices) {
     for (const auto& at : one.cases) {
       const auto family = std::ranges::find(families, at.family(), &Family::name);

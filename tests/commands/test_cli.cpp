@@ -385,7 +385,7 @@ TEST_F(Cli, ListJsonHasTheSame) {
   const Ended ended = run({"list", "--json"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto listed = nlohmann::json::parse(ended.out);
-  const auto families = all_families();
+  const auto& families = all_families();
   ASSERT_EQ(listed.size(), families.size());
   for (std::size_t f = 0; f < families.size(); ++f) {
     EXPECT_EQ(listed[f].at("name"), families[f].name);

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const DeviceInfo device = roomy();
   std::set<std::string> seen;
   std::size_t rows = 0;
@@ -58,7 +58,7 @@ class ReplayFile : public testing::Test {
     record_.family = "lanes";
     record_.status = Status::ok;
     record_.seed = 5;
-    const auto lanes = all_families();
+    const auto& lanes = all_families();
     family_ = *std::ranges::find(lanes, "lanes", &Family::name);
     for (const auto& axis : family_.axes) record_.axes.emplace_back(axis.name, text_of(axis.values.front()));
     record_.case_id = cases_of(family_, {{}}, 1).front().id();

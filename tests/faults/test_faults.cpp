@@ -412,7 +412,7 @@ TEST_F(Faults, ASmallerBufferIsUnsupported) {
 }
 
 TEST_F(Faults, LessLocalMemoryIsUnsupported) {
-  const auto families = all_families();
+  const auto& families = all_families();
   Selection smoke;
   smoke.preset = "smoke";
   DeviceInfo roomy;

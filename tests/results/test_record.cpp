@@ -302,7 +302,7 @@ namespace {
 
 // A row of compaction, every axis at its default, but without those in `lacking`.
 Record compaction_row(const std::set<std::string>& lacking) {
-  const auto families = all_families();
+  const auto& families = all_families();
   Record record;
   record.family = record.case_id = "compaction";
   for (const auto& axis : std::ranges::find(families, record.family, &Family::name)->axes) {
@@ -316,7 +316,7 @@ Record compaction_row(const std::set<std::string>& lacking) {
 }  // namespace
 
 TEST(LaterAxes, AreAtTheirDefaultsWhereverTheyStand) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const Record now = compaction_row({});
   for (const std::set<std::string>& lacking :
        std::vector<std::set<std::string>>{{"drop"}, {"width", "state"}}) {
@@ -333,7 +333,7 @@ TEST(LaterAxes, AreAtTheirDefaultsWhereverTheyStand) {
 }
 
 TEST(LaterAxes, AreNotGuessed) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto untouched = [&](Record record) {
     const Record before = record;
     add_later_axes(record, families);
@@ -358,7 +358,7 @@ TEST(LaterAxes, AreNotGuessed) {
 
 // This one was made before compaction had `drop`, and scan had it.
 TEST(LaterAxes, MeetTheRowsOfTheRepository) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto& compaction = *std::ranges::find(families, "compaction", &Family::name);
   std::set<std::string> quick;
   for (const auto& at : cases_of(compaction, compaction.presets.at("quick"), 1)) quick.insert(at.id());
@@ -375,7 +375,7 @@ TEST(LaterAxes, MeetTheRowsOfTheRepository) {
 }
 
 TEST(FormerNames, BecomeTodaysInCellsAndId) {
-  const auto families = all_families();
+  const auto& families = all_families();
   Record old;
   old.family = "reduction";
   old.case_id = "reduction/variant=single/op=sum/type=int/n=300/work_group=64/unroll=8/groups_per_unit=2";
@@ -390,7 +390,7 @@ TEST(FormerNames, BecomeTodaysInCellsAndId) {
 }
 
 TEST(FormerNames, AreReadInEveryFileOfTheRepository) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-quick.csv";
   for (auto& record : records_of(read_csv(path), path)) {
     add_later_axes(record, families);

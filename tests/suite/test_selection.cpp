@@ -282,7 +282,7 @@ TEST(Order, TakesCeilingsThatWereChosenAloneAsAMeasure) {
 
 // The families as they are.
 TEST(Order, HoldsForEveryPreset) {
-  const auto all = all_families();
+  const auto& all = all_families();
   for (const char* preset : preset_names) {
     SCOPED_TRACE(preset);
     const auto jobs = Chosen{.preset = preset}.jobs(all);
