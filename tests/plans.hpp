@@ -35,8 +35,8 @@ inline std::string complaint(const std::function<void()>& action) {
   return error.what();
 }
 
-inline Family family_named(const std::string& name) {
-  for (auto& family : all_families()) {
+inline const Family& family_named(const std::string& name) {
+  for (const auto& family : all_families()) {
     if (family.name == name) return family;
   }
   throw std::logic_error("no family " + name);
@@ -48,7 +48,7 @@ inline std::vector<Case> preset_of(const Family& family, const std::string& pres
 
 // Made once: there are ten thousand cases.
 struct Swept {
-  Family family;
+  const Family& family;
   std::string preset;
   std::vector<Case> cases;
 };
@@ -92,15 +92,6 @@ struct Stretch {
   std::uint64_t begin = 0, end = 0;
 };
 
-// All of a small buffer; the start, middle and end of a large one. Stretches begin at multiples of 16
-// elements of any type.
-inline std::vector<Stretch> stretches_of(std::uint64_t bytes, std::uint64_t most = 1 << 18) {
-  if (bytes <= most) return {{0, bytes}};
-  constexpr std::uint64_t grain = 256, length = 1024;
-  const std::uint64_t middle = bytes / 2 / grain * grain;
-  return {{0, length}, {middle, middle + length}, {(bytes - 1) / grain * grain, bytes}};
-}
-
 inline Bytes filled(const BufferSpec& spec, const Stretch& part) {
   Bytes bytes(part.end - part.begin);
   spec.fill(part.begin, bytes);
@@ -117,14 +108,6 @@ inline Tally compared(const Check& check, const Bytes& buffer, const Stretch& pa
   return check.compare(part.begin, std::span(buffer).subspan(part.begin, part.end - part.begin));
 }
 
-inline void expect_equal(const Tally& a, const Tally& b) {
-  EXPECT_EQ(a.elements, b.elements);
-  EXPECT_EQ(a.written, b.written);
-  EXPECT_EQ(a.wrong, b.wrong);
-  EXPECT_EQ(a.first_wrong, b.first_wrong);
-  EXPECT_EQ(a.first_text, b.first_text);
-}
-
 inline double finding_of(const std::vector<Finding>& findings, const std::string& name) {
   for (const auto& finding : findings) {
     if (finding.name == name) return finding.value.value();
@@ -136,7 +119,7 @@ inline double finding_of(const std::vector<Finding>& findings, const std::string
 // A case of a family's smallest sweep with other values.
 inline Plan plan_with(const std::string& name, const std::vector<std::pair<std::string, Value>>& changes,
                       const DeviceInfo& device = roomy()) {
-  const Family family = family_named(name);
+  const Family& family = family_named(name);
   Case at = preset_of(family, "smoke").at(0);
   for (const auto& [axis, value] : changes) {
     for (auto& [own, old] : at.axes) {

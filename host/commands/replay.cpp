@@ -34,24 +34,29 @@ std::vector<std::string> command_of(const Record& row, const std::string& where)
 
 }  // namespace
 
-Replay replay_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
+Job job_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
   const auto family = std::ranges::find(families, row.family, &Family::name);
   if (family == families.end())
     throw Error(Kind::usage, fmt::format("{}: there is no family {} any more", where, row.family));
+  Job job{&*family, {family->name, {}, static_cast<std::uint64_t>(row.seed.value_or(1))}};
+  for (const auto& axis : family->axes) {
+    const std::string cell = row.axis(axis.name);
+    if (cell.empty())
+      throw Error(Kind::usage, fmt::format("{}: {} has no value for axis {}", where, row.case_id, axis.name));
+    job.at.axes.emplace_back(axis.name, value_of(cell));
+  }
+  return job;
+}
+
+Replay replay_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
   const auto then = parse_options(command_of(row, where));
   if (!then) throw Error(Kind::io, where + ": column command names no run");
-  Replay out{{&*family, {family->name, {}, static_cast<std::uint64_t>(row.seed.value_or(1))}}, *then};
+  Replay out{job_of(row, families, where), *then};
   out.options.csv = "-";
   out.options.repeat = 1;
   out.options.dry_run = false;
   out.options.selection.seed = out.job.at.seed;
   out.options.devices = {row.device};
-  for (const auto& axis : family->axes) {
-    const std::string cell = row.axis(axis.name);
-    if (cell.empty())
-      throw Error(Kind::usage, fmt::format("{}: {} has no value for axis {}", where, row.case_id, axis.name));
-    out.job.at.axes.emplace_back(axis.name, value_of(cell));
-  }
   return out;
 }
 

@@ -16,7 +16,10 @@ struct Replay {
 };
 
 // The case of a row, whose later axes are there (add_later_axes). `where` names the row in messages. Throws
-// `usage` for a row that this clweave cannot run, `io` for one whose command cannot be read.
+// `usage` for a row that this clweave cannot run.
+Job job_of(const Record&, const std::vector<Family>&, const std::string& where);
+
+// And with what its command asked for. Throws `io` where that cannot be read.
 Replay replay_of(const Record&, const std::vector<Family>&, const std::string& where);
 
 // The same for the row of `case_id`, in today's or in its own words, in the file of `given.replay`. What

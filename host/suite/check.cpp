@@ -2,9 +2,15 @@
 #include "suite/check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "suite/imaginary_devices.hpp"
 
@@ -12,8 +18,102 @@ namespace clweave {
 
 namespace {
 
+using Bytes = std::vector<std::byte>;
+
 constexpr const char* of_names = "abcdefghijklmnopqrstuvwxyz0123456789_";
 constexpr const char* of_defines = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+bool only(const std::string& text, const char* of) { return text.find_first_not_of(of) == std::string::npos; }
+
+struct Stretch {
+  std::uint64_t begin, end;  // bytes
+};
+
+// All of a small buffer; start, middle and end of a large one. A stretch begins at a multiple of 16 elements
+// of any type, as those of a run do.
+std::vector<Stretch> stretches_of(std::uint64_t bytes, std::uint64_t most) {
+  if (bytes == 0) return {};
+  if (bytes <= most) return {{0, bytes}};
+  constexpr std::uint64_t grain = 256, length = 1024;
+  const std::uint64_t middle = bytes / 2 / grain * grain;
+  return {{0, length}, {middle, middle + length}, {(bytes - 1) / grain * grain, bytes}};
+}
+
+// A run fills and checks in stretches, on as many threads as there are: pieces of 16 to 112 elements of 8
+// bytes.
+std::vector<Stretch> pieces_of(std::uint64_t bytes) {
+  constexpr std::uint64_t grain = 128;
+  std::vector<Stretch> parts;
+  for (std::uint64_t begin = 0, k = 1; begin < bytes; begin = parts.back().end, k = k % 7 + 1)
+    parts.push_back({begin, std::min(bytes, begin + k * grain)});
+  return parts;
+}
+
+Bytes filled(const BufferSpec& spec, Stretch part) {
+  Bytes bytes(part.end - part.begin);
+  spec.fill(part.begin, bytes);
+  return bytes;
+}
+Bytes filled(const BufferSpec& spec) { return filled(spec, {0, spec.bytes}); }
+
+Bytes poisoned(std::size_t size) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = std::byte{poison[i % poison.size()]};
+  return bytes;
+}
+
+bool same(const Tally& a, const Tally& b) {
+  return a.elements == b.elements && a.written == b.written && a.wrong == b.wrong &&
+         a.first_wrong == b.first_wrong && a.first_text == b.first_text;
+}
+
+bool is_large(const Plan& plan) {
+  std::uint64_t bytes = 0;
+  for (const auto& spec : plan.buffers) bytes += spec.bytes;
+  return bytes > (std::uint64_t{1} << 22);
+}
+
+std::string argument_text(const Arg& arg) {
+  return std::visit(Overloaded{[](const Buffer& b) { return fmt::format("buffer {}", b.index); },
+                               [](const LocalBytes& l) { return fmt::format("local {}", l.bytes); },
+                               [](const Scalar& s) {
+                                 std::string text;
+                                 for (const auto byte : s)
+                                   text += fmt::format("{:02x}", std::to_integer<int>(byte));
+                                 return text;
+                               }},
+                    arg);
+}
+
+// All that reaches the device: its program, its memory with samples of what is in it, its commands.
+std::string request_of(const Plan& plan) {
+  std::string text = fmt::format("{} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "));
+  for (const auto& spec : plan.buffers) {
+    text += fmt::format(" {} bytes, {} spare", spec.bytes, spec.spare);
+    if (!spec.fill) continue;
+    for (const auto& part : stretches_of(spec.bytes, 4096)) {
+      const Bytes bytes = filled(spec, part);
+      const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      text += fmt::format(" {}", std::hash<std::string_view>()(view));
+    }
+  }
+  for (const auto& step : plan.steps) {
+    text += std::visit(
+        Overloaded{
+            [](const Launch& launch) {
+              std::string line =
+                  " " + launch.kernel + " " + text_of(launch.global) + " by " + text_of(launch.local);
+              for (const auto& arg : launch.args) line += " " + argument_text(arg);
+              return line;
+            },
+            [](const CopyBuffer& copy) { return fmt::format(" copy {} {}", copy.from.index, copy.to.index); },
+            [](const HostWork& work) {
+              return fmt::format(" host {} {} {}", work.bytes, work.offset, work.to.index);
+            }},
+        step);
+  }
+  return text;
+}
 
 class Checker {
  public:
@@ -22,163 +122,313 @@ class Checker {
   std::vector<std::string> problems() {
     family_itself();
     for (const auto& axis : family_.axes) axis_itself(axis);
-    for (const char* preset : preset_names) {
-      std::set<std::string> ids;
-      for (const auto& at : cases_of(family_, family_.presets.at(preset), 1)) {
-        where_ = fmt::format("preset {}, {}", preset, at.id());
-        rule(ids.insert(at.id()).second, "two cases have this id");
-        for (const auto& device : imaginary_devices()) planned(at, device);
-      }
+    for (const char* preset : preset_names) swept(preset);
+    for (const auto& at : cases_of(family_, family_.presets.smoke, 1)) {
+      at_ = {"smoke", &at, {}};
+      guarded([&] { small_case(at); });
+      any_number(at);
     }
-    for (const auto& at : cases_of(family_, family_.presets.smoke, 1)) small_case(at);
-    where_ = "findings";
+    at_ = {};
     if (family_.findings) rule(family_.findings({}, roomy()).empty(), "something is concluded from no row");
     return std::move(problems_);
   }
 
  private:
-  void rule(bool kept, const std::string& broken) {
+  // What is looked at.
+  struct Place {
+    const char* preset = nullptr;
+    const Case* at = nullptr;
+    std::string device = {};
+  };
+
+  std::string where() const {
+    if (at_.at == nullptr) return "family " + family_.name;
+    return fmt::format("preset {}, {}{}", at_.preset, at_.at->id(),
+                       at_.device.empty() ? "" : " on " + at_.device);
+  }
+
+  template <class... A>
+  void rule(bool kept, fmt::format_string<A...> broken, A&&... args) {
+    if (kept) return;
     // A rule that breaks in every case is said once or twice, not thousands of times.
     constexpr int often = 3;
-    if (!kept && ++said_[broken] <= often) problems_.push_back(where_ + ": " + broken);
+    if (++said_[std::string(fmt::string_view(broken).data(), fmt::string_view(broken).size())] > often)
+      return;
+    problems_.push_back(where() + ": " + fmt::format(broken, std::forward<A>(args)...));
+  }
+
+  // What throws, where nothing may.
+  template <class F>
+  void guarded(F&& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      rule(false, "{}", error.what());
+    }
+  }
+
+  bool is(const Case& at, const char* axis, const char* word) const {
+    return family_.axis(axis) != nullptr && at.is(axis, word);
   }
 
   void family_itself() {
-    where_ = "family " + family_.name;
     rule(std::ranges::find(stems_, family_.name) != stems_.end(), "there is no kernel file of its name");
     rule(family_.question.ends_with('?'), "its question ends without a question mark");
     rule(static_cast<bool>(family_.plan), "it has no plan function");
     rule(!family_.view.rows.empty(), "its view has no rows");
+    std::set<std::string> shown;
+    for (const auto* names : {&family_.view.rows, &family_.view.columns}) {
+      for (const auto& name : *names) rule(shown.insert(name).second, "its view shows axis {} twice", name);
+    }
     const std::set<std::string> quantities = {"rate", "items", "slowdown"};
-    rule(quantities.contains(family_.view.quantity),
-         "its view shows rate, items or slowdown, not '" + family_.view.quantity + "'");
-    for (const char* preset : {"smoke", "quick", "full"})
-      rule(!cases_of(family_, family_.presets.at(preset), 1).empty(),
-           fmt::format("preset {} has no case ({{}} is none, {{\"\"}} is one)", preset));
+    rule(quantities.contains(family_.view.quantity), "its view shows rate, items or slowdown, not '{}'",
+         family_.view.quantity);
   }
 
   void axis_itself(const Axis& axis) {
-    where_ = "axis " + axis.name;
-    rule(family_.axis(axis.name) == &axis, "there are two axes of this name");
-    rule(axis.name.find_first_not_of(of_names) == std::string::npos, "its name is not lower_snake");
-    rule(!axis.meaning.empty(), "it has no meaning");
+    rule(family_.axis(axis.name) == &axis, "there are two axes {}", axis.name);
+    rule(!axis.name.empty() && only(axis.name, of_names), "the name of axis {} is not lower_snake",
+         axis.name);
+    rule(!axis.meaning.empty(), "axis {} has no meaning", axis.name);
     for (const auto& value : axis.values) {
-      rule(value.index() == axis.values.front().index(), "it mixes words and numbers");
-      rule(text_of(value).find_first_of("/=, ") == std::string::npos,
-           "value '" + text_of(value) + "' holds one of '/=, ', which ids are made with");
+      const std::string text = text_of(value);
+      rule(value.index() == axis.values.front().index(), "axis {} mixes words and numbers", axis.name);
+      rule(text.find_first_of("/=, ") == std::string::npos,
+           "value '{}' of axis {} holds one of '/=, ', which ids are made with", text, axis.name);
+      rule(text_of(value_of(text)) == text, "value '{}' of axis {} reads back as another", text, axis.name);
     }
   }
 
+  void swept(const char* preset) {
+    std::set<std::string> ids;
+    std::map<std::string, std::string> requests;
+    const auto cases = cases_of(family_, family_.presets.at(preset), 1);
+    rule(!cases.empty() || preset == std::string_view("paper"),
+         "preset {} has no case ({{}} is none, {{\"\"}} is one)", preset);
+    for (const auto& at : cases) {
+      at_ = {preset, &at, {}};
+      rule(ids.insert(at.id()).second, "two cases have this id");
+      for (const auto& device : imaginary_devices()) planned(at, device);
+      at_.device.clear();
+      guarded([&] {
+        const Plan plan = plan_of(family_, at, roomy());
+        const auto [it, first] = requests.emplace(request_of(plan), at.id());
+        rule(first, "it asks for the same as {}: an axis is not heeded", it->second);
+        // The large cases of a sweep differ in size alone, and a check costs what its reference does.
+        if (at_.preset == std::string_view("smoke") || !is_large(plan)) rejects_what_is_wrong(plan);
+      });
+    }
+    at_ = {};
+  }
+
   void planned(const Case& at, const DeviceInfo& device) {
+    at_.device = device.name;
     try {
       const Plan plan = plan_of(family_, at, device);
       sound(plan, device);
-      const bool published = family_.axis("form") != nullptr && at.is("form", "published");
-      rule(plan.exhibit.empty() != published, "an exhibit says what is wrong with it, nothing else does");
-      const bool is_double = family_.axis("type") != nullptr && at.is("type", "double");
-      rule(device.fp64 || !is_double, "type=double is planned on a device without double precision");
+      rule(plan.exhibit.empty() != is(at, "form", "published"),
+           "an exhibit says what is wrong with it, nothing else does");
+      rule(device.fp64 || !is(at, "type", "double"),
+           "type=double is planned on a device without double precision");
+      for (const auto& [name, value] : plan.defines)
+        rule(device.fp64 || value != "double", "define {} says double on a device without it", name);
     } catch (const Error& error) {
-      rule(error.kind == Kind::unsupported,
-           fmt::format("its plan throws '{}', and only Plan::need may", error.what()));
-      rule(device.name != "roomy", fmt::format("it runs nowhere: {}", error.what()));
+      rule(error.kind == Kind::unsupported, "its plan throws '{}', and only Plan::need may", error.what());
+      rule(device.name != "roomy", "it runs nowhere: {}", error.what());
+      rule(*error.what() != '\0', "it is refused without a reason");
+    }
+  }
+
+  // What --set may ask for: no multiple of anything, and more than fits in 32 or 64 bits.
+  void any_number(const Case& at) {
+    for (std::size_t a = 0; a < at.axes.size(); ++a) {
+      if (!std::holds_alternative<std::int64_t>(at.axes[a].second)) continue;
+      for (const std::int64_t n :
+           {0LL, 1LL, 3LL, 255LL, 256LL, 1000LL, 1000003LL, 1LL << 31, (1LL << 32) - 1, 1LL << 62}) {
+        Case changed = at;
+        changed.axes[a].second = n;
+        if (family_.makes_sense && !family_.makes_sense(changed)) continue;
+        at_ = {"smoke", &changed, {}};
+        try {
+          sound(plan_of(family_, changed, roomy()), roomy());
+        } catch (const Error& error) {
+          rule(error.kind == Kind::usage || error.kind == Kind::unsupported, "its plan throws '{}'",
+               error.what());
+        }
+      }
     }
   }
 
   void sound(const Plan& plan, const DeviceInfo& device) {
     for (const auto& stem : plan.sources)
-      rule(std::ranges::find(stems_, stem) != stems_.end(), "there is no kernel file " + stem + ".cl");
+      rule(std::ranges::find(stems_, stem) != stems_.end(), "there is no kernel file {}.cl", stem);
     for (const auto& [name, value] : plan.defines) {
-      rule(name.find_first_not_of(of_defines) == std::string::npos, "define " + name + " is not in capitals");
-      rule(value.find_first_of(" \t\n\"'") == std::string::npos,
-           "define " + name + "=" + value + " is no single word");
+      rule(only(name, of_defines), "define {} is not in capitals", name);
+      rule(value.find_first_of(" \t\n\"'") == std::string::npos, "define {}={} is no single word", name,
+           value);
     }
     rule(!plan.steps.empty(), "it does nothing");
     rule(!plan.checks.empty(), "nothing is checked");
     rule(plan.cost.items > 0 && plan.cost.written > 0, "its cost says no items or no bytes written");
-    std::set<std::size_t> used, checked;
-    const auto use = [&](Buffer b) {
-      rule(b.index < plan.buffers.size(), "a step uses a buffer that is none");
-      used.insert(b.index);
-    };
-    for (const auto& step : plan.steps) {
-      std::visit(Overloaded{[&](const Launch& launch) {
-                              for (const auto& arg : launch.args) {
-                                if (const auto* b = std::get_if<Buffer>(&arg)) use(*b);
-                              }
-                              sound_launch(launch, device);
-                            },
-                            [&](const CopyBuffer& copy) {
-                              use(copy.from);
-                              use(copy.to);
-                              rule(copy.from.index != copy.to.index && copy.bytes > 0,
-                                   "a copy goes nowhere or holds nothing");
-                            },
-                            [&](const HostWork& work) {
-                              use(work.to);
-                              rule(work.bytes > 0 && work.compute, "the host's share is empty");
-                            }},
+    for (const auto& step : plan.steps)
+      std::visit(Overloaded{[&](const Launch& launch) { sound_launch(launch, plan, device); },
+                            [&](const CopyBuffer& copy) { sound_copy(copy, plan); },
+                            [&](const HostWork& work) { sound_host_work(work, plan); }},
                  step);
-    }
-    for (const auto& check : plan.checks) checked.insert(check.buffer.index);
-    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-      rule(used.contains(b), fmt::format("no step uses buffer {}", b));
-      rule(plan.buffers[b].fill || checked.contains(b) || plan.buffers[b].used() == 0,
-           fmt::format("nothing checks output {}", b));
-      rule(plan.buffers[b].bytes > 0, fmt::format("buffer {} is empty", b));
-    }
+    sound_buffers(plan, device);
   }
 
-  void sound_launch(const Launch& launch, const DeviceInfo& device) {
-    const std::string shape = text_of(launch.global) + " by " + text_of(launch.local);
+  void sound_launch(const Launch& launch, const Plan& plan, const DeviceInfo& device) {
+    rule(!launch.kernel.empty(), "a launch names no kernel");
     rule(!launch.global.empty() && launch.global.size() <= 3 && items_in(launch.global) > 0,
-         "kernel " + launch.kernel + " is launched with no items");
-    if (launch.local.empty()) return;
-    bool fits = launch.local.size() == launch.global.size() &&
-                items_in(launch.local) <= static_cast<std::size_t>(device.max_group);
+         "kernel {} is launched with no items", launch.kernel);
+    bool fits =
+        launch.local.empty() || (launch.local.size() == launch.global.size() &&
+                                 items_in(launch.local) <= static_cast<std::size_t>(device.max_group));
     for (std::size_t d = 0; fits && d < launch.local.size(); ++d)
-      fits = launch.local[d] > 0 && launch.global[d] % launch.local[d] == 0;
-    rule(fits, "kernel " + launch.kernel + " is launched " + shape + ", which are no whole work-groups");
+      fits = launch.local[d] > 0 && launch.local[d] <= static_cast<std::size_t>(device.max_group_dims[d]) &&
+             launch.global[d] % launch.local[d] == 0;
+    rule(fits, "kernel {} is launched {} by {}, which are no whole work-groups", launch.kernel,
+         text_of(launch.global), text_of(launch.local));
+    std::size_t local_bytes = 0;
+    for (const auto& arg : launch.args) {
+      std::visit(Overloaded{[&](const Buffer& b) {
+                              rule(b.index < plan.buffers.size(), "kernel {} uses a buffer that is none",
+                                   launch.kernel);
+                            },
+                            [&](const LocalBytes& local) {
+                              rule(local.bytes > 0, "kernel {} gets no bytes of local memory", launch.kernel);
+                              local_bytes += local.bytes;
+                            },
+                            [&](const Scalar& scalar) {
+                              rule(std::has_single_bit(scalar.size()) && scalar.size() <= 8,
+                                   "kernel {} gets a scalar of {} bytes", launch.kernel, scalar.size());
+                            }},
+                 arg);
+    }
+    rule(local_bytes <= static_cast<std::size_t>(device.local_bytes),
+         "kernel {} gets {} bytes of local memory of {}", launch.kernel, local_bytes, device.local_bytes);
+  }
+
+  void sound_copy(const CopyBuffer& copy, const Plan& plan) {
+    const bool known = copy.from.index < plan.buffers.size() && copy.to.index < plan.buffers.size();
+    rule(known && copy.from.index != copy.to.index && copy.bytes > 0 &&
+             copy.bytes <= plan.buffers[copy.from.index].bytes &&
+             copy.bytes <= plan.buffers[copy.to.index].bytes,
+         "a copy goes nowhere, holds nothing or more than its buffers do");
+  }
+
+  void sound_host_work(const HostWork& work, const Plan& plan) {
+    rule(work.to.index < plan.buffers.size() && !plan.buffers[work.to.index].fill && work.bytes > 0 &&
+             work.offset + work.bytes <= plan.buffers[work.to.index].bytes && work.compute,
+         "the host's share is empty, lies outside of its buffer or overwrites an input");
+  }
+
+  void sound_buffers(const Plan& plan, const DeviceInfo& device) {
+    std::set<std::size_t> used, checked;
+    for (const auto& step : plan.steps)
+      std::visit(Overloaded{[&](const Launch& launch) {
+                              for (const auto& arg : launch.args) {
+                                if (const auto* b = std::get_if<Buffer>(&arg)) used.insert(b->index);
+                              }
+                            },
+                            [&](const CopyBuffer& copy) {
+                              used.insert({copy.from.index, copy.to.index});
+                            },
+                            [&](const HostWork& work) { used.insert(work.to.index); }},
+                 step);
+    for (const auto& check : plan.checks) {
+      rule(check.buffer.index < plan.buffers.size() && check.compare, "a check looks at no buffer");
+      checked.insert(check.buffer.index);
+    }
+    std::uint64_t total = 0;
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+      const BufferSpec& spec = plan.buffers[b];
+      total += spec.bytes;
+      rule(spec.bytes > 0 && spec.bytes <= static_cast<std::uint64_t>(device.max_alloc_bytes),
+           "buffer {} is empty or larger than the device allows", b);
+      rule(used.contains(b), "no step uses buffer {}", b);
+      rule(spec.fill || checked.contains(b) || spec.used() == 0, "nothing checks output {}", b);
+      rule(spec.spare <= spec.bytes && (spec.spare == 0 || !spec.fill), "buffer {} has no such spare part",
+           b);
+    }
+    rule(total <= static_cast<std::uint64_t>(device.usable_bytes),
+         "its buffers are more than the device has");
+  }
+
+  // An output that nothing wrote, and one of zeros, are wrong; of the first every element.
+  void rejects_what_is_wrong(const Plan& plan) {
+    for (const auto& check : plan.checks) {
+      const auto parts = stretches_of(plan.buffers[check.buffer.index].used(), 4096);
+      Tally zeros;
+      for (const auto& part : parts) {
+        zeros.merge(check.compare(part.begin, Bytes(part.end - part.begin)));
+        const Bytes garbage = poisoned(part.end - part.begin);
+        const Tally tally = check.compare(part.begin, garbage);
+        const bool whole = tally.elements > 0 && garbage.size() % tally.elements == 0;
+        rule(whole, "the check of buffer {} looks at {} elements of {} bytes", check.buffer.index,
+             tally.elements, garbage.size());
+        if (!whole) continue;
+        const std::uint64_t first = part.begin / (garbage.size() / tally.elements);
+        // A byte may be right by chance.
+        const bool all =
+            tally.wrong == tally.elements || (garbage.size() == tally.elements && tally.wrong > 0);
+        rule(all && tally.written == 0, "the check of buffer {} takes an output that nothing wrote",
+             check.buffer.index);
+        rule(!all || garbage.size() == tally.elements ||
+                 (tally.first_wrong == first && tally.first_text.starts_with(fmt::format("[{}] is ", first))),
+             "the check of buffer {} names {} as the first wrong element, not {}", check.buffer.index,
+             tally.first_text, first);
+      }
+      rule(parts.empty() || (zeros.wrong > 0 && zeros.written == zeros.elements),
+           "the check of buffer {} takes an output of zeros", check.buffer.index);
+    }
   }
 
   // Small enough to be computed here.
   void small_case(const Case& at) {
-    where_ = "preset smoke, " + at.id();
     Case reseeded = at;
     reseeded.seed = at.seed + 1;
-    try {
-      const Plan plan = plan_of(family_, at, roomy()), other = plan_of(family_, reseeded, roomy());
-      bool differs = false;
-      std::uint64_t inputs = 0;
-      for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-        if (!plan.buffers[b].fill) continue;
-        inputs += plan.buffers[b].bytes;
-        differs = differs || filled(plan.buffers[b]) != filled(other.buffers[b]);
-      }
-      rule(differs || inputs < 4, "the seed changes none of its inputs");
-      for (const auto& check : plan.checks) {
-        const std::uint64_t bytes = plan.buffers[check.buffer.index].used();
-        if (bytes == 0) continue;
-        std::vector<std::byte> unwritten(bytes);
-        for (std::size_t i = 0; i < unwritten.size(); ++i)
-          unwritten[i] = std::byte{poison[i % poison.size()]};
-        rule(check.compare(0, unwritten).wrong > 0,
-             fmt::format("the check of buffer {} takes an output that nothing wrote", check.buffer.index));
-      }
-      if (family_.findings) family_.findings({{at, 1e-3}}, roomy());
-    } catch (const Error& error) {
-      rule(false, error.what());
+    const Plan plan = plan_of(family_, at, roomy()), again = plan_of(family_, at, roomy()),
+               other = plan_of(family_, reseeded, roomy());
+    bool differs = false;
+    std::uint64_t input_bytes = 0;
+    std::vector<Bytes> inputs;
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+      const BufferSpec& spec = plan.buffers[b];
+      if (!spec.fill) continue;
+      const Bytes values = filled(spec);
+      input_bytes += spec.bytes;
+      rule(values == filled(again.buffers[b]), "input {} is another each time", b);
+      differs = differs || values != filled(other.buffers[b]);
+      Bytes in_pieces(spec.bytes);
+      for (const auto& part : pieces_of(spec.bytes))
+        spec.fill(part.begin, std::span(in_pieces).subspan(part.begin, part.end - part.begin));
+      rule(values == in_pieces, "input {} depends on how it is cut among threads", b);
+      if (spec.bytes < 64) continue;
+      rule(std::set<std::byte>(values.begin(), values.end()).size() >= 8, "input {} has hardly any values",
+           b);
+      rule(std::ranges::find(inputs, values) == inputs.end(), "input {} equals another", b);
+      inputs.push_back(values);
     }
-  }
-
-  static std::vector<std::byte> filled(const BufferSpec& spec) {
-    std::vector<std::byte> bytes(spec.bytes);
-    spec.fill(0, bytes);
-    return bytes;
+    rule(differs || input_bytes < 4, "the seed changes none of its inputs");
+    for (const auto& check : plan.checks) {
+      const Bytes output = poisoned(std::min<std::uint64_t>(plan.buffers[check.buffer.index].used(), 4096));
+      Tally merged;
+      for (const auto& part : pieces_of(output.size()))
+        merged.merge(check.compare(part.begin, std::span(output).subspan(part.begin, part.end - part.begin)));
+      rule(output.empty() || same(merged, check.compare(0, output)),
+           "the check of buffer {} depends on how it is cut among threads", check.buffer.index);
+    }
+    if (!family_.findings) return;
+    for (const auto& finding : family_.findings({{at, 1e-3}}, roomy()))
+      rule((!finding.value || std::isfinite(*finding.value)) && !finding.text.empty(),
+           "finding {} of one row is no number or has no sentence", finding.name);
   }
 
   const Family& family_;
   const std::vector<std::string>& stems_;
-  std::string where_;
+  Place at_;
   std::map<std::string, int> said_;
   std::vector<std::string> problems_;
 };

@@ -64,7 +64,7 @@ DeviceInfo imaginary_device(const std::string& type, bool fp64) {
 Source source_of_plan(const Plan& plan) { return source_of(plan.sources, plan.defines, ""); }
 
 std::vector<Program> smoke_programs() {
-  const auto families = all_families();
+  const auto& families = all_families();
   Selection smoke;
   smoke.preset = "smoke";
   const auto jobs = select_jobs(families, smoke);
@@ -91,7 +91,7 @@ std::vector<Program> smoke_programs() {
 
 // The source of the first case with these values.
 Source source_of_case(const std::string& family_name, const Words& values) {
-  const auto families = all_families();
+  const auto& families = all_families();
   Selection selection;
   selection.preset = "smoke";
   selection.families = {family_name};

@@ -92,7 +92,7 @@ TEST(Refused, AreNumbersThatNoTileCanHave) {
                                                                {"scan", "tuple=33"},
                                                                {"scan", "polls=4294967297"},
                                                                {"scan", "drop=-2"}};
-  const auto families = all_families();
+  const auto& families = all_families();
   for (const auto& [name, text] : no) {
     const auto family = std::ranges::find(families, name, &Family::name);
     const auto [axis, values] = setting_of(text);
@@ -101,7 +101,7 @@ TEST(Refused, AreNumbersThatNoTileCanHave) {
 }
 
 TEST(Unheeded, AxesHaveTheirDefault) {
-  const auto families = all_families();
+  const auto& families = all_families();
   const auto& scan = *std::ranges::find(families, "scan", &Family::name);
   const auto only = [&](const char* sweep) { return cases_of(scan, {sweep}, 1).at(0); };
   EXPECT_EQ(only("kernel=three_phase polls=7 rows=2 groups_per_unit=3").id(),
