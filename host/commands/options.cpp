@@ -144,7 +144,8 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   run->add_option("--budget", out.budget_s,
-                  "Shorten the sampling so that the whole run takes about so many seconds")
+                  "Shorten the sampling so that the whole run takes about so many seconds; no case begins "
+                  "after them, --resume goes on for as long")
       ->type_name("S")
       ->check(within(1.0, 1e7));
   run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
