@@ -8,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
-#include <future>
 #include <mutex>
 #include <thread>
 
@@ -169,9 +168,9 @@ class Execution {
   // The host's own work may take minutes: whoever watches hears of it, else the device would be blamed.
   void on_host(const char* stage, std::uint64_t bytes,
                const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) {
-    auto done = std::async(std::launch::async, [&] { for_stretches(bytes, 1 << 16, work); });
-    while (done.wait_for(std::chrono::seconds(1)) == std::future_status::timeout) device_.stage(stage);
-    done.get();
+    constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
+    with_heartbeat(
+        often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { device_.stage(stage); });
   }
 
   void poison_buffer(std::size_t b) { poison_from(b, 0); }

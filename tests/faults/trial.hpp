@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,12 @@ class Trial {
 
   void send(int signal) const {
     if (pid_ > 0) kill(pid_, signal);
+  }
+
+  // From now on, for the process and what it starts.
+  void limit(int resource, rlim_t most) const {
+    const rlimit both{most, most};
+    EXPECT_EQ(prlimit(pid_, static_cast<__rlimit_resource>(resource), &both, nullptr), 0);
   }
 
   // Waits for its end; `watch` is called every few milliseconds. Past the limit everything is killed.
