@@ -377,6 +377,9 @@ TEST_P(TimerThatFailsLate, LeavesNoFalseTime) {
   const bool one_is_enough = !has_event_times() && GetParam() != std::string("fast");
   if (one_is_enough) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
   trial.faults(fmt::format("profile:150+={}", GetParam()));
+  // The kernels of all families are not to be built again for each fault.
+  trial.set("POCL_CACHE_DIR", calm.trial->cache().string());
+  trial.set("MESA_SHADER_CACHE_DIR", calm.trial->cache().string());
   for (const auto& family : asked_families()) {
     SCOPED_TRACE(family);
     const Strings arguments = {"run",       "--preset", "smoke", "--family",  family,       "--no-ceiling",
@@ -644,19 +647,6 @@ TEST_F(Faults, AFullDiskIsSaid) {
   EXPECT_EQ(ended.code, 5) << ended.err;
   EXPECT_NE(ended.err.find("/dev/full"), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
-}
-
-// Runs the words of `script` where /mnt is a file system of its own, if that is possible at all.
-std::string with_mount(const std::string& script) {
-  const std::string probe = "unshare -m sh -c 'mount -t tmpfs -o size=4k none /mnt' 2>/dev/null";
-  if (geteuid() != 0 || std::system(probe.c_str()) != 0) return {};
-  return script;
-}
-
-std::string quoted(const Strings& words) {
-  std::string line = CLWEAVE_BINARY;
-  for (const auto& word : words) line += " '" + word + "'";
-  return line;
 }
 
 TEST_F(Faults, ADiskThatFillsUpLeavesAValidPrefix) {
