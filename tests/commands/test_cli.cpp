@@ -732,6 +732,12 @@ TEST_F(Cli, AFileThatTakesNothingEndsInFive) {
                "sh");
   EXPECT_EQ(trial_.finish().code, 5);
   EXPECT_TRUE(read_results(csv()).finished);
+  for (const char* lost : {"> /dev/full", ">&-"}) {
+    trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", lost), CLWEAVE_BINARY} + tiny +
+                     Strings{"--csv", "-"},
+                 "sh");
+    EXPECT_EQ(trial_.finish().code, 5) << lost;
+  }
 }
 
 TEST_F(Cli, AnotherNameOfStdoutIsStdout) {
