@@ -711,8 +711,8 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
     const Ended unheard = code_with("2> /dev/full", words);
     EXPECT_EQ(unheard.code, 0);
     EXPECT_NE(unheard.out, "");
-    EXPECT_EQ(code_with(">&- 2>&-", words).code, 5);
   }
+  EXPECT_EQ(code_with(">&- 2>&-", {"list"}).code, 5);
 }
 
 // Where rows are lost, too; and where they are safe, but not the summary.
@@ -861,16 +861,17 @@ TEST_F(Cli, EveryReaderNamesInterruptedCutMiscountedAndRepeatedFiles) {
       const Ended half = read(interrupted);
       EXPECT_EQ(half.code, 0) << half.err;
       EXPECT_THAT(half.out + half.err, HasSubstr("interrupted.csv was interrupted after 1 rows"));
+      const Ended twice = run(Strings{command, rows, rows} + (two ? Strings{"--against", rows} : Strings{}) +
+                              Strings{"--format", format});
+      EXPECT_EQ(twice.code, 0) << twice.err;
+      EXPECT_THAT(twice.out + twice.err, HasSubstr("is given twice"));
+      if (format != std::string("text")) continue;
       const Ended torn = read(cut);
       EXPECT_EQ(torn.code, 5);
       EXPECT_THAT(torn.err, HasSubstr("the file ends within this row"));
       const Ended wrong = read(miscounted);
       EXPECT_EQ(wrong.code, 5);
       EXPECT_THAT(wrong.err, HasSubstr("the footer counts 7 rows, but there are 1"));
-      const Ended twice = run(Strings{command, rows, rows} + (two ? Strings{"--against", rows} : Strings{}) +
-                              Strings{"--format", format});
-      EXPECT_EQ(twice.code, 0) << twice.err;
-      EXPECT_THAT(twice.out + twice.err, HasSubstr("is given twice"));
     }
   }
 }

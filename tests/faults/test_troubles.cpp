@@ -3,7 +3,7 @@
 // started twice, drawn at random. Resumed, the file holds what an undisturbed run's does, or the command was
 // refused with the reason.
 //
-// CLWEAVE_TROUBLES is their number, 8 if unset, CLWEAVE_SEED that of the draw.
+// CLWEAVE_TROUBLES is their number, 4 if unset, CLWEAVE_SEED that of the draw.
 #include <random>
 
 #include "faults/trial.hpp"
@@ -175,7 +175,7 @@ class Troubles : public testing::Test {
 };
 
 TEST_F(Troubles, LoseNothingInSilence) {
-  const int troubles = number_in("CLWEAVE_TROUBLES", 8);
+  const int troubles = number_in("CLWEAVE_TROUBLES", 4);
   fmt::print("{} troubles, CLWEAVE_SEED={}\n", troubles, number_in("CLWEAVE_SEED", 20240902));
   int resumed = 0, begun_anew = 0;
   for (int n = 0; n < troubles; ++n) {
