@@ -26,10 +26,11 @@ int exit_code(Kind kind) {
   }
 }
 
-// A file that takes the number of a closed stdin, stdout or stderr would get what is meant for people.
+// A file that takes the number of a closed stdin, stdout or stderr would get what is meant for people. What is
+// written to a closed output is lost as it is on a full one, and fails as there.
 void open_standard_files() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);  // takes the lowest number
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDONLY);  // takes the lowest number
   }
 }
 

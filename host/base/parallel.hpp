@@ -2,7 +2,9 @@
 // parallel: host-side fills and checks on every core.
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -21,6 +23,14 @@ void for_stretches(std::uint64_t n, std::uint64_t grain, const F& f) {
   std::vector<std::jthread> workers;
   for (std::uint64_t t = 1; t < threads; ++t) workers.emplace_back([&, t] { f(edge(t), edge(t + 1)); });
   f(edge(0), edge(1));
+}
+
+// Does the work on another thread and calls beat() every so often meanwhile. Throws what the work throws.
+template <class Work, class Beat>
+void with_heartbeat(std::chrono::milliseconds every, const Work& work, const Beat& beat) {
+  auto done = std::async(std::launch::async, work);
+  while (done.wait_for(every) == std::future_status::timeout) beat();
+  done.get();
 }
 
 }  // namespace clweave

@@ -136,15 +136,15 @@ std::string paint(std::string text, Style style, bool colour) {
 
 Screen screen_of(int fd) {
   Screen screen{.live = can_redraw(fd), .colour = wants_colour(fd), .ascii = !utf8_locale()};
-  if (isatty(fd) != 1) return screen;
-  screen.width = 80;
+  const bool terminal = isatty(fd) == 1;
+  if (terminal) screen.width = 80;
   winsize size = {};
   const auto columns = environment("COLUMNS");
   int given = 0;
   const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), given);
   if (error == std::errc{} && end == columns.data() + columns.size() && given > 0)
     screen.width = given;
-  else if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+  else if (terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     screen.width = size.ws_col;
   return screen;
 }

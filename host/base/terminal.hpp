@@ -25,7 +25,7 @@ struct Screen {
   int width = 0;      // columns; 0: no end, as in a file or a pipe
 };
 
-// The width of a terminal is COLUMNS where that is set, else what the terminal says, else 80.
+// The width is COLUMNS where that is set, else what a terminal says, else 80 for a terminal.
 Screen screen_of(int fd);
 
 // Columns that a text takes in a UTF-8 locale, by wcwidth: none for escape sequences and for signs that

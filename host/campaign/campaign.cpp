@@ -71,11 +71,14 @@ Exit Campaign::execute(std::vector<Bench> benches) {
     }
   }
   progress_.reset();
-  if (rules_.outside.interrupts() != 0) return interrupted;
+  const bool ended = rules_.outside.interrupts() != 0;
   std::set<ResultsFile*> files;
   for (const auto& bench : benches) {
-    if (files.insert(bench.file.get()).second) bench.file->finish();
+    if (ended) unfinished_.insert(bench.file->path());
+    if (!unfinished_.contains(bench.file->path()) && files.insert(bench.file.get()).second)
+      bench.file->finish();
   }
+  if (ended) return interrupted;
   return std::ranges::any_of(records_, &Record::failed) ? case_failed : fine;
 }
 
@@ -90,6 +93,7 @@ std::uint64_t Campaign::seed_of(int run) const {
 void Campaign::run_device(Bench& bench, int run) {
   Examiner examiner(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
   std::int64_t order = 0;
+  bool whole = true;
   for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
     bool begun = false;
     for (const auto& job : group) {
@@ -108,6 +112,11 @@ void Campaign::run_device(Bench& bench, int run) {
         continue;
       }
       if (rules_.outside.interrupts() != 0) return;
+      if (budget_spent()) {
+        ++left_out_;
+        whole = false;
+        continue;
+      }
       if (!begun) runner_.begin(bench.device);
       begun = true;
       progress_->start(step, job.at.id());
@@ -115,6 +124,10 @@ void Campaign::run_device(Bench& bench, int run) {
     }
   }
   if (rules_.outside.interrupts() != 0) return;
+  if (!whole) {
+    unfinished_.insert(bench.file->path());
+    return;
+  }
   for (auto& record : examiner.judge().findings()) {
     record.run = run;
     if (done_.contains(row_key(record))) continue;
@@ -140,6 +153,7 @@ void Campaign::run_job(Bench& bench, Examiner& examiner, const Job& job, const s
     row = std::move(*got);
   }
   if (job.tuned) row.record.tuned = "yes";
+  ++measured_;
   examiner.write(row, run, order, [&](const std::string& line) { progress_->note(line); });
   records_.push_back(row.record);
 }
@@ -148,8 +162,7 @@ Measuring Campaign::rule_of(double predicted_s) const {
   Measuring rule = rules_.measuring;
   if (!rules_.budget_s) return rule;
   // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
-  const double left_s = *rules_.budget_s - (rules_.outside.now() - began_s_);
-  const double share_s = left_s * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
+  const double share_s = budget_left_s() * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
   rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
   return rule;
 }

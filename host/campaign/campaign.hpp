@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct CampaignRules {
   Measuring measuring;
   std::uint64_t seed = 1;
   int runs = 1;
-  std::optional<double> budget_s;  // for the whole
+  std::optional<double> budget_s;  // for the whole: no case begins after it
   bool quiet = false;              // rows go to the terminal, where a progress line would be in their way
   Outside outside = {};
 };
@@ -40,8 +41,11 @@ class Campaign {
   // they had been measured now; it must outlive this.
   Campaign(CampaignRules, Runner&, Record common, const Unfinished* left);
 
-  // Throws `io` when a row cannot be written.
+  // Throws `io` when a row cannot be written. A file of which cases are missing gets no footer.
   Exit execute(std::vector<Bench>);
+
+  std::size_t left_out() const { return left_out_; }  // cases that the budget did not reach
+  const std::set<std::string>& unfinished() const { return unfinished_; }  // files of which cases are missing
 
   void tick();  // to be called often while a case runs
   const std::vector<Record>& records() const { return records_; }
@@ -52,6 +56,9 @@ class Campaign {
   void run_job(Bench&, Examiner&, const Job&, const std::string& key, int run, std::int64_t order,
                double predicted_s);
   Measuring rule_of(double predicted_s) const;
+  double budget_left_s() const { return *rules_.budget_s - (rules_.outside.now() - began_s_); }
+  // A run measures one case at least, so that whoever resumes it again and again gets to its end.
+  bool budget_spent() const { return rules_.budget_s && measured_ > 0 && budget_left_s() <= 0; }
 
   CampaignRules rules_;
   Runner& runner_;
@@ -61,7 +68,8 @@ class Campaign {
   std::vector<Record> records_;
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
-  std::size_t step_ = 0;
+  std::set<std::string> unfinished_;
+  std::size_t step_ = 0, measured_ = 0, left_out_ = 0;
   double left_s_ = 0;  // predicted for the jobs to come
   double began_s_ = 0;
 };

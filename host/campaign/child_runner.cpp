@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "campaign/child.hpp"
+#include "campaign/patience.hpp"
 #include "campaign/protocol.hpp"
 
 namespace clweave {
@@ -167,8 +168,9 @@ class ChildRunner : public Runner {
   // Reads lines until one is no sign of life. Empty: `silence` says why there is none.
   std::optional<json> answer_of(Child& child, Silence& silence) const {
     constexpr double slice_s = 0.1;
-    std::string stage = "start", line;
-    double quiet_s = 0, total_s = 0, last_s = host_now();
+    Patience patience(options_.timeout_s);
+    std::string line;
+    double last_s = host_now();
     while (true) {
       const auto heard = child.hear(line, slice_s);
       if (options_.tick) options_.tick();
@@ -176,26 +178,21 @@ class ChildRunner : public Runner {
       if (heard == Child::Heard::end) {
         const std::string how = child.end(1.0);
         silence = {Kind::crashed, fmt::format("the process ended with {} during {}",
-                                              how.empty() ? "exit code 0" : how, stage)};
+                                              how.empty() ? "exit code 0" : how, patience.stage())};
         return {};
       }
-      // A pause of this process itself, such as Ctrl-Z, is not the child's silence.
-      const double now_s = host_now(), passed_s = std::min(now_s - std::exchange(last_s, now_s), 1.0);
-      quiet_s += passed_s;
-      total_s += passed_s;
+      const double now_s = host_now();
+      patience.pass(now_s - std::exchange(last_s, now_s));
       if (heard == Child::Heard::line) {
         json answer = json::parse(line, nullptr, false);
         if (answer.is_object()) {
-          quiet_s = 0;
           if (!answer.contains("stage")) return answer;
-          stage = answer.at("stage");
+          patience.hear(answer.at("stage"));
         }
       }
-      const double patience_s = options_.timeout_s * (stage == "build" || stage == "certify timer" ? 4 : 1);
-      if (quiet_s >= patience_s || total_s >= 10 * options_.timeout_s) {
-        silence = {Kind::timeout, quiet_s >= patience_s
-                                      ? fmt::format("no sign of life for {:.3g} s during {}", quiet_s, stage)
-                                      : fmt::format("not done after {:.3g} s, during {}", total_s, stage)};
+      if (patience.over()) {
+        silence = {Kind::timeout, fmt::format("no sign of life for {:.3g} s during {}", patience.quiet_s(),
+                                              patience.stage())};
         if (!child.stop()) silence.unkillable = true;
         return {};
       }

@@ -15,8 +15,8 @@ namespace clweave {
 
 struct RunnerOptions {
   std::string kernel_dir;
-  // A case without a sign of life for so long is stopped. A build may take 4 times, a case in all 10 times
-  // it.
+  // A case without a sign of life for so long is stopped; see Patience. How long one may take that is alive
+  // is the measuring rule's business.
   double timeout_s = 30;
   std::function<void()> tick = {};                   // called often while waiting
   std::function<void(const char* what)> stage = {};  // told what begins, where cases run in this process

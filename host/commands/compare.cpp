@@ -7,9 +7,12 @@
 
 #include "answers/architectures.hpp"
 #include "answers/regression.hpp"
+#include "base/error.hpp"
 #include "base/exit.hpp"
+#include "base/tell.hpp"
 #include "commands/command.hpp"
 #include "commands/fingerprint.hpp"
+#include "commands/reading.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -17,11 +20,11 @@ namespace clweave::commands {
 namespace {
 
 struct Options {
-  std::vector<std::string> files;    // regression: the old ones, when `against` has the new
-  std::vector<std::string> against;  // several sessions a side, best measured in turns
-  std::vector<std::string> noise;    // sessions with nothing changed between them
-  std::string mode = "auto";         // regression, architectures, auto
-  std::string fail_on;               // slower, slower:5%, broken, joined by commas
+  std::vector<std::string> files;      // regression: the old ones, when `against` has the new
+  std::vector<std::string> against;    // several sessions a side, best measured in turns
+  std::vector<std::string> noise;      // sessions with nothing changed between them
+  std::string mode = "auto";           // regression, architectures, auto
+  std::optional<std::string> fail_on;  // slower, slower:5%, broken, joined by commas
   std::vector<std::string> families;
   double margin = 0.03;  // a ratio within 1 +- this is no change
   bool all = false;      // every case, every table
@@ -54,18 +57,17 @@ Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
     if (row.what == What::gone || (fail_on.slower_than && untimed)) ++unseen;
   }
   if (guarded > 0 && unseen == 0) return fine;
-  fmt::print(stderr, "--fail-on: {}\n",
-             guarded == 0
-                 ? "no case that was ok before: there is nothing to guard"
-                 : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
-                               "that they compare",
-                               unseen, guarded));
+  tell("--fail-on: {}\n",
+       guarded == 0 ? "no case that was ok before: there is nothing to guard"
+                    : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
+                                  "that they compare",
+                                  unseen, guarded));
   return slower;
 }
 
 int compare(const Options& options) {
   if (options.fingerprint) return fingerprint({.files = options.files, .format = options.format});
-  const FailOn fail_on = fail_on_of(options.fail_on);
+  const FailOn fail_on = options.fail_on ? fail_on_of(*options.fail_on) : FailOn();
   const bool two_sides = !options.against.empty() || options.files.size() == 2;
   if (!two_sides && options.mode == "regression")
     throw Error(Kind::usage,
@@ -87,7 +89,7 @@ int compare(const Options& options) {
       options.mode == "regression" ||
       (options.mode == "auto" && two_sides && (!options.against.empty() || one_device(before, after)));
   if (!regression) {
-    if (!options.noise.empty() || !options.fail_on.empty() || !options.against.empty())
+    if (!options.noise.empty() || options.fail_on || !options.against.empty())
       throw Error(
           Kind::usage,
           "--against, --noise and --fail-on compare one device before and after, but these are different "
@@ -99,6 +101,7 @@ int compare(const Options& options) {
                   fmt::format("{}: results of one device; compare takes two files of one device, or "
                               "results of several devices",
                               fmt::join(options.files, ", ")));
+    if (options.format == "csv") tell_notes(before.notes);
     return print(report_of(compare_architectures(before, families), !options.families.empty(), options.all),
                  options.format);
   }
@@ -115,6 +118,7 @@ int compare(const Options& options) {
                         one == other ? "it is" : ""));
     }
   }
+  if (options.format == "csv") tell_notes(found.notes);  // the other formats have a place for them
   if (const int code = print(report_of(found, options.all), options.format); code != fine) return code;
   return verdict_code(found, fail_on);
 }
@@ -150,9 +154,10 @@ Command compare(CLI::App& app) {
       ->type_name("F")
       ->check(within(0.0, 10.0));
   command
-      ->add_option("--fail-on", options->fail_on,
-                   "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; "
-                   "several with commas. Also where a case that was ok before was not measured now")
+      ->add_option_function<std::string>(
+          "--fail-on", [options = options.get()](const std::string& what) { options->fail_on = what; },
+          "Exit with 4 on a case that is slower:5% (SLOWER, by more than that), slower, or broken; "
+          "several with commas. Also where a case that was ok before was not measured now")
       ->type_name("WHAT");
   add_families(*command, options->families, "Only these families, with every variant [all]");
   command->add_flag("--all", options->all, "Every case, every table");

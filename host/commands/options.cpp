@@ -80,10 +80,12 @@ void add_choice(CLI::App& command, Options& out) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000000))
       ->excludes(command.get_option_no_throw("--precision"));
-  command.add_option("--max-samples", out.max_samples, "At most so many samples of a case [200]")
+  command.add_option("--max-samples", out.max_samples, "At most so many samples of a case [200, smoke 3]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
-  command.add_option("--max-seconds", out.max_seconds, "At most so long sampling a case [2, quick 0.25]")
+  command
+      .add_option("--max-seconds", out.max_seconds,
+                  "At most so long sampling a case [2, quick 0.25, smoke 0.05]")
       ->type_name("S")
       ->check(within(1e-3, 1e6));
   command
@@ -144,7 +146,8 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   run->add_option("--budget", out.budget_s,
-                  "Shorten the sampling so that the whole run takes about so many seconds")
+                  "Shorten the sampling so that the whole run takes about so many seconds; no case begins "
+                  "after them, --resume goes on for as long")
       ->type_name("S")
       ->check(within(1.0, 1e7));
   run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/reading.hpp"
 
-#include <fmt/format.h>
+#include "base/tell.hpp"
 
 namespace clweave {
 
+void tell_notes(const std::vector<std::string>& notes) {
+  for (const auto& note : notes) tell("note: {}\n", note);
+}
+
 ResultsSet read_with_notes(const std::vector<std::string>& files, const std::vector<Family>& families) {
   ResultsSet out = read_results(files, families);
-  for (const auto& note : out.notes) fmt::print(stderr, "note: {}\n", note);
+  tell_notes(out.notes);
   return out;
 }
 

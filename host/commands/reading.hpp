@@ -8,7 +8,10 @@
 
 namespace clweave {
 
-// As read_results; what a reader should know about the files goes to stderr.
+// What a reader should know about the files, on stderr.
+void tell_notes(const std::vector<std::string>&);
+
+// As read_results, with its notes told.
 ResultsSet read_with_notes(const std::vector<std::string>& files, const std::vector<Family>&);
 
 }  // namespace clweave

@@ -169,8 +169,13 @@ int run(Options options, const std::vector<std::string>& arguments) {
                  *runner, std::move(common), left ? &*left : nullptr);
   campaign = &whole;
   const int code = whole.execute(std::move(benches));
-  if (code == interrupted && !options.csv.empty() && options.csv != "-")
-    tell("clweave: interrupted; clweave run --resume {} goes on\n", options.csv);
+  if (whole.left_out() > 0)
+    tell("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
+         *options.budget_s, whole.left_out());
+  for (const auto& path : whole.unfinished()) {
+    if (path != "-")
+      tell("clweave: {}clweave run --resume {} goes on\n", code == interrupted ? "interrupted; " : "", path);
+  }
   try {
     print(summary_of(whole.records(), families, stdout_is_csv ? std::vector<std::string>{} : files), "text",
           stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);

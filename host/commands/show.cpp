@@ -8,6 +8,7 @@
 #include "answers/quantity_shown.hpp"
 #include "base/error.hpp"
 #include "commands/command.hpp"
+#include "commands/reading.hpp"
 
 namespace clweave::commands {
 
@@ -22,7 +23,7 @@ struct Options {
 int show(const Options& options) {
   const auto& families = all_families();
   MedianCases all;
-  for (const auto& file : options.files) all.add_file(file, families);
+  for (const auto& file : read_with_notes(options.files, families).files) all.add_file(file, families);
   all.settle();
   if (all.devices().empty())
     throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/cl.hpp"
 #include "device/program.hpp"
@@ -45,11 +46,16 @@ class OpenDevice {
   cl::CommandQueue& queue() { return queue_; }
   Staging& staging() { return *staging_; }
   const TimerCertificate& timer() const { return timer_; }
+  // Whether a certified timer is still as it was. Where a short look at it says otherwise it is certified
+  // anew, and not believed from then on where that fails. Throws cl::Error.
+  bool timer_holds();
   double launch_s() const { return launch_s_; }  // host time of an empty launch, back to back
 
  private:
   void open_harness();
   TimerProbe spin(std::size_t items, cl_uint trips, double work);
+  TimerProbe canary_probe() { return spin(canary_items_, canary_trips_, 1); }
+  std::vector<TimerProbe> timer_probes();
 
   DeviceInfo info_;
   std::string kernel_dir_;
@@ -63,8 +69,8 @@ class OpenDevice {
   cl::Kernel spin_;
   cl::Buffer spin_out_;
   cl::Buffer flushed_;
-  std::size_t canary_items_ = 0;
-  cl_uint canary_trips_ = 0;
+  std::size_t spin_items_ = 0, canary_items_ = 0;
+  cl_uint spin_trips_ = 0, canary_trips_ = 0;
   double best_canary_s_ = 1e300;
   double launch_s_ = 0;
 };

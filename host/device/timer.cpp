@@ -9,12 +9,20 @@
 
 namespace clweave {
 
+namespace {
+
+// Device time over host time.
+constexpr double least_slope = 0.8, most_slope = 1.25;
+
+}  // namespace
+
 TimerCertificate certify(std::span<const TimerProbe> probes) {
   TimerCertificate out;
   std::set<std::uint64_t> durations;
   // The fastest of each kind: whatever disturbs a launch only ever makes it longer.
   double device_s[2] = {1e300, 1e300};
   double host_s[2] = {1e300, 1e300};
+  out.launch_s = 1e300;
   for (const auto& probe : probes) {
     const Stamps& stamps = probe.stamps;
     if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
@@ -26,6 +34,7 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
     const int kind = probe.work > 1 ? 1 : 0;
     device_s[kind] = std::min(device_s[kind], stamps.seconds());
     host_s[kind] = std::min(host_s[kind], probe.host_s);
+    out.launch_s = std::min(out.launch_s, std::max(0.0, probe.host_s - stamps.seconds()));
   }
   if (device_s[0] > 1e299 || device_s[1] > 1e299)
     return out.reason = "the probes do not have two amounts of work", out;
@@ -36,11 +45,17 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
   if (host_s[1] <= host_s[0])
     return out.reason = "twice the work took no longer by the host's clock: the timer cannot be judged", out;
   out.slope = (device_s[1] - device_s[0]) / (host_s[1] - host_s[0]);
-  if (out.slope < 0.8 || out.slope > 1.25)
+  if (out.slope < least_slope || out.slope > most_slope)
     return out.reason = fmt::format("device time grows {:.3g} times as fast as host time", out.slope), out;
   out.event = true;
   out.reason = fmt::format("device time grows {:.3f} times as fast as host time", out.slope);
   return out;
+}
+
+bool agrees(const TimerProbe& probe, const TimerCertificate& certificate) {
+  const double device_s = probe.stamps.seconds();
+  return device_s > 0 && device_s >= least_slope * (probe.host_s - certificate.launch_s) &&
+         device_s <= most_slope * probe.host_s;
 }
 
 }  // namespace clweave

@@ -24,14 +24,19 @@ struct TimerProbe {
 };
 
 struct TimerCertificate {
-  bool event = false;  // use the device's stamps; else the host's clock
-  double slope = 0;    // device time over host time, both as the difference between work 2 and work 1
-  std::string reason;  // one sentence
+  bool event = false;   // use the device's stamps; else the host's clock
+  double slope = 0;     // device time over host time, both as the difference between work 2 and work 1
+  double launch_s = 0;  // what the host sees of a launch beside the device's time, at least
+  std::string reason;   // one sentence
   std::string name() const { return event ? "event" : "host"; }
 };
 
 // Certified when every stamp was written, start < end, at least three durations differ, and doubling the
 // work adds as much device time as host time within [0.8, 1.25].
 TimerCertificate certify(std::span<const TimerProbe>);
+
+// Whether one more launch, of any work, is what a certified timer may say of it. Where it is not, that is no
+// proof: the host may have been kept waiting.
+bool agrees(const TimerProbe&, const TimerCertificate&);
 
 }  // namespace clweave

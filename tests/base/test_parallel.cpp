@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_parallel: stretches cover everything once, on the grain's edges.
+// test_parallel: stretches cover everything once, on the grain's edges; long work shows life.
 #include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 using namespace clweave;
@@ -20,4 +23,20 @@ TEST(Stretches, CoverEveryElementOnceAndBeginAtTheGrain) {
     EXPECT_EQ(crooked, 0) << n;
     for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(met[i], 1) << i << " of " << n;
   }
+}
+
+TEST(Heartbeat, GoesOnAsLongAsTheWork) {
+  using namespace std::chrono_literals;
+  std::atomic<int> beats = 0;
+  const auto until = std::chrono::steady_clock::now() + 60s;
+  with_heartbeat(
+      1ms,
+      [&] {
+        while (beats < 3 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+      },
+      [&] { ++beats; });
+  EXPECT_GE(beats, 3);
+  EXPECT_THROW(with_heartbeat(
+                   1ms, [] { throw std::runtime_error("wrong"); }, [] {}),
+               std::runtime_error);
 }

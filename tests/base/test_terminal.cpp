@@ -148,6 +148,7 @@ TEST(Colour, IsOnForATerminalThatIsNotDumb) {
   for (const auto& [columns, width] : {std::pair("100", 100), std::pair("", 132), std::pair("wide", 132)}) {
     Environment environment({{"COLUMNS", columns}});
     EXPECT_EQ(screen_of(terminal.fd).width, width) << columns;
+    EXPECT_EQ(screen_of(-1).width, width == 132 ? 0 : width) << "no terminal, " << columns;
   }
   Environment environment({{"NO_COLOR", nullptr}, {"CLICOLOR_FORCE", nullptr}, {"TERM", "dumb"}});
   EXPECT_FALSE(wants_colour(terminal.fd));

@@ -47,6 +47,7 @@ class CampaignTest : public testing::Test {
     const Exit code = campaign.execute({{device(), file, std::move(jobs)}});
     said_ = testing::internal::GetCapturedStderr();
     rows_ = campaign.records();
+    left_out_ = campaign.left_out();
     return code;
   }
   Exit resume(std::vector<Job> jobs) {
@@ -68,6 +69,7 @@ class CampaignTest : public testing::Test {
   CampaignRules rules_;
   int interrupts_ = 0;
   double now_s_ = 0;
+  std::size_t left_out_ = 0;
   std::string said_;
   std::vector<Record> rows_;
 };
@@ -225,11 +227,29 @@ TEST_F(CampaignTest, ABudgetIsSharedByWhatIsLeft) {
   EXPECT_NEAR(runner_.rules[2].stop.max_seconds, 2.0 / 2, 1e-6);
 }
 
-TEST_F(CampaignTest, ASpentBudgetStillMeasuresEachCaseBriefly) {
+// It holds to within one case, and the rest is left to those who resume.
+TEST_F(CampaignTest, ASpentBudgetEndsTheRun) {
+  rules_.budget_s = 10;
+  runner_.before = [this](const Job&) { now_s_ += 6; };
+  const std::vector<Job> jobs = {toy("a"), toy("b"), toy("a", 2048), toy("b", 2048)};
+  EXPECT_EQ(run(jobs), fine);
+  EXPECT_EQ(now_s_, 12);
+  EXPECT_EQ(left_out_, 2U);
+  EXPECT_THAT(in_file(), SizeIs(2));
+  EXPECT_FALSE(ResultsFile::read(path(), axes()).complete);
+  EXPECT_EQ(resume(jobs), fine);
+  EXPECT_EQ(left_out_, 0U);
+  EXPECT_THAT(in_file(), SizeIs(4));
+  EXPECT_THAT(runner_.ran, SizeIs(4)) << "a case was run again";
+  EXPECT_TRUE(ResultsFile::read(path(), axes()).complete);
+}
+
+TEST_F(CampaignTest, ABudgetThatIsSpentByOneCaseStillGetsToTheEnd) {
   rules_.budget_s = 1;
   runner_.before = [this](const Job&) { now_s_ += 100; };
   EXPECT_EQ(run({toy("a"), toy("b")}), fine);
-  EXPECT_EQ(runner_.rules[1].stop.max_seconds, 1e-3);
+  EXPECT_EQ(resume({toy("a"), toy("b")}), fine);
+  EXPECT_THAT(in_file(), SizeIs(2));
 }
 
 // ---- The file --------------------------------------------------------------------------------------------

@@ -42,6 +42,12 @@ const Strings two_kernels = {"run",        "--preset",          "smoke",
                              "--where",    "mapping=row_first", "--where",
                              "type=float", "--filter",          "kernel=(grid|select)/"};
 
+// Two configurations of one variant.
+const Strings two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
+                            "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
+                            "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
+                            "group=16x16,32x8"};
+
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
@@ -139,7 +145,6 @@ class Cli : public testing::Test {
 
   Trial trial_;
 
- private:
   static Ended checked(Ended ended, const Strings& words) {
     for (const char* sign : {"Sanitizer", "runtime error:", "terminate called"})
       EXPECT_THAT(ended.out + ended.err, Not(HasSubstr(sign))) << fmt::format("{}", fmt::join(words, " "));
@@ -199,19 +204,6 @@ TEST_F(Cli, HelpFitsEightyColumns) {
        {"", "claims", "compare", "devices", "fingerprint", "list", "roofline", "run", "show", "tune"}) {
     const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
-  }
-}
-
-TEST_F(Cli, AFullOutputEndsInFive) {
-  show({});
-  for (const Strings& words : {Strings{"list"}, Strings{"list", "--columns"}, Strings{"--help"}}) {
-    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-    if (full < 0) GTEST_SKIP() << "no /dev/full here";
-    trial_.start(words, CLWEAVE_BINARY, full);
-    const Ended ended = trial_.finish();
-    close(full);
-    EXPECT_EQ(ended.code, 5) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr("cannot write to stdout"));
   }
 }
 
@@ -578,6 +570,29 @@ TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
   EXPECT_THAT(results.of("lanes/").reason, ContainsRegex("lanes\\.cl:[0-9]+"));
 }
 
+// What OpenCL refuses is told with the call that it was about.
+TEST_F(Cli, ARefusedArgumentIsNamed) {
+  const std::string kernels = edited_kernels("lanes.cl", ",\n                    const uint granularity) {",
+                                             ") {\n  const uint granularity = 1;");
+  const Ended ended = run(tiny + Strings{"--kernels", kernels, "--csv", csv()});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Record record = read_results(csv()).cases.at(0);
+  EXPECT_EQ(record.status, Status::launch_failed) << record.reason;
+  EXPECT_THAT(record.reason, HasSubstr("argument 4 of kernel lanes, a value of 4 bytes"));
+  EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_ARG_INDEX"));
+}
+
+TEST_F(Cli, ARefusedLaunchIsNamed) {
+  const std::string kernels =
+      edited_kernels("lanes.cl", "const uint granularity) {", "const uint granularity, const uint more) {");
+  const Ended ended = run(tiny + Strings{"--kernels", kernels, "--csv", csv()});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Record record = read_results(csv()).cases.at(0);
+  EXPECT_EQ(record.status, Status::launch_failed) << record.reason;
+  EXPECT_THAT(record.reason, ContainsRegex("launch of kernel lanes<64 by 64> with 5 arguments"));
+  EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_ARGS"));
+}
+
 TEST_F(Cli, AKernelFolderWithoutTheFileSaysSo) {
   fs::create_directory(folder() / "empty");
   const Ended ended = run(tiny + Strings{"--kernels", (folder() / "empty").string(), "--csv", csv()});
@@ -639,7 +654,7 @@ TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
   trial_.start(
       Strings{"-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
       "sh");
-  EXPECT_EQ(trial_.finish().code, 0);
+  EXPECT_EQ(trial_.finish().code, 5) << "the summary is lost";
   const Results results = read_results(csv());
   EXPECT_TRUE(results.finished);
   expect_samples_of_rows(csv());
@@ -658,12 +673,71 @@ TEST_F(Cli, AReaderThatLeavesCostsNoRow) {
   }
 }
 
-TEST_F(Cli, AFullOutputIsSaid) {
-  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
-  ASSERT_GE(full, 0);
-  trial_.start({"list"}, CLWEAVE_BINARY, full);
+// Every command in every format: an answer that nobody gets is no success, a message that nobody gets changes
+// nothing.
+TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string rows = csv(), cut_short = (folder() / "interrupted.csv").string();
+  ASSERT_EQ(run(tiny + Strings{"--csv", rows}).code, 0);
+  std::ofstream(cut_short) << content_of(rows).substr(
+      0, content_of(rows).rfind('\n', content_of(rows).size() - 2) + 1);
+  std::vector<Strings> all = {{},
+                              {"--help"},
+                              {"--version"},
+                              {"run", "--help"},
+                              {"list", "--columns"},
+                              {"check", "lanes"},
+                              {"show", rows, "--plot"},
+                              {"run", "--replay", rows, "--case", read_results(rows).cases.at(0).case_id}};
+  for (const char* format : {"text", "csv", "json", "markdown"}) {
+    for (const Strings& words : {Strings{"devices"}, Strings{"list"}, Strings{"show", cut_short},
+                                 Strings{"claims", cut_short}, Strings{"fingerprint", cut_short},
+                                 Strings{"roofline", cut_short}, Strings{"compare", cut_short, rows}})
+      all.push_back(words + Strings{"--format", format});
+  }
+  all.push_back(tiny + Strings{"--dry-run"});
+  const auto code_with = [&](const char* redirection, const Strings& words) {
+    trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", redirection), CLWEAVE_BINARY} + words,
+                 "sh");
+    return checked(trial_.finish(), words);
+  };
+  for (const auto& words : all) {
+    SCOPED_TRACE(fmt::format("clweave {}", fmt::join(words, " ")));
+    for (const char* lost : {"> /dev/full", ">&-"}) {
+      const Ended ended = code_with(lost, words);
+      EXPECT_EQ(ended.code, 5) << lost << ended.err;
+      EXPECT_THAT(ended.err, HasSubstr("cannot write")) << lost;
+    }
+    const Ended unheard = code_with("2> /dev/full", words);
+    EXPECT_EQ(unheard.code, 0);
+    EXPECT_NE(unheard.out, "");
+  }
+  EXPECT_EQ(code_with(">&- 2>&-", {"list"}).code, 5);
+}
+
+// Where rows are lost, too; and where they are safe, but not the summary.
+TEST_F(Cli, AFileThatTakesNothingEndsInFive) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string store = (folder() / "tuned.json").string();
+  const Strings tune = Strings{"tune"} + two_shapes;
+  for (const Strings& words :
+       {tiny + Strings{"--csv", "/dev/full"}, tune + Strings{"--csv", "/dev/full", "--store", store},
+        tune + Strings{"--csv", csv(), "--store", "/dev/full"}}) {
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.code, 5) << fmt::format("{}", fmt::join(words, " "));
+    EXPECT_THAT(ended.err, HasSubstr("/dev/full"));
+  }
+  trial_.start(Strings{"-c", "exec \"$0\" \"$@\" > /dev/full", CLWEAVE_BINARY} + tiny +
+                   Strings{"--csv", csv(), "--overwrite"},
+               "sh");
   EXPECT_EQ(trial_.finish().code, 5);
-  close(full);
+  EXPECT_TRUE(read_results(csv()).finished);
+  for (const char* lost : {"> /dev/full", ">&-"}) {
+    trial_.start(Strings{"-c", fmt::format("exec \"$0\" \"$@\" {}", lost), CLWEAVE_BINARY} + tiny +
+                     Strings{"--csv", "-"},
+                 "sh");
+    EXPECT_EQ(trial_.finish().code, 5) << lost;
+  }
 }
 
 TEST_F(Cli, AnotherNameOfStdoutIsStdout) {
@@ -689,12 +763,6 @@ TEST_F(Cli, ResumeTakesNoOtherOption) {
 }
 
 // ---- Tuning ----------------------------------------------------------------------------------------------
-
-// Two configurations of one variant.
-const Strings two_shapes = {"--preset",        "smoke",      "--family", "divergence",        "--where",
-                            "kernel=grid",     "--where",    "n=33",     "--where",           "type=float",
-                            "--where",         "parity=row", "--where",  "mapping=row_first", "--set",
-                            "group=16x16,32x8"};
 
 TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   const std::string store = (folder() / "tuned.json").string();
@@ -728,6 +796,19 @@ TEST_F(Cli, TuneStopsAtItsBudget) {
   EXPECT_EQ(read_results(csv()).cases.size(), 1U);
 }
 
+TEST_F(Cli, TuneKeepsNothingWhereNothingWasRight) {
+  const std::string kernels =
+      edited_kernels("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  const fs::path store = folder() / "tuned.json";
+  const Ended ended =
+      run(Strings{"tune", "--kernels", kernels, "--store", store.string(), "--csv", csv()} + two_shapes);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("none was right"));
+  EXPECT_THAT(ended.out, HasSubstr("nothing new to keep in " + store.string()));
+  EXPECT_THAT(ended.out, Not(HasSubstr("\nkept in")));
+  EXPECT_THAT(content_of(store), Not(HasSubstr("16x16")));
+}
+
 TEST_F(Cli, TuneSaysWhatMayBeTyped) {
   const std::vector<std::pair<Strings, std::string>> wrong = {
       {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
@@ -747,6 +828,63 @@ TEST_F(Cli, ATunedStoreThatIsNoneIsRefused) {
   const Ended ended = run(tiny + Strings{"--tuned", "--store", store.string(), "--csv", csv()});
   EXPECT_EQ(ended.code, 5) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("--store"));
+}
+
+// ---- Reading ---------------------------------------------------------------------------------------------
+
+// Whoever reads a file is told what is wrong with it, whichever command it is.
+TEST_F(Cli, EveryReaderNamesInterruptedCutMiscountedAndRepeatedFiles) {
+  const std::string rows = csv();
+  ASSERT_EQ(run(tiny + Strings{"--csv", rows}).code, 0);
+  const std::string text = content_of(rows);
+  const std::string body = text.substr(0, text.rfind('\n', text.size() - 2) + 1),
+                    footer = text.substr(body.size());
+  const auto variant = [&](const char* name, const std::string& content) {
+    const std::string path = (folder() / name).string();
+    std::ofstream(path) << content;
+    return path;
+  };
+  const std::string interrupted = variant("interrupted.csv", body),
+                    cut = variant("cut.csv", body.substr(0, body.size() - 9));
+  std::string more = footer;
+  const auto count = more.find(",1,");
+  ASSERT_NE(count, std::string::npos) << footer;
+  const std::string miscounted = variant("miscounted.csv", body + more.replace(count, 3, ",7,"));
+  for (const char* format : {"text", "csv", "json", "markdown"}) {
+    for (const char* command : {"show", "claims", "fingerprint", "roofline", "compare"}) {
+      SCOPED_TRACE(fmt::format("{} --{}", command, format));
+      const bool two = command == std::string("compare");
+      const auto read = [&](const std::string& path) {
+        return run(Strings{command, path} + (two ? Strings{"--against", rows} : Strings{}) +
+                   Strings{"--format", format});
+      };
+      const Ended half = read(interrupted);
+      EXPECT_EQ(half.code, 0) << half.err;
+      EXPECT_THAT(half.out + half.err, HasSubstr("interrupted.csv was interrupted after 1 rows"));
+      const Ended twice = run(Strings{command, rows, rows} + (two ? Strings{"--against", rows} : Strings{}) +
+                              Strings{"--format", format});
+      EXPECT_EQ(twice.code, 0) << twice.err;
+      EXPECT_THAT(twice.out + twice.err, HasSubstr("is given twice"));
+      if (format != std::string("text")) continue;
+      const Ended torn = read(cut);
+      EXPECT_EQ(torn.code, 5);
+      EXPECT_THAT(torn.err, HasSubstr("the file ends within this row"));
+      const Ended wrong = read(miscounted);
+      EXPECT_EQ(wrong.code, 5);
+      EXPECT_THAT(wrong.err, HasSubstr("the footer counts 7 rows, but there are 1"));
+    }
+  }
+}
+
+TEST_F(Cli, AGuardWithoutAWordIsRefused) {
+  ASSERT_EQ(run(tiny + Strings{"--csv", csv()}).code, 0);
+  for (const Strings& words : {Strings{"--fail-on", ""}, Strings{"--fail-on="}, Strings{"--fail-on", ","}}) {
+    const Ended ended = run(Strings{"compare", csv(), csv()} + words);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("--fail-on"));
+  }
+  EXPECT_THAT(run({"compare", csv(), csv(), "--fail-on", ""}).err,
+              HasSubstr("write slower, slower:5%, broken"));
 }
 
 // ---- Roofline --------------------------------------------------------------------------------------------
@@ -805,6 +943,21 @@ TEST_F(Cli, AFileGetsNoDecoration) {
   for (const auto& text : {ended.out, ended.err}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     EXPECT_EQ(text.find('\r'), std::string::npos);
+  }
+}
+
+TEST_F(Cli, TablesFitTheColumns) {
+  for (const Strings& words : {Strings{"devices"}, Strings{"list"}, tiny + Strings{"--dry-run"},
+                               Strings{"run", "--preset", "smoke", "--family", "divergence", "--dry-run"}}) {
+    SCOPED_TRACE(fmt::format("{}", fmt::join(words, " ")));
+    trial_.set("COLUMNS", "");
+    const Ended whole = run(words);
+    EXPECT_EQ(whole.code, 0) << whole.err;
+    EXPECT_THAT(whole.out, Not(HasSubstr("columns left out"))) << "a pipe has no end";
+    for (const std::size_t width : {80, 100, 140, 200}) {
+      trial_.set("COLUMNS", std::to_string(width));
+      for (const auto& line : lines_of(run(words).out)) EXPECT_LE(width_of(line), width) << line;
+    }
   }
 }
 

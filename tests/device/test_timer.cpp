@@ -141,6 +141,21 @@ TEST(Timer, CannotBeJudgedWhenTheHostSeesNoWork) {
               "twice the work took no longer");
 }
 
+TEST(Timer, IsLookedAtAgainByOneLaunch) {
+  const TimerCertificate certificate = certify(honest());
+  EXPECT_NEAR(certificate.launch_s, overhead_s, 1e-6);
+  const auto look = [&](double device_s, double host_s, bool touched = true) {
+    return agrees({1, {touched, 5, 5 + static_cast<std::uint64_t>(1e9 * device_s)}, host_s}, certificate);
+  };
+  EXPECT_TRUE(look(2e-3, 2.2e-3));
+  EXPECT_TRUE(look(0.1e-3, 0.3e-3)) << "most of it is launching";
+  EXPECT_FALSE(look(2e-3 / 41.67, 2.2e-3));
+  EXPECT_FALSE(look(2e-3 * 41.67, 2.2e-3));
+  EXPECT_FALSE(look(0, 2.2e-3));
+  EXPECT_FALSE(look(2e-3, 2.2e-3, false));
+  EXPECT_FALSE(look(2e-3, 9e-3)) << "the host may have been kept waiting: worth another look";
+}
+
 TEST(Timer, CannotBeJudgedFromProbesOfOneKind) {
   const Probes all = honest();
   const auto half = static_cast<std::ptrdiff_t>(all.size() / 2);

@@ -4,6 +4,7 @@
 //
 // CTest starts it once per implementation. A fault that is bound to one kernel hits the second of three
 // cases, so that what was done before it and what comes after it must both be there.
+#include "base/text.hpp"
 #include "faults/trial.hpp"
 
 using namespace clweave;
@@ -166,6 +167,11 @@ TEST_P(OneCase, FailsAlone) {
     if (record.order == fault.order) {
       EXPECT_EQ(text_of(record.status), fault.status) << record.reason;
       EXPECT_NE(record.reason.find(fault.reason), std::string::npos) << record.reason;
+      // A call that OpenCL refuses is told with the kernel that it was about.
+      if (record.status == Status::launch_failed && std::string(fault.faults).starts_with("enqueue")) {
+        EXPECT_NE(record.reason.find("launch of kernel " + calm.second + "<"), std::string::npos)
+            << record.reason;
+      }
     } else {
       EXPECT_EQ(record.status, Status::ok) << record.reason;
     }
@@ -241,21 +247,20 @@ TEST_F(Faults, AHangingBuildIsEnded) {
   EXPECT_LE(ended.seconds, 2 * (4 * 0.5 + 1) + 4);
 }
 
-TEST_F(Faults, ACaseThatIsAliveButNeverDoneIsEnded) {
+// It was asked for so many samples, and each of them is a sign of life.
+TEST_F(Faults, ACaseThatIsAliveIsNotEnded) {
   if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
-  Strings arguments = three_cases(trial.csv(), "0.4");
+  Strings arguments = three_cases(trial.csv(), "1");
   std::ranges::replace(arguments, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
-  for (const char* word : {"--max-seconds", "1000", "--max-samples", "1000000", "--precision", "1e-5"})
+  for (const char* word : {"--max-seconds", "11", "--max-samples", "1000000", "--precision", "1e-5"})
     arguments.emplace_back(word);
   ended = trial.run(arguments);
-  EXPECT_EQ(ended.code, 1) << ended.err;
-  EXPECT_LE(ended.seconds, 10 * 0.4 + 1 + 4);
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
-  EXPECT_EQ(results.cases.at(0).status, Status::timeout) << results.cases.at(0).reason;
-  EXPECT_NE(results.cases.at(0).reason.find("not done after"), std::string::npos)
-      << results.cases.at(0).reason;
+  // A busy machine may be silent for a second.
+  const auto& record = results.cases.at(0);
+  EXPECT_TRUE(record.ok() || record.reason.find("no sign of life") != std::string::npos) << record.reason;
 }
 
 TEST_F(Faults, ADeviceThatDoesNotComeBackCostsItsOtherCases) {
@@ -353,6 +358,66 @@ TEST_F(Faults, AWrappingTimerGivesNoAbsurdNumber) {
   expect_sound_cells(results);
   EXPECT_EQ(ended.code, results.statuses()["ok"] == 3 ? 0 : 1) << ended.err;
 }
+
+// Right when the device is opened, wrong from somewhere in the first case on. CLWEAVE_FAMILIES=all tries
+// every family, which takes long; a list of them those.
+Strings asked_families() {
+  const char* text = std::getenv("CLWEAVE_FAMILIES");
+  Strings names = split(text != nullptr ? text : "lanes", ',');
+  if (names != Strings{"all"}) return names;
+  names.clear();
+  for (const auto& family : all_families()) names.push_back(family.name);
+  return names;
+}
+
+class TimerThatFailsLate : public Faults, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TimerThatFailsLate, LeavesNoFalseTime) {
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: a family takes too long";
+  const bool one_is_enough = !has_event_times() && GetParam() != std::string("fast");
+  if (one_is_enough) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
+  trial.faults(fmt::format("profile:150+={}", GetParam()));
+  // The kernels of all families are not to be built again for each fault.
+  trial.set("POCL_CACHE_DIR", calm.trial->cache().string());
+  trial.set("MESA_SHADER_CACHE_DIR", calm.trial->cache().string());
+  for (const auto& family : asked_families()) {
+    SCOPED_TRACE(family);
+    const Strings arguments = {"run",       "--preset", "smoke", "--family",  family,       "--no-ceiling",
+                               "--timeout", "60",       "--csv", trial.csv(), "--overwrite"};
+    fs::remove(trial.log_path());
+    trial.start(arguments);
+    ended = trial.finish(1200);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+    const Results results = read_results(trial.csv());
+    expect_all_cases(results, arguments);
+    expect_sound_cells(results);
+    expect_samples_of_rows(trial.csv());
+    std::size_t by_host = 0, ok = 0;
+    for (const auto& record : results.cases) {
+      if (!record.ok()) continue;
+      ++ok;
+      const double time_s = record.time_s.value_or(0), wall_s = record.wall_s.value_or(0);
+      if (record.timer == Timer::host) {
+        ++by_host;
+        EXPECT_EQ(time_s, wall_s) << record.case_id;
+        continue;
+      }
+      // Of before.
+      EXPECT_LE(time_s, 1.3 * wall_s) << record.case_id;
+      EXPECT_TRUE(time_s >= 0.25 * wall_s || (wall_s - time_s) * static_cast<double>(*record.batch) < 1e-3)
+          << record.case_id << ": " << time_s << " of " << wall_s << " s";
+    }
+    EXPECT_GE(by_host + 2, ok) << "stamps are believed long after they went wrong";
+  }
+}
+
+// A wrong stamp of a counter that wraps is one in so many seconds: the timer is right before and after.
+INSTANTIATE_TEST_SUITE_P(Each, TimerThatFailsLate,
+                         testing::Values("zero", "constant", "backward", "untouched", "fast", "slow", "-7"),
+                         [](const auto& info) {
+                           return std::string(info.param) == "-7" ? "error" : std::string(info.param);
+                         });
 
 // ---- Limits ----------------------------------------------------------------------------------------------
 
@@ -547,6 +612,34 @@ TEST_F(Faults, ABrokenKernelCacheIsWorkedAround) {
   EXPECT_GE(remarks, 1);
 }
 
+// ---- A machine that lacks something ----------------------------------------------------------------------
+
+// A crash asks for empty kernel caches, which need a place.
+TEST_F(Faults, ACrashWithoutATemporaryFolderIsARow) {
+  if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  trial.set("TMPDIR", "/no/such/folder");
+  const Results results = run_faulty(at_second("enqueue@$:1=crash"), 1);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 2}, {"crashed", 1}}));
+}
+
+// The case that takes its process along comes when no further one can be had.
+TEST_F(Faults, AProcessThatCannotBeStartedIsARow) {
+  if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
+  trial.faults(at_second("enqueue@$:1=hang"));
+  const Strings arguments = three_cases(trial.csv(), "5");
+  trial.start(arguments);
+  ASSERT_TRUE(trial.wait_until([&] { return !trial.log().empty(); }));
+  trial.limit(RLIMIT_NOFILE, 8);
+  ended = trial.finish();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 1}, {"timeout", 1}, {"device_lost", 1}}));
+  EXPECT_NE(results.cases.back().reason.find("Too many open files"), std::string::npos)
+      << results.cases.back().reason;
+}
+
 // ---- Where the rows go -----------------------------------------------------------------------------------
 
 TEST_F(Faults, AFullDiskIsSaid) {
@@ -554,19 +647,6 @@ TEST_F(Faults, AFullDiskIsSaid) {
   EXPECT_EQ(ended.code, 5) << ended.err;
   EXPECT_NE(ended.err.find("/dev/full"), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
-}
-
-// Runs the words of `script` where /mnt is a file system of its own, if that is possible at all.
-std::string with_mount(const std::string& script) {
-  const std::string probe = "unshare -m sh -c 'mount -t tmpfs -o size=4k none /mnt' 2>/dev/null";
-  if (geteuid() != 0 || std::system(probe.c_str()) != 0) return {};
-  return script;
-}
-
-std::string quoted(const Strings& words) {
-  std::string line = CLWEAVE_BINARY;
-  for (const auto& word : words) line += " '" + word + "'";
-  return line;
 }
 
 TEST_F(Faults, ADiskThatFillsUpLeavesAValidPrefix) {

@@ -265,6 +265,52 @@ TEST_F(Resume, EqualDevicesAreToldApart) {
   expect_samples_of_rows(trial.csv());
 }
 
+// Rows of several devices, drivers or versions would stand in one file without a word.
+TEST_F(Resume, AnotherDriverDeviceOrVersionIsRefused) {
+  const Record& row = calm.cases.front();
+  const std::string whole = content_of(calm.trial->csv());
+  const std::vector<std::tuple<std::string, int, const char*>> others = {
+      {row.driver, 3, "is not here, with that driver"},
+      {row.device, 3, "is not here, with that driver"},
+      {row.version, 2, "it was made by clweave"}};
+  for (const auto& [from, code, why] : others) {
+    std::string text = whole.substr(0, offset_of(whole, 4));
+    for (auto at = text.find("," + from + ","); at != std::string::npos; at = text.find("," + from + ",", at))
+      text.insert(at + 1 + from.size(), " other");
+    cut(0);
+    std::ofstream(trial.csv()) << text;
+    const Ended ended = resume();
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_NE(ended.err.find("cannot go on"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find(why), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find(from + " other"), std::string::npos) << ended.err;
+    EXPECT_EQ(content_of(trial.csv()), text) << "a refused file is left as it is";
+  }
+}
+
+TEST_F(Resume, ADeviceMoreOrLessIsRefused) {
+  if (implementation() != "pocl") GTEST_SKIP() << "PoCL alone can be told to show a device twice";
+  const std::vector<std::tuple<const char*, const char*, const char*>> changes = {
+      {"pthread pthread", "pthread", "is not here"},
+      {"pthread", "pthread pthread", "was not there when it began"}};
+  for (const auto& [then, today, why] : changes) {
+    trial.set("POCL_DEVICES", then);
+    trial.start(ten_rows(trial.csv()));
+    ASSERT_TRUE(trial.wait_until([&] { return lines_of(content_of(trial.csv())).size() >= 3; }));
+    trial.send(SIGKILL);
+    trial.finish();
+    trial.expect_nobody_left();
+    const std::string text = content_of(trial.csv());
+    trial.set("POCL_DEVICES", today);
+    const Ended ended = resume();
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_NE(ended.err.find(why), std::string::npos) << ended.err;
+    EXPECT_EQ(content_of(trial.csv()), text);
+    for (const auto& path : {trial.csv(), samples_of(trial.csv()), trial.csv() + ".running"})
+      fs::remove(path);
+  }
+}
+
 TEST_F(Resume, EqualDevicesHaveFilesOfTheirOwn) {
   if (implementation() != "pocl") GTEST_SKIP() << "PoCL alone can be told to show a device twice";
   trial.set("POCL_DEVICES", "pthread pthread");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,8 +143,20 @@ class Trial {
     if (failure != 0) throw std::runtime_error("cannot start " + program);
   }
 
+  bool runs() const {
+    siginfo_t info{};
+    return pid_ > 0 && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+  }
+
   void send(int signal) const {
     if (pid_ > 0) kill(pid_, signal);
+  }
+
+  // From now on, for the process and what it starts.
+  void limit(int resource, rlim_t most) const {
+    const rlimit both{most, most};
+    EXPECT_EQ(prlimit(pid_, static_cast<__rlimit_resource>(resource), &both, nullptr), 0);
   }
 
   // Waits for its end; `watch` is called every few milliseconds. Past the limit everything is killed.
@@ -178,10 +191,7 @@ class Trial {
   bool wait_until(const std::function<bool()>& done) const {
     const double until = now() + 60;
     while (!done()) {
-      siginfo_t info{};
-      if (now() > until || waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-          info.si_pid != 0)
-        return false;
+      if (now() > until || !runs()) return false;
       sleep_ms(2);
     }
     return true;
@@ -335,6 +345,19 @@ inline void expect_samples_of_rows(const std::string& csv) {
   }
   for (std::size_t r = 0; r < rows.size(); ++r)
     EXPECT_EQ(counts[r], rows[r].ok() ? rows[r].samples.value_or(0) : counts[r]) << rows[r].case_id;
+}
+
+// Runs the words of `script` where /mnt is a file system of its own, if that is possible at all.
+inline std::string with_mount(const std::string& script) {
+  const std::string probe = "unshare -m sh -c 'mount -t tmpfs -o size=4k none /mnt' 2>/dev/null";
+  if (geteuid() != 0 || std::system(probe.c_str()) != 0) return {};
+  return script;
+}
+
+inline std::string quoted(const Strings& words) {
+  std::string line = CLWEAVE_BINARY;
+  for (const auto& word : words) line += " '" + word + "'";
+  return line;
 }
 
 }  // namespace trial

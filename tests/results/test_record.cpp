@@ -12,6 +12,7 @@
 #include <limits>
 #include <set>
 
+#include "results/row.hpp"
 #include "suite/selection.hpp"
 
 using namespace clweave;
@@ -261,6 +262,23 @@ TEST(ARecord, FailedUnlessTheDeviceLacksSomethingOrItIsAnExhibit) {
   EXPECT_FALSE(with("wrong_result", "yes").failed());
   for (const char* status : {"wrong_result", "launch_failed", "build_failed", "timeout", "implausible", ""})
     EXPECT_TRUE(with(status, "").failed()) << status;
+}
+
+// A compiler may say megabytes, and every row that needed it would say them again.
+TEST(ARecord, KeepsTheBeginningOfALongReason) {
+  std::string log = "error: line one\nline two\n";
+  const std::string letter = "\xC3\xA9";  // two bytes, so that a cut may fall between them
+  for (int i = 0; i < 2500000; ++i) log += letter;
+  for (const char* before : {"", "x"}) {
+    Record record;
+    fail(record, Kind::build, before + log);
+    EXPECT_EQ(record.status, Status::build_failed);
+    EXPECT_LT(record.reason.size(), 5000U);
+    EXPECT_THAT(record.reason, HasSubstr("error: line one | line two | "));
+    EXPECT_THAT(record.reason, HasSubstr(letter + " .. ("));
+    EXPECT_THAT(record.reason, HasSubstr(" more bytes)"));
+    EXPECT_EQ(record.reason.find('\n'), std::string::npos);
+  }
 }
 
 TEST(ARecord, IsHeldAgainstItsCeilingByTheRateThatBoundsIt) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_patience: when a child counts as hanging, by an invented clock.
+#include "campaign/patience.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace clweave;
+
+namespace {
+
+TEST(Patience, EndsWithSilence) {
+  Patience patience(2);
+  patience.hear("sample");
+  patience.pass(1);
+  patience.pass(0.9);
+  EXPECT_FALSE(patience.over());
+  patience.pass(0.1);
+  EXPECT_TRUE(patience.over());
+  EXPECT_EQ(patience.stage(), "sample");
+}
+
+TEST(Patience, ACaseThatIsAliveMayTakeAsLongAsItWasAskedTo) {
+  Patience patience(2);
+  for (int i = 0; i < 1000; ++i) {
+    patience.hear("sample");
+    patience.pass(1);
+    EXPECT_FALSE(patience.over());
+  }
+}
+
+TEST(Patience, ACompilerMayBeSilentForLonger) {
+  Patience patience(2);
+  patience.hear("build");
+  for (int i = 0; i < 7; ++i) patience.pass(1);
+  EXPECT_FALSE(patience.over());
+  patience.pass(1);
+  EXPECT_TRUE(patience.over());
+}
+
+TEST(Patience, APauseOfTheWatcherIsNoSilence) {
+  Patience patience(2);
+  patience.pass(3600);
+  EXPECT_FALSE(patience.over());
+}
+
+}  // namespace
