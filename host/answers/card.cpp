@@ -415,21 +415,8 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
 
 namespace {
 
-std::string number_text(double value, const std::string& unit) {
-  if (std::isinf(value)) return "not reached";
-  if (unit == "B") return bytes_text(value);
-  return std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
-// "23.4 (23.1 to 23.7) ns".
-std::string figure_text(const Trait& trait) {
-  if (!trait.figure) return "";
-  const auto& [value, low, high] = *trait.figure;
-  std::string out = number_text(value, trait.unit);
-  const std::string from = number_text(low, trait.unit), to = number_text(high, trait.unit);
-  if (from != to) out += fmt::format(" ({} to {})", from, to);
-  return out;
-}
+// The unit stands in a column of its own; bytes have one each.
+std::string own_unit(const Trait& trait) { return trait.unit == "B" ? "B" : ""; }
 
 std::string unit_text(const Trait& trait) { return trait.unit == "B" ? "" : trait.unit; }
 
@@ -448,9 +435,10 @@ Table table_of(const std::vector<Card>& cards) {
     std::vector<std::string> cells = {paint(first.name, Style::cyan)};
     for (const auto& card : cards) {
       const Trait& trait = card.traits[t];
-      cells.push_back(cards.size() == 1 ? figure_text(trait)
-                      : !trait.figure   ? "-"
-                                        : number_text(trait.figure->value, trait.unit));
+      cells.push_back(!trait.figure      ? "-"
+                      : cards.size() > 1 ? number_text(trait.figure->value, own_unit(trait))
+                                         : figure_text(trait.figure->value, trait.figure->low,
+                                                       trait.figure->high, own_unit(trait)));
     }
     cells.push_back(unit_text(first));
     if (cards.size() == 1) cells.push_back(first.note);
