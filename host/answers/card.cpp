@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -27,11 +28,12 @@ class Writer {
     Picked from = {};
     std::string note = {};
   };
+  // What it needs of the rows is selected when it is made: it is asked for each draw.
   using Number = std::function<std::optional<Answer>(Clock)>;
 
   void add(const std::string& name, const std::string& unit, const std::string& meaning,
            const std::string& family, const Number& number_of) {
-    Trait trait{name, meaning, unit, {}, "", {}, ""};
+    Trait trait{name, meaning, unit};
     const auto value = [&](Clock clock) -> std::optional<double> {
       const auto answer = number_of(clock);
       if (!answer) return {};
@@ -48,20 +50,33 @@ class Writer {
     card_.traits.push_back(std::move(trait));
   }
 
-  // A finding of a family, which sees all rows of it that `counts` takes.
+  // A finding of a family, which sees all its rows.
   void add_finding(const std::string& name, const std::string& unit, const std::string& meaning,
-                   const std::string& family, const std::string& finding, double scale = 1,
-                   const std::function<bool(const Timed&)>& counts = {}) {
-    add(name, unit, meaning, family, [=, this](Clock clock) -> std::optional<Answer> {
-      const auto it = std::ranges::find(families_, family, &Family::name);
-      if (it == families_.end() || !it->findings) return {};
-      const Picked rows = of(family, counts);
-      for (const auto& found : it->findings(outcomes_of(*it, rows, clock), device_of(rows_))) {
-        if (found.name == finding && found.value) return Answer{scale * *found.value, rows, ""};
-      }
-      return {};
+                   const std::string& family, const std::string& finding, double scale = 1) {
+    const auto known = std::ranges::find(families_, family, &Family::name);
+    if (known == families_.end()) return add(name, unit, meaning, family, [](Clock) { return none(); });
+    const Picked rows = of(family);
+    const Conclusions& conclusions = conclusions_.try_emplace(family, *known, rows, rows_).first->second;
+    add(name, unit, meaning, family, [&](Clock clock) -> std::optional<Answer> {
+      const Finding* found = conclusions.find(finding, clock);
+      if (found == nullptr || !found->value) return {};
+      return Answer{scale * *found->value, rows, ""};
     });
+    const Finding* found = conclusions.find(finding, rows_.measured());
+    if (found == nullptr) return;
+    Trait& trait = card_.traits.back();
+    if (!found->value) {
+      trait.undecided = found->text;
+      trait.command.clear();
+      for (const auto* row : rows) trait.cases.push_back(row->name->id);
+      if (found->low && found->high) trait.range = {scale * *found->low, scale * *found->high};
+    } else if (trait.figure && found->low && found->high) {
+      trait.figure->low = std::min(trait.figure->low, scale * *found->low);
+      trait.figure->high = std::max(trait.figure->high, scale * *found->high);
+    }
   }
+
+  static std::optional<Answer> none() { return {}; }
 
   Picked of(const std::string& family, const std::function<bool(const Timed&)>& counts = {}) const {
     Picked out;
@@ -103,9 +118,10 @@ class Writer {
     return out;
   }
 
-  std::optional<Answer> ceiling(Ceiling ceiling, Clock clock) const {
-    return best_rate(of("ceiling", [&](const Timed& timed) { return timed.any->ceiling == ceiling; }),
-                     of_arithmetic(ceiling) ? &RunTime::gflop_per_s : &RunTime::gb_per_s, clock);
+  Number ceiling(Ceiling ceiling) const {
+    const Picked rows = of("ceiling", [&](const Timed& timed) { return timed.any->ceiling == ceiling; });
+    const auto rate = of_arithmetic(ceiling) ? &RunTime::gflop_per_s : &RunTime::gb_per_s;
+    return [rows, rate](Clock clock) { return best_rate(rows, rate, clock); };
   }
 
   Card finish() {
@@ -120,10 +136,12 @@ class Writer {
  private:
   const DeviceRows& rows_;
   const std::vector<Family>& families_;
+  std::map<std::string, Conclusions> conclusions_;  // by family
   Card card_;
 };
 
 using Answer = Writer::Answer;
+using Number = Writer::Number;
 
 std::optional<Answer> ratio(const Timed* of, const Timed* to, Clock clock) {
   if (of == nullptr || to == nullptr) return {};
@@ -131,20 +149,19 @@ std::optional<Answer> ratio(const Timed* of, const Timed* to, Clock clock) {
 }
 
 // Two paths dealt item by item over one path.
-std::optional<Answer> two_paths(const Writer& w, Clock clock) {
+Number two_paths(const Writer& w) {
   const auto of_paths = [&](std::int64_t paths) {
-    return Writer::fastest(Writer::largest(w.of("lanes",
-                                                [&](const Timed& timed) {
-                                                  return timed.number("paths") == paths &&
-                                                         timed.number("granularity") == 1;
-                                                })),
-                           clock);
+    return Writer::largest(w.of("lanes", [&](const Timed& timed) {
+      return timed.number("paths") == paths && timed.number("granularity") == 1;
+    }));
   };
-  return ratio(of_paths(2), of_paths(1), clock);
+  return [two = of_paths(2), one = of_paths(1)](Clock clock) {
+    return ratio(Writer::fastest(two, clock), Writer::fastest(one, clock), clock);
+  };
 }
 
 // Every stride-th element is read instead of each.
-std::optional<Answer> stride(const Writer& w, Clock clock) {
+Number stride(const Writer& w) {
   const auto line = w.of("access", [](const Timed& timed) {
     return timed.is("kernel", "line") && timed.is("type", "uint") && timed.number("group") == 256 &&
            timed.number("offset") == 0;
@@ -157,9 +174,11 @@ std::optional<Answer> stride(const Writer& w, Clock clock) {
     if (timed->is("side", "read") && (apart == nullptr || timed->number("stride") > apart->number("stride")))
       apart = timed;
   }
-  auto out = ratio(apart, straight, clock);
-  if (out) out->note = "stride " + apart->cell("stride");
-  return out;
+  return [apart, straight](Clock clock) {
+    auto out = ratio(apart, straight, clock);
+    if (out) out->note = "stride " + apart->cell("stride");
+    return out;
+  };
 }
 
 Picked plain_copies(const Writer& w) {
@@ -168,100 +187,111 @@ Picked plain_copies(const Writer& w) {
   }));
 }
 
+using ByNumber = std::map<std::int64_t, Picked>;
+
+ByNumber by_number(const Picked& rows, const char* axis) {
+  ByNumber out;
+  for (const auto* timed : rows) out[timed->number(axis)].push_back(timed);
+  return out;
+}
+
 // The least width with 97 % of the best rate.
-std::optional<Answer> vector_width(const Writer& w, Clock clock) {
-  std::map<std::int64_t, const Timed*> best;
-  const Picked rows = plain_copies(w);
-  for (const auto* timed : rows) {
-    const Timed*& entry = best[timed->number("width")];
-    if (entry == nullptr || clock[timed->index] < clock[entry->index]) entry = timed;
-  }
-  const Timed* fastest = Writer::fastest(rows, clock);
-  if (best.size() < 2) return {};
-  for (const auto& [width, timed] : best) {
-    if (clock[fastest->index] >= 0.97 * clock[timed->index])
-      return Answer{static_cast<double>(width), {timed, fastest}, ""};
-  }
-  return {};
+Number vector_width(const Writer& w) {
+  return [by_width = by_number(plain_copies(w), "width")](Clock clock) -> std::optional<Answer> {
+    if (by_width.size() < 2) return {};
+    std::map<std::int64_t, const Timed*> best;
+    for (const auto& [width, rows] : by_width) best[width] = Writer::fastest(rows, clock);
+    const auto seconds = [&](const auto& entry) { return clock[entry.second->index]; };
+    const Timed* fastest = std::ranges::min_element(best, {}, seconds)->second;
+    const auto least = std::ranges::find_if(
+        best, [&](const auto& entry) { return clock[fastest->index] >= 0.97 * seconds(entry); });
+    return Answer{static_cast<double>(least->first), {least->second, fastest}, ""};
+  };
 }
 
 // Rows of one launch that differ in their group alone: of copies where there are enough, else of grayscale.
-std::map<std::int64_t, const Timed*> groups(const Writer& w, Clock clock) {
-  std::map<std::int64_t, const Timed*> out;
-  const auto gather = [&](const Picked& rows) {
-    out.clear();
-    for (const auto* timed : rows) {
-      const Timed*& entry = out[timed->number("group")];
-      if (entry == nullptr || clock[timed->index] < clock[entry->index]) entry = timed;
-    }
-  };
+ByNumber groups(const Writer& w) {
   Picked scalar = plain_copies(w);
   std::erase_if(scalar, [](const Timed* timed) { return timed->number("width") != 1; });
-  gather(scalar);
+  ByNumber out = by_number(scalar, "group");
   if (out.size() >= 4) return out;
-  const Picked naive = w.of("grayscale", [](const Timed& timed) {
-    return timed.is("kernel", "naive") && timed.is("pitch", "tight") && timed.is("image", "2272x1704");
-  });
-  gather(naive);
-  return out.size() >= 4 ? out : std::map<std::int64_t, const Timed*>();
+  out = by_number(w.of("grayscale",
+                       [](const Timed& timed) {
+                         return timed.is("kernel", "naive") && timed.is("pitch", "tight") &&
+                                timed.is("image", "2272x1704");
+                       }),
+                  "group");
+  return out.size() >= 4 ? out : ByNumber();
 }
 
-std::optional<Answer> best_group(const Writer& w, Clock clock) {
-  const auto by_group = groups(w, clock);
-  if (by_group.empty()) return {};
-  const auto best =
-      *std::ranges::min_element(by_group, {}, [&](const auto& entry) { return clock[entry.second->index]; });
-  return Answer{static_cast<double>(best.first), {best.second}, best.second->family()};
+// The fastest of each group, and the best of them.
+struct BestGroup {
+  std::map<std::int64_t, const Timed*> all;
+  std::map<std::int64_t, const Timed*>::const_iterator best;
+
+  BestGroup(const ByNumber& groups, Clock clock) {
+    for (const auto& [group, rows] : groups) all[group] = Writer::fastest(rows, clock);
+    best = std::ranges::min_element(std::as_const(all), {},
+                                    [&](const auto& entry) { return clock[entry.second->index]; });
+  }
+};
+
+Number best_group(const Writer& w) {
+  return [by_group = groups(w)](Clock clock) -> std::optional<Answer> {
+    if (by_group.empty()) return {};
+    const BestGroup of(by_group, clock);
+    return Answer{static_cast<double>(of.best->first), {of.best->second}, of.best->second->family()};
+  };
 }
 
 // The largest group over the smallest that is within 5 % of the best, without a worse one between.
-std::optional<Answer> plateau(const Writer& w, Clock clock) {
-  const auto by_group = groups(w, clock);
-  const auto best = best_group(w, clock);
-  if (!best) return {};
-  const double limit = 1.05 * clock[best->from.front()->index];
-  auto low = by_group.find(static_cast<std::int64_t>(best->value)), high = low;
-  while (low != by_group.begin() && clock[std::prev(low)->second->index] <= limit) --low;
-  while (std::next(high) != by_group.end() && clock[std::next(high)->second->index] <= limit) ++high;
-  Picked from;
-  for (auto it = low; it != std::next(high); ++it) from.push_back(it->second);
-  return Answer{static_cast<double>(high->first) / static_cast<double>(low->first), from,
-                fmt::format("{} to {} items", low->first, high->first)};
+Number plateau(const Writer& w) {
+  return [by_group = groups(w)](Clock clock) -> std::optional<Answer> {
+    if (by_group.empty()) return {};
+    const BestGroup of(by_group, clock);
+    const double limit = 1.05 * clock[of.best->second->index];
+    auto low = of.best, high = of.best;
+    while (low != of.all.begin() && clock[std::prev(low)->second->index] <= limit) --low;
+    while (std::next(high) != of.all.end() && clock[std::next(high)->second->index] <= limit) ++high;
+    Picked from;
+    for (auto it = low; it != std::next(high); ++it) from.push_back(it->second);
+    return Answer{static_cast<double>(high->first) / static_cast<double>(low->first), from,
+                  fmt::format("{} to {} items", low->first, high->first)};
+  };
 }
 
 // Of few items: one group of at most 128 per compute unit.
-std::optional<Answer> chains_needed(const Writer& w, Clock clock) {
-  const auto floats = w.of("arithmetic", [](const Timed& timed) {
+Number chains_needed(const Writer& w) {
+  const Picked floats = w.of("arithmetic", [](const Timed& timed) {
     return timed.is("type", "float") && timed.is("operation", "mad") && timed.any->gflop_per_s;
   });
-  const auto peak = Writer::best_rate(floats, &RunTime::gflop_per_s, clock);
-  std::int64_t items = 0;
-  for (const auto* timed : floats) {
-    if (timed->number("groups_per_unit") == 1 && timed->number("width") == 1 && timed->number("group") <= 128)
-      items = std::max(items, timed->number("group"));
-  }
-  std::map<std::int64_t, Picked> by_ilp;
-  for (const auto* timed : floats) {
-    if (timed->number("groups_per_unit") == 1 && timed->number("width") == 1 &&
-        timed->number("group") == items)
-      by_ilp[timed->number("ilp")].push_back(timed);
-  }
-  if (!peak || by_ilp.size() < 3) return {};
-  std::optional<Answer> most;
-  for (const auto& [ilp, rows] : by_ilp) {
-    const auto rate = Writer::best_rate(rows, &RunTime::gflop_per_s, clock);
-    if (rate->value >= 0.9 * peak->value)
-      return Answer{
-          static_cast<double>(ilp), {rate->from.front(), peak->from.front()}, fmt::format("{} items", items)};
-    if (!most || rate->value > most->value) most = rate;
-  }
-  return Answer{HUGE_VAL,
-                {most->from.front(), peak->from.front()},
-                fmt::format("{} items reach {:.0f} %", items, 100 * most->value / peak->value)};
+  Picked few = floats;
+  std::erase_if(few, [](const Timed* timed) {
+    return timed->number("groups_per_unit") != 1 || timed->number("width") != 1 ||
+           timed->number("group") > 128;
+  });
+  const ByNumber by_group = by_number(few, "group");
+  const std::int64_t items = by_group.empty() ? 0 : by_group.rbegin()->first;
+  const ByNumber by_ilp = by_group.empty() ? ByNumber() : by_number(by_group.rbegin()->second, "ilp");
+  return [floats, items, by_ilp](Clock clock) -> std::optional<Answer> {
+    const auto peak = Writer::best_rate(floats, &RunTime::gflop_per_s, clock);
+    if (!peak || by_ilp.size() < 3) return {};
+    std::optional<Answer> most;
+    for (const auto& [ilp, rows] : by_ilp) {
+      const auto rate = Writer::best_rate(rows, &RunTime::gflop_per_s, clock);
+      if (rate->value >= 0.9 * peak->value)
+        return Answer{static_cast<double>(ilp),
+                      {rate->from.front(), peak->from.front()},
+                      fmt::format("{} items", items)};
+      if (!most || rate->value > most->value) most = rate;
+    }
+    return Answer{HUGE_VAL,
+                  {most->from.front(), peak->from.front()},
+                  fmt::format("{} items reach {:.0f} %", items, 100 * most->value / peak->value)};
+  };
 }
 
-std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock clock) {
-  const auto copy = w.ceiling(Ceiling::copy, clock);
+Number of_copy(const Writer& w, const std::string& family) {
   Picked rows = w.of(family);
   std::erase_if(rows, [](const Timed* timed) { return timed->any->cached; });
   // What an algorithm moves in vain is no merit.
@@ -270,16 +300,19 @@ std::optional<Answer> of_copy(const Writer& w, const std::string& family, Clock 
     return kernel == "hillis_steele" || kernel == "encode" || timed->is("task", "round_trip") ||
            timed->number("tuple") > 1 || timed->number("scan_order") > 1;
   });
-  auto best = Writer::best_rate(rows, &RunTime::gb_per_s, clock);
-  if (!copy || !best) return {};
-  const Timed& row = *best->from.front();
-  best->value /= copy->value;
-  best->note = fmt::format("{} {}", row.cell("kernel"), row.cell("type"));
-  best->from.push_back(copy->from.front());
-  return best;
+  return [rows, copy_of = w.ceiling(Ceiling::copy)](Clock clock) -> std::optional<Answer> {
+    const auto copy = copy_of(clock);
+    auto best = Writer::best_rate(rows, &RunTime::gb_per_s, clock);
+    if (!copy || !best) return {};
+    const Timed& row = *best->from.front();
+    best->value /= copy->value;
+    best->note = fmt::format("{} {}", row.cell("kernel"), row.cell("type"));
+    best->from.push_back(copy->from.front());
+    return best;
+  };
 }
 
-std::optional<Answer> single_pass(const Writer& w, Clock clock) {
+Number single_pass(const Writer& w) {
   const Picked rows = w.of("scan", [](const Timed& timed) {
     return timed.is("type", "uint") && timed.is("op", "sum") && timed.is("form", "inclusive") &&
            timed.is("task", "scan") && timed.number("scan_order") == 1 && timed.number("tuple") == 1 &&
@@ -290,20 +323,22 @@ std::optional<Answer> single_pass(const Writer& w, Clock clock) {
     if (timed->is("kernel", "three_phase")) three.push_back(timed);
   }
   three = Writer::largest(three);  // single passes may have been measured at larger sizes alone
-  if (three.empty()) return {};
   const std::set<std::string> several = {"hillis_steele", "three_phase", "reduce_then_scan", "batched"};
   for (const auto* timed : rows) {
-    if (!several.contains(timed->cell("kernel")) && timed->number("n") == three.front()->number("n"))
+    if (!three.empty() && !several.contains(timed->cell("kernel")) &&
+        timed->number("n") == three.front()->number("n"))
       one.push_back(timed);
   }
-  const Timed* best = Writer::fastest(one, clock);
-  auto out = ratio(Writer::fastest(three, clock), best, clock);
-  if (out) out->note = fmt::format("{}, n={}", best->cell("kernel"), best->cell("n"));
-  return out;
+  return [three, one](Clock clock) {
+    const Timed* best = Writer::fastest(one, clock);
+    auto out = ratio(Writer::fastest(three, clock), best, clock);
+    if (out) out->note = fmt::format("{}, n={}", best->cell("kernel"), best->cell("n"));
+    return out;
+  };
 }
 
 // Default over best launch parameters, of the work of which most were tried.
-std::optional<Answer> headroom(const Writer& w, Clock clock) {
+Number headroom(const Writer& w) {
   struct Tried {
     Picked rows;
     const Timed* standard = nullptr;
@@ -328,11 +363,13 @@ std::optional<Answer> headroom(const Writer& w, Clock clock) {
         (most == nullptr || tried.rows.size() > most->rows.size()))
       most = &tried;
   }
-  if (most == nullptr) return {};
-  const Timed* best = Writer::fastest(most->rows, clock);
-  auto out = ratio(most->standard, best, clock);
-  out->note = fmt::format("{} {}, {} launches", best->family(), best->cell("kernel"), most->rows.size());
-  return out;
+  return [tried = most != nullptr ? *most : Tried()](Clock clock) {
+    const Timed* best = Writer::fastest(tried.rows, clock);
+    auto out = ratio(tried.standard, best, clock);
+    if (out)
+      out->note = fmt::format("{} {}, {} launches", best->family(), best->cell("kernel"), tried.rows.size());
+    return out;
+  };
 }
 
 }  // namespace
@@ -341,18 +378,13 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   Writer w(rows, families);
   const auto units = static_cast<double>(rows.results->compute_units);
   w.add_finding("lockstep_width", "items", "items in lock-step, by their times", "lanes", "lockstep_width");
-  w.add("two_paths", "x", "time of two paths among neighbours over one", "lanes",
-        [&](Clock clock) { return two_paths(w, clock); });
+  w.add("two_paths", "x", "time of two paths among neighbours over one", "lanes", two_paths(w));
   w.add_finding("mapping_penalty", "x", "time with neighbours a row apart over adjacent ones", "divergence",
                 "coalescing_penalty");
-  w.add("stride_penalty", "x", "time of strided reads over straight ones", "access",
-        [&](Clock clock) { return stride(w, clock); });
-  w.add("vector_width", "words", "least vector with 97 % of the best copy", "copy",
-        [&](Clock clock) { return vector_width(w, clock); });
-  w.add("best_group", "items", "best work-group", "grayscale",
-        [&](Clock clock) { return best_group(w, clock); });
-  w.add("group_plateau", "x", "largest over smallest group within 5 % of it", "grayscale",
-        [&](Clock clock) { return plateau(w, clock); });
+  w.add("stride_penalty", "x", "time of strided reads over straight ones", "access", stride(w));
+  w.add("vector_width", "words", "least vector with 97 % of the best copy", "copy", vector_width(w));
+  w.add("best_group", "items", "best work-group", "grayscale", best_group(w));
+  w.add("group_plateau", "x", "largest over smallest group within 5 % of it", "grayscale", plateau(w));
   w.add_finding("bytes_in_flight_unit", "B", "in flight per compute unit for 90 % of bandwidth", "occupancy",
                 "bytes_in_flight_measured");
   if (units > 0) {
@@ -360,10 +392,10 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
                   "bytes_in_flight_measured", units);
   } else {
     w.add("bytes_in_flight", "B", "in flight for 90 % of bandwidth", "latency,arithmetic,occupancy",
-          [](Clock) { return std::optional<Answer>(); });
+          [](Clock) { return Writer::none(); });
   }
   w.add("chains_needed", "chains", "per item for 90 % of peak with few items", "arithmetic",
-        [&](Clock clock) { return chains_needed(w, clock); });
+        chains_needed(w));
   w.add_finding("cache_1_latency", "ns", "dependent load in the first level", "latency", "cache_1_latency");
   w.add_finding("cache_1_bytes", "B", "which holds", "latency", "cache_1_bytes");
   w.add_finding("cache_2_latency", "ns", "dependent load in the second level", "latency", "cache_2_latency");
@@ -379,11 +411,10 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   for (const auto& [name, kernel, meaning] :
        {std::tuple("atomics_one", "atomic_one", "atomic additions to one counter"),
         std::tuple("atomics_item", "atomic_item", "atomic additions to one's own counter")}) {
-    w.add(name, "G/s", meaning, "latency", [&w, kernel = kernel](Clock clock) {
-      return Writer::best_rate(
-          w.of("latency", [&](const Timed& timed) { return timed.is("kernel", kernel); }),
-          &RunTime::gitems_per_s, clock);
-    });
+    const Picked rows =
+        w.of("latency", [word = kernel](const Timed& timed) { return timed.is("kernel", word); });
+    w.add(name, "G/s", meaning, "latency",
+          [&](Clock clock) { return Writer::best_rate(rows, &RunTime::gitems_per_s, clock); });
   }
   for (const auto& [ceiling, meaning] :
        {std::pair(Ceiling::copy, "copy, both directions"), std::pair(Ceiling::read, "read"),
@@ -391,44 +422,40 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
         std::pair(Ceiling::arithmetic_float, "multiply-adds of float"),
         std::pair(Ceiling::arithmetic_double, "multiply-adds of double"),
         std::pair(Ceiling::arithmetic_int, "multiply-adds of int")}) {
-    w.add(text_of(ceiling), unit_of(ceiling), meaning, "copy",
-          [&w, ceiling = ceiling](Clock clock) { return w.ceiling(ceiling, clock); });
+    w.add(text_of(ceiling), unit_of(ceiling), meaning, "copy", w.ceiling(ceiling));
   }
   w.add("balance", "op/B", "float operations per byte read", "copy",
-        [&](Clock clock) -> std::optional<Answer> {
-          auto arithmetic = w.ceiling(Ceiling::arithmetic_float, clock);
-          const auto read = w.ceiling(Ceiling::read, clock);
+        [arithmetic_of = w.ceiling(Ceiling::arithmetic_float),
+         read_of = w.ceiling(Ceiling::read)](Clock clock) -> std::optional<Answer> {
+          const auto arithmetic = arithmetic_of(clock), read = read_of(clock);
           if (!arithmetic || !read) return {};
           return Answer{arithmetic->value / read->value, {arithmetic->from.front(), read->from.front()}, ""};
         });
   for (const std::string family : {"reduction", "scan", "compaction"}) {
     // Smaller ones may fit a cache.
     w.add("best_" + family, "of copy", "best " + family + ", its GB/s over those of a copy",
-          family + " --set n=67108864", [&w, family](Clock clock) { return of_copy(w, family, clock); });
+          family + " --set n=67108864", of_copy(w, family));
   }
   w.add("single_pass_gain", "x", "time of a scan in three phases over the best in one", "scan",
-        [&](Clock clock) { return single_pass(w, clock); });
+        single_pass(w));
   w.add("tuning_headroom", "x", "time of the default launch over the best", "copy --preset paper",
-        [&](Clock clock) { return headroom(w, clock); });
+        headroom(w));
   return w.finish();
 }
 
 namespace {
 
-std::string number_text(double value, const std::string& unit) {
-  if (std::isinf(value)) return "not reached";
-  if (unit == "B") return bytes_text(value);
-  return std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
-// "23.4 (23.1 to 23.7) ns".
-std::string figure_text(const Trait& trait) {
-  if (!trait.figure) return "";
-  const auto& [value, low, high] = *trait.figure;
-  std::string out = number_text(value, trait.unit);
-  const std::string from = number_text(low, trait.unit), to = number_text(high, trait.unit);
-  if (from != to) out += fmt::format(" ({} to {})", from, to);
-  return out;
+// The unit stands in a column of its own; bytes have one each.
+std::string value_text(const Trait& trait, bool with_interval) {
+  const std::string unit = trait.unit == "B" ? "B" : "";
+  if (trait.figure) {
+    const auto& [value, low, high] = *trait.figure;
+    return with_interval ? figure_text(value, low, high, unit) : number_text(value, unit);
+  }
+  if (trait.undecided.empty()) return "-";
+  if (!with_interval || !trait.range) return "undecided";
+  return fmt::format("{} to {}, undecided", number_text(trait.range->first, unit),
+                     number_text(trait.range->second, unit));
 }
 
 std::string unit_text(const Trait& trait) { return trait.unit == "B" ? "" : trait.unit; }
@@ -443,15 +470,9 @@ Table table_of(const std::vector<Card>& cards) {
   Table table(heads);
   for (std::size_t t = 0; t < cards.front().traits.size(); ++t) {
     const Trait& first = cards.front().traits[t];
-    if (std::ranges::none_of(cards, [&](const Card& card) { return card.traits[t].figure.has_value(); }))
-      continue;
+    if (std::ranges::none_of(cards, [&](const Card& card) { return card.traits[t].is_known(); })) continue;
     std::vector<std::string> cells = {paint(first.name, Style::cyan)};
-    for (const auto& card : cards) {
-      const Trait& trait = card.traits[t];
-      cells.push_back(cards.size() == 1 ? figure_text(trait)
-                      : !trait.figure   ? "-"
-                                        : number_text(trait.figure->value, trait.unit));
-    }
+    for (const auto& card : cards) cells.push_back(value_text(card.traits[t], cards.size() == 1));
     cells.push_back(unit_text(first));
     if (cards.size() == 1) cells.push_back(first.note);
     cells.push_back(first.meaning);
@@ -464,7 +485,7 @@ Table table_of(const std::vector<Card>& cards) {
 void add_missing(const Card& card, Report& out) {
   std::map<std::string, std::vector<std::string>> by_command;
   for (const auto& trait : card.traits) {
-    if (!trait.figure) by_command[trait.command].push_back(trait.name);
+    if (!trait.is_known()) by_command[trait.command].push_back(trait.name);
   }
   if (by_command.empty()) return;
   out.line();
@@ -472,6 +493,14 @@ void add_missing(const Card& card, Report& out) {
   for (const auto& [command, names] : by_command) {
     out.line("  " + paint(fmt::format("{}", fmt::join(names, ", ")), Style::dim));
     out.command("    " + command);
+  }
+}
+
+void add_undecided(const Card& card, Report& out) {
+  for (const auto& trait : card.traits) {
+    if (!trait.undecided.empty())
+      out.line(fmt::format("{} of {} is undecided: {}", paint(trait.name, Style::cyan), card.device,
+                           trait.undecided));
   }
 }
 
@@ -485,38 +514,47 @@ void add_cases(const Card& card, Report& out) {
   }
 }
 
+std::array<std::optional<double>, 3> numbers_of(const Trait& trait) {
+  if (trait.figure) return {trait.figure->value, trait.figure->low, trait.figure->high};
+  if (trait.range) return {std::nullopt, trait.range->first, trait.range->second};
+  return {};
+}
+
 void add_rows(const std::vector<Card>& cards, Report& out) {
   out.columns({"device", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
   for (const auto& card : cards) {
     for (const auto& trait : card.traits) {
-      const auto number = [&](double Figure::*member) {
-        return trait.figure ? fmt::format("{}", *trait.figure.*member) : std::string();
+      const auto number = [](const std::optional<double>& value) {
+        return value ? fmt::format("{}", *value) : std::string();
       };
-      out.row({card.name, trait.name, number(&Figure::value), number(&Figure::low), number(&Figure::high),
-               trait.unit, trait.note, trait.meaning, trait.command,
+      const auto [value, low, high] = numbers_of(trait);
+      out.row({card.name, trait.name, number(value), number(low), number(high), trait.unit,
+               trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning, trait.command,
                fmt::format("{}", fmt::join(trait.cases, ";"))});
     }
   }
 }
 
 nlohmann::json document_of(const std::vector<Card>& cards) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+  const auto number = [](const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? nlohmann::json(*value) : nlohmann::json(nullptr);
   };
   auto out = nlohmann::json::array();
   for (const auto& card : cards) {
     auto traits = nlohmann::json::array();
     for (const auto& trait : card.traits) {
       nlohmann::json entry = {{"trait", trait.name}, {"unit", trait.unit}, {"meaning", trait.meaning}};
-      if (trait.figure) {
-        entry["value"] = number(trait.figure->value);
-        entry["low"] = number(trait.figure->low);
-        entry["high"] = number(trait.figure->high);
+      if (trait.is_known()) {
+        const auto [value, low, high] = numbers_of(trait);
+        entry["value"] = number(value);
+        entry["low"] = number(low);
+        entry["high"] = number(high);
         entry["note"] = trait.note;
         entry["cases"] = trait.cases;
       } else {
         entry["command"] = trait.command;
       }
+      if (!trait.undecided.empty()) entry["undecided"] = trait.undecided;
       traits.push_back(std::move(entry));
     }
     out.push_back({{"device", card.name}, {"traits", std::move(traits)}});
@@ -532,6 +570,7 @@ Report report_of(const std::vector<Card>& cards, bool with_cases) {
     out.line((cards.size() == 1 ? "" : letter_of(c) + "  ") + paint(cards[c].name, Style::bold));
   out.line();
   out.table(table_of(cards));
+  for (const auto& card : cards) add_undecided(card, out);
   for (const auto& card : cards) {
     add_missing(card, out);
     if (with_cases) add_cases(card, out);

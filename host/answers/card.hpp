@@ -13,10 +13,14 @@ struct Trait {
   std::string name;     // lower_snake, the same on every card
   std::string meaning;  // for people
   std::string unit;
-  std::optional<Figure> figure;  // none where rows are missing
-  std::string note;              // which variant reached it
-  std::vector<std::string> cases;
-  std::string command;  // that would measure it
+  std::optional<Figure> figure = {};  // none where rows are missing or do not decide
+  std::string note = {};              // which variant reached it
+  std::vector<std::string> cases = {};
+  std::string command = {};                             // that would measure it
+  std::string undecided = {};                           // why its rows do not decide
+  std::optional<std::pair<double, double>> range = {};  // where it then lies, if that is known
+
+  bool is_known() const { return figure || !undecided.empty(); }
 };
 
 struct Card {

@@ -350,15 +350,6 @@ double minima(const Series& points, double depth) {
   return count;
 }
 
-std::optional<double> found(const Family& family, const Picked& rows, const DeviceInfo& device, Clock clock,
-                            const std::string& name) {
-  if (!family.findings) return {};
-  for (const auto& finding : family.findings(outcomes_of(family, rows, clock), device)) {
-    if (finding.name == name) return finding.value;
-  }
-  return {};
-}
-
 std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   const auto points = [&] { return series_of(rule, sides, clock, used); };
   switch (rule.kind) {
@@ -475,16 +466,17 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
                              const std::vector<Family>& families) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
   Judged out{Verdict::not_testable, {}, "", {}};
+  std::optional<Conclusions> conclusions;
+  if (rule.kind == Rule::Kind::finding)
+    conclusions.emplace(*family_of(families, rule.of.family), sides.of, device);
   const auto number = [&](Clock clock, Used* used) -> std::optional<double> {
-    if (rule.kind != Rule::Kind::finding) return number_of(rule, sides, clock, used);
-    const Family& family = *family_of(families, rule.of.family);
-    const DeviceInfo info = device_of(device);
-    const auto of = found(family, sides.of, info, clock, rule.along.front());
+    if (!conclusions) return number_of(rule, sides, clock, used);
     if (used != nullptr) used->rows.insert(sides.of.begin(), sides.of.end());
-    if (!of || rule.along.size() < 2) return of;
-    const auto to = found(family, sides.of, info, clock, rule.along.back());
-    if (!to) return {};
-    return *of / *to;
+    const Finding* of = conclusions->find(rule.along.front(), clock);
+    const Finding* to = conclusions->find(rule.along.back(), clock);
+    if (of == nullptr || !of->value || rule.along.size() < 2) return of != nullptr ? of->value : Number();
+    if (to == nullptr || !to->value) return {};
+    return *of->value / *to->value;
   };
   if (!number(device.measured(), &out.used)) return {};
   out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });

@@ -8,6 +8,7 @@
 
 #include "answers/claims.hpp"
 #include "answers/short_names.hpp"
+#include "base/quantity.hpp"
 #include "base/table.hpp"
 
 namespace clweave {
@@ -24,21 +25,10 @@ std::string painted(Verdict verdict) {
   return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)));
 }
 
-std::string number_text(double value, const std::string& unit) {
-  if (std::isinf(value)) return "never";
-  const std::string digits =
-      std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-  return unit == "x" || unit == "%" ? digits + unit : unit.empty() ? digits : digits + " " + unit;
-}
-
-// "1.23x (1.20 to 1.25)"; the interval only where it shows.
-std::string figure_text(const Ruling& ruling) {
+std::string found_text(const Ruling& ruling) {
   if (!ruling.number) return "";
-  const std::string& unit = ruling.claim->rule->unit;
-  const Figure& f = *ruling.number;
-  const std::string value = number_text(f.value, unit), low = number_text(f.low, ""),
-                    high = number_text(f.high, "");
-  return low == high ? value : fmt::format("{} ({} to {})", value, low, high);
+  const auto& [value, low, high] = *ruling.number;
+  return figure_text(value, low, high, ruling.claim->rule->unit);
 }
 
 std::string asked_text(const Rule& rule) {
@@ -92,7 +82,7 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
     std::vector<std::string> cells = {claim.statement};
     if (devices.size() == 1) {
       cells.push_back(painted(first.verdict));
-      cells.push_back(figure_text(first));
+      cells.push_back(found_text(first));
     } else {
       for (const auto& device : devices) {
         const Ruling& ruling = device.rulings[c];

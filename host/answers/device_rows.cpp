@@ -12,7 +12,8 @@ namespace clweave {
 
 namespace {
 
-constexpr std::size_t draws = 200;
+constexpr std::size_t most_draws = 200, least_draws = 20;
+constexpr std::size_t most_reads = 20'000 * most_draws;
 
 // Two independent normal deviates would come of a pair (Box and Muller 1958); one is enough here.
 double normal(std::uint64_t key, std::uint64_t i) {
@@ -48,7 +49,7 @@ double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std:
   return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-std::vector<double> all_draws(const Timed& timed) {
+std::vector<double> all_draws(const Timed& timed, std::size_t draws) {
   std::vector<double> out;
   out.reserve(draws);
   std::vector<double> sorted;
@@ -87,11 +88,14 @@ bool Timed::is(std::string_view wanted, std::string_view word) const {
 }
 
 double Clock::operator[](std::size_t index) const {
+  ++rows_->reads;
   if (draw_ == 0) return rows_->timed[index].median_s;
   auto& drawn = rows_->drawn[index];
-  if (drawn.empty()) drawn = all_draws(rows_->timed[index]);
+  if (drawn.size() < draw_) drawn = all_draws(rows_->timed[index], draws_);
   return drawn[draw_ - 1];
 }
+
+void Clock::count(std::size_t reads) const { rows_->reads += reads; }
 
 const Picked& DeviceRows::of(const std::string& family) const {
   static const Picked none;
@@ -134,12 +138,16 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
 
 std::optional<Figure> figure(const DeviceRows& rows,
                              const std::function<std::optional<double>(Clock)>& number) {
+  const std::size_t before = rows.reads;
   const auto measured = number(rows.measured());
+  const std::size_t draws =
+      std::clamp(most_reads / std::max<std::size_t>(rows.reads - before, 1), least_draws, most_draws);
   if (!measured) return {};
   if (!std::isfinite(*measured)) return Figure{*measured, *measured, *measured};
   std::vector<double> drawn;
   for (std::size_t k = 1; k <= draws; ++k) {
-    if (const auto value = number(Clock(rows, k)); value && std::isfinite(*value)) drawn.push_back(*value);
+    if (const auto value = number(Clock(rows, k, draws)); value && std::isfinite(*value))
+      drawn.push_back(*value);
   }
   if (drawn.empty()) return Figure{*measured, *measured, *measured};
   // The least of many noisy times lies below most draws' own: the number as measured belongs to its interval.
@@ -147,18 +155,9 @@ std::optional<Figure> figure(const DeviceRows& rows,
                 std::max(*measured, quantile(drawn, 0.975))};
 }
 
-std::vector<Outcome> outcomes_of(const Family& family, std::span<const Timed* const> rows, Clock clock) {
-  std::vector<Outcome> out;
-  for (const auto* row : rows) {
-    Case at{family.name, {}, 0};
-    for (const auto& axis : family.axes) {
-      if (const Value* value = row->axis(axis.name)) at.axes.emplace_back(axis.name, *value);
-    }
-    if (at.axes.size() == family.axes.size()) out.push_back({std::move(at), clock[row->index]});
-  }
-  return out;
-}
+namespace {
 
+// The device as far as its rows tell: enough for Family::findings.
 DeviceInfo device_of(const DeviceRows& rows) {
   DeviceInfo device;
   device.name = rows.results->name;
@@ -167,6 +166,64 @@ DeviceInfo device_of(const DeviceRows& rows) {
   device.type = rows.results->type;
   device.compute_units = rows.results->compute_units;
   return device;
+}
+
+double median_of(const Timed& timed, double RunTime::*what) {
+  std::vector<double> values;
+  for (const auto* run : timed.runs) values.push_back(run->*what);
+  return median(values);
+}
+
+Outcome outcome_of(Case at, const Timed& timed) {
+  const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
+  const RunTime& any = *timed.any;
+  return {.at = std::move(at),
+          .time_s = timed.median_s,
+          .low_s = median_of(timed, &RunTime::low_s),
+          .high_s = median_of(timed, &RunTime::high_s),
+          .converged = std::ranges::none_of(timed.runs, &RunTime::unsettled),
+          .disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed),
+          .bytes = count(any.bytes),
+          .flops = count(any.flops),
+          .items = count(any.items),
+          .of_ceiling = any.of_ceiling};
+}
+
+}  // namespace
+
+Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device)
+    : family_(&family), device_(device_of(device)) {
+  for (const auto* row : rows) {
+    Case at{family.name, {}, 0};
+    for (const auto& axis : family.axes) {
+      if (const Value* value = row->axis(axis.name)) at.axes.emplace_back(axis.name, *value);
+    }
+    if (at.axes.size() != family.axes.size()) continue;
+    measured_.push_back(outcome_of(std::move(at), *row));
+    indices_.push_back(row->index);
+  }
+  drawn_ = measured_;
+  for (auto& outcome : drawn_) outcome.low_s = outcome.high_s = {};
+}
+
+const std::vector<Finding>& Conclusions::by(Clock clock) const {
+  const auto [it, is_new] = by_draw_.try_emplace(clock.draw());
+  if (!is_new || !family_->findings) {
+    clock.count(indices_.size());
+    return it->second;
+  }
+  if (clock.draw() == 0) {
+    clock.count(indices_.size());
+    return it->second = family_->findings(measured_, device_);
+  }
+  for (std::size_t i = 0; i < drawn_.size(); ++i) drawn_[i].time_s = clock[indices_[i]];
+  return it->second = family_->findings(drawn_, device_);
+}
+
+const Finding* Conclusions::find(const std::string& finding, Clock clock) const {
+  const auto& all = by(clock);
+  const auto it = std::ranges::find(all, finding, &Finding::name);
+  return it != all.end() ? &*it : nullptr;
 }
 
 }  // namespace clweave

@@ -39,12 +39,15 @@ struct DeviceRows;
 // Seconds of each Timed, by its index: as measured, or one of the ways in which they might as well have been.
 class Clock {
  public:
-  Clock(const DeviceRows& rows, std::size_t draw) : rows_(&rows), draw_(draw) {}
+  Clock(const DeviceRows& rows, std::size_t draw, std::size_t draws)
+      : rows_(&rows), draw_(draw), draws_(draws) {}
   double operator[](std::size_t index) const;
+  std::size_t draw() const { return draw_; }  // 0: as measured
+  void count(std::size_t reads) const;        // that something remembered spared
 
  private:
   const DeviceRows* rows_;
-  std::size_t draw_;
+  std::size_t draw_, draws_;
 };
 
 // A number and its 95 % interval.
@@ -57,6 +60,7 @@ struct DeviceRows {
   std::vector<Timed> timed;  // those that count, in the order met
   std::map<std::string, Picked> by_family;
   mutable std::vector<std::vector<double>> drawn;  // per Timed, once asked for
+  mutable std::size_t reads = 0;                   // of a Clock
 
   DeviceRows() = default;
   DeviceRows(DeviceRows&&) = default;  // by_family shows timed: a copy would show another's
@@ -68,7 +72,7 @@ struct DeviceRows {
            results->driver;
   }
   const Picked& of(const std::string& family) const;
-  Clock measured() const { return {*this, 0}; }
+  Clock measured() const { return {*this, 0, 0}; }
 };
 
 // One per measured device, in the order met. The set must outlive it.
@@ -77,12 +81,27 @@ std::vector<DeviceRows> device_rows(const ResultsSet&);
 // What `number` makes of the rows, and the middle 95 % of what it makes of them when the repetitions of each
 // case are drawn again, and the median of each drawn repetition from its own interval. No distribution of the
 // number itself is assumed. None when the rows as measured give none. The same on every machine.
+//
+// The function is called for each draw: what rows it needs is to be selected before. One that reads more than
+// 20000 times gets fewer draws than 200, but 20 at least, so that a million rows take seconds.
 std::optional<Figure> figure(const DeviceRows&, const std::function<std::optional<double>(Clock)>& number);
 
-// The rows of a family as it sees them, timed by `clock`; those that lack one of its axes are left out.
-std::vector<Outcome> outcomes_of(const Family&, std::span<const Timed* const>, Clock clock);
+// What a family concludes from its rows, timed by a clock; those that lack one of its axes are left out.
+class Conclusions {
+ public:
+  Conclusions(const Family&, std::span<const Timed* const>, const DeviceRows&);
 
-// The device as far as its rows tell: enough for Family::findings.
-DeviceInfo device_of(const DeviceRows&);
+  // Drawn once by each clock, whoever asks.
+  const std::vector<Finding>& by(Clock) const;
+  const Finding* find(const std::string& finding, Clock) const;  // null: there is none
+
+ private:
+  const Family* family_;
+  DeviceInfo device_;
+  std::vector<std::size_t> indices_;
+  std::vector<Outcome> measured_;
+  mutable std::vector<Outcome> drawn_;  // with the times of a draw, which are known exactly
+  mutable std::map<std::size_t, std::vector<Finding>> by_draw_;
+};
 
 }  // namespace clweave

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
-#include <tuple>
+#include <unordered_map>
 
 #include "answers/curve.hpp"
 #include "answers/quantity_shown.hpp"
+#include "answers/short_names.hpp"
+#include "base/number.hpp"
 #include "base/quantity.hpp"
 
 namespace clweave {
@@ -21,160 +24,230 @@ constexpr const char* device_axis = "device";
 constexpr const char* doubtful_mark = "*";
 constexpr const char* cached_mark = "c";
 
+using Axes = std::vector<std::string>;
+using Places = std::vector<std::uint32_t>;  // which of its values each of some axes has
+
 // A case and the device that it ran on.
 struct Point {
-  const MedianCase* of;
+  const CaseTimes* of;
   std::size_t device;
-
-  const Look& look() const { return of->look(); }
+  const RunTime* run;  // that stands for it; null: a row of it was not ok
+  std::size_t index;   // into a Frame
 };
 
 using Points = std::vector<Point>;
-using Axes = std::vector<std::string>;
 
 struct Marks {
   std::size_t cells = 0, disturbed = 0, unsettled = 0, cached = 0;
 };
 
-std::string device_letter(std::size_t device) {
-  std::string out(1, static_cast<char>('A' + device % 26));
-  return device < 26 ? out : out + std::to_string(device / 26);
-}
-
 bool has(const Axes& axes, const std::string& axis) { return std::ranges::find(axes, axis) != axes.end(); }
 
-std::string value_at(const Point& point, const std::string& axis) {
-  return axis == device_axis ? device_letter(point.device) : point.of->axis(axis);
-}
-
-std::string joined(const Point& point, const Axes& axes) {
-  std::vector<std::string> parts;
-  for (const auto& axis : axes) parts.push_back(value_at(point, axis));
-  return fmt::format("{}", fmt::join(parts, " "));
-}
-
-// Cases run in a shuffled order; people look for them in that of the axes' values.
-Points in_axis_order(Points points, const Family& family, const Axes& axes) {
-  std::ranges::stable_sort(points, {}, [&](const Point& point) {
-    std::vector<std::pair<std::ptrdiff_t, Value>> key;  // a word's place among the known, else the number
-    for (const auto& name : axes) {
-      const Axis* axis = family.axis(name);
-      const Value value = value_of(value_at(point, name));
-      const bool word = std::holds_alternative<std::string>(value) && axis != nullptr;
-      key.emplace_back(word ? std::ranges::find(axis->values, value) - axis->values.begin() : 0, value);
-    }
-    return key;
-  });
-  return points;
-}
-
-// The different keys of the points, in the axes' order.
-Axes keys_of(const Points& points, const Family& family, const Axes& axes) {
-  Axes keys;
-  std::set<std::string> known;
-  for (const auto& point : in_axis_order(points, family, axes)) {
-    if (auto key = joined(point, axes); known.insert(key).second) keys.push_back(std::move(key));
+// The axes of a family and the device, and the values that they have at its points. Values are numbered in
+// the order that people look for them in, for cases run in a shuffled one: words as the family lists them,
+// numbers by size. So there may be a million points: they are sorted and compared by these numbers alone.
+class Frame {
+ public:
+  Frame(const Family& family, const Points& points) {
+    for (const auto& axis : family.axes) names_.push_back(axis.name);
+    names_.push_back(device_axis);
+    places_.resize(points.size() * names_.size());
+    texts_.resize(names_.size());
+    for (std::size_t a = 0; a < names_.size(); ++a) number(a, family, points);
   }
-  return keys;
-}
+
+  Places columns_of(const Axes& axes) const {
+    Places out;
+    for (const auto& axis : axes)
+      out.push_back(static_cast<std::uint32_t>(std::ranges::find(names_, axis) - names_.begin()));
+    return out;
+  }
+
+  std::uint32_t place(const Point& point, std::uint32_t axis) const {
+    return places_[point.index * names_.size() + axis];
+  }
+  Places places(const Point& point, const Places& axes) const {
+    Places out;
+    for (const auto axis : axes) out.push_back(place(point, axis));
+    return out;
+  }
+  const std::string& text(const Point& point, std::uint32_t axis) const {
+    return texts_[axis][place(point, axis)];
+  }
+  std::string joined(const Places& at, const Places& axes) const {
+    std::string out;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      out.append(i == 0 ? "" : " ").append(texts_[axes[i]][at[i]]);
+    return out;
+  }
+
+  bool alike(const Point& one, const Point& other, const Places& axes) const {
+    return std::ranges::all_of(axes, [&](auto axis) { return place(one, axis) == place(other, axis); });
+  }
+  void sort(Points& points, const Places& axes) const {
+    std::ranges::stable_sort(points, [&](const Point& one, const Point& other) {
+      for (const auto axis : axes) {
+        if (place(one, axis) != place(other, axis)) return place(one, axis) < place(other, axis);
+      }
+      return false;
+    });
+  }
+
+ private:
+  void number(std::size_t a, const Family& family, const Points& points) {
+    static const Value none{std::string()};
+    using Key = std::pair<std::ptrdiff_t, Value>;  // a word's place among the known, else the number
+    std::unordered_map<const Value*, std::uint32_t> met;
+    std::map<Key, std::uint32_t> keys;
+    const auto value_of = [&](const Point& point) {
+      const Value* value = point.of->name->axis(names_[a]);
+      return value != nullptr ? value : &none;
+    };
+    const bool device = a == family.axes.size();
+    for (const auto& point : points) {
+      std::uint32_t& place = places_[point.index * names_.size() + a] = 0;
+      if (device) {
+        place = static_cast<std::uint32_t>(point.device);
+        while (texts_[a].size() <= place) texts_[a].push_back(letter_of(texts_[a].size()));
+        continue;
+      }
+      const Value* value = value_of(point);
+      if (!met.try_emplace(value, 0).second) continue;
+      const auto& known = family.axes[a].values;
+      const bool word = std::holds_alternative<std::string>(*value);
+      keys.try_emplace({word ? std::ranges::find(known, *value) - known.begin() : 0, *value}, 0);
+    }
+    if (device) return;
+    std::map<Value, std::uint32_t> by_value;
+    for (const auto& [key, unused] : keys) {
+      by_value[key.second] = static_cast<std::uint32_t>(texts_[a].size());
+      texts_[a].push_back(text_of(key.second));
+    }
+    for (auto& [value, place] : met) place = by_value[*value];
+    for (const auto& point : points) places_[point.index * names_.size() + a] = met[value_of(point)];
+  }
+
+  Axes names_;
+  std::vector<std::uint32_t> places_;            // by point and axis
+  std::vector<std::vector<std::string>> texts_;  // by axis and place
+};
 
 // What one table or plot shows: every point has its row and column.
 struct Block {
   const Family& family;
   const ShownQuantity& quantity;
-  Axes rows, columns;
+  const Frame& frame;
+  Axes row_axes, column_axes;
   std::vector<std::string> named;  // "n=1024": the axes that all its points have in common
   Points points;
+  Places by_row, by_column;           // the axes' numbers
+  std::vector<Places> rows, columns;  // the different ones, in order
+
+  std::string row_text(std::size_t row) const { return frame.joined(rows[row], by_row); }
+  std::string column_text(std::size_t column) const { return frame.joined(columns[column], by_column); }
+  std::size_t row_of(const Point& point) const { return index(rows, frame.places(point, by_row)); }
+  std::size_t column_of(const Point& point) const { return index(columns, frame.places(point, by_column)); }
+
+ private:
+  static std::size_t index(const std::vector<Places>& all, const Places& wanted) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(all, wanted) - all.begin());
+  }
 };
 
-std::vector<Block> blocks_of(const Points& points, const Family& family, const Axes& rows,
-                             const Axes& columns, const ShownQuantity& quantity) {
-  Axes rest;
-  for (const auto& axis : family.axes) {
-    if (!has(rows, axis.name) && !has(columns, axis.name)) rest.push_back(axis.name);
-  }
-  if (!has(rows, device_axis) && !has(columns, device_axis)) rest.insert(rest.begin(), device_axis);
-  // An axis that goes with the row or the column, such as the shape each kernel was published with, splits no
-  // table.
-  const auto goes_with = [&](const std::string& axis, const Axes& keys) {
-    std::map<std::string, std::string> values;
-    return std::ranges::all_of(points, [&](const Point& point) {
-      const std::string value = value_at(point, axis);
-      return values.try_emplace(joined(point, keys), value).first->second == value;
-    });
-  };
-  std::erase_if(rest,
-                [&](const std::string& axis) { return goes_with(axis, rows) || goes_with(axis, columns); });
-  std::vector<Block> out;
-  std::map<std::string, std::size_t> known;
-  for (const auto& point : in_axis_order(points, family, rest)) {
-    const auto [at, is_new] = known.try_emplace(joined(point, rest), out.size());
-    if (is_new) {
-      out.push_back({family, quantity, rows, columns, {}, {}});
-      for (const auto& axis : rest) out.back().named.push_back(axis + "=" + value_at(point, axis));
-    }
-    out[at->second].points.push_back(point);
-  }
+std::vector<Places> different(const Points& points, const Frame& frame, const Places& axes) {
+  std::vector<Places> out;
+  for (const auto& point : points) out.push_back(frame.places(point, axes));
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
-std::map<std::pair<std::string, std::string>, Point> grid_of(const Block& block) {
-  std::map<std::pair<std::string, std::string>, Point> out;
-  for (const auto& point : block.points)
-    out.insert_or_assign({joined(point, block.rows), joined(point, block.columns)}, point);
+std::vector<Block> blocks_of(Points points, const Frame& frame, const Family& family, const Axes& rows,
+                             const Axes& columns, const ShownQuantity& quantity) {
+  Axes rest = {device_axis};
+  for (const auto& axis : family.axes) rest.push_back(axis.name);
+  std::erase_if(rest, [&](const std::string& axis) { return has(rows, axis) || has(columns, axis); });
+  // An axis that goes with the row or the column, such as the shape each kernel was published with, splits no
+  // table.
+  const Places by_row = frame.columns_of(rows), by_column = frame.columns_of(columns);
+  for (const auto* keys : {&by_row, &by_column}) {
+    frame.sort(points, *keys);
+    std::erase_if(rest, [&](const std::string& axis) {
+      const Places one = frame.columns_of({axis});
+      return std::ranges::adjacent_find(points, [&](const Point& a, const Point& b) {
+               return frame.alike(a, b, *keys) && !frame.alike(a, b, one);
+             }) == points.end();
+    });
+  }
+  std::ranges::sort(points, {}, &Point::index);  // as they were met
+  const Places by_rest = frame.columns_of(rest);
+  frame.sort(points, by_rest);
+  std::vector<Block> out;
+  for (auto from = points.begin(); from != points.end();) {
+    const auto to = std::find_if(from, points.end(),
+                                 [&](const Point& point) { return !frame.alike(*from, point, by_rest); });
+    Block& block = out.emplace_back(
+        Block{family, quantity, frame, rows, columns, {}, Points(from, to), by_row, by_column, {}, {}});
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      block.named.push_back(rest[i] + "=" + frame.text(*from, by_rest[i]));
+    block.rows = different(block.points, frame, by_row);
+    block.columns = different(block.points, frame, by_column);
+    from = to;
+  }
   return out;
 }
 
 // What times are held against: the first row of each column, and the best of all.
 struct Against {
-  Against(const Block& block, const Axes& rows) {
+  explicit Against(const Block& block) : first_s(block.columns.size()) {
     for (const auto& point : block.points) {
-      if (!point.look().ok() || !point.look().time_s) continue;
-      const double time_s = *point.look().time_s;
-      best_s = best_s > 0 ? std::min(best_s, time_s) : time_s;
-      if (joined(point, block.rows) == rows.front()) first_s[joined(point, block.columns)] = time_s;
+      if (point.run == nullptr) continue;
+      best_s = best_s > 0 ? std::min(best_s, point.run->time_s) : point.run->time_s;
+      if (block.row_of(point) == 0) first_s[block.column_of(point)] = point.run->time_s;
     }
   }
   double best_s = 0;
-  std::map<std::string, double> first_s;
+  std::vector<double> first_s;  // by column; 0: there is none
 };
 
 Number shown_value(const Block& block, const Point& point, const Against& against) {
-  if (!point.look().ok()) return {};
-  const auto first = against.first_s.find(joined(point, block.columns));
-  return block.quantity.of(point.look(), first == against.first_s.end() ? 0 : first->second, against.best_s);
+  if (point.run == nullptr) return {};
+  return block.quantity.of(*point.run, against.first_s[block.column_of(point)], against.best_s);
+}
+
+std::string status_text(const Point& point) {
+  if (point.of->status == Status::none) return "-";  // ok, but without a time
+  return paint(point.of->exhibit && point.of->status == Status::wrong_result ? "exhibit: wrong"
+                                                                             : text_of(point.of->status),
+               point.of->failed() ? Style::red : Style::dim);
 }
 
 std::string cell_text(const Block& block, const Point& point, const Against& against, Marks& marks) {
-  const Look& look = point.look();
-  if (!look.ok())
-    return paint(
-        look.exhibit && look.status == Status::wrong_result ? "exhibit: wrong" : text_of(look.status),
-        look.failed() ? Style::red : Style::dim);
-  if (!look.time_s) return "-";
+  if (point.run == nullptr) return status_text(point);
+  const RunTime& run = *point.run;
   ++marks.cells;
   const Number value = shown_value(block, point, against);
   const bool factor = *block.quantity.suffix != 0;
-  std::string text = !value   ? seconds_text(*look.time_s)
+  std::string text = !value   ? seconds_text(run.time_s)
                      : factor ? fmt::format("{:.2f}{}", *value, block.quantity.suffix)
                               : fmt::format("{:.4g}", *value);
-  if (look.doubtful()) {
+  if (run.doubtful()) {
     text += doubtful_mark;
-    ++(look.disturbed ? marks.disturbed : marks.unsettled);
+    ++(run.slowed ? marks.disturbed : marks.unsettled);
   }
-  if (look.of_ceiling) {
+  if (run.of_ceiling) {
     const bool alone = std::string_view(block.quantity.name) == "of_ceiling";
-    if (!alone) text += paint(fmt::format(" {:3.0f}%", 100 * *look.of_ceiling), Style::dim);
-    text += look.cached ? cached_mark : "";
-    marks.cached += look.cached ? 1 : 0;
+    if (!alone) text += paint(fmt::format(" {:3.0f}%", 100 * *run.of_ceiling), Style::dim);
+    text += run.cached ? cached_mark : "";
+    marks.cached += run.cached ? 1 : 0;
   }
   return text;
 }
 
 const char* unit_of(const Block& block) {
   if (std::string_view(block.quantity.name) != "rate") return block.quantity.meaning;
-  const auto operations =
-      std::ranges::count_if(block.points, [](const Point& p) { return p.look().of_operations; });
+  const auto operations = std::ranges::count_if(
+      block.points, [](const Point& p) { return p.run != nullptr && p.run->of_operations(); });
   return operations == 0                                                  ? "GB/s"
          : operations == static_cast<std::ptrdiff_t>(block.points.size()) ? "Gop/s"
                                                                           : block.quantity.meaning;
@@ -182,79 +255,81 @@ const char* unit_of(const Block& block) {
 
 std::string title_of(const Block& block) {
   return fmt::format("{}{}{}, {}{}{}", paint(block.family.name, Style::bold), block.named.empty() ? "" : "  ",
-                     fmt::join(block.named, " "), unit_of(block), block.columns.empty() ? "" : " by ",
-                     fmt::join(block.columns, " "));
+                     fmt::join(block.named, " "), unit_of(block), block.column_axes.empty() ? "" : " by ",
+                     fmt::join(block.column_axes, " "));
 }
 
 void add_table(Report& out, const Block& block, Marks& marks) {
-  const auto rows = keys_of(block.points, block.family, block.rows);
-  const auto columns = keys_of(block.points, block.family, block.columns);
-  const auto grid = grid_of(block);
-  const Against against(block, rows);
+  const Against against(block);
   std::vector<Table::Column> heads = {
-      {fmt::format("{}", fmt::join(block.rows, " ")), Align::left, Give::cut}};
-  for (const auto& column : columns) heads.push_back({column, Align::right});
+      {fmt::format("{}", fmt::join(block.row_axes, " ")), Align::left, Give::cut}};
+  for (std::size_t c = 0; c < block.columns.size(); ++c)
+    heads.push_back({block.column_text(c), Align::right});
+  std::vector<std::vector<std::string>> rows(block.rows.size(), std::vector<std::string>(heads.size()));
+  for (const auto& point : block.points)
+    rows[block.row_of(point)][1 + block.column_of(point)] = cell_text(block, point, against, marks);
   Table table(heads);
-  for (const auto& row : rows) {
-    std::vector<std::string> cells = {row};
-    for (const auto& column : columns) {
-      const auto it = grid.find({row, column});
-      cells.push_back(it != grid.end() ? cell_text(block, it->second, against, marks) : "");
-    }
-    table.add(std::move(cells));
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    rows[r][0] = block.row_text(r);
+    table.add(std::move(rows[r]));
   }
   out.line(title_of(block));
   out.table(std::move(table));
   out.line();
 }
 
+// The numbers that the keys are; none where one is no number, or there is but one.
+std::vector<double> numbers_of(std::size_t keys, const std::function<std::string(std::size_t)>& text) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < keys && keys > 1; ++i) {
+    const auto number = number_of<double>(text(i));
+    if (!number) return {};
+    out.push_back(*number);
+  }
+  return out;
+}
+
 // A curve per row over the columns' numbers; else a curve per column over the rows'; else bars.
 void add_plot(Report& out, const Block& block) {
-  const auto rows = keys_of(block.points, block.family, block.rows);
-  const auto columns = keys_of(block.points, block.family, block.columns);
-  const Against against(block, rows);
-  const auto numeric = [](const Axes& keys) {
-    return keys.size() > 1 && std::ranges::all_of(keys, [](const std::string& key) {
-             return !std::holds_alternative<std::string>(value_of(key));
-           });
-  };
-  const bool by_column = numeric(columns);
-  const bool by_row = !by_column && numeric(rows);
-  Plot plot{.x_name = fmt::format("{}", fmt::join(by_row ? block.rows : block.columns, " ")),
+  const Against against(block);
+  const auto across = numbers_of(block.columns.size(), [&](std::size_t c) { return block.column_text(c); });
+  const auto down = !across.empty()
+                        ? std::vector<double>()
+                        : numbers_of(block.rows.size(), [&](std::size_t r) { return block.row_text(r); });
+  Plot plot{.x_name = fmt::format("{}", fmt::join(down.empty() ? block.column_axes : block.row_axes, " ")),
             .y_name = unit_of(block),
             .curves = {}};
   std::map<std::string, std::size_t> known;
-  for (const auto& point : in_axis_order(block.points, block.family, block.rows)) {
+  Points points = block.points;
+  block.frame.sort(points, block.by_row);
+  for (const auto& point : points) {
     const Number value = shown_value(block, point, against);
     if (!value) continue;
-    const std::string row = joined(point, block.rows), column = joined(point, block.columns);
-    std::string name = by_column ? row : by_row ? column : fmt::format("{} {}", row, column);
+    const std::size_t row = block.row_of(point), column = block.column_of(point);
+    std::string name = !across.empty() ? block.row_text(row)
+                       : !down.empty() ? block.column_text(column)
+                                       : block.row_text(row) + " " + block.column_text(column);
     const auto [at, is_new] = known.try_emplace(name, plot.curves.size());
     if (is_new) plot.curves.push_back({std::move(name), {}});
-    const Value x = value_of(by_column ? column : by_row ? row : "0");
-    plot.curves[at->second].points.emplace_back(
-        std::visit(
-            [](const auto& v) -> double {
-              if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>)
-                return 0;
-              else
-                return static_cast<double>(v);
-            },
-            x),
-        *value);
+    plot.curves[at->second].points.emplace_back(!across.empty() ? across[column]
+                                                : !down.empty() ? down[row]
+                                                                : 0,
+                                                *value);
   }
   if (plot.curves.empty()) return;
   out.line(title_of(block));
-  out.drawing([plot, curves = by_column || by_row](const Screen& screen) {
+  out.drawing([plot, curves = !across.empty() || !down.empty()](const Screen& screen) {
     return curves ? curves_text(plot, screen) : bars_text(plot, screen);
   });
   out.line();
 }
 
-std::string axes_of(const MedianCase& of, const Family& family, bool tunable) {
+std::string axes_of(const CaseName& of, const Family& family, bool tunable) {
   std::vector<std::string> parts;
   for (const auto& axis : family.axes) {
-    if (axis.tunable == tunable) parts.push_back(axis.name + "=" + of.axis(axis.name));
+    if (axis.tunable != tunable) continue;
+    const Value* value = of.axis(axis.name);
+    parts.push_back(axis.name + "=" + (value != nullptr ? text_of(*value) : ""));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }
@@ -263,8 +338,8 @@ std::string axes_of(const MedianCase& of, const Family& family, bool tunable) {
 void add_tuned(Report& out, const Points& tuned, const Points& usual, const Family& family, bool devices) {
   std::map<std::pair<std::size_t, std::string>, double> default_s;
   for (const auto& point : usual) {
-    if (point.look().time_s)
-      default_s.try_emplace({point.device, axes_of(*point.of, family, false)}, *point.look().time_s);
+    if (point.run != nullptr)
+      default_s.try_emplace({point.device, axes_of(*point.of->name, family, false)}, point.run->time_s);
   }
   Table table({{family.name + ", tuned", Align::left, Give::cut},
                {"gain", Align::right},
@@ -272,14 +347,14 @@ void add_tuned(Report& out, const Points& tuned, const Points& usual, const Fami
                {"tuned", Align::right},
                {"configuration", Align::left, Give::wrap}});
   for (const auto& point : tuned) {
-    const std::string variant = axes_of(*point.of, family, false);
+    const std::string variant = axes_of(*point.of->name, family, false);
     const auto other = default_s.find({point.device, variant});
-    const Number time_s = point.look().time_s;
-    table.add({(devices ? device_letter(point.device) + " " : "") + variant,
-               other != default_s.end() && time_s ? fmt::format("{:.2f}x", other->second / *time_s) : "-",
+    const bool both = other != default_s.end() && point.run != nullptr;
+    table.add({(devices ? letter_of(point.device) + " " : "") + variant,
+               both ? fmt::format("{:.2f}x", other->second / point.run->time_s) : "-",
                other != default_s.end() ? seconds_text(other->second) : "-",
-               time_s ? seconds_text(*time_s) : text_of(point.look().status),
-               axes_of(*point.of, family, true)});
+               point.run != nullptr ? seconds_text(point.run->time_s) : status_text(point),
+               axes_of(*point.of->name, family, true)});
   }
   out.table(std::move(table));
   out.line();
@@ -295,19 +370,30 @@ void check(const Family& family, const Axes& axes) {
   }
 }
 
-void add_family(Report& out, const MedianCases& all, const Family& family, const TableChoice& choice,
-                Marks& marks) {
-  Points usual, tuned, findings;
-  for (std::size_t d = 0; d < all.devices().size(); ++d) {
-    for (const auto& one : all.devices()[d].cases) {
-      if (one.family == family.name)
-        (!one.finding.empty() ? findings : one.tuned ? tuned : usual).push_back({&one, d});
+// The cases of a family with caches that were emptied, or with the others; with those tuned or without.
+Points points_of(const std::vector<const DeviceResults*>& devices, const Family& family, bool tuned,
+                 bool cold) {
+  Points out;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (const auto& at : devices[d]->cases) {
+      if (at.family() != family.name || at.tuned != tuned) continue;
+      if (at.was_run(cold)) out.push_back({&at, d, at.typical(cold), out.size()});
     }
   }
-  const bool devices = all.devices().size() > 1;
+  return out;
+}
+
+void add_family(Report& out, const std::vector<const DeviceResults*>& all, const Family& family,
+                const TableChoice& choice, Marks& marks) {
+  const bool devices = all.size() > 1;
   const View& view = family.view;
   Axes rows = !choice.rows.empty() ? choice.rows : view.rows;
   Axes columns = !choice.columns.empty() ? choice.columns : devices ? Axes{device_axis} : view.columns;
+  for (auto* axes : {&rows, &columns}) {  // by their names of today
+    for (auto& axis : *axes) {
+      if (axis != device_axis) axis = family.axis(axis)->name;
+    }
+  }
   std::erase_if(columns, [&](const std::string& axis) { return has(rows, axis); });
   if (choice.rows.empty()) std::erase_if(rows, [&](const std::string& axis) { return has(columns, axis); });
   const ShownQuantity& quantity = shown_quantity(!choice.quantity.empty() ? choice.quantity
@@ -315,25 +401,30 @@ void add_family(Report& out, const MedianCases& all, const Family& family, const
                                                                           : view.quantity);
   if (rows.empty()) rows = {family.axes.front().name};
   for (const bool cold : {false, true}) {
-    Points here;
-    std::ranges::copy_if(usual, std::back_inserter(here), [&](const Point& p) { return p.of->cold == cold; });
-    if (here.empty()) continue;
-    if (cold) out.line("with emptied caches:");
-    for (const auto& block : blocks_of(here, family, rows, columns, quantity)) {
+    const Points points = points_of(all, family, false, cold);
+    if (cold && !points.empty()) out.line("with emptied caches:");
+    const Frame frame(family, points);
+    for (const auto& block : blocks_of(points, frame, family, rows, columns, quantity)) {
       if (choice.plot)
         add_plot(out, block);
       else
         add_table(out, block, marks);
     }
+    const Points tuned = points_of(all, family, true, cold);
+    if (!tuned.empty() && !choice.plot) add_tuned(out, tuned, points, family, devices);
   }
-  if (!tuned.empty() && !choice.plot) add_tuned(out, tuned, usual, family, devices);
-  for (const auto& point : findings) {
-    const Look& look = point.look();
-    out.line(fmt::format("  {}{} {} {}: {}", devices ? device_letter(point.device) + " " : "",
-                         paint(point.of->finding, Style::cyan),
-                         look.value ? fmt::format("{:.3g}", *look.value) : "-", point.of->unit, look.reason));
+  bool any = false;
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    for (const auto& found : all[d]->findings) {
+      if (found.family != family.name) continue;
+      const Finding& one = found.typical();
+      out.line(fmt::format("  {}{} {}: {}", devices ? letter_of(d) + " " : "", paint(one.name, Style::cyan),
+                           one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided",
+                           one.text));
+      any = true;
+    }
   }
-  if (!findings.empty()) out.line();
+  if (any) out.line();
 }
 
 std::string counted(std::size_t n, const char* what) {
@@ -358,58 +449,118 @@ Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
 
 Cell cell_of(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 
-void add_data(Report& out, const MedianCases& all, const std::vector<const Family*>& families) {
-  Axes axes;
+// A case of a device, or one of its findings, as data.
+struct DataRow {
+  const DeviceResults& device;
+  const CaseTimes* at;  // null: a finding
+  bool cold;
+  const RunTime* run;  // that stands for the case; null: none does
+  const FindingRows* found;
+
+  Cell of_run(auto value) const { return run != nullptr ? cell_of(value(*run)) : Cell(); }
+  Cell of_found(auto value) const { return found != nullptr ? cell_of(value(found->typical())) : Cell(); }
+};
+
+struct DataColumn {
+  const char* name;
+  Cell (*cell)(const DataRow&);
+};
+
+const std::vector<DataColumn>& case_columns() {
+  static const std::vector<DataColumn> all = {
+      {"device", [](const DataRow& r) { return Cell(r.device.name); }},
+      {"platform", [](const DataRow& r) { return Cell(r.device.platform); }},
+      {"driver", [](const DataRow& r) { return Cell(r.device.driver); }},
+      {"family", [](const DataRow& r) { return Cell(r.at != nullptr ? r.at->family() : r.found->family); }},
+      {"case_id", [](const DataRow& r) { return Cell(r.at != nullptr ? r.at->id() : r.found->id); }},
+      {"status",
+       [](const DataRow& r) { return cell_of(text_of(r.at != nullptr ? r.at->status : Status::ok)); }},
+      {"exhibit", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->exhibit); }},
+      {"tuned", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->tuned); }},
+      {"cold", [](const DataRow& r) { return Cell(r.cold); }},
+      {"runs",
+       [](const DataRow& r) {
+         return Cell(r.at == nullptr ? std::ssize(r.found->runs)
+                                     : std::ranges::count(r.at->runs, r.cold, &RunTime::cold) + r.at->bad);
+       }},
+      {"time_s",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.time_s); }); }},
+      {"gb_per_s", [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gb_per_s; }); }},
+      {"gop_per_s",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gflop_per_s; }); }},
+      {"gitems_per_s",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gitems_per_s; }); }},
+      {"of_ceiling",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return run.of_ceiling; }); }},
+      {"ceiling",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return text_of(run.ceiling); }); }},
+      {"cached", [](const DataRow& r) { return Cell(r.run != nullptr && r.run->cached); }},
+      {"disturbed", [](const DataRow& r) { return Cell(r.run != nullptr && r.run->slowed); }},
+      {"unsettled", [](const DataRow& r) { return Cell(r.run != nullptr && r.run->unsettled); }},
+      {"finding", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.name; }); }},
+      {"value", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.value; }); }},
+      {"value_low", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.low; }); }},
+      {"value_high",
+       [](const DataRow& r) { return r.of_found([](const auto& found) { return found.high; }); }},
+      {"unit", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.unit; }); }},
+      {"reason",
+       [](const DataRow& r) { return cell_of(r.at != nullptr ? r.at->reason : r.found->typical().text); }}};
+  return all;
+}
+
+Axes axes_of_all(const std::vector<const Family*>& families) {
+  Axes out;
   for (const auto* family : families) {
     for (const auto& axis : family->axes) {
-      if (!has(axes, axis.name)) axes.push_back(axis.name);
+      if (!has(out, axis.name)) out.push_back(axis.name);
     }
   }
-  Axes names = {"device",    "platform",     "driver",     "family",  "case_id", "status",
-                "exhibit",   "tuned",        "cold",       "runs",    "time_s",  "gb_per_s",
-                "gop_per_s", "gitems_per_s", "of_ceiling", "ceiling", "cached",  "disturbed",
-                "unsettled", "finding",      "value",      "unit",    "reason"};
-  names.insert(names.end(), axes.begin(), axes.end());
-  out.columns(names);
-  for (const auto& device : all.devices()) {
-    for (const auto& one : device.cases) {
-      if (std::ranges::find(families, one.family, &Family::name) == families.end()) continue;
-      const Look& look = one.look();
-      std::vector<Cell> cells = {device.name,
-                                 device.platform,
-                                 device.driver,
-                                 one.family,
-                                 one.id,
-                                 text_of(look.status),
-                                 look.exhibit,
-                                 one.tuned,
-                                 one.cold,
-                                 static_cast<std::int64_t>(one.looks.size()),
-                                 cell_of(look.time_s),
-                                 cell_of(look.gb_per_s),
-                                 cell_of(look.gop_per_s),
-                                 cell_of(look.gitems_per_s),
-                                 cell_of(look.of_ceiling),
-                                 cell_of(text_of(look.ceiling)),
-                                 look.cached,
-                                 look.disturbed,
-                                 look.unsettled,
-                                 cell_of(one.finding),
-                                 cell_of(look.value),
-                                 cell_of(one.unit),
-                                 cell_of(look.reason)};
-      for (const auto& axis : axes) cells.push_back(cell_of(one.axis(axis)));
-      out.row(std::move(cells));
-    }
-  }
+  return out;
 }
 
 }  // namespace
 
-Report family_tables(const MedianCases& all, const std::vector<Family>& families, const TableChoice& choice) {
+void add_cases(Report& out, const ResultsSet& set, const std::vector<const Family*>& families) {
+  out.columns([&] {
+    Axes names;
+    for (const auto& column : case_columns()) names.emplace_back(column.name);
+    for (const auto& axis : axes_of_all(families)) names.push_back(axis);
+    return names;
+  }());
+  out.rows([&set, families](const std::function<void(Report::Row)>& take) {
+    const Axes axes = axes_of_all(families);
+    const auto add = [&](const DataRow& one) {
+      Report::Row row;
+      for (const auto& column : case_columns()) row.push_back(column.cell(one));
+      for (const auto& axis : axes) {
+        const Value* value = one.at != nullptr ? one.at->name->axis(axis) : nullptr;
+        row.push_back(value != nullptr ? cell_of(text_of(*value)) : Cell());
+      }
+      take(std::move(row));
+    };
+    const auto chosen = [&](const std::string& name) {
+      return std::ranges::find(families, name, &Family::name) != families.end();
+    };
+    for (const auto* device : measured(set)) {
+      for (const auto& at : device->cases) {
+        if (!chosen(at.family())) continue;
+        for (const bool cold : {false, true}) {
+          if (at.was_run(cold)) add({*device, &at, cold, at.typical(cold), nullptr});
+        }
+      }
+      for (const auto& found : device->findings) {
+        if (chosen(found.family)) add({*device, nullptr, false, nullptr, &found});
+      }
+    }
+  });
+}
+
+Report family_tables(const ResultsSet& all, const std::vector<Family>& families, const TableChoice& choice) {
+  const auto devices = measured(all);
   std::set<std::string> present;
-  for (const auto& device : all.devices()) {
-    for (const auto& one : device.cases) present.insert(one.family);
+  for (const auto* device : devices) {
+    for (const auto& at : device->cases) present.insert(at.family());
+    for (const auto& found : device->findings) present.insert(found.family);
   }
   for (const auto& name : choice.families) {
     if (std::ranges::find(families, name, &Family::name) == families.end() || !present.contains(name))
@@ -436,18 +587,15 @@ Report family_tables(const MedianCases& all, const std::vector<Family>& families
   std::erase_if(chosen, [&](const Family* family) { return !has_all(family, asked); });
 
   Report out;
-  for (const auto& note : all.notes()) out.line(paint("note: " + note, Style::yellow));
-  const bool devices = all.devices().size() > 1;
-  for (std::size_t d = 0; d < all.devices().size(); ++d) {
-    const auto& device = all.devices()[d];
-    out.line(fmt::format("{}{}  {}, driver {}", devices ? device_letter(d) + "  " : "",
-                         paint(device.name, Style::bold), device.platform, device.driver));
-  }
+  for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow));
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    out.line(fmt::format("{}{}  {}, driver {}", devices.size() > 1 ? letter_of(d) + "  " : "",
+                         paint(devices[d]->name, Style::bold), devices[d]->platform, devices[d]->driver));
   out.line();
   Marks marks;
-  for (const auto* family : chosen) add_family(out, all, *family, choice, marks);
+  for (const auto* family : chosen) add_family(out, devices, *family, choice, marks);
   add_marks(out, marks);
-  add_data(out, all, chosen);
+  add_cases(out, all, chosen);
   return out;
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "answers/median_cases.hpp"
 #include "answers/report.hpp"
+#include "results/results_set.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -16,11 +16,16 @@ struct TableChoice {
   std::vector<std::string> rows, columns;
   std::string quantity;  // empty: the view's
   bool plot = false;
+
+  bool operator==(const TableChoice&) const = default;
 };
 
+// Every case and finding of these families as the data of a report, which the set must outlive.
+void add_cases(Report&, const ResultsSet&, const std::vector<const Family*>&);
+
 // Tables, or plots, of each family with its findings and what tuning gained; then what the marks in the cells
-// mean, and how many there are. As data, every case. Throws `usage` for a family, an axis or a quantity that
-// there is not, with those that there are.
-Report family_tables(const MedianCases&, const std::vector<Family>&, const TableChoice&);
+// mean, and how many there are. As data, every case; the set must outlive it. Throws `usage` for a family, an
+// axis or a quantity that there is not, with those that there are.
+Report family_tables(const ResultsSet&, const std::vector<Family>&, const TableChoice&);
 
 }  // namespace clweave

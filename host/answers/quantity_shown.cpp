@@ -11,26 +11,25 @@ namespace clweave {
 
 const std::vector<ShownQuantity>& shown_quantities() {
   static const std::vector<ShownQuantity> all = {
-      {"rate", "GB/s, of arithmetic Gop/s", [](const Look& look, double, double) { return look.rate(); }, ""},
-      {"ms", "ms",
-       [](const Look& look, double, double) { return look.time_s ? Number(1e3 * *look.time_s) : Number(); },
+      {"rate", "GB/s, of arithmetic Gop/s", [](const RunTime& run, double, double) { return run.rate(); },
        ""},
-      {"gb", "GB/s", [](const Look& look, double, double) { return look.gb_per_s; }, ""},
-      {"gop", "Gop/s", [](const Look& look, double, double) { return look.gop_per_s; }, ""},
-      {"items", "G items/s", [](const Look& look, double, double) { return look.gitems_per_s; }, ""},
+      {"ms", "ms", [](const RunTime& run, double, double) { return Number(1e3 * run.time_s); }, ""},
+      {"gb", "GB/s", [](const RunTime& run, double, double) { return run.gb_per_s; }, ""},
+      {"gop", "Gop/s", [](const RunTime& run, double, double) { return run.gflop_per_s; }, ""},
+      {"items", "G items/s", [](const RunTime& run, double, double) { return run.gitems_per_s; }, ""},
       {"of_ceiling", "% of the ceiling",
-       [](const Look& look, double, double) {
-         return look.of_ceiling ? Number(100 * *look.of_ceiling) : Number();
+       [](const RunTime& run, double, double) {
+         return run.of_ceiling ? Number(100 * *run.of_ceiling) : Number();
        },
        ""},
       {"speedup", "times as fast as the first row of the column",
-       [](const Look& look, double reference_s, double) {
-         return look.time_s && reference_s > 0 ? Number(reference_s / *look.time_s) : Number();
+       [](const RunTime& run, double reference_s, double) {
+         return reference_s > 0 ? Number(reference_s / run.time_s) : Number();
        },
        "x"},
       {"slowdown", "time over the best of the table",
-       [](const Look& look, double, double best_s) {
-         return look.time_s && best_s > 0 ? Number(*look.time_s / best_s) : Number();
+       [](const RunTime& run, double, double best_s) {
+         return best_s > 0 ? Number(run.time_s / best_s) : Number();
        },
        "x"}};
   return all;

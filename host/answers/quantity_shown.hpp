@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "answers/median_cases.hpp"
+#include "results/results_set.hpp"
 
 namespace clweave {
 
 struct ShownQuantity {
   const char* name;
   const char* meaning;  // above the table
-  // Of a case with a time. `reference_s`: of the first row in its column; `best_s`: the least of the table.
-  Number (*of)(const Look&, double reference_s, double best_s);
+  // Of a run. `reference_s`: of the first row in its column; `best_s`: the least of the table.
+  Number (*of)(const RunTime&, double reference_s, double best_s);
   const char* suffix;  // behind each number
 };
 

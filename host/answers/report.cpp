@@ -73,17 +73,17 @@ std::string csv_cell(const Cell& cell) {
 
 std::string csv(const Report& report, const Screen&) {
   std::string out = csv_line(report.column_names());
-  for (const auto& row : report.rows()) {
-    std::vector<std::string> cells(row.size());
+  std::vector<std::string> cells(report.column_names().size());
+  report.each_row([&](const Report::Row& row) {
     std::ranges::transform(row, cells.begin(), csv_cell);
     out += csv_line(cells);
-  }
+  });
   return out;
 }
 
 // Drivers may write anything into a name.
-std::string dumped(const auto& json) {
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+std::string as_json(const auto& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 nlohmann::ordered_json json_cell(const Cell& cell) {
@@ -97,25 +97,52 @@ nlohmann::ordered_json json_cell(const Cell& cell) {
 }
 
 std::string json(const Report& report, const Screen&) {
-  if (!report.document().empty()) return report.document();
-  auto out = nlohmann::ordered_json::array();
-  for (const auto& row : report.rows()) {
-    auto& object = out.emplace_back(nlohmann::ordered_json::object());
-    for (std::size_t c = 0; c < row.size(); ++c) object[report.column_names()[c]] = json_cell(row[c]);
-  }
-  return dumped(out);
+  if (auto document = report.document(); !document.empty()) return document;
+  // Row by row: of a million, no more than one is held as JSON.
+  std::vector<std::string> names;
+  for (const auto& name : report.column_names()) names.push_back(as_json(nlohmann::json(name), -1));
+  std::string out = "[";
+  report.each_row([&](const Report::Row& row) {
+    out += out.size() == 1 ? "\n  {" : ",\n  {";
+    for (std::size_t c = 0; c < row.size(); ++c)
+      out.append(c == 0 ? "\n    " : ",\n    ")
+          .append(names[c])
+          .append(": ")
+          .append(as_json(json_cell(row[c]), -1));
+    out += "\n  }";
+  });
+  return out + (out.size() == 1 ? "]\n" : "\n]\n");
 }
 
 }  // namespace
 
-void Report::row(std::vector<Cell> cells) {
-  if (cells.size() != columns_.size())
-    throw Error(Kind::usage,
-                fmt::format("a report row of {} cells for {} columns", cells.size(), columns_.size()));
+void Report::row(Row cells) {
+  check(cells);
   rows_.push_back(std::move(cells));
 }
 
-void Report::document(const nlohmann::json& json) { document_ = dumped(json); }
+void Report::check(const Row& cells) const {
+  if (cells.size() != columns_.size())
+    throw Error(Kind::usage,
+                fmt::format("a report row of {} cells for {} columns", cells.size(), columns_.size()));
+}
+
+void Report::each_row(const std::function<void(const Row&)>& take) const {
+  for (const auto& row : rows_) take(row);
+  if (!more_) return;
+  more_([&](Row row) {
+    check(row);
+    take(row);
+  });
+}
+
+void Report::document(const nlohmann::json& json) {
+  document_ = [text = as_json(json, 2) + "\n"] { return text; };
+}
+
+void Report::document(std::function<nlohmann::json()> make) {
+  document_ = [make = std::move(make)] { return as_json(make(), 2) + "\n"; };
+}
 
 const std::vector<Printer>& printers() {
   static const std::vector<Printer> all = {{"text", "Tables for people", for_people},

@@ -46,23 +46,32 @@ class Report {
     parts_.emplace_back(Drawing{std::move(draw)});
   }
 
+  using Row = std::vector<Cell>;
   void columns(std::vector<std::string> names) { columns_ = std::move(names); }
   // Throws `usage` unless there is one cell per column.
-  void row(std::vector<Cell> cells);
+  void row(Row cells);
+  // Rows behind those, one by one, made only where a printer asks for them: there may be a million. What
+  // `make` reads must outlive the report.
+  void rows(std::function<void(const std::function<void(Row)>& take)> make) { more_ = std::move(make); }
 
-  // What JSON shows instead of the rows where their columns are too flat for it.
+  // What JSON shows instead of the rows where their columns are too flat for it; likewise made when asked
+  // for.
   void document(const nlohmann::json&);
+  void document(std::function<nlohmann::json()> make);
 
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<std::string>& column_names() const { return columns_; }
-  const std::vector<std::vector<Cell>>& rows() const { return rows_; }
-  const std::string& document() const { return document_; }
+  void each_row(const std::function<void(const Row&)>& take) const;
+  std::string document() const { return document_ ? document_() : ""; }
 
  private:
+  void check(const Row&) const;
+
   std::vector<Part> parts_;
   std::vector<std::string> columns_;
-  std::vector<std::vector<Cell>> rows_;
-  std::string document_;  // as JSON; empty: none
+  std::vector<Row> rows_;
+  std::function<void(const std::function<void(Row)>&)> more_;
+  std::function<std::string()> document_;  // as JSON; empty: none
 };
 
 // A format to print in. Adding one is a line in the table in report.cpp and its function there.

@@ -5,153 +5,181 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
 
+#include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 
 namespace clweave {
 
 namespace {
 
-using Cases = std::vector<const MedianCase*>;
+// A case and the run that stands for it.
+struct Timed {
+  const CaseTimes* at;
+  const RunTime* run;
+};
 
 // The share of the ceiling that its work has to share: of what fits a cache memory's ceiling says nothing.
-double share_of(const MedianCase& one) {
-  const Look& look = one.look();
-  return look.of_ceiling && !look.cached ? *look.of_ceiling : 0;
+double share_of(const RunTime& run) { return run.of_ceiling && !run.cached ? *run.of_ceiling : 0; }
+
+Number speed_of(const RunTime& run, const Family& family) {
+  return family.view.quantity == "items" ? run.gitems_per_s : run.rate();
 }
 
-Number speed_of(const MedianCase& one, const Family& family) {
-  return family.view.quantity == "items" ? one.look().gitems_per_s : one.look().rate();
-}
-
-// The case nearest to its ceiling, else the fastest; null where slowness is the point or nothing was
-// measured.
-const MedianCase* best_of(const Cases& cases, const Family& family) {
-  const MedianCase* best = nullptr;
-  if (family.view.quantity == "slowdown") return best;
-  const auto rank = [&](const MedianCase& one) {
-    return std::pair(share_of(one), speed_of(one, family).value_or(0));
-  };
-  for (const auto* one : cases) {
-    const Look& look = one->look();
-    if (!look.ok() || look.exhibit || one->cold || !speed_of(*one, family)) continue;
-    if (best == nullptr || rank(*one) > rank(*best)) best = one;
+// What one variant is compared with.
+std::vector<Timed> ranked(const std::vector<const CaseTimes*>& cases, const Family& family) {
+  std::vector<Timed> out;
+  for (const auto* at : cases) {
+    const RunTime* run = at->exhibit ? nullptr : at->typical();
+    if (run != nullptr && speed_of(*run, family)) out.push_back({at, run});
   }
-  return best;
+  return out;
 }
 
-// The axes that vary, those of the view's rows first: words alone, numbers with their name.
-std::string variant_text(const MedianCase& one, const Cases& cases, const Family& family) {
+// The axes that vary, those of the view's rows first and launch parameters last: words alone, numbers with
+// their name. From the end leaves what there is no room for.
+std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others, const Family& family) {
+  constexpr std::size_t room = 40;
   std::vector<std::string> names = family.view.rows;
-  for (const auto& axis : family.axes) {
-    const bool varies = std::ranges::any_of(
-        cases, [&](const MedianCase* c) { return c->axis(axis.name) != one.axis(axis.name); });
-    if (varies && std::ranges::find(names, axis.name) == names.end()) names.push_back(axis.name);
+  for (const bool tunable : {false, true}) {
+    for (const auto& axis : family.axes) {
+      if (axis.tunable == tunable && std::ranges::find(names, axis.name) == names.end())
+        names.push_back(axis.name);
+    }
   }
-  std::vector<std::string> parts;
+  std::string out;
   for (const auto& name : names) {
-    const std::string& value = one.axis(name);
-    const bool word = std::holds_alternative<std::string>(value_of(value));
-    if (!value.empty()) parts.push_back(word ? value : name + "=" + value);
+    const Value* value = one.name->axis(name);
+    const bool varies = std::ranges::any_of(others, [&](const Timed& other) {
+      const Value* its = other.at->name->axis(name);
+      return (its == nullptr) != (value == nullptr) || (value != nullptr && *its != *value);
+    });
+    if (value == nullptr || !(varies || others.size() == 1)) continue;
+    const std::string part = (needs_name(*value) ? name + "=" : "") + text_of(*value);
+    if (!out.empty() && out.size() + 1 + part.size() > room) {
+      out += " ..";
+      break;
+    }
+    out += (out.empty() ? "" : " ") + cut(part, room, "~");
+    if (others.size() == 1) break;
   }
-  if (one.tuned) parts.emplace_back("(tuned)");
-  return fmt::format("{}", fmt::join(parts, " "));
+  return out + (one.tuned ? " (tuned)" : "");
 }
 
-std::string speed_text(const MedianCase& one, const Family& family) {
-  const Number speed = speed_of(one, family);
-  if (!speed) return "-";
-  return fmt::format("{:.4g} {}", *speed,
-                     family.view.quantity == "items" ? "G items/s"
-                     : one.look().of_operations      ? "Gop/s"
-                                                     : "GB/s");
+std::string speed_text(const RunTime& run, const Family& family) {
+  return number_text(*speed_of(run, family), family.view.quantity == "items" ? "G items/s"
+                                             : run.of_operations()           ? "Gop/s"
+                                                                             : "GB/s");
 }
 
-void add_families(Report& out, const MedianDevice& device, const std::vector<Family>& families) {
+// The one or two that tell most: those of the device's card first, then as the family draws them.
+std::string findings_text(const DeviceResults& device, const Family& family) {
+  std::vector<const Finding*> found;
+  for (const auto& one : device.findings) {
+    if (one.family == family.name && one.typical().value) found.push_back(&one.typical());
+  }
+  std::ranges::stable_sort(found, {}, [&](const Finding* one) {
+    return std::ranges::find(family.on_card, one->name, &OnCard::finding) - family.on_card.begin();
+  });
+  std::vector<std::string> parts;
+  if (found.size() > 2) found.resize(2);
+  for (const auto* one : found)
+    parts.push_back(fmt::format("{} {}", one->name, number_text(*one->value, one->unit)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void add_families(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
   Table table({{"family"},
                {"best variant", Align::left, Give::cut},
                {"of ceiling", Align::right},
                {"speed", Align::right},
                {"cases", Align::right, Give::keep, 1}});
+  std::map<std::string_view, std::vector<const CaseTimes*>> by_family;
+  for (const auto& at : device.cases) by_family[at.family()].push_back(&at);
   for (const auto& family : families) {
-    Cases cases;
-    std::vector<std::string> findings;
-    for (const auto& one : device.cases) {
-      if (one.family != family.name) continue;
-      if (one.finding.empty())
-        cases.push_back(&one);
-      else if (one.look().value)
-        findings.push_back(fmt::format("{} {:.3g} {}", one.finding, *one.look().value, one.unit));
-    }
+    const auto& cases = by_family[family.name];
     if (cases.empty() || family.name == "ceiling") continue;
-    const std::string count = std::to_string(cases.size());
-    const MedianCase* best = best_of(cases, family);
-    if (best == nullptr || (!best->look().of_ceiling && !findings.empty())) {
-      const auto ok = std::ranges::count_if(cases, [](const MedianCase* one) { return one->look().ok(); });
-      table.add({family.name,
-                 !findings.empty() ? fmt::format("{}", fmt::join(findings, ", "))
-                                   : fmt::format("{} of {} ok", ok, count),
-                 "", "", count});
+    const auto others = ranked(cases, family);
+    // The case nearest to its ceiling, else the fastest.
+    const auto best = std::ranges::max_element(others, {}, [&](const Timed& one) {
+      return std::pair(share_of(*one.run), *speed_of(*one.run, family));
+    });
+    const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
+    // Where slowness is the point, or fast is not good, the findings are the result.
+    const bool any = best != others.end() && family.view.quantity != "slowdown";
+    if (!any || (!best->run->of_ceiling && !findings.empty())) {
+      const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
+      table.add(
+          {family.name, !findings.empty() ? findings : fmt::format("{} of {} ok", ok, count), "", "", count});
       continue;
     }
-    const Look& look = best->look();
+    const RunTime& run = *best->run;
     table.add(
-        {family.name, variant_text(*best, cases, family) + (look.doubtful() ? " *" : ""),
-         look.of_ceiling ? fmt::format("{:.0f} %{}", 100 * *look.of_ceiling, look.cached ? " c" : "") : "-",
-         speed_text(*best, family), count});
+        {family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
+         run.of_ceiling ? fmt::format("{:.0f} %{}", 100 * *run.of_ceiling, run.cached ? " c" : "") : "-",
+         speed_text(run, family), count});
   }
   if (!table.empty()) out.table(std::move(table));
 }
 
 // A line for each kind of what was odd: how many cases, and the first of them.
-void add_odd(Report& out, const MedianDevice& device) {
+void add_odd(Report& out, const DeviceResults& device) {
   struct Odd {
     const char* what;
-    bool (*is)(const Look&);
+    bool (*is)(const CaseTimes&, const RunTime*);
     bool bad = false;
   };
-  const std::vector<Odd> kinds = {
-      {"failed", [](const Look& l) { return l.failed(); }, true},
-      {"wrong as published (exhibits)", [](const Look& l) { return l.exhibit && !l.ok(); }},
-      {"that the device cannot run", [](const Look& l) { return l.status == Status::unsupported; }},
-      {"measured while the device ran slow *", [](const Look& l) { return l.ok() && l.disturbed; }},
+  static const std::vector<Odd> kinds = {
+      {"failed", [](const CaseTimes& at, const RunTime*) { return at.failed(); }, true},
+      {"wrong as published (exhibits)",
+       [](const CaseTimes& at, const RunTime*) { return at.exhibit && !at.ok(); }},
+      {"that the device cannot run",
+       [](const CaseTimes& at, const RunTime*) { return at.status == Status::unsupported; }},
+      {"measured while the device ran slow *",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->slowed; }},
       {"whose median is not known as well as was asked *",
-       [](const Look& l) { return l.ok() && l.unsettled && !l.disturbed; }},
-      {"whose buffers fit a cache c", [](const Look& l) { return l.ok() && l.cached; }}};
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->unsettled && !run->slowed; }},
+      {"whose buffers fit a cache c",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->cached; }}};
+  ShortNames names;
+  std::vector<const RunTime*> runs;
+  for (const auto& at : device.cases) {
+    names.learn(*at.name);
+    runs.push_back(at.typical(!at.was_run(false)));
+  }
   for (const auto& kind : kinds) {
     std::size_t n = 0;
-    const MedianCase* first = nullptr;
-    for (const auto& one : device.cases) {
-      if (!one.finding.empty() || !kind.is(one.look())) continue;
-      if (n++ == 0) first = &one;
+    const CaseTimes* first = nullptr;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!kind.is(device.cases[i], runs[i])) continue;
+      if (n++ == 0) first = &device.cases[i];
     }
     if (n == 0) continue;
-    const Look& look = first->look();
-    std::string line = fmt::format("{} {}: {}", n, kind.what, first->id);
-    if (!look.ok()) {
-      const std::string reason = look.reason.substr(0, look.reason.find('\n'));
-      line += fmt::format(", {}{}{}", look.status, reason.empty() ? "" : ": ", reason);
+    std::string line = fmt::format("{} {}: {}", n, kind.what, names.of(*first->name));
+    if (!first->ok()) {
+      const std::string reason = first->reason.substr(0, first->reason.find('\n'));
+      line += fmt::format(", {}{}{}", first->status, reason.empty() ? "" : ": ", reason);
     }
     // Two lines of a hundred columns at most: reasons may be long, and the screen is not.
     out.line("  " + paint(cut(line, 180, "~"), kind.bad ? Style::red : Style::dim));
   }
 }
 
-void add_device(Report& out, const MedianDevice& device, const std::vector<Family>& families) {
+void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
   out.line();
-  out.line(fmt::format("{}  {}, driver {}", paint(device.name, Style::bold), device.platform, device.driver));
+  const std::string platform = device.platform.substr(0, device.platform.find(", "));
+  out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
+                       cut(platform, 30, "~"), cut(device.driver, 20, "~")));
   std::vector<std::string> ceilings;
   for (const auto& [ceiling, best] : device.ceilings)
-    ceilings.push_back(fmt::format("{} {:.4g} {}", ceiling, best, unit_of(ceiling)));
+    ceilings.push_back(fmt::format("{} {}", ceiling, number_text(best, unit_of(ceiling))));
   if (!ceilings.empty()) out.line(fmt::format("ceilings: {}", fmt::join(ceilings, ", ")));
   out.line();
   add_families(out, device, families);
   std::map<std::string, std::size_t> counts;
-  for (const auto& one : device.cases) {
-    if (!one.finding.empty()) continue;
-    for (const auto& look : one.looks) ++counts[(look.exhibit ? "exhibit " : "") + text_of(look.status)];
-  }
+  for (const auto& [how, count] : device.counts())
+    counts[(how.first ? "exhibit " : "") + text_of(how.second)] = count;
   std::vector<std::string> totals;
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
   out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
@@ -160,33 +188,31 @@ void add_device(Report& out, const MedianDevice& device, const std::vector<Famil
 
 }  // namespace
 
-Report summary_of(const std::vector<Record>& records, const std::vector<Family>& families,
+Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
                   const std::vector<std::string>& files) {
-  MedianCases all;
-  for (const auto& record : records) all.add(record);
-  all.settle();
   Report out;
+  for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
+  const auto devices = measured(set);
   std::string family;
-  const MedianCase* failed = nullptr;
-  for (const auto& device : all.devices()) {
-    add_device(out, device, families);
-    for (const auto& one : device.cases) {
-      if (!one.finding.empty()) continue;
-      if (failed == nullptr && one.look().failed()) failed = &one;
-      if (family.empty() && one.family != "ceiling") family = one.family;
+  const CaseTimes* failed = nullptr;
+  for (const auto* device : devices) {
+    add_device(out, *device, families);
+    for (const auto& at : device->cases) {
+      if (failed == nullptr && at.failed()) failed = &at;
+      if (family.empty() && at.family() != "ceiling") family = at.family();
     }
   }
-  if (all.devices().empty() || files.empty()) return out;
+  if (devices.empty() || files.empty()) return out;
   const std::string names = fmt::format("{}", fmt::join(files, " "));
   out.line();
   out.line("in " + names);
   if (failed != nullptr)
-    out.command(fmt::format("  clweave run --replay {} --case {}", files.front(), failed->id));
+    out.command(fmt::format("  clweave run --replay {} --case {}", files.front(), failed->id()));
   out.command(fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + family));
   out.command(fmt::format("  clweave fingerprint {}", names));
   if (failed == nullptr)
-    out.command(all.devices().size() > 1 ? fmt::format("  clweave compare {}", names)
-                                         : fmt::format("  clweave claims {}", names));
+    out.command(devices.size() > 1 ? fmt::format("  clweave compare {}", names)
+                                   : fmt::format("  clweave claims {}", names));
   return out;
 }
 

@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "answers/median_cases.hpp"
 #include "answers/report.hpp"
+#include "results/results_set.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
 
-// `files` hold the rows; none where they went to stdout.
-Report summary_of(const std::vector<Record>&, const std::vector<Family>&,
-                  const std::vector<std::string>& files);
+// `files` hold the rows; none where they went to stdout. Of each device no more than 40 lines of 100 columns.
+Report summary_of(const ResultsSet&, const std::vector<Family>&, const std::vector<std::string>& files);
 
 }  // namespace clweave

@@ -99,6 +99,23 @@ std::string count_text(std::int64_t count) {
   return out;
 }
 
+std::string number_text(double value, const std::string& unit) {
+  if (std::isinf(value)) return "never";
+  if (unit == "B") return bytes_text(value);
+  const std::string digits =
+      std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  if (unit == "x" || unit == "ratio") return digits + "x";
+  return unit.empty() || unit == "%" ? digits + unit : digits + " " + unit;
+}
+
+std::string figure_text(double value, std::optional<double> low, std::optional<double> high,
+                        const std::string& unit) {
+  const auto end = [&](double v) { return number_text(v, unit == "B" ? unit : ""); };
+  std::string out = number_text(value, unit);
+  if (low && high && end(*low) != end(*high)) out += fmt::format(" ({} to {})", end(*low), end(*high));
+  return out;
+}
+
 std::string percent_text(double fraction, int decimals) {
   if (!std::isfinite(fraction)) return "-";
   std::string number = fmt::format("{:.{}f}", 100 * fraction, decimals);

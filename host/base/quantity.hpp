@@ -1,6 +1,7 @@
 // quantity: numbers with units for people.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace clweave {
@@ -11,6 +12,12 @@ std::string seconds_text(double seconds);    // 45.6 us, 1.00 s, 3 min 20 s, 2 h
 std::string bytes_text(double bytes);        // 512 B, 1.5 GiB: multiples of 1024
 std::string count_text(std::int64_t count);  // 1,234,567
 std::string percent_text(double fraction, int decimals = 1);  // 87.3 % for 0.873
+// A measured number in its unit: 23.4 ns, 1.61x for "x" and "ratio", 64 KiB for "B", 52311 items; "never"
+// where it is infinite. figure_text: with the interval that it lies in, where that is known and not the
+// number itself.
+std::string number_text(double value, const std::string& unit = "");
+std::string figure_text(double value, std::optional<double> low, std::optional<double> high,
+                        const std::string& unit = "");
 // 3.12 T, or with a unit 3.12 TB/s.
 std::string si_text(double value, int digits = 3, const std::string& unit = "");
 

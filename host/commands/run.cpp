@@ -177,8 +177,9 @@ int run(Options options, const std::vector<std::string>& arguments) {
       tell("clweave: {}clweave run --resume {} goes on\n", code == interrupted ? "interrupted; " : "", path);
   }
   try {
-    print(summary_of(whole.records(), families, stdout_is_csv ? std::vector<std::string>{} : files), "text",
-          stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
+    print(summary_of(results_of(whole.records(), families), families,
+                     stdout_is_csv ? std::vector<std::string>{} : files),
+          "text", stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
   } catch (const Error& error) {
     // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
     if (error.kind != Kind::closed && !stdout_is_csv) throw;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// show: the families' tables and curves from results files.
+// show: results files: the screen that their run ended in, or the families' tables and curves.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "answers/family_table.hpp"
 #include "answers/quantity_shown.hpp"
+#include "answers/summary.hpp"
 #include "base/error.hpp"
 #include "commands/command.hpp"
 #include "commands/reading.hpp"
@@ -18,16 +19,21 @@ struct Options {
   std::vector<std::string> files;
   std::string format = "text";
   TableChoice choice;
+  bool all = false;
 };
 
 int show(const Options& options) {
   const auto& families = all_families();
-  MedianCases all;
-  for (const auto& file : read_with_notes(options.files, families).files) all.add_file(file, families);
-  all.settle();
-  if (all.devices().empty())
+  const ResultsSet set = read_with_notes(options.files, families);
+  if (measured(set).empty())
     throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
-  return print(family_tables(all, families, options.choice), options.format);
+  if (options.all || options.choice != TableChoice())
+    return print(family_tables(set, families, options.choice), options.format);
+  std::vector<const Family*> every;
+  for (const auto& family : families) every.push_back(&family);
+  Report out = summary_of(set, families, options.files);
+  add_cases(out, set, every);
+  return print(out, options.format);
 }
 
 }  // namespace
@@ -35,7 +41,9 @@ int show(const Options& options) {
 Command show(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
-      "show", "The tables of each family from results files: of one device, or kernel by device of several");
+      "show",
+      "Results files: the screen that a run ends in; with options the tables of families, of one device, or "
+      "kernel by device of several");
   add_files(*command, options->files);
   add_families(*command, options->choice.families, "Only these families [all]");
   command->add_option("--rows", options->choice.rows, "Axes down the table, or device [the family's own]")
@@ -53,6 +61,7 @@ Command show(CLI::App& app) {
                    fmt::format("What the cells show: {} [the family's own]", fmt::join(names, ", ")))
       ->type_name("WHAT");
   command->add_flag("--plot", options->choice.plot, "Curves over the columns, or over the rows, or bars");
+  command->add_flag("--all", options->all, "The tables of every family");
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return show(*options); }};
 }

@@ -168,11 +168,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto counts = [&](const Outcome& o) {
     return o.at.number("n") == largest && o.at.is("type", "uint") && o.at.number("group") == 256;
   };
-  double straight = 0;
+  const Outcome* straight = nullptr;
   for (const auto& o : outcomes) {
-    if (counts(o) && o.at.is("kernel", "line") && o.at.is("side", "neither")) straight = o.time_s;
+    if (counts(o) && o.at.is("kernel", "line") && o.at.is("side", "neither")) straight = &o;
   }
-  if (straight == 0) return {};
+  if (straight == nullptr) return {};
   std::map<std::string, const Outcome*> worst;
   for (const auto& o : outcomes) {
     if (!counts(o)) continue;
@@ -186,10 +186,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   std::vector<Finding> out;
   for (const auto& [name, o] : worst)
-    out.push_back({name, o->time_s / straight, "ratio",
-                   "time over that of a coalesced copy, the worst at stride " +
-                       std::to_string(o->at.number("stride")) + ", offset " +
-                       std::to_string(o->at.number("offset")) + ", n=" + std::to_string(largest)});
+    out.push_back(ratio_of(name, *o, *straight,
+                           "time over that of a coalesced copy, the worst at stride " +
+                               std::to_string(o->at.number("stride")) + ", offset " +
+                               std::to_string(o->at.number("offset")) + ", n=" + std::to_string(largest)));
   return out;
 }
 

@@ -284,10 +284,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   std::vector<Finding> out;
   if (buffer != nullptr && fastest != nullptr)
-    out.push_back({"best_over_buffer", buffer->time_s / fastest->time_s, "ratio",
-                   "rate of the best copy, " + fastest->at.text("kernel") + " width " +
-                       std::to_string(fastest->at.number("width")) + " " + launch_text(*fastest) +
-                       ", over clEnqueueCopyBuffer's, n=" + std::to_string(largest)});
+    out.push_back(ratio_of("best_over_buffer", *buffer, *fastest,
+                           "rate of the best copy, " + fastest->at.text("kernel") + " width " +
+                               std::to_string(fastest->at.number("width")) + " " + launch_text(*fastest) +
+                               ", over clEnqueueCopyBuffer's, n=" + std::to_string(largest)));
   for (auto& [name, search] : searches) {
     std::ranges::sort(search, {}, [](const Outcome* o) {
       return std::tuple(o->at.number("group"), o->at.number("groups"), o->at.number("ilp"));
@@ -296,9 +296,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
         std::ranges::minmax_element(search, {}, [](const Outcome* o) { return o->time_s; });
     out.push_back({"best_" + name, 1e6 * (*best)->time_s, "us", best_text(**best)});
     if (search.size() < 8) continue;
-    out.push_back({"spread_" + name, (*worst)->time_s / (*best)->time_s, "ratio",
-                   "time of the worst of " + std::to_string(search.size()) + " launches, " +
-                       launch_text(**worst) + ", over the best"});
+    out.push_back(ratio_of("spread_" + name, **worst, **best,
+                           "time of the worst of " + std::to_string(search.size()) + " launches, " +
+                               launch_text(**worst) + ", over the best"));
     std::string list;
     const Landscape minima = local_minima(search);
     for (const auto* o : minima) list += (list.empty() ? "" : ", ") + launch_text(*o);

@@ -132,8 +132,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const auto ratio = [&](const std::string& name, const std::string& one, const std::string& other,
                            const std::string& text) {
       if (!kernels.contains(one) || !kernels.contains(other)) return;
-      out.push_back({fmt::format("{}_{}", name, image), kernels.at(one)->time_s / kernels.at(other)->time_s,
-                     "ratio", text + ", each at its best work-group"});
+      out.push_back(ratio_of(fmt::format("{}_{}", name, image), *kernels.at(one), *kernels.at(other),
+                             text + ", each at its best work-group"));
     };
     if (kernels.contains("naive tight"))
       out.push_back({"best_work_group_" + image,

@@ -7,6 +7,8 @@
 // time. A device that runs W items in lock-step pays for min(paths, W / granularity) paths one after the
 // other; from granularity W on it pays for one.
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "suite/family.hpp"
 
@@ -52,45 +54,90 @@ double serialised(double width, double paths, double granularity) {
 // The width whose model explains all times best: the sum over the rows of |log(time / model)|, each number of
 // paths with its own offset (their code differs in size), the offset being the median. Absolute values, so
 // that a few disturbed rows do not decide.
+//
+// Another width is ruled out where it explains the rows on which the two differ worse by more than their
+// noise: the intervals of their times, and no less than what the best width leaves unexplained of a typical
+// row.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   // Of several sizes the largest: the launch weighs least there.
   std::pair<std::int64_t, std::int64_t> largest{0, 0};
   const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("trips")); };
   for (const auto& o : outcomes) largest = std::max(largest, size_of(o.at));
-  using Row = std::pair<double, double>;          // granularity, time
-  std::map<std::int64_t, std::vector<Row>> rows;  // by paths
+  std::map<std::int64_t, std::vector<const Outcome*>> rows;  // by paths
   for (const auto& o : outcomes) {
-    if (size_of(o.at) == largest)
-      rows[o.at.number("paths")].emplace_back(static_cast<double>(o.at.number("granularity")), o.time_s);
+    if (size_of(o.at) == largest) rows[o.at.number("paths")].push_back(&o);
   }
   // From a few granularities no width can be told.
   std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 4; });
+  if (rows.empty() || rows.rbegin()->first < 2) return {};
+  const auto serial = [](const Outcome& o, double width) {
+    return serialised(width, static_cast<double>(o.at.number("paths")),
+                      static_cast<double>(o.at.number("granularity")));
+  };
+  const auto middle = [](std::vector<double> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+  };
+  const auto residuals = [&](double width) {
+    std::vector<double> out;
+    for (const auto& [paths, here] : rows) {
+      std::vector<double> logs;
+      for (const auto* o : here) logs.push_back(std::log(o->time_s / serial(*o, width)));
+      const double offset = middle(logs);
+      for (const double x : logs) out.push_back(std::abs(x - offset));
+    }
+    return out;
+  };
   const auto misfit = [&](double width) {
     double sum = 0;
-    for (const auto& [paths, times] : rows) {
-      std::vector<double> logs;
-      for (const auto& [granularity, time] : times)
-        logs.push_back(std::log(time / serialised(width, static_cast<double>(paths), granularity)));
-      std::ranges::sort(logs);
-      for (const double x : logs) sum += std::abs(x - logs[logs.size() / 2]);
-    }
+    for (const double x : residuals(width)) sum += x;
     return sum;
   };
-  if (rows.empty() || rows.rbegin()->first < 2) return {};
-  std::int64_t width = 1;
-  for (std::int64_t w = 2; w <= 256; w *= 2) {
-    if (misfit(static_cast<double>(w)) < misfit(static_cast<double>(width))) width = w;
+  constexpr double widest = 256;
+  double width = 1;
+  for (double w = 2; w <= widest; w *= 2) {
+    if (misfit(w) < misfit(width)) width = w;
+  }
+  const double typical = 1.4826 * middle(residuals(width));
+  const auto ruled_out = [&](double other) {
+    double noise = 0;
+    for (const auto& [paths, here] : rows) {
+      for (const auto* o : here) {
+        if (serial(*o, other) == serial(*o, width)) continue;
+        const double own = o->low_s && o->high_s ? std::log(*o->high_s / *o->low_s) / 2 : 0;
+        noise += std::max(own, typical) * std::max(own, typical);
+      }
+    }
+    return misfit(other) - misfit(width) > 2 * std::sqrt(noise);
+  };
+  double low = width, high = width;
+  for (double w = 1; w <= widest; w *= 2) {
+    if (w == width || ruled_out(w)) continue;
+    low = std::min(low, w);
+    high = std::max(high, w);
   }
   std::vector<Finding> out;
-  const std::string reported = device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing";
-  out.push_back({"lockstep_width", static_cast<double>(width), "items",
-                 "inferred lock-step width " + std::to_string(width) + "; the driver reports " + reported});
+  const auto text = [](double w) { return std::to_string(static_cast<int>(w)); };
+  const std::string reported =
+      "; the driver reports " + (device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing");
+  if (low == high)
+    out.push_back({"lockstep_width", width, "items", "inferred lock-step width " + text(width) + reported});
+  else
+    out.push_back({"lockstep_width",
+                   {},
+                   "items",
+                   "the times are too noisy to tell widths from " + text(low) + " to " + text(high) +
+                       " apart; " + text(width) + " explains them best" + reported,
+                   low,
+                   high});
   if (rows.contains(1)) {
-    const auto& [paths, times] = *rows.rbegin();
-    const auto finest = *std::ranges::min_element(times);
-    out.push_back({"serialised_paths", finest.second / rows.at(1).front().second, "ratio",
-                   "time of " + std::to_string(paths) + " paths dealt " +
-                       std::to_string(static_cast<int>(finest.first)) + " at a time over one path for all"});
+    const auto& [paths, here] = *rows.rbegin();
+    const auto* finest =
+        *std::ranges::min_element(here, {}, [](const Outcome* o) { return o->at.number("granularity"); });
+    out.push_back(ratio_of("serialised_paths", *finest, *rows.at(1).front(),
+                           "time of " + std::to_string(paths) + " paths dealt " +
+                               std::to_string(finest->at.number("granularity")) +
+                               " at a time over one path for all"));
   }
   return out;
 }

@@ -55,6 +55,7 @@ bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     }
     return false;
   }
+  if (at.ok() && !r.reason.empty()) at.reason = r.reason;
   const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
   at.each_by_itself = at.each_by_itself || (r.method == "batch" && r.timer == Timer::event);
   if (at.clock.empty()) {
@@ -73,6 +74,7 @@ RunTime run_of(const Record& r) {
               .cold = r.cache == "cold",
               .cached = r.cached == "yes",
               .slowed = r.throttled.value_or(0) > 0.5,
+              .unsettled = r.converged == "no",
               .time_s = r.time_s.value_or(0),
               .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
               .of_ceiling = r.of_ceiling,
@@ -238,6 +240,28 @@ double CaseTimes::median_s() const {
   return median(times);
 }
 
+bool CaseTimes::was_run(bool cold) const {
+  return std::ranges::find(runs, cold, &RunTime::cold) != runs.end() || (runs.empty() && !cold);
+}
+
+const RunTime* CaseTimes::typical(bool cold) const {
+  if (!ok()) return nullptr;
+  std::vector<const RunTime*> looks;
+  for (const auto& run : runs) {
+    if (run.cold == cold) looks.push_back(&run);
+  }
+  if (looks.empty()) return nullptr;
+  std::ranges::stable_sort(looks, {}, &RunTime::time_s);
+  return looks[looks.size() / 2];
+}
+
+const Finding& FindingRows::typical() const {
+  std::vector<const Finding*> looks;
+  for (const auto& run : runs) looks.push_back(&run);
+  std::ranges::stable_sort(looks, {}, [](const Finding* one) { return one->value.value_or(0); });
+  return *looks.at(looks.size() / 2);
+}
+
 Number CaseTimes::host_median_s() const {
   std::vector<double> times;
   for (const auto& run : runs) {
@@ -283,12 +307,28 @@ CaseTimes& DeviceResults::case_of(const CaseName& name, bool tuned) {
   return cases[it->second];
 }
 
+FindingRows& DeviceResults::finding_of(const std::string& id, const std::string& family) {
+  const auto [it, is_new] = finding_by_id_.try_emplace(id, findings.size());
+  if (is_new) findings.push_back({id, family, {}});
+  return findings[it->second];
+}
+
+std::map<std::pair<bool, Status>, std::size_t> DeviceResults::counts() const {
+  std::map<std::pair<bool, Status>, std::size_t> out;
+  for (const auto& row : untimed) ++out[{row.exhibit, row.status}];
+  if (rows > untimed.size()) out[{false, Status::ok}] += rows - untimed.size();
+  return out;
+}
+
 void DeviceResults::keep(const std::vector<std::string>& families) {
-  const auto goes = [&](const auto& at) {
-    return std::ranges::find(families, at.name->family) == families.end();
+  const auto goes = [&](const std::string& family) {
+    return std::ranges::find(families, family) == families.end();
   };
-  std::erase_if(cases, goes);
-  std::erase_if(untimed, goes);
+  std::erase_if(cases, [&](const CaseTimes& at) { return goes(at.family()); });
+  std::erase_if(untimed, [&](const Untimed& row) { return goes(row.name->family); });
+  std::erase_if(findings, [&](const FindingRows& found) { return goes(found.family); });
+  finding_by_id_.clear();
+  for (std::size_t i = 0; i < findings.size(); ++i) finding_by_id_[findings[i].id] = i;
   by_id_.clear();
   tuned_by_id_.clear();
   for (std::size_t i = 0; i < cases.size(); ++i) (cases[i].tuned ? tuned_by_id_ : by_id_)[cases[i].id()] = i;
@@ -394,9 +434,11 @@ class Filing {
     if (r.api != "opencl") return {};
     DeviceResults& device = device_of(r);
     if (!r.finding.empty()) {
-      ++device.findings;
+      device.finding_of(r.case_id, r.family)
+          .runs.push_back({r.finding, r.value, r.unit, r.reason, r.value_low, r.value_high});
       return {};
     }
+    ++device.rows;
     tuning_ = tuning_ || r.command.starts_with("[\"tune\"");
     check_times(r, name_, line);
     CaseTimes& at = device.case_of(set_.names.front()->of(r, families_), !r.tuned.empty());
@@ -521,7 +563,11 @@ void ResultsSet::merge(ResultsSet other) {
       devices.push_back(std::move(device));
       continue;
     }
-    same->findings += device.findings;
+    same->rows += device.rows;
+    for (auto& more : device.findings) {
+      auto& runs = same->finding_of(more.id, more.family).runs;
+      std::ranges::move(more.runs, std::back_inserter(runs));
+    }
     same->compute_units = std::max(same->compute_units, device.compute_units);
     same->untimed.insert(same->untimed.end(), device.untimed.begin(), device.untimed.end());
     for (const auto& [name, rate] : device.ceilings)
@@ -572,6 +618,14 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
       throw Error(Kind::usage, fmt::format("no case of family '{}' in {}; there are {}", family,
                                            fmt::join(files, ", "), fmt::join(here, ", ")));
   }
+}
+
+std::vector<const DeviceResults*> measured(const ResultsSet& set) {
+  std::vector<const DeviceResults*> out;
+  for (const auto& device : set.devices) {
+    if (!device.published) out.push_back(&device);
+  }
+  return out;
 }
 
 bool same_content(const std::string& one, const std::string& other) {

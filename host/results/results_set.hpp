@@ -3,7 +3,7 @@
 // here.
 //
 // Which rows count is decided here and in `counts`, for all answers alike:
-//   findings   are conclusions, not times: counted, otherwise left out
+//   findings   are conclusions, not times: kept by themselves
 //   api        rows of another API than OpenCL are other programs: left out
 //   tuned      a case in the configuration that tuning found is another case than the same one by default
 //   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
@@ -70,6 +70,7 @@ struct RunTime {
   bool cold = false;
   bool cached = false;           // the buffers fit a cache
   bool slowed = false;           // most of its samples were taken while the canary ran slow
+  bool unsettled = false;        // its median is not known as well as was asked
   double time_s = 0;             // its median
   double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
   double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
@@ -79,6 +80,13 @@ struct RunTime {
   Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
   Count bytes = {}, flops = {}, items = {};
   Ceiling ceiling = Ceiling::none;
+
+  bool doubtful() const { return slowed || unsettled; }
+  // Its speed is in operations, not in bytes. Without a ceiling to tell: it does many of them with few bytes.
+  bool of_operations() const {
+    return of_arithmetic(ceiling) || (ceiling == Ceiling::none && flops.value_or(0) > 4 * bytes.value_or(0));
+  }
+  Number rate() const { return of_operations() ? gflop_per_s : gb_per_s; }
 };
 
 // Everything that one side says about a case.
@@ -86,7 +94,7 @@ struct CaseTimes {
   const CaseName* name = nullptr;
   bool tuned = false;
   Status status = Status::ok;   // the first that was not ok, if any
-  std::string reason;           // of that one
+  std::string reason;           // of that one, else what is worth knowing about it
   std::string clock;            // "event, warm": times of different ones do not compare
   std::string cache;            // warm or cold
   std::string work;             // bytes, operations and items: nor do those of different work
@@ -104,7 +112,14 @@ struct CaseTimes {
   const std::string& family() const { return name->family; }
   std::string label() const { return tuned ? id() + "/tuned" : id(); }  // for people
   bool ok() const { return status == Status::ok; }
+  // A failure that people must see: not what a device lacks, nor exhibits of known errors.
+  bool failed() const { return !ok() && status != Status::unsupported && !exhibit; }
   double median_s() const;  // over the runs
+  // Whether with caches emptied before each sample, or with the others: where it only failed, the others.
+  bool was_run(bool cold) const;
+  // How people look at it: of its runs of the one kind or the other, that with the median time. Null where
+  // there is none, or where a row failed.
+  const RunTime* typical(bool cold = false) const;
   // The same by the host's clock, however executions were batched; none where a run has no such time.
   Number host_median_s() const;
   Number of_ceiling() const;
@@ -121,6 +136,14 @@ struct Untimed {
   std::string reason;
 };
 
+// What a family concluded from its rows, by run.
+struct FindingRows {
+  std::string id, family;
+  std::vector<Finding> runs;
+
+  const Finding& typical() const;  // that of median value
+};
+
 struct DeviceResults : DeviceKey {
   std::string version;                 // of clweave
   std::string cpu, type;               // type: cpu, gpu, ..
@@ -129,16 +152,21 @@ struct DeviceResults : DeviceKey {
   std::map<Ceiling, double> ceilings;  // best rate by name
   std::vector<CaseTimes> cases;        // in the order met
   std::vector<Untimed> untimed;        // by row
-  std::size_t findings = 0;            // rows that hold conclusions, not times
+  std::vector<FindingRows> findings;   // in the order met
+  std::size_t rows = 0;                // without findings
 
+  // How many of its rows came out so, by status and whether they are exhibits.
+  std::map<std::pair<bool, Status>, std::size_t> counts() const;
   const CaseTimes* find(std::string_view case_id, bool tuned = false) const;
-  CaseTimes& case_of(const CaseName&, bool tuned);  // made where it is not there
+  CaseTimes& case_of(const CaseName&, bool tuned);                            // made where it is not there
+  FindingRows& finding_of(const std::string& id, const std::string& family);  // made where it is not there
   void keep(const std::vector<std::string>& families);
   // "NVIDIA H200", "AMD EPYC": without what drivers put round the product's name.
   std::string label() const;
 
  private:
   std::unordered_map<std::string_view, std::size_t> by_id_, tuned_by_id_;
+  std::unordered_map<std::string, std::size_t> finding_by_id_;
 };
 
 // The devices of one or more files, in the order met.
@@ -168,6 +196,9 @@ struct ResultsSet {
 
   DeviceResults& device_of(const DeviceKey&);  // made where it is not there
 };
+
+// Those that are no published figures.
+std::vector<const DeviceResults*> measured(const ResultsSet&);
 
 enum class Samples {
   ignored,

@@ -61,6 +61,9 @@ struct Finding {
   std::optional<double> low = {}, high = {};  // where the value lies, if that is known
 };
 
+// A finding that is the ratio of two medians, and lies where their intervals leave it.
+Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
+
 // A finding that stands on a device's card.
 struct OnCard {
   std::string finding;

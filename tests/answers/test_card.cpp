@@ -170,6 +170,70 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
   EXPECT_EQ(trait(made, "lockstep_width").figure->high, 16);
 }
 
+// A million rows take seconds: what is read of them grows as their number does, and no faster.
+TEST(Fingerprint, MoreRowsAreDrawnLessOften) {
+  const ResultsSet results = results_of({row("copy", {{"width", "1"}}, 1)});
+  const auto devices = device_rows(results);
+  const auto calls = [&](std::size_t reads) {
+    std::size_t count = 0;
+    figure(devices[0], [&](Clock clock) -> std::optional<double> {
+      ++count;
+      double sum = 0;
+      for (std::size_t i = 0; i < reads; ++i) sum += clock[0];
+      return sum;
+    });
+    return count;
+  };
+  EXPECT_EQ(calls(1), 201);
+  EXPECT_EQ(calls(20'000), 201);
+  EXPECT_EQ(calls(40'000), 101);
+  EXPECT_EQ(calls(1'000'000), 21);
+}
+
+TEST(Fingerprint, ACardReadsItsRowsSoOftenAsTheyAre) {
+  const auto reads = [](int sizes) {
+    std::vector<Record> records;
+    for (int n = 1; n <= sizes; ++n) {
+      records.push_back(row("copy", {{"n", text(1024 * n)}}, 1e-3 * n));
+      records.push_back(row("lanes", {{"paths", "2"}, {"n", text(1024 * n)}}, 1e-3 * n));
+      records.push_back(ceiling("copy", 100 + n));
+    }
+    const ResultsSet results = results_of(records, all_families());
+    const auto devices = device_rows(results);
+    card_of(devices[0], all_families());
+    return devices[0].reads;
+  };
+  const auto few = reads(50), many = reads(100);
+  EXPECT_GT(few, 0);
+  EXPECT_LE(many, 2 * few + 1000);
+}
+
+// A family that cannot tell says why; the card says so instead of asking for a run.
+TEST(FingerprintOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
+  auto families = all_families();
+  auto& lanes_family = *std::ranges::find(families, "lanes", &Family::name);
+  lanes_family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) {
+    return std::vector<Finding>{
+        {"lockstep_width", {}, "items", "two widths explain the times as well", 16, 32}};
+  };
+  const ResultsSet results = results_of(lanes());
+  const std::vector<Card> cards = {card_of(device_rows(results).at(0), families)};
+  const Trait& width = trait(cards[0], "lockstep_width");
+  EXPECT_FALSE(width.figure);
+  EXPECT_EQ(width.command, "");
+  for (const char* format : {"text", "markdown"}) {
+    EXPECT_THAT(
+        shown(report_of(cards, false), format),
+        AllOf(HasSubstr("16 to 32, undecided"),
+              HasSubstr("lockstep_width of Loom 1 is undecided: two widths explain the times as well")));
+  }
+  EXPECT_THAT(shown(report_of(cards, false), "csv"),
+              HasSubstr(",lockstep_width,,16,32,items,two widths explain the times as well,"));
+  EXPECT_THAT(
+      shown(report_of(cards, false), "json"),
+      AllOf(HasSubstr(R"("undecided": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
+}
+
 TEST(FingerprintOutput, OneCard) {
   const std::string out =
       shown(report_of(std::vector<Card>{card({ceiling("copy", 200), ceiling("read", 250)})}, true), "text");

@@ -19,16 +19,13 @@ using testing::Not;
 
 namespace {
 
-MedianCases cases_of(const std::vector<Record>& records) {
-  MedianCases all;
-  for (const auto& record : records) all.add(record);
-  all.settle();
-  return all;
+std::string shown(const std::vector<Record>& records, const TableChoice& choice, const Screen& screen,
+                  const char* format = "text", const std::vector<Family>& families = invented()) {
+  const ResultsSet set = results_of(records, families);
+  return text_of(family_tables(set, families, choice), format, screen);
 }
 
-std::string plain(const std::vector<Record>& records) {
-  return text_of(family_tables(cases_of(records), invented(), {}), "text", Screen{.ascii = false});
-}
+std::string plain(const std::vector<Record>& records) { return shown(records, {}, {.ascii = false}); }
 
 }  // namespace
 
@@ -125,7 +122,7 @@ TEST(FamilyTable, ShowsFindingsUnderTheirFamily) {
   const std::string text = plain({lanes_row(2, 1, 2e-3), lanes_row(2, 2, 1e-3), grid_row("plain", "row", 50),
                                   finding("lanes", "lockstep_width", 32, "items"),
                                   finding("grid", "coalescing_penalty", 2.34567, "ratio")});
-  const auto grid = text.find("  coalescing_penalty 2.35 ratio: because of coalescing_penalty\n");
+  const auto grid = text.find("  coalescing_penalty 2.35x: because of coalescing_penalty\n");
   const auto lanes_table = text.find("lanes, ");
   const auto lanes = text.find("  lockstep_width 32 items: because of lockstep_width\n");
   ASSERT_NE(grid, std::string::npos) << text;
@@ -161,8 +158,7 @@ TEST(FamilyTable, UsesColourOnlyWhenAsked) {
       finding("grid", "gain", 2, "ratio")};
   const std::string uncoloured = plain(records);
   EXPECT_EQ(uncoloured.find('\x1b'), std::string::npos);
-  std::string coloured =
-      text_of(family_tables(cases_of(records), invented(), {}), "text", {.colour = true, .ascii = false});
+  std::string coloured = shown(records, {}, {.colour = true, .ascii = false});
   EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[1mgrid\x1b[0m"), HasSubstr("\x1b[31mwrong_result\x1b[0m"),
                               HasSubstr("\x1b[2mexhibit: wrong\x1b[0m"), HasSubstr("\x1b[36mgain\x1b[0m")));
   // The same text but for the colours.
@@ -180,7 +176,8 @@ TEST(FamilyTable, InventsNoNumberThatARowLacks) {
   Record rateless = row("sort", {{"n", "64"}});
   rateless.time_s.reset();
   const std::string text = plain({timeless, nameless, rateless});
-  EXPECT_THAT(text, AllOf(HasSubstr("\n2      -\n"), HasSubstr("\n64  -\n"), HasSubstr("  width - items: ")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("\n2      -\n"), HasSubstr("\n64  -\n"), HasSubstr("  width undecided: ")));
 }
 
 TEST(FamilyTable, MarksWhatIsDoubtfulOrCachedAndCountsIt) {
@@ -228,17 +225,15 @@ TEST(FamilyTable, TakesOtherAxesAndQuantities) {
       records.back().time_s = std::string(kernel) == "plain" ? 4e-3 : 1e-3;
     }
   }
-  const auto shown = [&](const TableChoice& choice) {
-    return text_of(family_tables(cases_of(records), invented(), choice), "text", {.ascii = false});
-  };
-  EXPECT_THAT(shown({.columns = {"n"}, .quantity = "ms"}), HasSubstr("grid, ms by n\n"));
+  const auto tables = [&](const TableChoice& choice) { return shown(records, choice, {.ascii = false}); };
+  EXPECT_THAT(tables({.columns = {"n"}, .quantity = "ms"}), HasSubstr("grid, ms by n\n"));
   EXPECT_THAT(
-      shown({.columns = {"n"}, .quantity = "speedup"}),
+      tables({.columns = {"n"}, .quantity = "speedup"}),
       HasSubstr(
           "kernel          64        1024\n──────────────────────────────\nplain   1.00x  25%  1.00x  25%\n"
           "clever  4.00x  25%  4.00x  25%\n"));
   EXPECT_THAT(
-      shown({.rows = {"n"}, .columns = {"kernel"}, .quantity = "of_ceiling"}),
+      tables({.rows = {"n"}, .columns = {"kernel"}, .quantity = "of_ceiling"}),
       HasSubstr("n     plain  clever\n───────────────────\n64       25      25\n1024     25      25\n"));
   for (const auto& [choice, hint] : std::vector<std::pair<TableChoice, std::string>>{
            {{.families = {"lanes"}}, "there are some of grid"},
@@ -248,13 +243,37 @@ TEST(FamilyTable, TakesOtherAxesAndQuantities) {
             "there is no quantity watts; there are rate, ms, gb, gop, items, of_ceiling, speedup, "
             "slowdown"}}) {
     try {
-      shown(choice);
+      tables(choice);
       FAIL() << hint;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind, Kind::usage);
       EXPECT_THAT(error.what(), HasSubstr(hint));
     }
   }
+}
+
+TEST(FamilyTable, TakesAnAxisByItsFormerName) {
+  auto families = invented();
+  families[1].axes[3].former = {"work_group"};
+  EXPECT_THAT(shown({grid_row("plain", "row", 50)}, {.columns = {"work_group"}}, {}, "text", families),
+              HasSubstr("grid, GB/s by local\nkernel    16x16\n"));
+}
+
+// Rows with emptied caches are cases of their own, whatever file the others stand in.
+TEST(FamilyTable, ShowsColdCasesApart) {
+  Record cold = grid_row("plain", "row", 20);
+  cold.cache = "cold";
+  EXPECT_THAT(shown({grid_row("plain", "row", 50), cold}, {}, {}),
+              HasSubstr("plain   50  25%\n\nwith emptied caches:\ngrid, GB/s by mapping\n"));
+}
+
+TEST(FamilyTable, ShowsWhereAFindingLies) {
+  Record sure = finding("lanes", "cost", 2, "ratio");
+  sure.value_low = 1.9;
+  sure.value_high = 2.1;
+  const std::vector<Record> records = {lanes_row(2, 1, 2e-3), sure};
+  EXPECT_THAT(shown(records, {}, {}), HasSubstr("  cost 2x (1.9 to 2.1): because of cost\n"));
+  EXPECT_THAT(shown(records, {}, {}, "csv"), HasSubstr(",cost,2,1.9,2.1,ratio,because of cost,"));
 }
 
 TEST(FamilyTable, ShowsWhatTuningGained) {
@@ -265,15 +284,14 @@ TEST(FamilyTable, ShowsWhatTuningGained) {
   tuned.axes[3].second = "256";
   auto families = invented();
   families[1].axes[3].tunable = true;
-  EXPECT_THAT(text_of(family_tables(cases_of({usual, tuned}), families, {}), "text", {}),
+  EXPECT_THAT(shown({usual, tuned}, {}, {}, "text", families),
               HasSubstr("2.00x  1.00 ms  500 us  local=256\n"));
 }
 
 TEST(FamilyTable, IsDataToo) {
   Record odd = grid_row("plain", "row", 50);
   odd.device = "Loom \xff";
-  const auto json = nlohmann::json::parse(text_of(
-      family_tables(cases_of({odd, finding("grid", "gain", 2, "ratio")}), invented(), {}), "json", {}));
+  const auto json = nlohmann::json::parse(shown({odd, finding("grid", "gain", 2, "ratio")}, {}, {}, "json"));
   ASSERT_EQ(json.size(), 2U);
   EXPECT_EQ(json[0]["device"], "Loom \uFFFD");
   EXPECT_EQ(json[0]["gb_per_s"], 50);
@@ -289,7 +307,7 @@ TEST(FamilyPlot, DrawsCurvesOverNumbersAndBarsOverWords) {
     records.push_back(grid_row("clever", "row", 2 * rate, n));
   }
   const auto plot = [&](const TableChoice& choice, const Screen& screen) {
-    return text_of(family_tables(cases_of(records), invented(), choice), "text", screen);
+    return shown(records, choice, screen);
   };
   const TableChoice curve{.columns = {"n"}, .plot = true}, bars{.columns = {"mapping"}, .plot = true};
   const std::string drawn = plot(curve, {.ascii = false, .width = 60});

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "answers/invented_records.hpp"
 
@@ -17,7 +18,7 @@ using testing::Not;
 namespace {
 
 std::string plain(const std::vector<Record>& records, const Screen& screen = {.ascii = false}) {
-  return text_of(summary_of(records, invented(), {"a.csv"}), "text", screen);
+  return text_of(summary_of(results_of(records, invented()), invented(), {"a.csv"}), "text", screen);
 }
 
 }  // namespace
@@ -35,19 +36,17 @@ TEST(Summary, IsOneScreen) {
              slow, cached, lanes_row(2, 1, 2e-3), finding("lanes", "lockstep_width", 32, "items"),
              broken(grid_row("plain", "column", 0), "timeout", "30 s without a sign of life")}),
       "\n"
-      "Loom 1  Invented, OpenCL 3.0, driver 1.2\n"
+      "Loom 1  Invented, driver 1.2\n"
       "ceilings: copy 200 GB/s, arithmetic_float 4000 Gop/s\n"
       "\n"
       "family  best variant             of ceiling     speed  cases\n"
       "────────────────────────────────────────────────────────────\n"
-      "grid    plain row 16x16                95 %  190 GB/s      4\n"
+      "grid    plain row local=16x16          95 %  190 GB/s      4\n"
       "lanes   lockstep_width 32 items                            1\n"
       "7 rows: 6 ok, 1 timeout\n"
-      "  1 failed: grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected, timeout: 30 s without a "
-      "sign of life\n"
-      "  1 measured while the device ran slow *: "
-      "grid/kernel=clever/mapping=row/n=64/local=256/form=corrected\n"
-      "  1 whose buffers fit a cache c: grid/kernel=clever/mapping=column/n=64/local=256/form=corrected\n"
+      "  1 failed: grid plain column local=16x16, timeout: 30 s without a sign of life\n"
+      "  1 measured while the device ran slow *: grid clever row local=256\n"
+      "  1 whose buffers fit a cache c: grid clever column local=256\n"
       "\n"
       "in a.csv\n"
       "  clweave run --replay a.csv --case grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected\n"
@@ -62,7 +61,52 @@ TEST(Summary, FitsFortyRowsOfAHundredColumnsHoweverManyFail) {
         broken(grid_row("plain", "row", 0, std::to_string(n)), "timeout", std::string(300, 'r')));
   const std::string text = plain(records, {.ascii = false, .width = 100});
   EXPECT_LE(std::ranges::count(text, '\n'), 40);
-  EXPECT_THAT(text, AllOf(HasSubstr("500 rows: 500 timeout\n"), HasSubstr("500 failed: grid/")));
+  EXPECT_THAT(text, AllOf(HasSubstr("500 rows: 500 timeout\n"), HasSubstr("500 failed: grid n=1, timeout")));
+}
+
+TEST(Summary, FitsWhateverNamesAreLong) {
+  auto families = invented();
+  families[1].axes[3].tunable = true;
+  std::vector<Record> records;
+  for (const char* mapping : {"row", "column"}) {
+    for (const char* local : {"16x16", "256"}) {
+      records.push_back(grid_row("a_kernel_whose_name_goes_on", mapping, 50));
+      records.back().axes[3].second = local;
+      records.back().case_id += local;
+      records.back().device = std::string(300, 'd');
+      records.back().platform = "Made of " + std::string(300, 'p') + ", OpenCL 3.0";
+    }
+  }
+  for (int i = 0; i < 30; ++i) records.push_back(finding("lanes", fmt::format("trait_{:02}", i), i, "items"));
+  records.push_back(lanes_row(2, 1, 2e-3));
+  for (std::size_t i = 4; i < records.size(); ++i)
+    records[i].device = records[0].device, records[i].platform = records[0].platform;
+  const std::string text =
+      text_of(summary_of(results_of(records, families), families, {"a.csv"}), "text", Screen{});
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+  // What does not vary says nothing; launch parameters come last.
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("grid    row local=16x16  "),
+                    HasSubstr("lanes   trait_00 0 items, trait_01 1 items  "), Not(HasSubstr("trait_02"))));
+}
+
+TEST(Summary, TellsTheFindingsOfTheCardFirst) {
+  auto families = invented();
+  families[2].on_card = {{"width", "items", ""}};
+  const std::vector<Record> records = {lanes_row(2, 1, 2e-3), finding("lanes", "cost", 2, "ratio"),
+                                       finding("lanes", "bytes", 2048, "B"),
+                                       finding("lanes", "width", 32, "items")};
+  EXPECT_THAT(text_of(summary_of(results_of(records, families), families, {}), "text", Screen{}),
+              HasSubstr("lanes   width 32 items, cost 2x "));
+}
+
+TEST(Summary, LeavesOutWhatANameHasNoRoomFor) {
+  std::vector<Record> records;
+  for (const char* kernel : {"plain_and_very_long_indeed_as_names_go", "other"})
+    for (const char* n : {"64", "1024"})
+      records.push_back(grid_row(kernel, n[0] == '6' ? "row" : "column", 50, n));
+  EXPECT_THAT(plain(records), HasSubstr("grid    plain_and_very_long_indeed_as_names_go row .. "));
 }
 
 TEST(Summary, ShowsExhibitsApartFromFailures) {
@@ -89,7 +133,8 @@ TEST(Summary, GivesEachDeviceItsOwn) {
 }
 
 TEST(Summary, SaysNoFileWhereRowsWentToStdout) {
-  EXPECT_THAT(text_of(summary_of({grid_row("plain", "row", 50)}, invented(), {}), "text", Screen{}),
+  EXPECT_THAT(text_of(summary_of(results_of({grid_row("plain", "row", 50)}, invented()), invented(), {}),
+                      "text", Screen{}),
               Not(HasSubstr("clweave show")));
 }
 

@@ -49,6 +49,39 @@ TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
   }
 }
 
+// Times known to a factor of three.
+TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
+  const Family lanes = family_named("lanes");
+  const auto cases = preset_of(lanes, "quick");
+  std::vector<Outcome> outcomes = lockstep_times(cases, 16, 1);
+  for (auto& o : outcomes) {
+    o.low_s = o.time_s / 3;
+    o.high_s = o.time_s * 3;
+  }
+  const auto found = lanes.findings(outcomes, roomy()).at(0);
+  EXPECT_EQ(found.name, "lockstep_width");
+  EXPECT_FALSE(found.value);
+  EXPECT_LE(found.low.value(), 16);
+  EXPECT_GT(found.high.value(), found.low.value());
+  EXPECT_THAT(found.text, HasSubstr("too noisy to tell widths from"));
+  for (auto& o : outcomes) {
+    o.low_s = o.time_s / 1.01;
+    o.high_s = o.time_s * 1.01;
+  }
+  EXPECT_EQ(finding_of(lanes.findings(outcomes, roomy()), "lockstep_width"), 16);
+}
+
+TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
+  const Outcome of{.at = {}, .time_s = 6, .low_s = 6 / 1.03, .high_s = 6 * 1.03};
+  const Outcome to{.at = {}, .time_s = 2, .low_s = 2 / 1.04, .high_s = 2 * 1.04};
+  const Finding both = ratio_of("cost", of, to, "why");
+  EXPECT_DOUBLE_EQ(both.value.value(), 3);
+  EXPECT_NEAR(both.low.value(), 3 / 1.05, 3e-3);
+  EXPECT_NEAR(both.high.value(), 3 * 1.05, 3e-3);
+  const Finding one = ratio_of("cost", of, {.at = {}, .time_s = 2}, "why");
+  EXPECT_FALSE(one.low || one.high) << "one of them is not known";
+}
+
 TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   const Family lanes = family_named("lanes");
   std::vector<Outcome> outcomes;
