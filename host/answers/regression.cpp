@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "answers/prior.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/quantity.hpp"
@@ -94,6 +95,7 @@ struct Work {
   std::size_t index = 0;  // into Regression::cases
   std::vector<Unit> before, after;
   Spread runs, sessions;
+  Spread prior;  // without a run or session that tells more
   double difference = 0;
   bool slowed = false;  // a run of either side was
 };
@@ -184,6 +186,7 @@ class DeviceComparison {
       basis_.new_units = std::max(basis_.new_units, row.new_runs);
       work.difference = mean_of(work.after) - mean_of(work.before);
       work.slowed = slowed(*a) || slowed(*b);
+      work.prior = prior_of(*a);
       learn_spreads(*b, work);
       works_.push_back(std::move(work));
     }
@@ -217,18 +220,28 @@ class DeviceComparison {
     return common_spread(spreads);
   }
 
-  // What one run a side is assumed to differ by: no less than what the cases are seen to differ by. About 1,
-  // not about their median: a whole process may be unlucky, so a change of every case is not told from that.
-  Spread assumed() const {
+  Spread prior_of(const CaseTimes& at) {
+    if (rules_.assumed_spread)
+      return {*rules_.assumed_spread * *rules_.assumed_spread, std::numeric_limits<double>::infinity()};
+    const Timer timer = at.clock.starts_with(text_of(Timer::event)) ? Timer::event : Timer::host;
+    basis_.prior = prior_text(pair_.after->type, timer);
+    return prior_spread(pair_.after->type, timer,
+                        at.median_s() / static_cast<double>(at.runs.front().commands));
+  }
+
+  // By how much more than that the cases of this comparison are seen to differ, at least 1. About a ratio of
+  // 1, not about their median: a whole process may be unlucky, so a change of every case is not told from
+  // that.
+  double widened() const {
     std::vector<double> differences;
-    for (const auto& work : works_) differences.push_back(std::abs(work.difference));
-    double sd = rules_.assumed_spread;
-    if (!differences.empty()) sd = std::max(sd, 1.4826 * median(differences) / std::sqrt(2.0));
-    return {sd * sd, std::numeric_limits<double>::infinity()};
+    for (const auto& work : works_)
+      differences.push_back(std::abs(work.difference) / std::sqrt(2 * work.prior.variance));
+    return differences.empty() ? 1 : std::max(1.0, 1.4826 * median(differences));
   }
 
   void estimate(std::vector<double>& p, std::vector<std::size_t>& tested) {
-    const Spread of_runs = common(&Work::runs), of_sessions = common(&Work::sessions), luck = assumed();
+    const Spread of_runs = common(&Work::runs), of_sessions = common(&Work::sessions);
+    const double wider = widened();
     const double margin = std::log1p(rules_.margin);
     std::vector<double> spreads;
     for (const auto& work : works_) {
@@ -242,7 +255,7 @@ class DeviceComparison {
       const bool untold = difference.degrees == 0 && work.slowed;
       if (difference.degrees == 0) {
         const double within = within_of(work.before) / na + within_of(work.after) / nb;
-        difference = {luck.variance * (1 / na + 1 / nb) + within, luck.degrees};
+        difference = {wider * wider * work.prior.variance * (1 / na + 1 / nb) + within, work.prior.degrees};
       }
       const double se = std::sqrt(difference.variance);
       spreads.push_back(se / std::sqrt(1 / na + 1 / nb));
@@ -396,10 +409,10 @@ std::string basis_text(const Regression& all, const Basis& basis) {
     case Basis::Source::assumed:
       return out +
              fmt::format(
-                 "\n  One run a side knows nothing of its own luck: {} between processes is assumed, and a "
-                 "typical case\n  must change by {} to be called. --runs 5 on both sides, or --noise "
-                 "with sessions of no change, see more.",
-                 typical, call) +
+                 "\n  One run a side knows nothing of its own luck. Assumed: {}.\n  A typical case must "
+                 "change by {} to be called. --runs 5 on both sides, or --noise with sessions of no "
+                 "change, see more.",
+                 basis.prior.empty() ? typical + " between processes" : basis.prior, call) +
              (basis.slowed > 0
                   ? fmt::format("\n  {} cases are undecided because the canary beside them ran slow: the "
                                 "machine had other work, or a lower clock.",

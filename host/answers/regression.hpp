@@ -9,8 +9,10 @@
 // (Smyth 2004). The spread comes, the widest counting, from
 //   runs      what the runs of one side differ by, where there are two or more
 //   sessions  what sessions without a change (--noise) differ by
-//   assumed   15 %, or the distance of all cases' ratios from 1 if wider, where there is one run a side: that
-//             tells nothing of its own luck, so that only large changes of a few cases are called
+//   assumed   what processes of such a device were measured to differ by (answers/prior.hpp), or the distance
+//   of all
+//             cases' ratios from 1 if wider, where there is one run a side: that tells nothing of its own
+//             luck
 // Verdicts hold a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
 // of those given, one in a hundred is expected to be false, and where nothing changed, one comparison in a
 // hundred has any. Family-wise corrections answer a question nobody asks of 300 cases, whether all verdicts
@@ -61,6 +63,7 @@ struct Basis {
   std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not believed on every run
   std::size_t old_units = 0, new_units = 0;
   double spread = 0;  // typical sd of the logarithm between units
+  std::string prior;  // what is assumed, for people
 };
 
 struct Regression {
@@ -76,9 +79,8 @@ struct Regression {
 struct RegressionRules {
   double margin = 0.03;           // ratios within 1 / (1 + margin) .. 1 + margin are no change
   double false_discovery = 0.01;  // rate
-  // sd of the logarithm between processes: on a CPU, where who runs beside whom is luck, one case in a
-  // hundred differs by two and more
-  double assumed_spread = 0.25;
+  // sd of the logarithm between processes, in place of answers/prior.hpp
+  std::optional<double> assumed_spread = {};
 };
 
 // Devices are matched by name, and by platform and id where a side has several of a name; where either side

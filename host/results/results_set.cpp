@@ -80,6 +80,7 @@ RunTime run_of(const Record& r) {
               .of_ceiling = r.of_ceiling,
               .wall_s = r.wall_s,
               .batch = r.batch.value_or(0),
+              .commands = 1 + std::ranges::count(r.steps_s, ';'),
               .gb_per_s = r.gb_per_s,
               .gflop_per_s = r.gflop_per_s,
               .gitems_per_s = r.gitems_per_s,

@@ -75,8 +75,9 @@ struct RunTime {
   double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
   double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
   Number of_ceiling;
-  Number wall_s = {};      // its median by the host's clock, launch and wait included
-  std::int64_t batch = 0;  // executions that share a launch and a wait
+  Number wall_s = {};         // its median by the host's clock, launch and wait included
+  std::int64_t batch = 0;     // executions that share a launch and a wait
+  std::int64_t commands = 1;  // of one execution
   Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
   Count bytes = {}, flops = {}, items = {};
   Ceiling ceiling = Ceiling::none;
