@@ -23,7 +23,7 @@ inline DeviceInfo roomy() {
   device.max_group = 1024;
   device.max_group_dims = {1024, 1024, 64};
   device.lockstep = 32;
-  device.extensions = "cl_nv_pragma_unroll";  // NVIDIA's compiler, which takes PTX
+  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options";  // NVIDIA's compiler, which takes PTX
   device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = device.local_is_dedicated = true;
   return device;
 }
