@@ -7,8 +7,10 @@
 //   ROW_FIRST     dimension 0 is the row (neighbouring items lie n elements apart), else the column
 //   OPERANDS_AB   the right operand is b, else a
 //   GUARD         the global size was rounded up beyond n
-#if !defined(T) || !defined(T_BITS) || !defined(PARITY_ROW) || !defined(ROW_FIRST) || !defined(OPERANDS_AB) || !defined(GUARD)
-#error "divergence.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB and GUARD: see host/families/divergence.cpp"
+// And PADDING, the elements between the end of a row and the next, and INDEX, the type that places are computed in.
+#if !defined(T) || !defined(T_BITS) || !defined(PARITY_ROW) || !defined(ROW_FIRST) || !defined(OPERANDS_AB) || \
+    !defined(GUARD) || !defined(PADDING) || !defined(INDEX)
+#error "divergence.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB, GUARD, PADDING, INDEX: see host/families/divergence.cpp"
 #endif
 
 // Integers as wide as T, for select() and for its sign bit.
@@ -29,7 +31,7 @@
 #define MATRICES __global const T *restrict a, __global const T *restrict b, __global T *restrict c, const uint n
 
 // Where element (row, column) lies, and its two operands.
-#define AT ((ulong)row * n + column)
+#define AT (row * (n + PADDING) + column)
 #define LEFT a[AT]
 #if OPERANDS_AB
 #define RIGHT b[AT]
@@ -53,18 +55,18 @@
   else                          \
     c[AT] = LEFT - RIGHT
 
-#define ELEMENT                                        \
-  const ulong row = get_global_id(ROW_FIRST ? 0 : 1);    \
-  const ulong column = get_global_id(ROW_FIRST ? 1 : 0); \
+#define ELEMENT                                                 \
+  const INDEX row = (INDEX)get_global_id(ROW_FIRST ? 0 : 1);    \
+  const INDEX column = (INDEX)get_global_id(ROW_FIRST ? 1 : 0); \
   if (GUARD && (row >= n || column >= n)) return
 
 // One item per line of the matrix; dimension 0 is that line.
 __kernel void loop(MATRICES) {
-  const ulong line = get_global_id(0);
+  const INDEX line = (INDEX)get_global_id(0);
   if (GUARD && line >= n) return;
   for (uint step = 0; step < n; ++step) {
-    const ulong row = ROW_FIRST ? line : step;
-    const ulong column = ROW_FIRST ? step : line;
+    const INDEX row = ROW_FIRST ? line : step;
+    const INDEX column = ROW_FIRST ? step : line;
     ADD_OR_SUBTRACT;
   }
 }
@@ -77,15 +79,15 @@ __kernel void grid(MATRICES) {
 
 // The first half of the items takes the even lines, the rest the odd ones: neighbours take the same branch.
 __kernel void unweave(MATRICES) {
-  const ulong item = get_global_id(DECIDING_DIMENSION);
-  const ulong OTHER = get_global_id(1 - DECIDING_DIMENSION);
+  const INDEX item = (INDEX)get_global_id(DECIDING_DIMENSION);
+  const INDEX OTHER = (INDEX)get_global_id(1 - DECIDING_DIMENSION);
   if (GUARD && (item >= n || OTHER >= n)) return;
-  const ulong evens = (n + 1) / 2;
+  const INDEX evens = ((INDEX)n + 1) / 2;
   if (item < evens) {
-    const ulong DECIDING = 2 * item;
+    const INDEX DECIDING = 2 * item;
     c[AT] = LEFT + RIGHT;
   } else {
-    const ulong DECIDING = 2 * (item - evens) + 1;
+    const INDEX DECIDING = 2 * (item - evens) + 1;
     c[AT] = LEFT - RIGHT;
   }
 }

@@ -7,7 +7,8 @@
 // GROUP              items of a work-group, a power of two
 // LANES, UNROLL      for tiles: elements of a vector; vectors that an item loads at a time
 // STRIDED            for tiles: 1: the groups take turns, 0: each takes a run of neighbours
-// SHUFFLE            1: items that run in lock-step fold among themselves, 0: only through local memory
+// SHUFFLE            how items fold among themselves: 0 only through local memory, 1 by NVIDIA's shuffles, 2 by
+//                    sub-groups
 #if !defined(T) || !defined(WORDS) || !defined(OP) || !defined(IDENTITY) || !defined(GROUP) || !defined(LANES) || \
     !defined(UNROLL) || !defined(STRIDED) || !defined(SHUFFLE)
 #error "reduction.cl needs T, WORDS, OP, IDENTITY, GROUP, LANES, UNROLL, STRIDED, SHUFFLE: see host/families/reduction.cpp"
@@ -35,7 +36,7 @@
   barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
   if (lane < (stride)) scratch[lane] = COMBINE(scratch[lane], scratch[lane + (stride)])
 
-#if SHUFFLE && defined(__NV_CL_C_VERSION)
+#if SHUFFLE == 1
 
 #define LOCKSTEP 32u
 INLINE uint shuffle_word(uint x, uint mask) {
@@ -65,7 +66,7 @@ INLINE void fold_group(T x, __local T* scratch) {
   if (lane == 0) scratch[0] = x;
 }
 
-#elif SHUFFLE && defined(cl_intel_subgroups)
+#elif SHUFFLE == 2
 
 #if OP == 0
 #define FOLD_SUBGROUP sub_group_reduce_add
@@ -156,14 +157,21 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
 }
 
 // The last 64 values, without a loop. The lecture left the barriers out, as a warp ran in lock-step; OpenCL
-// promises no such thing. Where items can shuffle, they need no barrier either.
-#if SHUFFLE && defined(LOCKSTEP)
+// promises no such thing. Where items can shuffle, or have sub-groups, they need fewer.
+#if SHUFFLE == 1
 #define LAST_WARP                                                                                \
   barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
   if (lane < 32) {                                                                               \
     const T last = fold_lockstep(COMBINE(scratch[lane], scratch[lane + 32]));                    \
     if (lane == 0) out[get_group_id(0)] = last;                                                  \
   }
+#elif SHUFFLE == 2
+#define LAST_WARP                                                                                \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+  const T last = lane < 64 ? scratch[lane] : IDENTITY;                                           \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+  fold_group(last, scratch);                                                                     \
+  if (lane == 0) out[get_group_id(0)] = scratch[0]
 #else
 #define LAST_WARP                                                                                \
   LEVEL(32);                                                                                     \
@@ -186,24 +194,51 @@ __kernel void last_warp(__global T* restrict out, __global const T* restrict in,
   LAST_WARP;
 }
 
-__kernel void unrolled(__global T* restrict out,
-    __global const T* restrict in,
-    const uint n) {
+#if GROUP >= 1024
+#define LEVEL_512 LEVEL(512)
+#else
+#define LEVEL_512
+#endif
+#if GROUP >= 512
+#define LEVEL_256 LEVEL(256)
+#else
+#define LEVEL_256
+#endif
+#if GROUP >= 256
+#define LEVEL_128 LEVEL(128)
+#else
+#define LEVEL_128
+#endif
+#if GROUP >= 128
+#define LEVEL_64 LEVEL(64)
+#else
+#define LEVEL_64
+#endif
+#define UNROLLED_LEVELS \
+  LEVEL_512;            \
+  LEVEL_256;            \
+  LEVEL_128;            \
+  LEVEL_64
+
+__kernel void unrolled(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
   const uint lane = (uint)get_local_id(0);
   scratch[lane] = first_two(in, n, GROUP);
-#if GROUP >= 1024
-  LEVEL(512);
-#endif
-#if GROUP >= 512
-  LEVEL(256);
-#endif
-#if GROUP >= 256
-  LEVEL(128);
-#endif
-#if GROUP >= 128
-  LEVEL(64);
-#endif
+  UNROLLED_LEVELS;
+  LAST_WARP;
+}
+
+// The same, of as many pairs as the groups have to share: few groups walk through all values.
+__kernel void more_work(__global T* restrict out, __global const T* restrict in, const uint n) {
+  __local T scratch[GROUP];
+  const uint lane = (uint)get_local_id(0);
+  T mine = IDENTITY;
+  for (size_t i = get_group_id(0) * 2 * GROUP + lane; i < n; i += get_num_groups(0) * 2 * GROUP) {
+    const T a = in[i], b = element(in, i + GROUP, n);
+    mine = COMBINE(mine, COMBINE(a, b));
+  }
+  scratch[lane] = mine;
+  UNROLLED_LEVELS;
   LAST_WARP;
 }
 #endif

@@ -359,24 +359,110 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #ifdef KERNEL_SAM
 // Groups go on from tile to tile. What precedes a tile is what preceded the group's last one, and the sums of
 // that and of the tiles in between: no group waits for another's prefix, only for sums, and each sum is out
-// before its group waits for anything. Prefixes are published for groups that start late. States are a ring; their stamps count the
-// rounds of all launches. A group draws its next ticket before it publishes a sum, so that nobody gets ahead
-// far enough to overwrite a state that is still to be read.
-uint stamp_of(const uint tile, const uint epoch, const uint log2_slots, const uint rounds) {
-  return (epoch * rounds + (tile >> log2_slots)) & (uint)(TAG_MASK >> 2);
+// before its group waits for anything. Prefixes are published for groups that start late. States are a ring,
+// whose stamps count the rounds of all launches. A group draws its next ticket before it publishes a sum, so
+// that nobody gets ahead far enough to overwrite a state that is still to be read.
+//
+// STREAMS           of interleaved values, each scanned by itself: those of a tuple; each has its own sums
+// AHEAD             1: the next tile's elements are asked for before the wait; 0: when this one is done, which
+//                   leaves registers for more items
+typedef struct {
+  volatile __global Word* states;
+  uint log2_slots, rounds;  // rounds of a launch
+} Ring;
+
+uint slots_of(const Ring ring) { return 1u << ring.log2_slots; }
+
+// Where a ring keeps what a stream has in a tile.
+uint place_of(const Ring ring, const uint tile, const uint stream) {
+  return (tile & (slots_of(ring) - 1)) * STREAMS + stream;
 }
 
-// The sum of the tiles [first, last), for all items of the group.
-Value sum_between(volatile __global Word* states, const uint first, const uint last, const uint epoch,
-                  const uint log2_slots, const uint rounds, __local Value* sums) {
-  Value mine = identity(), total;
-  for (uint tile = first + (uint)get_local_id(0); tile < last; tile += GROUP) {
-    Value sum = identity();
-    for (uint polled = 0; polled < POLLS; ++polled) {
-      if (poll(states, tile & ((1u << log2_slots) - 1), stamp_of(tile, epoch, log2_slots, rounds), &sum) != INVALID) break;
+uint stamp_of(const Ring ring, const uint tile, const uint epoch) {
+  return (epoch * ring.rounds + (tile >> ring.log2_slots)) & (uint)(TAG_MASK >> 2);
+}
+
+// Each order has two rings: of sums, and of prefixes.
+Ring ring_of(const Ring first, const uint index) {
+  Ring ring = first;
+  ring.states += ((size_t)(index * STREAMS) << first.log2_slots) * WORDS;
+  return ring;
+}
+
+void publish_in(const Ring ring, const uint tile, const uint epoch, const uint flag, const Value value) {
+  const uint stream = (uint)get_local_id(0);
+  if (stream < STREAMS) publish(ring.states, place_of(ring, tile, stream), stamp_of(ring, tile, epoch), flag, value);
+}
+
+// This item's share of the sums of the tiles [first, last). All of an item are of one stream.
+#define AT_ONCE 4
+Value share_between(const Ring ring, const uint first, const uint last, const uint epoch) {
+  const uint item = (uint)get_local_id(0), items = GROUP / STREAMS * STREAMS, all = (last - first) * STREAMS;
+  Value mine = identity();
+  for (uint i = item < items ? item : all; i < all; i += AT_ONCE * items) {
+    State seen[AT_ONCE];
+#pragma unroll
+    for (uint a = 0; a < AT_ONCE; ++a) {  // all are on their way before the first is needed
+      const uint at = i + a * items;
+      if (at < all) seen[a] = load_state(ring.states, place_of(ring, first + at / STREAMS, at % STREAMS));
     }
-    mine = combine(mine, sum);
+#pragma unroll
+    for (uint a = 0; a < AT_ONCE; ++a) {
+      const uint at = i + a * items, tile = first + at / STREAMS;
+      if (at < all) {
+        Value sum = identity();
+        State state = seen[a];
+        for (uint polled = 1; read_state(state, stamp_of(ring, tile, epoch), &sum) == INVALID && polled < POLLS; ++polled)
+          state = load_state(ring.states, place_of(ring, tile, at % STREAMS));
+        mine = combine(mine, sum);
+      }
+    }
   }
+  return mine;
+}
+
+// What precedes a group's first tile in a stream, for one that starts when the ring has turned.
+Value look_back_late(const Ring sums, const Ring prefixes, const Claim mine, const uint stream) {
+  Value after = identity();
+  for (uint tile = mine.tile; tile-- > 0;) {
+    const uint stamp = stamp_of(sums, tile, mine.epoch), place = place_of(sums, tile, stream);
+    Value value = identity();
+    if (poll(prefixes.states, place, stamp, &value) != INVALID) return combine(value, after);
+    for (uint polled = 0; polled < POLLS; ++polled) {
+      if (poll(sums.states, place, stamp, &value) != INVALID) break;
+    }
+    after = combine(value, after);
+  }
+  return combine(initial(), after);
+}
+
+// `start` is the stream of the tile's first value. scan_tile scans the tile by itself and returns its sum;
+// sum_between returns the sum of the tiles [first, last); add_carry brings what precedes the tile to its
+// values. Each for all items, or, of several streams, for the first items of each bundle: the stream's each.
+#if STREAMS == 1
+
+#define SCAN_MEMORY     \
+  ROW_MEMORY;           \
+  BETWEEN_MEMORY;       \
+  __local Value late[1]
+#if PTX
+#define BETWEEN_MEMORY __local Value between[SUMS]
+#else
+#define BETWEEN_MEMORY __local Value* between = sums
+#endif
+#define SCAN_TILE(x) scan_tile(x, before, vectors, sums)
+#define SUM_BETWEEN(ring, first, last, epoch) sum_between(ring, first, last, epoch, between)
+#define ADD_CARRY(x, carry) apply_rows(x, before, carry)
+#define START_OF(tile) 0
+
+Value scan_tile(const Rows* x, Value* before, __local Value* vectors, __local Value* sums) {
+  Value row_sums[ROWS];
+  sum_rows(x, row_sums);
+  return scan_vectors(row_sums, before, vectors, sums);
+}
+
+Value sum_between(const Ring ring, const uint first, const uint last, const uint epoch, __local Value* sums) {
+  Value mine = share_between(ring, first, last, epoch), total;
 #if PTX
   mine = sum_of_bundle(mine);
   if (get_local_id(0) % BUNDLE == 0) sums[get_local_id(0) / BUNDLE] = mine;
@@ -388,27 +474,28 @@ Value sum_between(volatile __global Word* states, const uint first, const uint l
   return total;
 }
 
-// What precedes a group's first tile, found by one item.
-Value look_back_once(volatile __global Word* sums, volatile __global Word* prefixes, const Claim mine,
-                     const uint log2_slots, const uint rounds) {
-  Value after = identity();
-  for (uint tile = mine.tile; tile-- > 0;) {
-    const uint stamp = stamp_of(tile, mine.epoch, log2_slots, rounds);
-    Value value = identity();
-    if (poll(prefixes, tile & ((1u << log2_slots) - 1), stamp, &value) != INVALID) return combine(value, after);
-    for (uint polled = 0; polled < POLLS; ++polled) {
-      if (poll(sums, tile & ((1u << log2_slots) - 1), stamp, &value) != INVALID) break;
-    }
-    after = combine(value, after);
-  }
-  return combine(initial(), after);
-}
+#else
+
+#define SCAN_MEMORY                                                \
+  __local Value vectors[HELD_STREAMS];                             \
+  __local Value row_sums[GROUP / BUNDLE * ROWS * STREAMS];         \
+  __local Value bundle_sums[GROUP / BUNDLE * STREAMS];             \
+  __local Value between[BETWEEN];                                  \
+  __local Value late[STREAMS];                                     \
+  __local uint said[2]
+#define SCAN_TILE(x) scan_streams(x, before, start, vectors, row_sums, bundle_sums)
+#define SUM_BETWEEN(ring, first, last, epoch) \
+  sum_of_streams(share_between(ring, first, last, epoch), between)
+#define ADD_CARRY(x, carry) add_to_streams(x, combine(carry, before[0]), start, row_sums)
+#define START_OF(tile) (uint)((ulong)(tile) * REGISTER_TILE % STREAMS)
+
+#endif
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                   const ulong n, const uint tiles, const uint tickets, const uint log2_slots, const uint rounds) {
-  ROW_MEMORY;
-  __local Value between[SUMS];
+  SCAN_MEMORY;
+  const Ring first_ring = {states, log2_slots, rounds};
   const uint lane = (uint)get_local_id(0);
   Claim mine = claim(states, tickets, said);
   if (mine.tile >= tiles) return;
@@ -419,40 +506,49 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
   if (lane == 0) draw(states, tickets, said);
   while (mine.tile < tiles) {
     Claim next = {tiles, 0};
+    const uint start = START_OF(mine.tile);
+    (void)start;
+#if AHEAD
     Rows y;
-    const uint slot = mine.tile & ((1u << log2_slots) - 1), stamp = stamp_of(mine.tile, mine.epoch, log2_slots, rounds);
+#endif
 #if UNROLL_ORDERS
 #pragma unroll
 #else
 #pragma unroll 1
 #endif
     for (uint k = 0; k < ORDER; ++k) {  // the values stay in registers from order to order
-      volatile __global Word* ring = states + ((size_t)(2 * k) << log2_slots) * WORDS;
-      volatile __global Word* prefixes = ring + ((size_t)1 << log2_slots) * WORDS;
-      Value row_sums[ROWS], before[ROWS];
-      sum_rows(&x, row_sums);
-      const Value total = scan_vectors(row_sums, before, vectors, sums);
+      const Ring sums_ring = ring_of(first_ring, 2 * k), prefixes = ring_of(first_ring, 2 * k + 1);
+      Value before[ROWS];
+      const Value total = SCAN_TILE(&x);
       if (k == 0) {
         next.tile = said[0];
         next.epoch = said[1];
       }
-      if (lane == 0) publish(ring, slot, stamp, AGGREGATE, total);
+      publish_in(sums_ring, mine.tile, mine.epoch, AGGREGATE, total);
+#if AHEAD
       if (k == 0) load_rows(&y, in, n, next.tile, identity());  // behind the last tile there is nothing to load
+#endif
       if (carried > 0) {
-        carry[k] = combine(carry[k], sum_between(ring, carried, mine.tile, mine.epoch, log2_slots, rounds, between));
+        carry[k] = combine(carry[k], SUM_BETWEEN(sums_ring, carried, mine.tile, mine.epoch));
+      } else if (mine.tile < slots_of(first_ring) / 2) {  // all sums there are are still in the ring
+        carry[k] = combine(initial(), SUM_BETWEEN(sums_ring, 0, mine.tile, mine.epoch));
       } else {
-        if (lane == 0) between[0] = look_back_once(ring, prefixes, mine, log2_slots, rounds);
+        if (lane < STREAMS) late[lane] = look_back_late(sums_ring, prefixes, mine, lane);
         barrier(CLK_LOCAL_MEM_FENCE);
-        carry[k] = between[0];
+        carry[k] = late[lane % BUNDLE % STREAMS];
       }
-      apply_rows(&x, before, carry[k]);
+      ADD_CARRY(&x, carry[k]);
       carry[k] = combine(carry[k], total);
-      if (lane == 0) publish(prefixes, slot, stamp, INCLUSIVE, carry[k]);
+      publish_in(prefixes, mine.tile, mine.epoch, INCLUSIVE, carry[k]);
     }
     if (lane == 0 && next.tile < tiles) draw(states, tickets, said);
     store_rows(&x, out, n, mine.tile);
     carried = mine.tile + 1;
+#if AHEAD
     x = y;
+#else
+    load_rows(&x, in, n, next.tile, identity());
+#endif
     mine = next;
   }
 }

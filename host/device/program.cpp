@@ -32,7 +32,7 @@ std::string fingerprint_of(std::string_view text) {
 }  // namespace
 
 Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
-                 const std::string& kernel_dir) {
+                 const std::string& kernel_dir, const std::string& options) {
   Source source;
   const auto append = [&](const std::string& stem) {
     source.text += fmt::format("#line 1 \"{}.cl\"\n{}\n", stem, kernel_file(stem, kernel_dir));
@@ -40,6 +40,7 @@ Source source_of(const std::vector<std::string>& stems, const std::map<std::stri
   append("shared/prelude");
   for (const auto& stem : stems) append(stem);
   for (const auto& [name, value] : defines) source.options += fmt::format(" -D {}={}", name, value);
+  if (!options.empty()) source.options += " " + options;
   source.fingerprint = fingerprint_of(source.text + "\n" + source.options);
   return source;
 }

@@ -22,6 +22,6 @@ struct Source {
 // `kernel_dir` empty: the embedded files; else read from there, so that a kernel is edited without a build.
 // Throws `io` when a file cannot be read.
 Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
-                 const std::string& kernel_dir);
+                 const std::string& kernel_dir, const std::string& options = "");
 
 }  // namespace clweave

@@ -388,7 +388,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
       record.reason = "exhibit: " + plan.exhibit + "; ";
     }
     record.axes.insert(record.axes.end(), plan.derived.begin(), plan.derived.end());
-    const Source source = source_of(plan.sources, plan.defines, device.kernel_dir());
+    const Source source = source_of(plan.sources, plan.defines, device.kernel_dir(), plan.options);
     record.build_options = source.options;
     record.fingerprint = source.fingerprint;
     device.stage("build");

@@ -5,6 +5,7 @@
 // for the one before. More items hide the wait, and so do more chains per item; one group per compute unit
 // shows from where on they do. A multiply-add counts as two operations.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -106,6 +107,11 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   });
   p.cost = {
       .read = n * sizeof(Stored), .written = n * sizeof(Stored), .flops = n * ilp * 2 * trips, .items = n};
+  // Of halves no ceiling is measured: not every device has them.
+  if constexpr (!std::is_same_v<T, Half>) {
+    using Measured = std::conditional_t<std::is_integral_v<T>, std::make_signed<T>, std::type_identity<T>>;
+    p.ceiling = value_named<Ceiling>("arithmetic_" + type_name<typename Measured::type>()).value();
+  }
   p.derive("chains_per_group", static_cast<std::int64_t>(group * ilp * width));
   return p;
 }
@@ -212,6 +218,31 @@ struct Published {
 constexpr std::array<Published, 5> published = {
     {{1, 0.05, 0.63}, {2, 0.09, 0.73}, {4, 0.13, 0.89}, {8, 0.15, 0.94}, {16, 0, 0.96}}};
 
+// Whether items alone, a chain each and as many as fit, keep the arithmetic busy.
+void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::map<std::int64_t, double>> rates;  // by type and ilp, of many groups per unit
+  std::map<std::string, double> best;
+  for (const auto& o : outcomes) {
+    const double rate = static_cast<double>(o.flops) / o.time_s;
+    double& most = best[o.at.text("type")];
+    most = std::max(most, rate);
+    if (o.at.number("groups_per_unit") < 2 || o.at.number("width") != 1) continue;
+    double& fastest = rates[o.at.text("type")][o.at.number("ilp")];
+    fastest = std::max(fastest, rate);
+  }
+  for (const auto& [type, by_ilp] : rates) {
+    if (!by_ilp.contains(1) || best[type] == 0) continue;
+    std::vector<std::string> fractions;
+    for (const auto& [ilp, rate] : by_ilp)
+      fractions.push_back(fmt::format("{}: {:.2f}", ilp, rate / best[type]));
+    out.push_back(
+        {"items_alone_" + type, by_ilp.at(1) / best[type], "of peak",
+         fmt::format("as many items as fit reach of the {} peak, by chains of each: {}; published: one "
+                     "needs several chains (M2090)",
+                     type, fmt::join(fractions, ", "))});
+  }
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto units = static_cast<double>(device.units());
   const auto rate = [&](const Outcome& o) {
@@ -241,6 +272,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      ilp, fraction, plateau)});
   }
   for (const auto& [type, peak] : peaks) add_little(out, outcomes, type);
+  add_items_alone(out, outcomes);
   return out;
 }
 
@@ -251,7 +283,7 @@ Family arithmetic() {
   const Values operations = {"mad", "fma", "mul_add"};
   const Values chains = {1, 2, 3, 4, 8, 16};
   const Sweep alone = {{"ilp", chains},
-                       {"group", {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
+                       {"group", {1, 32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
                        {"trips", {16384}}};
   const Sweep others = {
       {"type", {"double", "int", "long"}}, {"group", {32, 64, 128, 256, 512, 1024}}, {"trips", {16384}}};
@@ -259,6 +291,12 @@ Family arithmetic() {
                       {"ilp", {1, 16}},
                       {"group", {32, 1024}},
                       {"trips", {16384, 32768}}};
+  // As many items as fit, each with one chain or few: do threads alone suffice?
+  const Sweep full_of_items = {{"type", {"float", "double", "int", "long"}},
+                               {"ilp", {1, 2, 3}},
+                               {"groups_per_unit", {2, 64}},
+                               {"group", {256, 1024}},
+                               {"trips", {4096, 8192}}};
   const Sweep peak = {{"type", types},           {"operation", operations}, {"ilp", {4, 8, 16}},
                       {"groups_per_unit", {64}}, {"group", {256}},          {"trips", {4096, 8192}}};
   const Sweep wide = {{"type", {"float", "double"}}, {"ilp", {4, 8}},         {"width", {16}}, {"group", {1}},
@@ -284,12 +322,12 @@ Family arithmetic() {
             .takes = powers_of_two(1, 16)},
            {.name = "group",
             .meaning = "items of a work-group",
-            .values = {256, 1, 32, 64, 128, 512, 1024},
+            .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
             .former = {"work_group"},
             .takes = whole(1, 65536)},
            {.name = "groups_per_unit",
             .meaning = "work-groups per compute unit",
-            .values = {1, 64},
+            .values = {1, 2, 64},
             .takes = whole(1, 4096)},
            {.name = "trips",
             .meaning = "steps of a chain",
@@ -301,9 +339,10 @@ Family arithmetic() {
                   .quick = {"ilp=1,2,4,8 group=128,1024", "ilp=1,4 group=32", "group=32 trips=8192",
                             "type=double,int,long group=32,128,256,512",
                             "type=float,double,int,long ilp=8 groups_per_unit=64",
+                            "ilp=1,2,3 group=1024 groups_per_unit=2,64",
                             "type=float,double ilp=8 width=16 group=1 groups_per_unit=64 trips=16384"},
-                  .paper = {alone, others, ends, peak, wide},
-                  .full = {alone, others, ends, peak, wide,
+                  .paper = {alone, others, ends, full_of_items, peak, wide},
+                  .full = {alone, others, ends, full_of_items, peak, wide,
                            "ilp=1,4,8,16 unroll=4,16 groups_per_unit=64 group=64,256,1024 trips=4096,8192"}},
       .view = {.rows = {"ilp"}, .columns = {"group"}, .quantity = "rate"},
       .derived = {{"chains_per_group", "independent chains of a work-group"}},

@@ -212,13 +212,13 @@ Family ceiling() {
   const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run"};
   // The trips of these are no whole rounds through local memory: the sum tells where an item read.
   const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
-  const Values types = {"float", "double", "int"};
+  const Values types = {"float", "double", "int", "long"};
   const Sweeps caches = {
       "kernel=reread,reread_run "
       "n=262144,1048576,2097152,4194304,8388608,16777216,33554432,67108864,134217728"};
   const Sweeps quick = {"kernel=" + memory + " n=134217728", "kernel=" + local + " trips=129",
                         "kernel=" + arithmetic + " type=float trips=1024,2048",
-                        "kernel=" + arithmetic + " type=double,int trips=2048"};
+                        "kernel=" + arithmetic + " type=double,int,long trips=2048"};
   // Larger arrays are read a little faster still.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728", "kernel=read,read_run n=268435456",
                            "kernel=" + local + " trips=129,513",
@@ -270,9 +270,9 @@ Family ceiling() {
             if (at.text("kernel").starts_with("reread")) return plan_of_reread(at);
             if (at.text("kernel").starts_with("local")) return plan_of_local_read(at, device);
             if (!at.text("kernel").starts_with("arithmetic")) return plan_of_memory(at);
-            return for_types<float, double, std::int32_t>([]<class T>(const Case& c, const DeviceInfo& d) {
-              return plan_of_arithmetic<T>(c, d);
-            })(at, device);
+            return for_types<float, double, std::int32_t, std::int64_t>(
+                []<class T>(const Case& c, const DeviceInfo& d) { return plan_of_arithmetic<T>(c, d); })(
+                at, device);
           },
       .findings = findings};
 }

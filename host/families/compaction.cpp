@@ -157,9 +157,11 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
                        std::uint64_t& moved) {
   const std::uint64_t unit = s.ptx ? bundle : s.group;
   const std::uint64_t chunks = ceil_div(s.n, unit * s.width);
-  const std::uint64_t groups = std::min(
-      std::max(device.units() * s.groups_per_unit, ceil_div(chunks * unit, device.most_turns() * s.group)),
-      ceil_div(chunks * unit, s.group));
+  const std::uint64_t fixed = at.count("groups", 0, 1 << 20);
+  const std::uint64_t wanted = fixed > 0 ? fixed : device.units() * s.groups_per_unit;
+  const std::uint64_t groups =
+      std::min(std::max(wanted, ceil_div(chunks * unit, device.most_turns() * s.group)),
+               ceil_div(chunks * unit, s.group));
   const std::uint64_t units = groups * s.group / unit;
   const Buffer sums = garbage(p, at.seed, 4 * units);
   const Range all = {groups * s.group}, group = {s.group};
@@ -294,7 +296,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 
   p.cost = {.read = s.n * s.key_bytes,
             .written = kept * (s.key_bytes + (s.index ? 4 : 0)) + 8,
-            .flops = 0,
+            .flops = s.n,  // the predicate
             .items = s.n};
   p.ceiling = Ceiling::copy;
   std::uint64_t moved = p.cost.read + p.cost.written;
@@ -397,68 +399,75 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }
 
 std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
-  return {{"kernel",
-           "three_pass: flags, their scan, scatter; billeter: few units of lanes count and move a sequence "
-           "each; spataro: tiles are counted, the counts scanned, keys ranked by votes; orange_owls: the "
-           "votes are kept as masks, and only what they keep is read again; hughes: one pass, tiles wait "
-           "for their section and the one before; single_pass: counts by look-back; ranked: with packed "
-           "ranks or votes; staged: kept keys are collected in local memory; pipelined: the next tile's "
-           "loads before the wait; unordered: an atomic add per group, the order is not kept; cpu: one "
-           "item appends without a branch",
-           kernels()},
-          {"type",
-           "of the keys; struct16: four words, of which the predicate looks at one",
-           {"uint", "ulong", "float", "struct16"}},
-          {"predicate", "what is kept; less_than: half of the type's range", predicates},
-          {.name = "kept",
-           .meaning = "fraction of the keys that is kept",
-           .values = {0.5, 0.0, 0.01, 0.1, 0.25, 0.75, 0.9, 1.0},
-           .takes = fractions(0, 1)},
-          {"pattern",
-           "where they are: random; alternating: spread evenly, as in 1,0,3,0,5; runs: a thousand keys "
-           "share "
-           "their lot; sorted: the kept ones first",
-           patterns},
-          {"output", "key: the keys; key_index: and where they were", {"key", "key_index"}},
-          {.name = "n", .meaning = "keys", .values = {1 << 22}, .takes = whole(1, most_keys)},
-          {.name = "width", .meaning = "keys of a load", .values = {4, 1, 2}, .takes = powers_of_two(1, 4)},
-          {.name = "group",
-           .meaning = "items of a work-group",
-           .values = {256},
-           .tunable = true,
-           .takes = multiples_of(bundle, bundle, 1024)},
-          {.name = "rows",
-           .meaning = "vectors of a work-item and a tile",
-           .values = {8},
-           .tunable = true,
-           .takes = whole(1, 32)},
-          {.name = "per_item",
-           .meaning = "counts of a work-item that scans them",
-           .values = {8},
-           .tunable = true,
-           .takes = whole(1, 64)},
-          window_axis(),
-          {.name = "groups_per_unit",
-           .meaning = "work-groups per compute unit, of pipelined and billeter",
-           .values = {4},
-           .tunable = true,
-           .takes = whole(1, 1024)},
-          {"ranks",
-           "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
-           "a "
-           "bit per key; sums: a word per vector",
-           {"packed", "votes", "sums"}},
-          {"write",
-           "how billeter writes: scattered; collected in local memory; by_ratio: as a sequence keeps few or "
-           "many",
-           {"by_ratio", "scattered", "collected"}},
-          {"lanes",
-           "how items exchange: portable: through local memory; ptx: NVIDIA's shuffles and votes",
-           {"portable", "ptx"}},
-          chunk_axis(16, 1 << 16),
-          polls_axis(polls),
-          state_axis(),
-          drop_axis()};
+  return {
+      {"kernel",
+       "three_pass: flags, their scan, scatter; billeter: few units of lanes count and move a sequence "
+       "each; spataro: tiles are counted, the counts scanned, keys ranked by votes; orange_owls: the "
+       "votes are kept as masks, and only what they keep is read again; hughes: one pass, tiles wait "
+       "for their section and the one before; single_pass: counts by look-back; ranked: with packed "
+       "ranks or votes; staged: kept keys are collected in local memory; pipelined: the next tile's "
+       "loads before the wait; unordered: an atomic add per group, the order is not kept; cpu: one "
+       "item appends without a branch",
+       kernels()},
+      {"type",
+       "of the keys; struct16: four words, of which the predicate looks at one",
+       {"uint", "ulong", "float", "struct16"}},
+      {"predicate", "what is kept; less_than: half of the type's range", predicates},
+      {.name = "kept",
+       .meaning = "fraction of the keys that is kept",
+       .values = {0.5, 0.0, 0.01, 0.1, 0.25, 0.75, 0.9, 1.0},
+       .takes = fractions(0, 1)},
+      {"pattern",
+       "where they are: random; alternating: spread evenly, as in 1,0,3,0,5; runs: a thousand keys "
+       "share "
+       "their lot; sorted: the kept ones first",
+       patterns},
+      {"output", "key: the keys; key_index: and where they were", {"key", "key_index"}},
+      {.name = "n", .meaning = "keys", .values = {1 << 22}, .takes = whole(1, most_keys)},
+      {.name = "width", .meaning = "keys of a load", .values = {4, 1, 2}, .takes = powers_of_two(1, 4)},
+      {.name = "group",
+       .meaning = "items of a work-group",
+       .values = {256, 32, 64, 128, 512, 1024},
+       .tunable = true,
+       .takes = multiples_of(bundle, bundle, 1024)},
+      {.name = "rows",
+       .meaning = "vectors of a work-item and a tile",
+       .values = {8, 1, 2, 4, 6, 12, 16},
+       .tunable = true,
+       .takes = whole(1, 32)},
+      {.name = "per_item",
+       .meaning = "counts of a work-item that scans them",
+       .values = {8, 2, 4, 16},
+       .tunable = true,
+       .takes = whole(1, 64)},
+      window_axis(),
+      {.name = "groups_per_unit",
+       .meaning = "work-groups per compute unit, of pipelined and billeter",
+       .values = {4, 1, 2, 3, 6, 8, 16},
+       .tunable = true,
+       .takes = whole(1, 1024)},
+      {.name = "groups",
+       .meaning = "work-groups of billeter in all, whatever the device: 120 were published; 0: by the unit",
+       .values = {0, 120, 480},
+       .tunable = true,
+       .takes = whole(0, 1 << 20),
+       .when = [](const Case& at) { return at.is("kernel", "billeter"); }},
+      {"ranks",
+       "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
+       "a "
+       "bit per key; sums: a word per vector",
+       {"packed", "votes", "sums"}},
+      {"write",
+       "how billeter writes: scattered; collected in local memory; by_ratio: as a sequence keeps few or "
+       "many",
+       {"by_ratio", "scattered", "collected"}},
+      {"lanes",
+       "how items exchange: portable: through local memory; ptx: NVIDIA's shuffles and votes",
+       {"portable", "ptx"}},
+      chunk_axis(16, 1 << 16),
+      polls_axis(polls),
+      state_axis(),
+      drop_axis()};
 }
 
 Presets presets_of(const Values& patterns, const Values& predicates) {
@@ -473,6 +482,7 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
   return {.smoke = {"kernel=" + tile_kernels + " n=1,4099 group=64 rows=2 per_item=2",
                     "kernel=three_pass,billeter n=1,4099 group=64 rows=1 per_item=2 groups_per_unit=2",
                     "kernel=cpu n=1,4099 chunk_kib=1",
+                    "kernel=billeter n=20011 width=2 group=128 per_item=2 groups=120",
                     "kernel=billeter,staged,pipelined,cpu predicate=less_than kept=0,1 n=2053 group=32 "
                     "rows=3 per_item=2 groups_per_unit=1 chunk_kib=1",
                     "kernel=staged type=ulong predicate=even pattern=alternating kept=0.75 output=key_index "
@@ -484,12 +494,26 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                     "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted kept=0.1 "
                     "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2"},
           .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1", "kernel=cpu kept=0,1"},
+          // As published: 120 groups of 128, or as many sequences of 32 items where a group does not run in
+          // lock-step; and one key per item and tile. Then what devices want today, and what NVIDIA's own
+          // shuffles bring.
           .paper = {"kernel=" + kernels() + " kept=" + ratios + " n=16777216",
+                    "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1",
+                    "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120",
+                    "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=32 groups=480",
+                    "kernel=spataro,orange_owls kept=" + ratios + " n=16777216 width=1 group=128,512 rows=1",
+                    "kernel=billeter kept=" + ratios + " n=16777216 groups_per_unit=8,16",
+                    "kernel=" + of_series + " n=" + sizes,
+                    "kernel=billeter n=" + sizes + " width=2 group=128 groups=120",
+                    "kernel=spataro,orange_owls n=" + sizes + " width=1 group=128 rows=1",
+                    "kernel=" + of_series + " pattern=" + patterns + " n=16777216",
                     "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 lanes=ptx",
-                    "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1 lanes=portable,ptx",
-                    "kernel=billeter kept=" + ratios + " n=16777216 groups_per_unit=8,16 lanes=ptx",
+                    "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1 lanes=ptx",
+                    "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120 lanes=ptx",
+                    "kernel=spataro,orange_owls kept=" + ratios +
+                        " n=16777216 width=1 group=128,512 rows=1 lanes=ptx",
                     "kernel=" + of_series + " n=" + sizes + " lanes=ptx",
-                    "kernel=" + of_series + " pattern=" + patterns + " n=16777216 lanes=ptx"},
+                    "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 lanes=ptx"},
           .full = {"kernel=" + kernels() + " kept=" + ratios + " n=1048576,16777216,268435456",
                    "kernel=" + on_lanes + " kept=" + ratios + " n=1048576,16777216,268435456 lanes=ptx",
                    "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 width=1,2 lanes=ptx",

@@ -7,7 +7,9 @@
 //
 // Counted bytes: every element read once and written once.
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "suite/family.hpp"
@@ -48,6 +50,7 @@ Split split_of(const Case& at, std::uint64_t vectors, std::uint64_t sequences, s
     const std::uint64_t chunks = vectors / lanes;
     return make(lanes, chunks / sequences, chunks % sequences);
   }
+  if (at.is("split", "even")) return make(1, vectors / sequences, vectors % sequences);
   // Whole turns of the lanes, so that every sequence begins where a full access may.
   return make(lanes, ceil_div(ceil_div(vectors, lanes), sequences), 0);
 }
@@ -98,6 +101,21 @@ void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out
                           [split](std::uint64_t s) { return static_cast<std::uint32_t>(split.end(s)); });
 }
 
+// The number of a launch in the published searches, and plots: by items of a group, then by groups. They left
+// out one element per item, which is no loop.
+std::optional<std::int64_t> measurement_of(const Case& at) {
+  const std::int64_t group = at.number("group");
+  if (at.number("n") != published_n || at.is("form", "published")) return {};
+  if (at.is("kernel", "no_loop") && group % 32 == 0 && group <= 1024) return group / 32;
+  if (!at.is("kernel", "grid_stride") && !at.is("kernel", "warp_stride")) return {};
+  const std::int64_t step = published_n / group / 32,
+                     threads = std::countr_zero(static_cast<std::uint64_t>(group)) - 6;
+  const bool searched =
+      std::has_single_bit(static_cast<std::uint64_t>(group)) && group >= 64 && group <= 1024;
+  if (!searched || at.number("groups") % step != 0 || at.number("groups") >= 32 * step) return {};
+  return 31 * threads + at.number("groups") / step;
+}
+
 std::string fault_of(const Case& at) {
   if (at.is("kernel", "no_loop")) return "as published, the number of groups is rounded down";
   if (at.is("kernel", "warp_stride") && at.number("width") == 4)
@@ -144,6 +162,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     const std::size_t items = ceil_div(vectors, ilp);
     p.launch(kernel, {round_up(items, group)}, {group}, out, in, count);
   }
+  if (const auto number = measurement_of(at)) p.derive("measurement", *number);
   p.expect<T>(out, value);
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
   p.ceiling = Ceiling::copy;
@@ -182,7 +201,8 @@ Sweeps published_search() {
       Values groups;
       for (std::int64_t k = 1; k <= 32; ++k) groups.emplace_back(k * (published_n / group / 32));
       sweeps.push_back("kernel=" + Values{kernel} + " width=" + widths + " group=" + Values(group) +
-                       " groups=" + groups);
+                       " groups=" + groups +
+                       (Values{kernel} == Values{"warp_stride"} ? " split=even,turns" : ""));
     }
   }
   sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " group=" + Values{billeter_items} +
@@ -278,8 +298,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       continue;
     }
     if (fastest == nullptr || o.time_s < fastest->time_s) fastest = &o;
-    searches[o.at.text("kernel") + (o.at.is("setup", "inside") ? "_inside" : "") + "_width" +
-             std::to_string(o.at.number("width"))]
+    searches[o.at.text("kernel") + (o.at.is("setup", "inside") ? "_inside" : "") +
+             (o.at.is("split", "even") ? "_even" : "") + "_width" + std::to_string(o.at.number("width"))]
         .push_back(&o);
   }
   std::vector<Finding> out;
@@ -364,6 +384,14 @@ Family copy() {
             .meaning =
                 "the split into sequences: outside: computed before; inside: by a launch that is timed too",
             .values = both},
+           {.name = "split",
+            .meaning =
+                "of warp_stride: turns: sequences are whole turns of their lanes; even: as published, of "
+                "n / sequences vectors, or one more",
+            .values = {"turns", "even"},
+            .tunable = true,
+            .when =
+                [](const Case& at) { return at.is("kernel", "warp_stride") && at.is("form", "corrected"); }},
            {.name = "n", .meaning = "elements", .values = Values(published_n), .takes = whole(1, UINT32_MAX)},
            {.name = "form",
             .meaning = "corrected: copies the array; published: exhibit of a launch that does not cover it",
@@ -377,6 +405,7 @@ Family copy() {
                      "kernel=no_loop type=uchar width=8,16 n=1009", "kernel=no_loop store=streaming n=1009",
                      "kernel=buffer n=1,1009",
                      "kernel=warp_stride group=64,96 groups=3 setup=inside n=65,1009",
+                     "kernel=warp_stride width=1,2 group=64 groups=3 setup=" + both + " split=even n=1,1009",
                      "kernel=billeter width=1 group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " n=20011",
                      "kernel=billeter_chag group=" + Values{billeter_items} +
@@ -406,7 +435,8 @@ Family copy() {
                published_exhibits()},
       .view = {.rows = {"kernel", "type", "width"}, .columns = {"n"}, .quantity = "rate"},
       .derived = {{"lanes", "neighbouring items that share a sequence"},
-                  {"sequence_size", "vectors of the longest sequence"}},
+                  {"sequence_size", "vectors of the longest sequence"},
+                  {"measurement", "number of the launch in the published search and its plot"}},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),

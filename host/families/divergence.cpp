@@ -6,14 +6,38 @@
 // C = A + B on even rows or columns, A - B on odd ones, n x n. The published unweave and nobranch kernels
 // never computed that; here they are corrected, and the originals are exhibits (form=published).
 //
-// Counted bytes: every operand matrix read once, C written once.
+// Counted bytes: every operand matrix read once, C written once, without what lies between rows; of every
+// launch.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 #include "suite/family.hpp"
 
 namespace clweave {
 
 namespace {
+
+// The names of the published code, which has its rows in dimension 0; empty where it has no such kernel.
+std::string published_name(const Case& at) {
+  static const std::map<std::string, std::pair<const char*, const char*>> names = {
+      {"loop", {"MyAdd", "MyAdd_col"}},
+      {"grid", {"MyAdd_2D", "MyAdd_2D_col"}},
+      {"unweave", {"MyAdd_2D_unweave", "MyAdd_2D_unweave_col"}},
+      {"nobranch", {"MyAdd_2D_nobranch", "MyAdd_2D_col_nobranch"}}};
+  const auto it = names.find(at.text("kernel"));
+  if (it == names.end() || !at.is("mapping", "row_first")) return {};
+  return at.is("parity", "row") ? it->second.first : it->second.second;
+}
+
+// What an output holds where nothing was written.
+template <class T>
+T unwritten(std::uint64_t i) {
+  T value;
+  std::memcpy(&value, &poison[i * sizeof(T) % poison.size()], sizeof(T));
+  return value;
+}
 
 template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
@@ -22,6 +46,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const bool parity_row = at.is("parity", "row");
   const bool both = at.is("operands", "ab");
   const bool published = at.is("form", "published");
+  const std::uint64_t padding = at.count("padding", 0, 1 << 20), pitch = n + padding;
+  const std::uint64_t launches = at.count("launches", 1, 16);
   const Range local = range_of(text_of(at.at("group")));
   if (local.size() != (kernel == "loop" ? 1 : 2))
     throw Error(Kind::unsupported, "group=" + text_of(local) +
@@ -37,24 +63,30 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("T", type_name<T>()).define("T_BITS", 8 * sizeof(T));
   p.define("PARITY_ROW", parity_row ? 1 : 0).define("ROW_FIRST", at.is("mapping", "row_first") ? 1 : 0);
   p.define("OPERANDS_AB", both ? 1 : 0).define("GUARD", global[0] != n || global.back() != n ? 1 : 0);
+  p.define("PADDING", padding).define("INDEX", at.text("index"));
+  Plan::need(at.is("index", "ulong") || n * pitch <= UINT32_MAX, "the matrix has more places than a uint");
 
   const Random<T> left(at.seed, 1);
   const Random<T> right(at.seed, 2);
-  const auto a = p.input<T>(n * n, left);
-  const auto b = both ? p.input<T>(n * n, right) : a;
-  const auto c = p.output<T>(n * n);
+  const auto a = p.input<T>(n * pitch, left);
+  const auto b = both ? p.input<T>(n * pitch, right) : a;
+  const auto c = p.output<T>(n * pitch);
   // OpenCL C keeps `select` and `signbit` for itself.
   std::string entry = kernel == "select" || kernel == "signbit" ? kernel + "_" : kernel;
   if (published) entry += "_published";
-  p.launch(entry, global, local, a, b, c, static_cast<std::uint32_t>(n));
+  for (std::uint64_t launch = 0; launch < launches; ++launch)
+    p.launch(entry, global, local, a, b, c, static_cast<std::uint32_t>(n));
   p.expect<T>(c, [=](std::uint64_t i) {
-    const std::uint64_t decides = parity_row ? i / n : i % n;
+    if (i % pitch >= n) return unwritten<T>(i);
+    const std::uint64_t decides = parity_row ? i / pitch : i % pitch;
     const T other = both ? right(i) : left(i);
     return decides % 2 == 0 ? left(i) + other : left(i) - other;
   });
-  const std::uint64_t matrix = n * n * sizeof(T);
-  p.cost = {.read = both ? 2 * matrix : matrix, .written = matrix, .flops = n * n, .items = n * n};
+  const std::uint64_t elements = launches * n * n, bytes = elements * sizeof(T);
+  p.cost = {.read = both ? 2 * bytes : bytes, .written = bytes, .flops = elements, .items = elements};
   p.ceiling = Ceiling::copy;
+  if (const std::string name = published_name(at); !name.empty())
+    p.derived.emplace_back("published_as", name);
   if (published)
     p.exhibit = kernel == "unweave" ? "as published, its index is initialised from itself"
                                     : "as published, its factor is 1 - 2 in an unsigned type";
@@ -65,6 +97,7 @@ bool makes_sense(const Case& at) {
   const bool line = text_of(at.at("group")).find('x') == std::string::npos;
   if (at.is("kernel", "loop") != line) return false;
   if (at.is("form", "corrected")) return true;
+  if (at.number("padding") != 0 || !at.is("index", "ulong")) return false;
   return (at.is("kernel", "unweave") || at.is("kernel", "nobranch")) && at.is("mapping", "row_first");
 }
 
@@ -87,6 +120,55 @@ std::optional<double> ratio(const std::vector<Outcome>& outcomes, const std::str
   }
   if (pairs == 0) return {};
   return std::exp(sum / pairs);
+}
+
+// Milliseconds of a 1024 x 1024 matrix on a Tesla C1060, a GeForce GTX 460 and a Radeon HD 6750M, A alone.
+struct Published {
+  const char* name;
+  std::array<double, 3> ms;
+};
+constexpr std::array published_times = {Published{"MyAdd", {1.848, 2.196, 21.776}},
+                                        Published{"MyAdd_2D", {7.130, 0.520, 2.238}},
+                                        Published{"MyAdd_2D_unweave", {0.406, 0.092, 1.920}},
+                                        Published{"MyAdd_col", {1.847, 2.200, 20.437}},
+                                        Published{"MyAdd_2D_col", {6.863, 0.712, 3.327}},
+                                        Published{"MyAdd_2D_unweave_col", {8.416, 0.478, 2.480}}};
+
+// The published table: milliseconds by kernel, and the speed-up over MyAdd, of doubles where there are any;
+// and the time of one of two launches, as their author took it.
+void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::map<std::string, const Outcome*>> by_type;
+  std::map<std::string, const Outcome*> twice;  // by the id of the single launch
+  for (const auto& o : outcomes) {
+    const std::string name = published_name(o.at);
+    if (name.empty() || o.at.number("n") != 1024 || !o.at.is("form", "corrected")) continue;
+    if (!o.at.is("operands", "a") || !o.at.is("index", "ulong") || o.at.number("padding") != 0) continue;
+    if (text_of(o.at.at("group")) != (o.at.is("kernel", "loop") ? "256" : "16x16")) continue;
+    if (o.at.number("launches") == 1) by_type[o.at.text("type")][name] = &o;
+    if (o.at.number("launches") == 2) twice[o.at.text("type") + name] = &o;
+  }
+  for (const auto& [type, by_name] : by_type) {
+    if (!by_name.contains("MyAdd")) continue;
+    const double first = by_name.at("MyAdd")->time_s;
+    for (const auto& [name, o] : by_name) {
+      std::string text = fmt::format("{} of {}: {:.4g} ms, {:.3g} times as fast as MyAdd", name, type,
+                                     1e3 * o->time_s, first / o->time_s);
+      for (const auto& [published, ms] : published_times) {
+        if (name == published)
+          text += fmt::format(
+              "; published {} ms, {:.3g}x (Tesla C1060), {} ms, {:.3g}x (GTX 460), {} ms, {:.3g}x "
+              "(HD 6750M)",
+              ms[0], published_times[0].ms[0] / ms[0], ms[1], published_times[0].ms[1] / ms[1], ms[2],
+              published_times[0].ms[2] / ms[2]);
+      }
+      if (twice.contains(type + name))
+        text += fmt::format("; by the difference of two launches and one {:.4g} ms",
+                            1e3 * (twice.at(type + name)->time_s - o->time_s));
+      std::string finding = "ms_" + name + "_" + type;
+      std::ranges::transform(finding, finding.begin(), [](unsigned char c) { return std::tolower(c); });
+      out.push_back({finding, 1e3 * o->time_s, "ms", text});
+    }
+  }
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
@@ -126,6 +208,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       "time of the branch over arithmetic in its place");
   add("parity_row_over_column", ratio(outcomes, "parity", "row", "column", of_kernel("grid")),
       "time of grid when the row decides over when the column does");
+  add_published_table(out, outcomes);
   return out;
 }
 
@@ -143,8 +226,9 @@ Family divergence() {
       .name = "divergence",
       .question = "What do divergent branches cost beside the access pattern of the same kernel?",
       .axes = {{.name = "kernel",
-                .meaning = "loop: one item per line; grid: one per element; unweave: neighbours take the "
-                           "same branch; nobranch, select, signbit: no branch in the source",
+                .meaning = "loop: one item per line, MyAdd; grid: one per element, MyAdd_2D; unweave: "
+                           "neighbours take the same branch, MyAdd_2D_unweave; nobranch, select, signbit: no "
+                           "branch in the source",
                 .values = kernels},
                {.name = "parity", .meaning = "the index that decides between + and -", .values = parities},
                {.name = "mapping",
@@ -167,29 +251,54 @@ Family divergence() {
                 .takes = shapes(1, 65536)},
                {.name = "form",
                 .meaning = "corrected: does its work; published: exhibit of a known error",
-                .values = {"corrected", "published"}}},
+                .values = {"corrected", "published"}},
+               {.name = "padding",
+                .meaning =
+                    "elements between the end of a row and the next, so that rows are no powers of two",
+                .values = {0, 16},
+                .takes = whole(0, 1 << 20)},
+               {.name = "index",
+                .meaning =
+                    "type that places are computed in: ulong as in the published code, uint as in its text",
+                .values = {"ulong", "uint"}},
+               {.name = "launches",
+                .meaning = "one after the other, timed together: two and one differ by the time of a launch",
+                .values = {1, 2},
+                .takes = whole(1, 16)}},
       .presets = {.smoke = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                 " type=float n=33 group=" + locals,
                             "kernel=" + kernels + " operands=a n=1,64 group=" + locals,
                             "kernel=grid type=float n=64 group=32x8,64x4,256x1,1x256",
+                            "kernel=loop,grid,unweave type=float n=33 group=" + locals +
+                                " padding=16 index=uint launches=2",
                             "kernel=" + exhibits + " parity=" + parities + " type=float n=64 form=published"},
                   .quick = {"kernel=loop,grid,unweave,nobranch parity=" + parities + " mapping=" + mappings +
                                 " type=float n=4096 group=" + locals,
                             "kernel=grid parity=" + parities + " mapping=" + mappings + " type=float",
                             "kernel=select,signbit mapping=" + mappings + " type=float n=4096",
                             "kernel=" + exhibits + " parity=" + parities + " type=float form=published"},
-                  .paper = {"kernel=" + published_kernels + " parity=" + parities + " operands=" + operands +
-                                " group=" + locals,
+                  .paper = {"kernel=" + published_kernels + " parity=" + parities + " mapping=" + mappings +
+                                " operands=" + operands + " type=double,float group=" + locals,
+                            // What the published numbers may owe to their size, their index and their timing.
+                            "kernel=loop,grid,unweave parity=" + parities + " mapping=" + mappings +
+                                " operands=a type=double,float group=" + locals + " padding=16",
+                            "kernel=" + published_kernels + " parity=" + parities +
+                                " operands=a type=double,float group=" + locals + " index=uint",
+                            "kernel=" + published_kernels + " parity=" + parities +
+                                " operands=a type=double,float group=" + locals + " launches=2",
+                            "kernel=loop,grid,unweave mapping=" + mappings +
+                                " operands=a type=float n=4096,16384 group=" + locals + " padding=0,16",
                             "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
                                 " form=published"},
                   .full = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                " operands=" + operands +
-                               " type=double,float n=512,1000,1024,2048,4096,8192 group=" + locals,
+                               " type=double,float n=512,1000,1024,2048,4096,8192,16384 group=" + locals,
                            "kernel=grid,unweave parity=" + parities + " mapping=" + mappings +
                                " n=1024,1040,8192 group=16x16,32x8,64x4,256x1,1x256",
                            "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
                                " form=published"}},
       .view = {.rows = {"kernel"}, .columns = {"mapping", "parity"}, .quantity = "rate"},
+      .derived = {{"published_as", "the kernel's name in the published code"}},
       .makes_sense = makes_sense,
       .plan = for_types<float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),

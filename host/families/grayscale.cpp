@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "suite/family.hpp"
 
@@ -118,6 +120,89 @@ bool makes_sense(const Case& at) {
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
 
+// Milliseconds of 100 executions on a GeForce 8800 GT, by items of a group.
+struct Published {
+  const char* image;
+  std::map<std::int64_t, double> ms;
+};
+const std::array<Published, 2>& published_times() {
+  static const std::array<Published, 2> times = {
+      {{"2272x1704", {{32, 777}, {64, 794}, {128, 831}, {256, 883}, {512, 1005}}},
+       {"2275x3300", {{32, 4186}, {64, 2994}, {128, 2463}, {256, 2739}, {512, 4465}}}}};
+  return times;
+}
+
+// The least squares of y = a + b (x - vertex)^2 over x = log2 of the items of a group.
+struct Parabola {
+  double vertex, curvature, residual;  // items; by which y grows a doubling away from it; RMS over the mean
+};
+std::optional<Parabola> parabola_of(const std::map<std::int64_t, double>& points) {
+  if (points.size() < 4) return {};
+  // Orthogonal polynomials: no matrix to solve.
+  const auto n = static_cast<double>(points.size());
+  std::vector<double> x, y;
+  for (const auto& [items, value] : points) {
+    x.push_back(std::log2(static_cast<double>(items)));
+    y.push_back(value);
+  }
+  const auto mean = [&](auto of) {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += of(i);
+    return sum / n;
+  };
+  const double x_mean = mean([&](std::size_t i) { return x[i]; }),
+               y_mean = mean([&](std::size_t i) { return y[i]; });
+  const double spread = mean([&](std::size_t i) { return std::pow(x[i] - x_mean, 2); });
+  const double skew = mean([&](std::size_t i) { return std::pow(x[i] - x_mean, 3); });
+  const auto second = [&](std::size_t i) {
+    return std::pow(x[i] - x_mean, 2) - skew / spread * (x[i] - x_mean) - spread;
+  };
+  const double slope = mean([&](std::size_t i) { return (x[i] - x_mean) * y[i]; }) / spread;
+  const double curvature = mean([&](std::size_t i) { return second(i) * y[i]; }) /
+                           mean([&](std::size_t i) { return std::pow(second(i), 2); });
+  const double residual = std::sqrt(mean([&](std::size_t i) {
+    return std::pow(y[i] - y_mean - slope * (x[i] - x_mean) - curvature * second(i), 2);
+  }));
+  const double vertex = x_mean + skew / spread / 2 - slope / (2 * curvature);
+  return Parabola{std::exp2(vertex), curvature / y_mean, residual / y_mean};
+}
+
+std::string text_of_parabola(const Parabola& p) {
+  return fmt::format("{} at {:.4g} items, {:+.2g} of the mean per doubling squared, off by {:.2g} of it",
+                     p.curvature > 0 ? "least" : "most", p.vertex, p.curvature, p.residual);
+}
+
+// The published table: 100 executions of the naive kernel, by group; and the parabola that its author saw.
+void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  for (const auto& [image, published] : published_times()) {
+    std::map<std::int64_t, double> ms, same;  // the same: of the groups that were published
+    for (const auto& o : outcomes) {
+      if (!o.at.is("kernel", "naive") || !o.at.is("pitch", "tight") || !o.at.is("form", "corrected"))
+        continue;
+      if (text_of(o.at.at("image")) == image) ms[o.at.number("group")] = 1e5 * o.time_s;
+    }
+    for (const auto& [group, time] : ms) {
+      const auto then = published.find(group);
+      if (then != published.end()) same.insert({group, time});
+      out.push_back(
+          {fmt::format("ms_of_100_{}_{}", image, group), time, "ms",
+           fmt::format(
+               "100 executions on {} with groups of {}{}", image, group,
+               then == published.end() ? "" : fmt::format("; published {} ms (8800 GT)", then->second))});
+    }
+    const auto here = parabola_of(ms), then = parabola_of(published);
+    if (!here) continue;
+    std::string text =
+        fmt::format("a parabola of time over log2 of the group, {}: {}", image, text_of_parabola(*here));
+    if (const auto alike = parabola_of(same); alike)
+      text += "; of the published groups alone: " + text_of_parabola(*alike);
+    out.push_back({"parabola_vertex_" + std::string(image), here->vertex, "items",
+                   text + "; published: " + text_of_parabola(*then)});
+    out.push_back({"parabola_residual_" + std::string(image), here->residual, "of mean",
+                   "root of the mean square of what the parabola leaves, over the mean time"});
+  }
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::map<std::string, std::map<std::string, const Outcome*>> best;  // by image, then kernel and pitch
   for (const auto& o : outcomes) {
@@ -146,6 +231,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over that of pixel loads");
     ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over that with padded rows");
   }
+  add_published_table(out, outcomes);
   return out;
 }
 
@@ -156,6 +242,9 @@ Family grayscale() {
   const Values published_images = {"2272x1704", "2275x3300"};  // A and B
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
+  // And off the multiples of what runs in lock-step, up to what most devices take at most.
+  const Values plotted_groups = {32,  40,  48,  64,  80,  96,  100, 128,  160,
+                                 192, 256, 320, 384, 500, 512, 768, 1000, 1024};
   const Values pitches = {"tight", "padded"};
   // A's rows are whole groups of 32.
   const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",
@@ -191,12 +280,13 @@ Family grayscale() {
                 .values = {"corrected", "published"}}},
       .presets = {.smoke = Sweeps{"kernel=naive,staged,guarded,padded,bytes image=1x1,101x7 group=64",
                                   "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
-                                  "kernel=host_tail image=64x1,101x7 group=64",
+                                  "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
                                   "image=64x64 group=48 form=published"},
                   .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
                                   "image=" + published_images + " pitch=" + pitches + " group=32,64,128,512",
                                   "group=256 form=published"},
-                  .paper = all_of(published_images, published_groups) + exhibits,
+                  .paper = all_of(published_images, published_groups) +
+                           Sweeps{"image=" + published_images + " group=" + plotted_groups} + exhibits,
                   .full = all_of(published_images, all_groups) +
                           all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits},
       .view = {.rows = {"kernel", "pitch", "image"}, .columns = {"group"}, .quantity = "rate"},

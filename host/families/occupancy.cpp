@@ -6,12 +6,13 @@
 // only a few per unit that walk through the data.
 //
 // Counted bytes: a copy reads and writes n words; the kernels of local and private memory, whose values stay
-// on the chip, four words per step.
+// on the chip, four words per step; registers twelve bytes per multiply-add, its operands, as Volkov counted.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -53,6 +54,49 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = n};
   p.ceiling = Ceiling::copy;
   p.derive("bytes_in_flight", static_cast<std::int64_t>(tile * vector));
+  p.derive("item_bytes", static_cast<std::int64_t>(words * vector));
+  if (per_unit > 0) {
+    p.derive("items_per_unit", static_cast<std::int64_t>(group * per_unit));
+    p.derived.emplace_back("percent_of_2048",
+                           fmt::format("{:.3g}", 100.0 * static_cast<double>(group * per_unit) / 2048));
+  }
+  return p;
+}
+
+Plan plan_of_local_vector(Plan p, const Case& at, std::uint64_t items, std::uint64_t group,
+                          std::uint64_t trips) {
+  const Random<Word> value(at.seed, 1);
+  const auto in = p.input<Word>(4 * items, value);
+  const auto out = p.output<Word>(items);
+  p.launch("local_vector", {items}, {group}, out, in, static_cast<Word>(trips));
+  p.expect<Word>(out, [=](std::uint64_t item) {
+    const std::uint64_t first = item / group * group;
+    Word folded = 0;
+    for (std::uint64_t i = 0; i < trips; ++i) {
+      for (std::uint64_t k = 0; k < 4; ++k) folded += value(4 * (first + (item - first + i) % group) + k);
+    }
+    return folded;
+  });
+  const std::uint64_t words = items * trips * 4;
+  p.cost = {.read = sizeof(Word) * words, .written = sizeof(Word) * items, .flops = 0, .items = words};
+  return p;
+}
+
+Plan plan_of_registers(Plan p, const Case& at, std::uint64_t items, std::uint64_t group,
+                       std::uint64_t trips) {
+  // Whole numbers and a scale of 1, which the compiler does not know, keep every step exact.
+  const Random<std::uint8_t> start(at.seed, 1);
+  const auto in = p.input<float>(items, [=](std::uint64_t i) { return static_cast<float>(start(i)); });
+  const auto out = p.output<float>(items);
+  p.launch("registers", {items}, {group}, out, in, 1.0F, 1.0F, static_cast<Word>(trips));
+  p.expect<float>(out, [=](std::uint64_t i) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t chain = 0; chain < 8; ++chain) sum += (chain + 1) * (start(i) + chain + trips);
+    return static_cast<float>(sum);
+  });
+  const std::uint64_t steps = items * trips * 8;
+  p.cost = {.read = 12 * steps, .written = sizeof(float) * items, .flops = 2 * steps, .items = steps};
+  p.ceiling = Ceiling::arithmetic_float;
   return p;
 }
 
@@ -64,6 +108,11 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   const std::uint64_t items = device.units() * 64 * group;
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", 1).define("V", "uint");
+  if (at.is("kernel", "registers")) return plan_of_registers(std::move(p), at, items, group, trips);
+  if (at.is("kernel", "local_vector")) {
+    Plan::need_local(device, 2 * group * 4 * sizeof(Word));
+    return plan_of_local_vector(std::move(p), at, items, group, trips);
+  }
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(items, value);
   const auto out = p.output<Word>(items);
@@ -87,8 +136,63 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
+// Long enough that the first loads, which may find what an earlier launch left in a cache, do not matter.
+constexpr std::uint64_t hops = 40009;
+
+Plan plan_of_latency(const Case& at) {
+  const std::uint64_t n = at.count("n", 256, std::int64_t{1} << 31);
+  Plan::need(std::has_single_bit(n), "n must be a power of two");
+  return plan_of_walks(at.seed, n * sizeof(Word), hops, 1);
+}
+
 Plan plan(const Case& at, const DeviceInfo& device) {
+  if (at.is("kernel", "chase")) return plan_of_latency(at);
   return at.is("kernel", "copy") ? plan_of_copy(at, device) : plan_of_steps(at, device);
+}
+
+// What Volkov drew side by side: the operands of a multiply-add come from registers, as fast as it goes; what
+// local memory gives; what memory gives, read and written.
+void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  std::map<std::string, double> best;  // bytes a second
+  for (const auto& o : outcomes) {
+    const std::string& kernel = o.at.text("kernel");
+    double& most = best[kernel.starts_with("local") ? "local" : kernel];
+    most = std::max(most, static_cast<double>(o.bytes) / o.time_s);
+  }
+  const auto ratio = [&](const char* name, const char* fast, const char* slow, const char* text) {
+    if (best[fast] > 0 && best[slow] > 0)
+      out.push_back({name, best[fast] / best[slow], "ratio",
+                     fmt::format("{}: {:.4g} over {:.4g} GB/s", text, 1e-9 * best[fast], 1e-9 * best[slow])});
+  };
+  ratio("registers_over_local", "registers", "local",
+        "three operands of each multiply-add over what local memory gives; published 6 (GTX 480)");
+  ratio("local_over_memory", "local", "copy",
+        "what local memory gives over the best copy, read and written; published 7.6 (GTX 480)");
+}
+
+// Little's law with a latency measured by itself: one item's dependent loads.
+void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
+                             const DeviceInfo& device) {
+  double latency = 0, read = 0;  // of the largest memory walked through; bytes a second, of a unit
+  std::int64_t largest = 0;
+  for (const auto& o : outcomes) {
+    if (o.at.is("kernel", "chase") && o.at.number("n") >= largest) {
+      largest = o.at.number("n");
+      latency = o.time_s / static_cast<double>(hops);
+    }
+    if (o.at.is("kernel", "copy"))
+      read = std::max(
+          read, 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units()));
+  }
+  if (latency == 0 || read == 0) return;
+  const double bytes = latency * read;
+  const auto items = static_cast<std::int64_t>(device.max_group);
+  out.push_back(
+      {"bytes_in_flight_of_chase", bytes, "B",
+       fmt::format("a dependent load takes {:.4g} ns: by Little's law the best copy needs {:.4g} KiB in "
+                   "flight per compute unit, {:.0f} items of 4 bytes each, or {:.4g} bytes of each of {}; "
+                   "published 25000 items, or 106 bytes of 1024 (M2090)",
+                   1e9 * latency, bytes / 1024, bytes / 4, bytes / static_cast<double>(items), items)});
 }
 
 double in_flight(const Case& at) {
@@ -103,10 +207,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::map<std::string, double> chip;  // rate of the kernels of local and private memory
   std::int64_t n = 0;
   for (const auto& o : outcomes) {
-    if (o.at.is("kernel", "copy")) {
-      n = std::max(n, o.at.number("n"));
-      continue;
-    }
+    if (o.at.is("kernel", "copy")) n = std::max(n, o.at.number("n"));
+    if (!o.at.is("kernel", "local") && !o.at.is("kernel", "private")) continue;
     double& best = chip[o.at.text("kernel")];
     best = std::max(best, static_cast<double>(o.at.number("group") * o.at.number("n")) / o.time_s);
   }
@@ -148,8 +250,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     out.push_back({"bytes_in_flight_measured", needed->first, "B", text});
   }
   if (chip.size() == 2)
-    out.push_back({"private_over_local", chip["private"] / chip["local"], "ratio",
-                   "rate of private over that of local memory; published 6 (GTX 480)"});
+    out.push_back(
+        {"private_over_local", chip["private"] / chip["local"], "ratio",
+         "rate of private over that of local memory, with an operation of whole numbers to each word"});
+  add_levels(out, outcomes);
+  add_prediction_of_chase(out, outcomes, device);
   return out;
 }
 
@@ -158,25 +263,28 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 Family occupancy() {
   const Values types = {"float", "float2", "float4", "float8", "float16"};
   const Values words = {1, 2, 4, 8, 14};
-  const Values groups = {32, 64, 128, 256, 512, 1024};
+  const Values groups = {1, 32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024};
   const Sweep launched = {{"words", words}, {"type", {"float", "float2", "float4"}}, {"group", groups}};
   const Sweep limited = {{"words", words},
                          {"type", {"float", "float4"}},
                          {"group", {64}},
-                         {"local_bytes", {8192, 16384, 32768}}};
-  const Sweep walked = {{"words", {1, 2, 4, 8}},
+                         {"local_bytes", {8192, 16384, 32768, 49152}}};
+  // From a bundle of 32 items per compute unit, 2 % of 2048, to half of them.
+  const Sweep walked = {{"words", words},
                         {"type", {"float4"}},
-                        {"group", {256, 512}},
+                        {"group", {32, 64, 96, 128, 256, 512}},
                         {"groups_per_unit", {1, 2, 4}},
                         {"n", {50331648}}};
-  const Sweep chip = {{"kernel", {"local", "private"}}, {"n", {1024, 2048}}};
+  const Sweep chip = {{"kernel", {"local", "local_vector", "private", "registers"}}, {"n", {1024, 2048}}};
+  const Sweep latency = {{"kernel", {"chase"}}, {"n", {67108864}}};
   return {
       .name = "occupancy",
       .question = "How many bytes must be in flight to keep memory busy, and can few items do it?",
       .axes = {{.name = "kernel",
                 .meaning = "copy: all loads of an item before its stores; local, private: four words of that "
-                           "memory per step",
-                .values = {"copy", "local", "private"}},
+                           "memory per step; local_vector: as one vector; registers: eight multiply-adds per "
+                           "step; chase: one item, whose every load waits for the one before",
+                .values = {"copy", "local", "private", "local_vector", "registers", "chase"}},
                {.name = "words",
                 .meaning = "words that an item of a copy has in flight",
                 .values = words,
@@ -188,12 +296,13 @@ Family occupancy() {
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "group",
                 .meaning = "items of a work-group",
-                .values = {256, 32, 64, 128, 512, 1024},
+                .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
                 .former = {"work_group"},
-                .takes = whole(1, 65536)},
+                .takes = whole(1, 65536),
+                .when = [](const Case& at) { return !at.is("kernel", "chase"); }},
                {.name = "local_bytes",
                 .meaning = "local memory that each group of a copy occupies and does not use",
-                .values = {0, 8192, 16384, 32768},
+                .values = {0, 8192, 16384, 32768, 49152},
                 .takes = whole(0, 1 << 24),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "groups_per_unit",
@@ -202,18 +311,24 @@ Family occupancy() {
                 .takes = whole(0, 4096),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "n",
-                .meaning = "32-bit words copied; steps of an item for local and private",
+                .meaning = "32-bit words copied, or walked through by chase; steps of an item for the others",
                 .values = {67108864, 50331648, 1024, 2048},
                 .takes = whole(1, std::int64_t{1} << 31)}},
       .presets = {.smoke = {"words=1,14 type=float,float4 group=32 n=4,5012",
                             "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_unit=2 n=4016",
-                            "kernel=local,private group=32 n=5"},
+                            "kernel=local,local_vector,private,registers group=32 n=5,67",
+                            "kernel=chase n=4096"},
                   .quick = {"words=1,4,8 type=float,float4 n=16777216",
-                            "words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216", chip},
-                  .paper = {launched, limited, walked, chip},
-                  .full = {"words=" + words + " type=" + types + " group=" + groups, limited, walked, chip}},
+                            "words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216",
+                            "words=14 type=float4 group=64,96 groups_per_unit=1 n=16777216", chip, latency},
+                  .paper = {launched, limited, walked, chip, latency},
+                  .full = {"words=" + words + " type=" + types + " group=" + groups, limited, walked, chip,
+                           latency}},
       .view = {.rows = {"words", "type"}, .columns = {"group"}, .quantity = "rate"},
-      .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"}},
+      .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"},
+                  {"item_bytes", "of those, an item's"},
+                  {"items_per_unit", "on a compute unit, where their groups walk through the data"},
+                  {"percent_of_2048", "the same, of what a unit of NVIDIA's A100 and H200 holds"}},
       .makes_sense =
           [](const Case& at) {
             return at.is("kernel", "copy") ||

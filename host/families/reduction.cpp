@@ -138,12 +138,13 @@ struct Form {
   std::uint64_t vector_bytes;  // tiles: of a load; 0: one element
   bool shuffle, one_launch;
 };
-constexpr std::array<Form, 13> forms = {{{"interleaved", "interleaved", 1, 0, false, false},
+constexpr std::array<Form, 14> forms = {{{"interleaved", "interleaved", 1, 0, false, false},
                                          {"nondivergent", "nondivergent", 1, 0, false, false},
                                          {"sequential", "sequential", 1, 0, false, false},
                                          {"first_add", "first_add", 2, 0, false, false},
                                          {"last_warp", "last_warp", 2, 0, true, false},
                                          {"unrolled", "unrolled", 2, 0, true, false},
+                                         {"more_work", "more_work", 2, 0, true, false},
                                          {"many", "tiles", 0, 0, false, false},
                                          {"vector", "tiles", 0, 16, false, false},
                                          {"subgroup", "tiles", 0, 16, true, false},
@@ -176,8 +177,29 @@ std::string identity(Op op) {
   return (sizeof(T) == 4 ? "INT_" : "LONG_") + std::string(op == Op::min ? "MAX" : "MIN");
 }
 
-bool has_shuffle(const DeviceInfo& device) {
-  return device.vendor.find("NVIDIA") != std::string::npos || device.subgroups;
+bool is_last_warp(const Form& form) { return form.per_item == 2 && form.shuffle; }
+bool walks(const Case& at) { return at.is("kernel", "more_work"); }
+
+// How items fold among themselves, as reduction.cl numbers it. Sub-groups are those of Intel's extension:
+// others are for OpenCL C 2.0, which the kernels are not.
+enum Tail { barriers, shuffle, subgroups };
+Tail tail_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
+  const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
+  const bool sub_groups = device.has_extension("cl_intel_subgroups");
+  const std::string& asked = at.text("tail");
+  if (asked == "shuffle") {
+    Plan::need(nvidia && group >= 32, "NVIDIA's shuffle, of groups of 32 or more");
+    return shuffle;
+  }
+  if (asked == "subgroups") {
+    Plan::need(sub_groups, "the device has no sub-groups for OpenCL C 1.2 (cl_intel_subgroups)");
+    return subgroups;
+  }
+  if (at.is("kernel", "subgroup"))
+    Plan::need(nvidia || sub_groups, "neither sub-groups (cl_intel_subgroups) nor NVIDIA's shuffle");
+  if (asked == "barriers" || !form.shuffle || group < 32) return barriers;
+  if (nvidia) return shuffle;
+  return sub_groups && !is_last_warp(form) ? subgroups : barriers;
 }
 
 template <class T>
@@ -188,10 +210,9 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
   const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
-  if (form.per_item == 2 && form.shuffle && group < 64)
+  if (is_last_warp(form) && group < 64)
     throw Error(Kind::unsupported, "the last 64 values are those of a group of 64 or more");
-  if (at.is("kernel", "subgroup"))
-    Plan::need(has_shuffle(device), "the device has neither sub-groups nor NVIDIA's shuffle");
+  const Tail tail = tail_of(at, form, device, group);
   if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
     Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
 
@@ -204,12 +225,19 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   p.define("OP", static_cast<std::int64_t>(op)).define("IDENTITY", identity<T>(op));
   p.define("GROUP", static_cast<std::int64_t>(group)).define("LANES", static_cast<std::int64_t>(lanes));
   p.define("UNROLL", static_cast<std::int64_t>(vectors)).define("STRIDED", strided ? 1 : 0);
-  p.define("SHUFFLE", form.shuffle && group >= 32 && has_shuffle(device) ? 1 : 0);
+  p.define("SHUFFLE", static_cast<int>(tail));
 
   const auto tree = static_cast<double>(std::bit_width(group));
   std::vector<Pass> passes;
   std::uint64_t run = 0;  // tiles of a group that takes neighbours
-  if (form.per_item > 0) {
+  if (walks(at)) {
+    const std::uint64_t block = 2 * group, blocks = ceil_div(n, block);
+    const std::uint64_t groups =
+        std::min(blocks, std::max(device.units() * per_unit, ceil_div(blocks, device.most_turns())));
+    passes.push_back({n, block, groups, static_cast<double>(2 * ceil_div(blocks, groups)) + tree});
+    if (groups > 1)
+      passes.push_back({groups, block, 1, static_cast<double>(2 * ceil_div(groups, block)) + tree});
+  } else if (form.per_item > 0) {
     const std::uint64_t block = group * form.per_item;
     for (std::uint64_t count = n; passes.empty() || count > 1; count = passes.back().outputs)
       passes.push_back({count, block, ceil_div(count, block), tree + 1});
@@ -281,10 +309,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 // A tunable that a variant does not heed stays at its default; a run has no neighbours.
 bool makes_sense(const Case& at) {
   const Form& form = form_of(at);
+  if (at.is("kernel", "subgroup") && at.is("tail", "barriers")) return false;  // is vector
   if (is_run(form) != (at.number("group") == 1)) return false;
   if (at.is("kernel", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
     return false;
-  return form.per_item == 0 || (at.number("unroll") == 8 && at.number("groups_per_unit") == 8);
+  return form.per_item == 0 || (at.number("unroll") == 8 && (walks(at) || at.number("groups_per_unit") == 8));
 }
 
 // The published ladders, int: GB/s of a Tesla M2090 at 16 * 2^20 (Vuduc) and a G80 at 2^22 (Harris).
@@ -298,7 +327,7 @@ constexpr std::array<Published, 7> ladder = {{{"interleaved", 8.7, 2.083},
                                               {"first_add", 31, 17.377},
                                               {"last_warp", 51, 31.289},
                                               {"unrolled", 54, 43.996},
-                                              {"many", 103, 62.671}}};
+                                              {"more_work", 103, 62.671}}};
 
 std::string beside(const std::string& variant) {
   for (const auto& [name, m2090, g80] : ladder) {
@@ -338,9 +367,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 // Small sizes have no work for more groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
+  // The rungs whose last step depends on what the device has, by each that it may have.
+  const Values last = {"last_warp", "unrolled", "more_work"}, tails = {"barriers", "shuffle", "subgroups"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
           "kernel=" + variants() + " n=" + large + " group=256,1",
-          "kernel=" + groups + " n=" + large + " groups_per_unit=2,32"};
+          "kernel=" + groups + " n=" + large + " groups_per_unit=2,32",
+          "kernel=more_work n=" + large + " groups_per_unit=2,4,16,32",
+          "kernel=" + last + " n=" + large + " tail=" + tails,
+          "kernel=single n=" + large + " tail=" + tails};
 }
 
 }  // namespace
@@ -364,7 +398,9 @@ Family reduction() {
             .meaning =
                 "interleaved: with divergence; nondivergent: neighbouring items work; sequential: on "
                 "neighbouring addresses; first_add: items add two values as they load; last_warp: the last "
-                "64 values without a loop; unrolled: no loop at all; many: many values per item; vector: in "
+                "64 values without a loop; unrolled: no loop at all; more_work: the same, of many values per "
+                "item; "
+                "many: many values per item, all folded in one way; vector: in "
                 "vectors, with several accumulators; subgroup: items in lock-step fold without local memory; "
                 "single: one launch, the last group finishes; atomic: one launch, every group adds to one "
                 "word; run, run_single: one item per group with wide vectors, in two launches and in one",
@@ -388,18 +424,29 @@ Family reduction() {
             .takes = whole(1, 64),
             .when = [](const Case& at) { return form_of(at).per_item == 0; }},
            {.name = "groups_per_unit",
-            .meaning = "work-groups per compute unit, from variant many on, if there is work for so many",
+            .meaning =
+                "work-groups per compute unit, of more_work and from many on, if there is work for so many",
             .values = {8, 2, 4, 16, 32},
             .tunable = true,
             .takes = whole(1, 4096),
-            .when = [](const Case& at) { return form_of(at).per_item == 0; }}},
+            .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; }},
+           {.name = "tail",
+            .meaning =
+                "how the last values of a group fold: best: shuffles where NVIDIA has them, else sub-groups "
+                "from subgroup on, else barriers; or as it says",
+            .values = {"best", "barriers", "shuffle", "subgroups"},
+            .when = [](const Case& at) { return form_of(at).shuffle; }}},
       .presets =
           {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
                      "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
+                     "kernel=more_work n=1,1301,70001 group=64 groups_per_unit=2",
+                     "kernel=last_warp,unrolled,more_work n=5003 group=128 tail=barriers,shuffle,subgroups",
                      "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
                      "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
                      "kernel=vector n=2003 group=32 groups_per_unit=2"},
-           .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
+           // The last three of more than a cache holds.
+           .quick = {"kernel=" + variants() + " n=4194304 group=256,1",
+                     "kernel=more_work,single,run_single n=67108864 group=256,1"},
            .paper = sweeps({1048576}, {4194304, 16777216, 33554432}),
            .full = full},
       .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "rate"},

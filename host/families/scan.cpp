@@ -9,11 +9,17 @@
 // depend on the order of the additions, and no error hides behind a tolerance.
 //
 // Counted bytes: each element once in and once out, whatever the design. What it really asks of memory is in
-// the column traffic_bytes.
+// the column traffic_bytes, and what it needs beside input and output in auxiliary_bytes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
 #include <bit>
 #include <cctype>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "families/shared/photograph.hpp"
 #include "families/shared/scanned.hpp"
@@ -65,6 +71,7 @@ struct Setting : Tiles {
   std::uint64_t values, n;           // values; elements, which are tuples, maps, or values
   std::uint64_t bytes, known_bytes;  // of an element; of what is known of a stretch of them
   std::uint64_t parts;               // values of what is known
+  std::uint64_t streams;             // of sam, which scans the values of tuples as they lie
   std::uint64_t items, rows;
 };
 
@@ -73,7 +80,8 @@ void set_elements(Setting& s, const Case& at, std::uint64_t value_bytes) {
   const bool pascal = s.kernel == "pascal", cpu = s.kernel == "cpu", affine = s.op == Op::affine;
   s.reorder = s.tuple > 1 && !pascal && at.is("tuple_by", "reorder");
   s.scans = pascal || cpu || s.kernel == "sam" ? 1 : s.order;
-  const bool structs = s.tuple > 1 && !pascal && !s.reorder;
+  s.streams = s.kernel == "sam" && !s.reorder ? s.tuple : 1;
+  const bool structs = s.tuple > 1 && !pascal && !s.reorder && s.streams == 1;
   const std::uint64_t together = affine ? 2 : structs ? s.tuple : 1;
   s.parts = pascal ? s.order * s.tuple : cpu ? s.order : structs ? s.tuple : 1;
   s.bytes = value_bytes * together;
@@ -112,18 +120,24 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
 
 // What the kernel declares, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
-  if (s.kernel == "cpu" || (s.ptx && s.kernel != "pascal")) return 1024;
+  if (s.kernel == "cpu") return 1024;
+  if (s.ptx && s.streams > 1) return s.bytes * s.group / bundle * (s.rows + 2) * s.streams + 1024;
+  if (s.ptx && s.kernel != "pascal") return 1024;
   const std::uint64_t seen = s.window * (s.known_bytes + 8);
   if (s.kernel == "pascal") {
     const std::uint64_t vectors = s.group * (s.items * s.bytes / vector_bytes | 1);
     return vectors * vector_bytes + 32 +
            (s.ptx ? (s.group / bundle + 2) * s.known_bytes : s.group * s.known_bytes + seen);
   }
-  const bool rows = takes_rows(s.kernel);
-  const std::uint64_t tile = rows ? s.group * (s.rows + (s.kernel == "sam" ? 2 : 0)) : s.tile;
-  const std::uint64_t window = s.kernel == "lookback_wide" || rows ? seen : 0;
   const std::uint64_t sums = 2 * s.group * s.known_bytes;
-  return s.bytes * (tile + tile / bundle) + sums + window + 2 * s.known_bytes + 32;
+  if (s.streams > 1)
+    return s.bytes * (s.tile + s.tile / bundle + s.group / bundle * (s.rows + 1) * s.streams + s.group +
+                      s.streams) +
+           32;
+  const bool rows = takes_rows(s.kernel);
+  const std::uint64_t tile = rows ? s.group * s.rows : s.tile;
+  const bool looks_back_wide = s.kernel == "lookback_wide" || (rows && s.kernel != "sam");
+  return s.bytes * (tile + tile / bundle) + sums + (looks_back_wide ? seen : 0) + 2 * s.known_bytes + 32;
 }
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
@@ -233,18 +247,19 @@ Buffer weight_table(Plan& p, const Setting& s) {
                     });
 }
 
-// Kernel sam keeps its states in a ring. A group holds three tickets at most, and what another may still read
-// lies no further back than six times as many.
+// Kernel sam keeps its states in a ring: as many whatever n. A group holds three tickets at most, and what
+// another may still read lies no further back than six times as many.
 struct Ring {
   std::uint64_t slots, rounds;
 };
 Ring ring_of(const Setting& s, const Dealt& dealt) {
-  const std::uint64_t slots = s.kernel == "sam" ? std::bit_ceil(32 * dealt.groups) : s.tiles;
+  const std::uint64_t slots = s.kernel == "sam" ? std::bit_ceil(18 * dealt.groups) : s.tiles;
   return {slots, s.tiles / slots + 1};
 }
 
 Buffer states_of(Plan& p, const Case& at, const Setting& s, const Ring& ring) {
-  const std::uint64_t rings = s.kernel == "sam" ? 2 * s.order : 1;  // sums and prefixes of each order
+  // Sums and prefixes of each order, and of each value of a tuple.
+  const std::uint64_t rings = s.kernel == "sam" ? 2 * s.order * s.streams : 1;
   std::uint64_t pitch = s.known_bytes * 16 / s.state_bits();
   // A bundle writes its state at once: in whole sectors of memory, of which nothing has to be read then.
   if (s.kernel == "pascal" && s.ptx) {
@@ -254,13 +269,20 @@ Buffer states_of(Plan& p, const Case& at, const Setting& s, const Ring& ring) {
   return stale_states(p, at.seed, s, rings * ring.slots * pitch, ring.rounds);
 }
 
-void define_chain(Plan& p, const DeviceInfo& device, const Setting& s, std::uint64_t value_bytes,
-                  bool persists) {
+void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s,
+                  std::uint64_t value_bytes, bool persists) {
   define_states(p, s, device);
+  if (const std::uint64_t registers = at.count("registers", 0, 255); registers > 0) {
+    Plan::need(device.has_extension("cl_nv_compiler_options"), "only NVIDIA's compiler is told of registers");
+    p.options = "-cl-nv-maxrregcount=" + std::to_string(registers);
+  }
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / value_bytes);
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
-  // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
-  if (s.kernel == "sam") p.define("UNROLL_ORDERS", device.type == "cpu" ? 0 : 1);
+  if (s.kernel == "sam") {
+    p.define("STREAMS", s.streams).define("AHEAD", at.is("prefetch", "yes") ? 1 : 0);
+    // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
+    p.define("UNROLL_ORDERS", device.type == "cpu" ? 0 : 1);
+  }
   if (s.kernel != "cpu") return;
   need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
   Plan::need(s.order == 1 || !device.is_llvmpipe(),
@@ -273,7 +295,7 @@ template <class T>
 Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) {
   const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu", pipelined = s.kernel == "pipelined";
   const bool persists = sam || cpu || (pipelined && s.groups_per_unit > 0);
-  define_chain(p, device, s, sizeof(T), persists);
+  define_chain(p, at, device, s, sizeof(T), persists);
   const std::uint64_t per_unit = s.groups_per_unit > 0 ? s.groups_per_unit : cpu ? 1 : 2;
   const Dealt dealt = persists ? going_on(s, device, per_unit) : one_each(s);
   const Ring ring = ring_of(s, dealt);
@@ -361,6 +383,23 @@ Plan plan_of_encode(const Case& at, const Setting& s) {
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
   p.ceiling = Ceiling::copy;
   p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
+  p.derive("auxiliary_bytes", 0);
+  return p;
+}
+
+// What the published curves stand beside.
+template <class T>
+Plan plan_of_copy(const Case& at, const Setting& s) {
+  Plan p;
+  const ScanInput<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
+  const Buffer in = p.input<T>(s.values, value), out = p.output<T>(s.values);
+  p.sources = {"shared/harness"};  // it needs no kernel
+  p.steps.emplace_back(CopyBuffer{in, out, s.values * sizeof(T)});
+  p.expect<T>(out, value);
+  p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
+  p.ceiling = Ceiling::copy;
+  p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
+  p.derive("auxiliary_bytes", 0);
   return p;
 }
 
@@ -389,6 +428,7 @@ std::vector<std::string> sources_of(const Setting& s) {
   } else {
     add({"shared/group_scan"});
     if (takes_rows(s.kernel)) add({"shared/rows"});
+    if (s.streams > 1) add({"shared/streams"});
     if (chains(s.kernel)) add({"shared/tile_states", "shared/look_back"});
     add({s.kernel == "pascal" ? "shared/pascal" : "scan"});
   }
@@ -409,6 +449,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const Setting s = setting_of(at, device, sizeof(T));
   if (s.kernel == "encode") return plan_of_encode<T>(at, s);
+  if (s.kernel == "copy") return plan_of_copy<T>(at, s);
   refuse_what_cannot_be(s, device);
 
   Plan p;
@@ -418,13 +459,19 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = s.round_trip ? p.input<T>(s.values, signal) : p.input<T>(s.values, value);
   const Buffer out = p.output<T>(s.values);
-  p.cost = {.read = s.n * s.bytes, .written = s.n * s.bytes, .flops = 0, .items = s.values};
+  // An operator per value and order at least, of an affine map three operations.
+  const std::uint64_t operations = s.op == Op::affine ? 3 * s.n : s.order * s.values;
+  p.cost = {.read = s.n * s.bytes, .written = s.n * s.bytes, .flops = operations, .items = s.values};
   p.ceiling = Ceiling::copy;
   const Scan scan = s.kernel == "hillis_steele" ? hillis_steele(p, at, s)
                     : s.kernel == "three_phase" ? three_phase(p, at, s)
                     : chains(s.kernel)          ? chain<T>(p, at, device, s)
                                                 : reduce_then_scan(p, at, s);
   plan_steps(p, at, s, scan, out, in);
+  std::uint64_t held = 0;
+  for (const auto& buffer : p.buffers) held += buffer.bytes;
+  p.derive("auxiliary_bytes",
+           static_cast<std::int64_t>(held - p.buffers[in.index].bytes - p.buffers[out.index].bytes));
   if (s.round_trip)
     p.expect<T>(out, signal);
   else
@@ -440,9 +487,13 @@ bool makes_sense(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool floating = at.is("type", "float") || at.is("type", "double"), ptx = at.is("lanes", "ptx");
   const bool affine = at.is("op", "affine"), tuples = at.number("tuple") > 1, pascal = kernel == "pascal";
-  const bool alone = takes_rows(kernel) || kernel == "cpu";  // knows values alone
+  const bool alone = (takes_rows(kernel) && kernel != "sam") || kernel == "cpu";  // knows values alone
   if (at.is("op", "xor") && floating) return false;
-  if (affine && (!at.is("type", "uint") || !at.is("form", "inclusive") || tuples || alone || pascal))
+  if (affine && (!at.is("type", "uint") || !at.is("form", "inclusive") || tuples || takes_rows(kernel) ||
+                 alone || pascal))
+    return false;
+  if (kernel == "copy" && (!at.is("op", "sum") || !at.is("form", "inclusive") || tuples ||
+                           at.number("scan_order") > 1 || at.is("task", "round_trip")))
     return false;
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
   if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
@@ -481,8 +532,9 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        "lookback_wide: many look back at once; register_tile: vectors in registers; pipelined: its sum "
        "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
        "tile "
-       "and add what lies between; pascal: one exchange for all orders and slots; cpu: one item, wide "
-       "vectors; encode: the differences that a scan takes back",
+       "and add what lies between, in a ring of sums; pascal: one exchange for all orders and slots; cpu: "
+       "one item, wide vectors; encode: the differences that a scan takes back; copy: the driver's, of as "
+       "many bytes",
        kernels},
       {"type", "type of the values", types},
       {"op", "sum, max, xor; affine: composition of maps x -> ax + b, which do not commute", ops},
@@ -498,7 +550,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {1},
        .takes = whole(1, 8)},
       {.name = "tuple",
-       .meaning = "values of a tuple, each scanned by itself; pascal takes them as they lie",
+       .meaning = "values of a tuple, each scanned by itself; sam and pascal take them as they lie",
        .values = {1},
        .takes = whole(1, 32)},
       {"tuple_by",
@@ -510,18 +562,18 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .takes = whole(1, std::int64_t{1} << 34)},
       {.name = "group",
        .meaning = "items of a work-group",
-       .values = {256},
+       .values = {256, 64, 128, 512, 1024},
        .tunable = true,
        .takes = whole(1, 4096),
        .when = [](const Case& at) { return !at.is("kernel", "cpu"); }},
       {.name = "per_item",
        .meaning = "elements of a work-item",
-       .values = {16},
+       .values = {16, 4, 8, 32, 48},
        .tunable = true,
        .takes = whole(1, 64)},
       {.name = "rows",
        .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
-       .values = {8},
+       .values = {8, 1, 2, 4, 6, 12, 16},
        .tunable = true,
        .takes = whole(1, 64),
        .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
@@ -529,10 +581,22 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
       {.name = "groups_per_unit",
        .meaning =
            "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
-       .values = {0},
+       .values = {0, 1, 2, 3, 4, 8},
        .tunable = true,
        .takes = whole(0, 1024),
        .when = [](const Case& at) { return goes_on(at.text("kernel")); }},
+      {.name = "prefetch",
+       .meaning = "whether sam asks for the next tile's values before it waits, for which it needs registers",
+       .values = {"yes", "no"},
+       .tunable = true,
+       .when = [](const Case& at) { return at.is("kernel", "sam"); }},
+      {.name = "registers",
+       .meaning =
+           "that NVIDIA's compiler may give an item of register_tile, pipelined and sam; 0: as it likes",
+       .values = {0, 32, 40, 64},
+       .tunable = true,
+       .takes = whole(16, 255),
+       .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
       {"lanes",
        "how register_tile, pipelined, sam and pascal scan: portable: through local memory; ptx: "
        "NVIDIA's shuffles",
@@ -548,26 +612,183 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
       drop_axis()};
 }
 
+// ---- What the authors of SAM found, here ------------------------------------------------------------------
+
+// The least time of a design, by type, order, tuple and n; and the launch that took it.
+struct Best {
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>, const Outcome*> at;
+
+  void heed(const Outcome& o) {
+    const Outcome*& best =
+        at[{o.at.text("type"), o.at.number("scan_order"), o.at.number("tuple"), o.at.number("n")}];
+    if (best == nullptr || o.time_s < best->time_s) best = &o;
+  }
+  const Outcome* of(const std::string& type, std::int64_t order, std::int64_t tuple, std::int64_t n) const {
+    const auto it = at.find({type, order, tuple, n});
+    return it == at.end() ? nullptr : it->second;
+  }
+};
+
+// SAM, with what its article launched and at its best; the single-pass scans that are repeated for orders,
+// and scan structs of tuples or reorder them; three-phase scans; and copies.
+struct Designs {
+  Best sam, as_published, rival, three_phase, copy;
+
+  explicit Designs(const std::vector<Outcome>& outcomes) {
+    for (const auto& o : outcomes) {
+      const std::string& kernel = o.at.text("kernel");
+      if (!o.at.is("op", "sum") || !o.at.is("form", "inclusive") || !o.at.is("task", "scan")) continue;
+      if (!o.at.is("state", "widest") || o.at.number("drop") != 0) continue;
+      if (kernel == "copy") copy.heed(o);
+      if (kernel == "three_phase") three_phase.heed(o);
+      if (kernel == "sam") sam.heed(o);
+      if (kernel == "sam" && o.at.number("group") == 1024 && o.at.is("prefetch", "no")) as_published.heed(o);
+      if (kernel == "chained" || kernel.starts_with("lookback") || kernel == "register_tile" ||
+          kernel == "pipelined")
+        rival.heed(o);
+    }
+  }
+};
+
+// Of the Titan X: by how much SAM was faster than CUB, of order or tuple `size`.
+struct PublishedGain {
+  const char* axis;
+  std::int64_t size;
+  double gain;
+};
+constexpr std::array published_gains = {PublishedGain{"order", 2, 1.52}, PublishedGain{"order", 5, 1.78},
+                                        PublishedGain{"order", 8, 1.87}, PublishedGain{"tuple", 2, 0.83},
+                                        PublishedGain{"tuple", 5, 1.20}, PublishedGain{"tuple", 8, 1.34}};
+
+std::string launch_of(const Outcome& o) {
+  return fmt::format("{} group {} rows {} {}", o.at.text("kernel"), o.at.number("group"), o.at.number("rows"),
+                     o.at.text("lanes"));
+}
+
+// Throughput of SAM as order or tuple grows, of the size that most of them have; and its lead over the rival.
+void add_growth(std::vector<Finding>& out, const Designs& designs, const std::string& type,
+                const std::string& axis, std::int64_t n) {
+  std::vector<std::string> rates;
+  double first = 0, last = 0;
+  bool falls = true;
+  std::int64_t most = 1;
+  for (std::int64_t size = 1; size <= 32; ++size) {
+    const std::int64_t order = axis == "order" ? size : 1, tuple = axis == "tuple" ? size : 1;
+    const Outcome* sam = designs.sam.of(type, order, tuple, n);
+    if (sam == nullptr) continue;
+    const double rate = 1e-9 * static_cast<double>(sam->items) / sam->time_s;
+    falls = falls && (last == 0 || rate < last);
+    first = first == 0 ? rate : first;
+    last = rate;
+    most = size;
+    rates.push_back(fmt::format("{}: {:.3g}", size, rate));
+    const Outcome* rival = designs.rival.of(type, order, tuple, n);
+    if (size == 1 || rival == nullptr) continue;
+    const double gain = rival->time_s / sam->time_s;
+    std::string text = fmt::format("{} {} of {} {}: time of {} over that of {}", axis, size, n, type,
+                                   launch_of(*rival), launch_of(*sam));
+    for (const auto& published : published_gains) {
+      if (axis == published.axis && size == published.size)
+        text += fmt::format("; published {} over CUB (Titan X)", published.gain);
+    }
+    out.push_back({fmt::format("sam_gain_{}_{}_{}", axis, size, type), gain, "ratio", text});
+  }
+  if (rates.size() < 2) return;
+  out.push_back({fmt::format("sam_by_{}_{}", axis, type), last / first, "ratio",
+                 fmt::format("G items/s of {} {} {} with {}, {}: that of {} over the first", n, type,
+                             falls ? "fall" : "do not fall steadily", axis, fmt::join(rates, ", "), most)});
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  const Designs designs(outcomes);
+  std::map<std::string, std::map<std::int64_t, int>> sizes;  // by type and n, how many orders and tuples
+  for (const auto& [key, best] : designs.sam.at) ++sizes[std::get<0>(key)][std::get<3>(key)];
+  std::vector<Finding> out;
+  for (const auto& entry : sizes) {
+    const std::string& type = entry.first;
+    const auto& counts = entry.second;
+    std::int64_t fullest = 0;  // the largest of those with the most
+    for (const auto& [n, count] : counts)
+      fullest = !counts.contains(fullest) || count >= counts.at(fullest) ? n : fullest;
+    const std::int64_t largest = counts.rbegin()->first;
+    const auto ratio = [&](const std::string& name, const Best& of, const Best& over, const char* text) {
+      const Outcome* one = of.of(type, 1, 1, largest);
+      const Outcome* other = over.of(type, 1, 1, largest);
+      if (one == nullptr || other == nullptr) return;
+      out.push_back(
+          {name + "_" + type, one->time_s / other->time_s, "ratio",
+           fmt::format("{}, {} {}: {} over {}", text, largest, type, launch_of(*one), launch_of(*other))});
+    };
+    ratio("sam_of_copy", designs.copy, designs.sam,
+          "time of a copy over that of SAM; published 1 on large inputs (Titan X)");
+    ratio("sam_published_launch", designs.as_published, designs.sam,
+          "time with the published launch over that with the best");
+    ratio("sam_over_three_phase", designs.three_phase, designs.sam,
+          "time of three phases, 4n accesses, over that of SAM, 2n");
+    ratio("sam_over_rival", designs.rival, designs.sam,
+          "time of the best other single pass over that of SAM");
+    if (fullest == 0) continue;
+    add_growth(out, designs, type, "order", fullest);
+    add_growth(out, designs, type, "tuple", fullest);
+  }
+  return out;
+}
+
 Presets presets_of(const Values& kernels, const Values& types, const Values& ops, const Values& forms) {
   const Values tile_kernels = {"hillis_steele", "three_phase", "reduce_then_scan",  "batched",
                                "chained",       "lookback",    "lookback_fallback", "lookback_wide"};
   const Values row_kernels = {"register_tile", "pipelined"};
-  // The sizes of the published plots; `full` has the largest.
-  const Values plotted = {"three_phase", "lookback_wide", "register_tile", "sam", "cpu"};
+  // The sizes of the published plots.
+  Values sizes;
+  for (std::int64_t n = 1 << 10; n <= 1 << 30; n *= 2) sizes.emplace_back(n);
+  for (std::int64_t n = 1000; n <= 1000000000; n *= 10) sizes.emplace_back(n);
+  const Values few = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
   const Values widths = {"uint", "ulong"};
-  const Values sizes = {1 << 10, 1000,    1 << 12, 10000,   1 << 14,  1 << 16, 100000,
-                        1 << 18, 1 << 20, 1000000, 1 << 22, 10000000, 1 << 24};
-  // pascal: tiles of nearly as much local memory as a device is sure to have.
+  const Values orders = {2, 5, 8}, tuples = {2, 5, 8};
+  const Values all_orders = {1, 2, 3, 4, 5, 6, 7, 8};
+  const Values all_tuples = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
+  // As published: groups of 1024, two per compute unit, whose values leave an item 32 registers. Where the
+  // compiler takes no such word, it may give more, and then fewer groups fit.
+  const std::string launch = " group=1024 rows=2 groups_per_unit=2 prefetch=no";
+  const std::string best = " group=512 rows=8", best_tuples = " group=512 rows=4";
+  const auto sam = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
+    return {"kernel=sam type=" + widths + what + " n=" + n + launch,
+            "kernel=sam type=" + widths + what + " n=" + n + tuned};
+  };
+  const auto sam_ptx = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
+    return {"kernel=sam type=" + widths + what + " n=" + n + launch + " registers=32 lanes=ptx",
+            "kernel=sam type=" + widths + what + " n=" + n + tuned + " lanes=ptx"};
+  };
   const auto plots = [&](const Values& n) -> Sweeps {
-    return {"kernel=" + plotted + " type=" + widths + " n=" + n + " per_item=16 rows=8",
-            "kernel=register_tile,sam type=" + widths + " scan_order=2,5,8 n=" + n + " group=128 rows=8",
-            "kernel=lookback_wide type=" + widths + " tuple=2,5,8 n=" + n + " group=128 per_item=16",
-            "kernel=pascal type=uint scan_order=2,5,8 n=" + n + " group=192 per_item=48",
-            "kernel=pascal type=ulong scan_order=2,5,8 n=" + n + " group=96 per_item=48",
-            "kernel=pascal type=uint tuple=2,5,8 n=" + n + " group=192 per_item=48",
-            "kernel=pascal type=ulong tuple=2,5,8 n=" + n + " group=96 per_item=48",
-            "kernel=register_tile type=" + widths + " tuple=2,5,8,32 tuple_by=reorder n=" + n + " rows=8",
-            "kernel=lookback_wide,pascal type=uint tuple=32 n=" + n + " group=64 per_item=32"};
+    const std::string by_order = " scan_order=" + orders, by_tuple = " tuple=" + tuples;
+    return Sweeps{
+               "kernel=copy,three_phase,lookback_wide,register_tile,pipelined,cpu type=" + widths + " n=" + n,
+               "kernel=register_tile type=" + widths + by_order + " n=" + n + " rows=8",
+               "kernel=lookback_wide type=" + widths + by_tuple + " n=" + n + " group=128"} +
+           sam(n, "", best) + sam(n, by_order, best) + sam(n, by_tuple, best_tuples);
+  };
+  // What is beside the plots: what else there is for orders and tuples, and what one device's own lanes
+  // bring. pascal: tiles of nearly as much local memory as a device is sure to have.
+  const auto beside = [&](const Values& n) -> Sweeps {
+    return Sweeps{"kernel=pascal type=uint scan_order=" + orders + " n=" + n + " group=192 per_item=48",
+                  "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_item=48",
+                  "kernel=pascal type=uint tuple=" + tuples + " n=" + n + " group=192 per_item=48",
+                  "kernel=pascal type=ulong tuple=" + tuples + " n=" + n + " group=96 per_item=48",
+                  "kernel=register_tile type=" + widths + " tuple=" + tuples + " tuple_by=reorder n=" + n,
+                  "kernel=register_tile,pipelined type=" + widths + " n=" + n + " rows=8 lanes=ptx",
+                  "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
+                      " rows=8 lanes=ptx"} +
+           sam_ptx(n, "", best) + sam_ptx(n, " scan_order=" + orders, best) +
+           sam_ptx(n, " tuple=" + tuples, best_tuples);
+  };
+  // Every order and tuple that SAM knows, and both together.
+  const auto grown = [&](const Values& n) -> Sweeps {
+    return Sweeps{"kernel=register_tile type=" + widths + " scan_order=" + all_orders + " n=" + n,
+                  "kernel=lookback_wide,pascal type=uint tuple=" + all_tuples + " n=" + n +
+                      " group=64 per_item=32"} +
+           sam(n, " scan_order=" + all_orders, best) +
+           Sweeps{"kernel=sam type=" + widths + " tuple=" + all_tuples + " n=" + n + " group=512 rows=2"} +
+           sam(n, " scan_order=2,5,8 tuple=2,5,8", best_tuples);
   };
   return {
       .smoke = {"kernel=" + tile_kernels + " n=1,255,257,4099 group=64 per_item=4 batch_kib=2 window=8",
@@ -584,6 +805,11 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=register_tile tuple=3 tuple_by=reorder n=4099 group=32",
                 "kernel=pipelined type=double form=exclusive n=4099 group=32 rows=2 groups_per_unit=1 drop=2",
                 "kernel=sam scan_order=3 n=1,33001 group=32 rows=1 groups_per_unit=1 state=halves",
+                "kernel=sam tuple=2,3,32 n=4099,33001 group=64 rows=1 groups_per_unit=1",
+                "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 rows=2 prefetch=no",
+                "kernel=sam op=max form=exclusive tuple=3 n=9001 group=32 rows=2 groups_per_unit=3",
+                "kernel=sam type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 rows=2",
+                "kernel=copy n=1,4099",
                 "kernel=pascal scan_order=8 n=1,1025,4099 group=32 per_item=4 window=8",
                 "kernel=pascal type=long scan_order=2 tuple=5 n=4099 group=32 per_item=4 window=4 "
                 "state=halves drop=2",
@@ -594,22 +820,23 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "window=4",
                 "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2"},
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
-                "kernel=register_tile,pascal,cpu scan_order=2,8 n=4194304 per_item=32 rows=8",
+                "kernel=register_tile,pascal,cpu,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=lookback_wide,pascal tuple=2,8 n=4194304 per_item=32",
+                "kernel=sam tuple=2,8 n=4194304 rows=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
                 "kernel=pascal,cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
-      .paper = plots(sizes),
-      .full = plots({1 << 26, 1 << 28}) +
-              Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_item=16 rows=8",
+      .paper = plots(sizes) + beside(few) + grown({1 << 24}),
+      .full = Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_item=16 rows=8",
                      "kernel=register_tile,pipelined,sam lanes=ptx n=1048576,16777216,268435456 rows=8,12",
                      "kernel=" + kernels + " type=" + types + " op=" + ops + " form=" + forms + " n=1000003",
-                     "kernel=pascal scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
-                     "kernel=lookback_fallback,pascal type=int task=round_trip scan_order=1,2,3,4,5,6,7,8 "
-                     "tuple=1,2,3 n=4194304",
+                     "kernel=pascal,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
+                     "kernel=lookback_fallback,pascal,sam type=int task=round_trip "
+                     "scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3 n=4194304 rows=4",
                      "kernel=encode type=int signal=tones,image scan_order=1,2 tuple=1,3 n=4194304",
                      "kernel=lookback_fallback,pascal type=int task=round_trip signal=image "
                      "scan_order=1,2,8 tuple=1,3 n=4194304",
-                     "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"}};
+                     "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"} +
+              grown({1 << 26, 1 << 28})};
 }
 
 }  // namespace
@@ -628,7 +855,8 @@ Family scan() {
                           "sam",
                           "pascal",
                           "cpu",
-                          "encode"};
+                          "encode",
+                          "copy"};
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};
   const Values forms = {"inclusive", "exclusive"};
@@ -636,11 +864,15 @@ Family scan() {
           .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
           .axes = axes_of(kernels, types, ops, forms),
           .presets = presets_of(kernels, types, ops, forms),
-          .view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "items"},
-          .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"}},
+          .view = {.rows = {"kernel", "scan_order", "tuple", "group", "lanes"},
+                   .columns = {"n"},
+                   .quantity = "items"},
+          .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"},
+                      {"auxiliary_bytes", "of memory that the design needs beside input and output"}},
           .makes_sense = makes_sense,
           .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
-              []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); })};
+              []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
+          .findings = findings};
 }
 
 }  // namespace clweave

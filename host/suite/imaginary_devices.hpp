@@ -23,7 +23,9 @@ inline DeviceInfo roomy() {
   device.max_group = 1024;
   device.max_group_dims = {1024, 1024, 64};
   device.lockstep = 32;
-  device.extensions = "cl_nv_pragma_unroll";  // NVIDIA's compiler, which takes PTX
+  // NVIDIA's compiler, which takes PTX, and Intel's sub-groups.
+  device.vendor = "NVIDIA";
+  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options cl_intel_subgroups";
   device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = device.local_is_dedicated = true;
   return device;
 }

@@ -129,6 +129,7 @@ inline std::string type_name<std::uint8_t>() {
 struct Plan {
   std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
   std::map<std::string, std::string> defines;
+  std::string options;  // of the compiler beside the defines, which this device's takes
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order
   std::vector<Check> checks;
