@@ -441,10 +441,9 @@ Value look_back_late(const Ring sums, const Ring prefixes, const Claim mine, con
 // values. Each for all items, or, of several streams, for the first items of each bundle: the stream's each.
 #if STREAMS == 1
 
-#define SCAN_MEMORY     \
-  ROW_MEMORY;           \
-  BETWEEN_MEMORY;       \
-  __local Value late[1]
+#define SCAN_MEMORY \
+  ROW_MEMORY;       \
+  BETWEEN_MEMORY
 #if PTX
 #define BETWEEN_MEMORY __local Value between[SUMS]
 #else
@@ -481,7 +480,6 @@ Value sum_between(const Ring ring, const uint first, const uint last, const uint
   __local Value row_sums[GROUP / BUNDLE * ROWS * STREAMS];         \
   __local Value bundle_sums[GROUP / BUNDLE * STREAMS];             \
   __local Value between[BETWEEN];                                  \
-  __local Value late[STREAMS];                                     \
   __local uint said[2]
 #define SCAN_TILE(x) scan_streams(x, before, start, vectors, row_sums, bundle_sums)
 #define SUM_BETWEEN(ring, first, last, epoch) \
@@ -528,15 +526,11 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 #if AHEAD
       if (k == 0) load_rows(&y, in, n, next.tile, identity());  // behind the last tile there is nothing to load
 #endif
-      if (carried > 0) {
-        carry[k] = combine(carry[k], SUM_BETWEEN(sums_ring, carried, mine.tile, mine.epoch));
-      } else if (mine.tile < slots_of(first_ring) / 2) {  // all sums there are are still in the ring
-        carry[k] = combine(initial(), SUM_BETWEEN(sums_ring, 0, mine.tile, mine.epoch));
-      } else {
-        if (lane < STREAMS) late[lane] = look_back_late(sums_ring, prefixes, mine, lane);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        carry[k] = late[lane % BUNDLE % STREAMS];
-      }
+      // At a group's first tile, all sums that there are are still in the ring, unless it starts late.
+      const bool late = carried == 0 && mine.tile >= slots_of(first_ring) / 2;
+      if (carried == 0) carry[k] = late ? look_back_late(sums_ring, prefixes, mine, lane % BUNDLE % STREAMS) : initial();
+      const Value between_tiles = SUM_BETWEEN(sums_ring, late ? mine.tile : carried, mine.tile, mine.epoch);
+      carry[k] = combine(carry[k], between_tiles);
       ADD_CARRY(&x, carry[k]);
       carry[k] = combine(carry[k], total);
       publish_in(prefixes, mine.tile, mine.epoch, INCLUSIVE, carry[k]);
