@@ -253,6 +253,8 @@ void emulate(const std::string& family, const Plan& plan, Memory& memory) {
       run_memory_kernel(call);
     } else if (type == "int") {
       run_arithmetic<std::int32_t>(call);
+    } else if (type == "long") {
+      run_arithmetic<std::int64_t>(call);
     } else {
       type == "double" ? run_arithmetic<double>(call) : run_arithmetic<float>(call);
     }
