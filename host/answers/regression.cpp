@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -526,15 +527,18 @@ Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
 void add_rows(const Regression& all, Report& out) {
   out.columns({"device", "family", "case_id", "what", "verdict", "ratio", "ratio_low", "ratio_high",
                "p_adjusted", "least_change", "old_s", "new_s", "old_runs", "new_runs", "reason"});
-  for (const auto& row : all.cases) {
-    const bool compared = row.what == What::compared;
-    const auto number = [&](double value) { return compared ? rounded(value) : Cell(); };
-    const auto count = [&](std::size_t n) { return compared ? Cell(static_cast<std::int64_t>(n)) : Cell(); };
-    out.row({row.device, row.family, row.id, word_of(row.what),
-             compared ? Cell(word_of(row.verdict)) : Cell(), number(row.ratio), number(row.low),
-             number(row.high), number(row.p), number(row.least), cell_of(row.old_s), cell_of(row.new_s),
-             count(row.old_runs), count(row.new_runs), row.reason});
-  }
+  out.rows([&all](const std::function<void(Report::Row)>& take) {
+    for (const auto& row : all.cases) {
+      const bool compared = row.what == What::compared;
+      const auto number = [&](double value) { return compared ? rounded(value) : Cell(); };
+      const auto count = [&](std::size_t n) {
+        return compared ? Cell(static_cast<std::int64_t>(n)) : Cell();
+      };
+      take({row.device, row.family, row.id, word_of(row.what), compared ? Cell(word_of(row.verdict)) : Cell(),
+            number(row.ratio), number(row.low), number(row.high), number(row.p), number(row.least),
+            cell_of(row.old_s), cell_of(row.new_s), count(row.old_runs), count(row.new_runs), row.reason});
+    }
+  });
 }
 
 nlohmann::json document_of(const Regression& all) {
@@ -649,7 +653,7 @@ Report report_of(const Regression& all, bool every) {
       "all cases.\nSAME: the interval lies within it.",
       percent_text(all.margin, all.margin * 100 == std::round(all.margin * 100) ? 0 : 1)));
   add_rows(all, out);
-  out.document(document_of(all));
+  out.document([&all] { return document_of(all); });
   return out;
 }
 

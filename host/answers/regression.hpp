@@ -96,6 +96,7 @@ struct FailOn {
 // "slower", "slower:5%", "broken", joined by commas. Throws `usage`.
 FailOn fail_on_of(const std::string&);
 
+// Which must outlive it.
 Report report_of(const Regression&, bool every_case);
 
 }  // namespace clweave

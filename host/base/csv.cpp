@@ -159,9 +159,10 @@ CsvReader::End CsvReader::cell(std::string& out) {
     out.clear();
     if (!quoted_text(out)) return End::text;
   } else {
-    const std::size_t start = at_;
-    while (at_ < text_.size() && !special(text_[at_])) ++at_;
-    out.assign(text_, start, at_ - start);
+    std::size_t end = at_;
+    while (end < text_.size() && !special(text_[end])) ++end;
+    out.assign(text_, at_, end - at_);
+    at_ = end;
   }
   if (at_ == text_.size()) return End::text;
   switch (text_[at_]) {

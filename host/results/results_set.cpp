@@ -56,7 +56,8 @@ bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     return false;
   }
   if (at.ok() && !r.reason.empty()) at.reason = r.reason;
-  const std::string clock = fmt::format("{}, {}", r.timer, r.cache);
+  std::string clock = text_of(r.timer);
+  clock.append(", ").append(r.cache);
   at.each_by_itself = at.each_by_itself || (r.method == "batch" && r.timer == Timer::event);
   if (at.clock.empty()) {
     at.clock = clock;
@@ -293,19 +294,25 @@ std::optional<CaseTimes> CaseTimes::by_host() const {
 }
 
 const CaseTimes* DeviceResults::find(std::string_view case_id, bool tuned) const {
+  for (; indexed_ < cases.size(); ++indexed_)
+    (cases[indexed_].tuned ? tuned_by_id_ : by_id_)[cases[indexed_].id()] = indexed_;
   const auto& index = tuned ? tuned_by_id_ : by_id_;
   const auto it = index.find(case_id);
   return it != index.end() ? &cases[it->second] : nullptr;
 }
 
 CaseTimes& DeviceResults::case_of(const CaseName& name, bool tuned) {
-  const auto [it, is_new] = (tuned ? tuned_by_id_ : by_id_).try_emplace(name.id, cases.size());
-  if (is_new) {
-    auto& made = cases.emplace_back();
-    made.name = &name;
-    made.tuned = tuned;
+  auto& index = tuned ? tuned_by_name_ : by_name_;
+  const auto [it, is_new] = index.try_emplace(&name, cases.size());
+  if (!is_new) return cases[it->second];
+  if (const CaseTimes* same = merged_ ? find(name.id, tuned) : nullptr; same != nullptr) {
+    it->second = static_cast<std::size_t>(same - cases.data());
+    return cases[it->second];
   }
-  return cases[it->second];
+  auto& made = cases.emplace_back();
+  made.name = &name;
+  made.tuned = tuned;
+  return made;
 }
 
 FindingRows& DeviceResults::finding_of(const std::string& id, const std::string& family) {
@@ -332,7 +339,11 @@ void DeviceResults::keep(const std::vector<std::string>& families) {
   for (std::size_t i = 0; i < findings.size(); ++i) finding_by_id_[findings[i].id] = i;
   by_id_.clear();
   tuned_by_id_.clear();
-  for (std::size_t i = 0; i < cases.size(); ++i) (cases[i].tuned ? tuned_by_id_ : by_id_)[cases[i].id()] = i;
+  indexed_ = 0;
+  by_name_.clear();
+  tuned_by_name_.clear();
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    (cases[i].tuned ? tuned_by_name_ : by_name_)[cases[i].name] = i;
 }
 
 std::string DeviceResults::label() const {
@@ -362,35 +373,46 @@ CaseAxis CaseNames::axis_of(const std::string& name, const std::string& cell) {
 
 const CaseName& CaseNames::of(const Record& row, const std::vector<Family>& families) {
   // All rows of an id have its axes: only the first is looked at.
-  const auto known = known_.find(row.case_id);
-  if (known != known_.end()) return *known->second;
+  const auto [known, is_new] = known_.try_emplace(row.case_id, nullptr);
+  if (!is_new) return *known->second;
+  const CaseName*& name = known->second;
   Record full;
   full.family = row.family;
   full.case_id = row.case_id;
   full.axes = row.axes;
   add_later_axes(full, families);
-  auto& by_full_id = known_[full.case_id];
-  if (by_full_id == nullptr) {
-    CaseName& name = names_.emplace_back();
-    name.id = full.case_id;
-    name.family = full.family;
-    const auto family = std::ranges::find(families, full.family, &Family::name);
-    if (family != families.end()) {
-      for (const auto& axis : family->axes) {
-        if (const auto cell = full.axis(axis.name); !cell.empty())
-          name.axes.push_back(axis_of(axis.name, cell));
+  if (full.case_id == row.case_id) return *(name = &named(full, families));
+  const CaseName*& same = known_[full.case_id];  // `name` stays where it is
+  if (same == nullptr) same = &named(full, families);
+  return *(name = same);
+}
+
+const CaseName& CaseNames::named(const Record& row, const std::vector<Family>& families) {
+  CaseName& name = names_.emplace_back();
+  name.id = row.case_id;
+  name.family = row.family;
+  name.axes.reserve(row.axes.size());
+  const auto family = std::ranges::find(families, row.family, &Family::name);
+  std::vector<bool> taken(row.axes.size());
+  if (family != families.end()) {
+    for (const auto& axis : family->axes) {
+      for (std::size_t i = 0; i < row.axes.size(); ++i) {
+        const auto& [title, cell] = row.axes[i];
+        if (taken[i] || cell.empty() || title != axis.name) continue;
+        taken[i] = true;
+        name.axes.push_back(axis_of(title, cell));
+        break;
       }
     }
-    // What the family has no more, or an unknown family's; but not what merely follows from the axes.
-    for (const auto& [axis, cell] : full.axes) {
-      const bool derived = family != families.end() &&
-                           std::ranges::find(family->derived, axis, &Derived::name) != family->derived.end();
-      if (!cell.empty() && !derived && name.axis(axis) == nullptr) name.axes.push_back(axis_of(axis, cell));
-    }
-    by_full_id = &name;
   }
-  const CaseName& name = *by_full_id;
-  known_[row.case_id] = &name;
+  // What the family has no more, or an unknown family's; but not what merely follows from the axes.
+  for (std::size_t i = 0; i < row.axes.size(); ++i) {
+    const auto& [title, cell] = row.axes[i];
+    const bool derived = family != families.end() &&
+                         std::ranges::find(family->derived, title, &Derived::name) != family->derived.end();
+    if (!taken[i] && !cell.empty() && !derived && name.axis(title) == nullptr)
+      name.axes.push_back(axis_of(title, cell));
+  }
   return name;
 }
 
@@ -564,6 +586,7 @@ void ResultsSet::merge(ResultsSet other) {
       devices.push_back(std::move(device));
       continue;
     }
+    same->merged_ = true;
     same->rows += device.rows;
     for (auto& more : device.findings) {
       auto& runs = same->finding_of(more.id, more.family).runs;

@@ -54,6 +54,7 @@ class CaseNames {
   const CaseName& of_id(const std::string& id);
 
  private:
+  const CaseName& named(const Record&, const std::vector<Family>&);
   CaseAxis axis_of(const std::string& name, const std::string& cell);
 
   std::unordered_map<std::string, const CaseName*> known_;  // by id as rows have it
@@ -166,7 +167,15 @@ struct DeviceResults : DeviceKey {
   std::string label() const;
 
  private:
-  std::unordered_map<std::string_view, std::size_t> by_id_, tuned_by_id_;
+  friend struct ResultsSet;
+  using Index = std::unordered_map<std::string_view, std::size_t>;
+  using Names = std::unordered_map<const CaseName*, std::size_t>;
+
+  Names by_name_, tuned_by_name_;
+  // By id, once one is looked for: names of another set are others.
+  mutable Index by_id_, tuned_by_id_;
+  mutable std::size_t indexed_ = 0;
+  bool merged_ = false;
   std::unordered_map<std::string, std::size_t> finding_by_id_;
 };
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_compare: the command: which comparison, which exit code, what it refuses.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <boost/algorithm/string/replace.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "answers/compared_rows.hpp"
+#include "base/exit.hpp"
+#include "commands/command.hpp"
+
+using namespace clweave;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+class CompareCommand : public testing::Test {
+ protected:
+  CompareCommand() {
+    std::filesystem::create_directories(folder_);
+    write("old.csv", csv_of(runs_of("a", five_old)));
+    write("new.csv", csv_of(runs_of("a", five_new)));
+    write("other.csv", csv_of({on(row({{"kernel", "a"}}, 1), "Loom 2")}));
+    write("broken.csv", csv_of({bad(row({{"kernel", "a"}}, 1), "crashed")}));
+  }
+  ~CompareCommand() override { std::filesystem::remove_all(folder_); }
+  CompareCommand(const CompareCommand&) = delete;
+  CompareCommand& operator=(const CompareCommand&) = delete;
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+
+  // Words after the command; names of files end in .csv.
+  int run(std::vector<std::string> words, const std::string& command = "compare") {
+    for (auto& word : words) {
+      if (word.ends_with(".csv")) word = (folder_ / word).string();
+    }
+    words.insert(words.begin(), command);
+    testing::internal::CaptureStdout();
+    int code = -1;
+    try {
+      code = run_command(words);
+    } catch (...) {
+      testing::internal::GetCapturedStdout();
+      throw;
+    }
+    out_ = testing::internal::GetCapturedStdout();
+    return code;
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / fmt::format("clweave-compare-{}", getpid());
+  std::string out_;
+};
+
+}  // namespace
+
+TEST_F(CompareCommand, ExitCodeTellsWhatWasAskedFor) {
+  EXPECT_EQ(run({"old.csv", "new.csv"}), fine);
+  EXPECT_THAT(out_, HasSubstr("1 SLOWER"));
+  EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:5%"}), slower);
+  EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:50%"}), fine);
+  EXPECT_EQ(run({"new.csv", "old.csv", "--fail-on", "slower"}), fine);
+  EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower"}), slower) << "what broke was not timed";
+  EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower,broken"}), slower);
+}
+
+TEST_F(CompareCommand, SaysThatAFileIsComparedWithItself) {
+  EXPECT_EQ(run({"old.csv", "old.csv"}), fine);
+  EXPECT_THAT(out_, HasSubstr("the same file"));
+  run({"old.csv", "new.csv"});
+  EXPECT_THAT(out_, Not(HasSubstr("the same file")));
+}
+
+TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {
+  run({"old.csv", "new.csv", "--json"});
+  EXPECT_THAT(out_, HasSubstr("\"mode\": \"regression\""));
+  run({"old.csv", "other.csv", "--json"});
+  EXPECT_THAT(out_, HasSubstr("\"mode\": \"architectures\""));
+  run({"old.csv", "other.csv", "--json", "--mode", "regression"});
+  EXPECT_THAT(out_, HasSubstr("\"mode\": \"regression\""));
+  for (const char* side : {"old", "new"}) {  // another session: the same content would be the same file
+    std::ifstream in(folder_ / fmt::format("{}.csv", side));
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::ofstream(folder_ / fmt::format("{}2.csv", side))
+        << boost::replace_all_copy(text, "clweave-1,R,", "clweave-1,S,");
+  }
+  run({"old.csv", "old2.csv", "--against", "new.csv", "new2.csv", "--json"});
+  EXPECT_THAT(out_, HasSubstr("\"unit\": \"session\""));
+}
+
+TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
+  using Strings = std::vector<std::string>;
+  for (const auto& words_of_format : std::vector<Strings>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
+    Strings words = {"old.csv", "other.csv"};
+    words.insert(words.end(), words_of_format.begin(), words_of_format.end());
+    EXPECT_EQ(run(words, "fingerprint"), fine);
+    const std::string expected = out_;
+    EXPECT_THAT(expected, AllOf(HasSubstr("Loom 1"), HasSubstr("Loom 2")));
+    words.emplace_back("--fingerprint");
+    EXPECT_EQ(run(words), fine);
+    EXPECT_EQ(out_, expected);
+  }
+  EXPECT_THAT(complaint_of(
+                  [&] {
+                    run({"old.csv", "--fingerprint", "--against", "new.csv"});
+                  },
+                  Kind::usage),
+              HasSubstr("--against"));
+}
+
+TEST_F(CompareCommand, SaysWhatToTypeInstead) {
+  const auto refused = [&](const std::vector<std::string>& words) {
+    return complaint_of([&] { run(words); }, Kind::usage);
+  };
+  EXPECT_THAT(refused({"old.csv"}), HasSubstr("results of one device"));
+  EXPECT_THAT(refused({"old.csv", "--mode", "regression"}), HasSubstr("--against"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--noise", "old.csv"}), HasSubstr("two or more files"));
+  EXPECT_THAT(refused({"old.csv", "other.csv", "--fail-on", "slower"}), HasSubstr("--mode regression"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "lom"}), HasSubstr("there are loom"));
+  EXPECT_THAT(refused({"old.csv", "new.csv", "--csv", "--json"}), HasSubstr("--help"));
+  EXPECT_THAT(refused({}), HasSubstr("FILE"));
+}

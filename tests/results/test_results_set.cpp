@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_results_set: what results files say, by device, case and run, and what is refused.
+#include "results/results_set.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "answers/compared_rows.hpp"
+#include "answers/regression.hpp"
+
+using namespace clweave;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+TEST(Reader, ReducesRowsToRunsOfCases) {
+  Record third = row({{"kernel", "grid"}, {"n", "64"}}, 3, 3);
+  third.of_ceiling = 0.5;
+  const auto set = set_of({row({{"kernel", "grid"}, {"n", "64"}}, 1, 1), row({{"kernel", "row"}}, 9, 1),
+                           row({{"kernel", "grid"}, {"n", "64"}}, 2, 2), third});
+  ASSERT_THAT(set.devices, SizeIs(1));
+  EXPECT_EQ(set.runs, 3U);
+  const CaseTimes* at = set.devices[0].find("loom/kernel=grid/n=64");
+  ASSERT_NE(at, nullptr);
+  EXPECT_EQ(*at->name->axis("kernel"), Value("grid"));
+  EXPECT_EQ(*at->name->axis("n"), Value(std::int64_t{64}));
+  EXPECT_EQ(at->name->axis("type"), nullptr);
+  EXPECT_EQ(at->median_s(), 2);
+  EXPECT_EQ(at->of_ceiling(), 0.5);
+  EXPECT_EQ(at->clock, "event, warm");
+  EXPECT_TRUE(at->ok());
+}
+
+TEST(Reader, ACaseIsOkWhenAllItsRunsAre) {
+  const auto set = set_of({row({}, 1, 1), bad(row({}, 1, 2), "wrong_result", "half"), row({}, 1, 3)});
+  const CaseTimes& at = set.devices[0].cases.at(0);
+  EXPECT_EQ(at.status, Status::wrong_result);
+  EXPECT_EQ(at.bad, 1U);
+  EXPECT_EQ(at.rows, 3U);
+}
+
+TEST(Reader, TheLastLookOfASearchCounts) {
+  Record first = row({}, 2, 1), second = row({}, 1, 2);
+  first.command = second.command = "[\"tune\",\"--family\",\"copy\"]";
+  EXPECT_THAT(set_of({first, second}).devices[0].cases.at(0).runs, SizeIs(1));
+  EXPECT_EQ(set_of({first, second}).devices[0].cases.at(0).median_s(), 1);
+}
+
+TEST(Reader, SaysWhatWasInterrupted) {
+  ResultsSet set;
+  set.add(csv_of({row({}, 1)}, false), "x.csv");
+  EXPECT_THAT(set.notes, ElementsAre("x.csv was interrupted after 1 rows"));
+  EXPECT_THAT(set_of({row({}, 1)}).notes, IsEmpty());
+}
+
+TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
+  const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)});
+  EXPECT_EQ(complaint(good), "accepted");
+  EXPECT_EQ(complaint(""), "x.csv:1:1: the file is empty");
+  EXPECT_EQ(complaint("kernel,us\na,1\n"), "x.csv:1: no column 'schema': not a CSV of clweave run");
+  EXPECT_EQ(complaint(csv_line(header_cells({}))), "x.csv: no row to compare");
+  EXPECT_EQ(complaint(replaced(good, "clweave-1", "clweave-2")),
+            "x.csv:2: schema 'clweave-2', this clweave reads 'clweave-1'");
+  // A newer schema may have other columns: that it is newer is said first.
+  EXPECT_EQ(complaint(replaced(replaced(good, "clweave-1", "clweave-2"), "time_low_s", "time_min")),
+            "x.csv:2: schema 'clweave-2', this clweave reads 'clweave-1'");
+  EXPECT_EQ(complaint(replaced(good, "time_low_s", "time_min")),
+            "x.csv:1: no column 'time_low_s': not a CSV of clweave run");
+  EXPECT_EQ(complaint(replaced(good, "#end,2", "#end,3")),
+            "x.csv:4: the footer counts 3 rows, but there are 2");
+}
+
+TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
+  const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)}, false);
+  EXPECT_EQ(complaint(good.substr(0, good.size() - 1)),
+            "x.csv:3:166: the file ends within this row: clweave run --resume finishes what was interrupted");
+  EXPECT_THAT(complaint(good + "\"clweave-1"), StartsWith("x.csv:4:11: the file ends within this row"));
+  EXPECT_EQ(complaint(good + "clweave-1,2\n"),
+            fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({"kernel"}).size()));
+  EXPECT_EQ(complaint(replaced(good, "Loom 1", "Lo\"om")), "x.csv:2:50: a quote inside an unquoted cell");
+  EXPECT_EQ(complaint(good + "\"x\n"), "x.csv:4:1: a quote that is never closed");
+  EXPECT_THAT(complaint(replaced(good, ",8000,", ",many,")), "x.csv:2: column bytes: 'many' is no number");
+}
+
+TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
+  Family loom;
+  loom.name = "loom";
+  loom.axes = {{"kernel", "", {"a", "b"}}, {"drop", "", {0, 2}}};
+  const auto csv = [](std::vector<Record> records, const std::vector<std::string>& axes) {
+    std::string text = csv_line(header_cells(axes));
+    for (auto& record : records) {
+      record.axes = {{"kernel", "a"}, {"drop", record.case_id.substr(record.case_id.size() - 1)}};
+      text += csv_line(cells_of(record, axes));
+    }
+    return text + csv_line(footer_cells(records.size(), axes));
+  };
+  ResultsSet old, now;
+  old.add(csv({row({{"kernel", "a"}}, 1)}, {"kernel"}), "old.csv", {}, {}, {loom});
+  now.add(csv({row({{"kernel", "a"}, {"drop", "0"}}, 2), row({{"kernel", "a"}, {"drop", "2"}}, 3)},
+              {"kernel", "drop"}),
+          "new.csv", {}, {}, {loom});
+  const Regression all = compare_regression(old, now, {}, {});
+  std::map<What, int> found;
+  for (const auto& at : all.cases) ++found[at.what];
+  EXPECT_EQ(found[What::compared], 1);
+  EXPECT_EQ(found[What::added], 1);
+}
+
+TEST(Reader, RefusesARowThatIsThereTwice) {
+  EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "grid"}}, 2)})),
+            "x.csv:3: a second row of run 1 of loom/kernel=grid");
+}
+
+TEST(Reader, RefusesATimeThatIsNoneByLineAndColumn) {
+  Record zero = row({{"kernel", "row"}}, 0), negative = row({{"kernel", "row"}}, 1);
+  negative.wall_s = -1;
+  EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})),
+            "x.csv:3: column time_s: 0 s is no time");
+  EXPECT_EQ(complaint(csv_of({negative})), "x.csv:2: column wall_s: -1 s is no time");
+  EXPECT_EQ(complaint(csv_of({bad(zero, "timeout")})), "accepted") << "what failed has no time";
+}
+
+TEST(Reader, ATunedCaseIsAnotherThanTheSameByDefault) {
+  Record tuned = row({{"kernel", "grid"}}, 1);
+  tuned.tuned = "yes";
+  const auto set = set_of({row({{"kernel", "grid"}}, 2), tuned});
+  ASSERT_THAT(set.devices.at(0).cases, SizeIs(2));
+  EXPECT_EQ(set.devices[0].find("loom/kernel=grid")->median_s(), 2);
+  EXPECT_EQ(set.devices[0].find("loom/kernel=grid", true)->median_s(), 1);
+}
+
+TEST(Reader, ReadsAFileInPiecesAndTheSameFileOnce) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("clweave-pieces-{}", getpid());
+  std::filesystem::create_directories(folder);
+  const std::string one = folder / "one.csv", other = folder / "other.csv";
+  std::vector<Record> records;
+  for (int run = 1; run <= 6000; ++run) {
+    records.push_back(row({{"kernel", "grid"}}, run, run));
+    records.back().reason = "a, \"quoted\"\nreason";
+  }
+  for (const auto& path : {one, other}) std::ofstream(path) << csv_of(records);  // of several pieces
+  const ResultsSet set = read_results({one, other, one}, {});
+  EXPECT_EQ(set.rows, 6000U);
+  EXPECT_EQ(set.devices.at(0).cases.at(0).median_s(), 3000.5);
+  EXPECT_THAT(set.notes, ElementsAre(other + " is the same file as " + one + ": its rows count once",
+                                     one + " is given twice: its rows count once"));
+  std::ofstream(other) << csv_of(records, false) << "clweave-1,R";
+  EXPECT_THAT(complaint_of([&] { read_results({other}, {}); }, Kind::io),
+              AllOf(StartsWith(other + ":12002:"), HasSubstr("the file ends within this row")));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Reader, SamplesReplaceTheMedianAndItsInterval) {
+  const std::string header = "row,run,case_id,index,event_ns,host_ns,batch,throttled\n";
+  const auto sample = [](int row, int index, double ns) {
+    return fmt::format("{},1,x,{},{},9e9,1,\n", row, index, ns);
+  };
+  std::string samples = header;
+  for (int i = 0; i < 15; ++i) samples += sample(2, i, 1000 + (i % 2 == 0 ? i : -i));
+  const std::string text = csv_of({row({{"kernel", "a"}}, 5), row({{"kernel", "b"}}, 1e-6)});
+  ResultsSet set;
+  set.add(text, "x.csv", samples, "x.samples.csv");
+  const RunTime& run = set.devices[0].find("loom/kernel=b")->runs.at(0);
+  EXPECT_NEAR(run.time_s, 1e-6, 1e-18);
+  EXPECT_GT(run.log_variance, 0);
+  EXPECT_EQ(set.devices[0].find("loom/kernel=a")->runs.at(0).log_variance,
+            0);  // neither samples nor interval
+
+  EXPECT_EQ(complaint(text, header + sample(3, 0, 1)), "x.samples.csv:2: row 3 is not in x.csv, which has 2");
+  EXPECT_EQ(complaint(text, header + sample(2, 0, 2000)),
+            "x.samples.csv:2: row 2 has a median of 1e-06 s in x.csv, but 2e-06 s here: the samples are of "
+            "another file");
+  EXPECT_EQ(complaint(text, header + "2,1,x,0,fast,1,1,\n"),
+            "x.samples.csv:2: column event_ns: 'fast' is no number");
+  EXPECT_EQ(complaint(text, "a,b\n"), "x.samples.csv:1: no column 'row': not samples of clweave run");
+  EXPECT_THAT(complaint(text, header + "2,1,x"),
+              StartsWith("x.samples.csv:2:6: the file ends within this row"));
+}
+
+TEST(Reader, TakesPublishedFiguresByTheirHeader) {
+  const std::string header = "source,year,device,case,seconds,evidence,note\n";
+  ResultsSet set;
+  set.add(header +
+              "H,2012,GTX 460,loom/kernel=grid,5e-4,,\n"
+              "H,2012,GTX 460,loom/kernel=row,1e-4,void,touches two rows\n"
+              "H,2012,GTX 460,,,,a method\n",
+          "figures.csv");
+  ASSERT_THAT(set.devices, SizeIs(1));
+  EXPECT_TRUE(set.devices[0].published);
+  EXPECT_EQ(set.devices[0].name, "GTX 460 (2012)");
+  EXPECT_EQ(set.devices[0].find("loom/kernel=grid")->median_s(), 5e-4);
+  EXPECT_EQ(set.devices[0].find("loom/kernel=row")->status, Status::wrong_result);
+  EXPECT_EQ(complaint(header + "H,2012,G,loom/kernel=grid,soon,,\n"),
+            "x.csv:2: column seconds: 'soon' is no time");
+  EXPECT_THAT(complaint("source,year\n"),
+              HasSubstr("neither a CSV of clweave run nor the published figures"));
+}
+
+TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
+  ResultsSet set;
+  const std::string path = CLWEAVE_SOURCE_DIR "/results/published/figures.csv";
+  set.add(read_text(path), path);
+  const auto device = std::ranges::find(set.devices, "Tesla M2090 (2014)", &DeviceResults::name);
+  ASSERT_NE(device, set.devices.end());
+  // Every published case can be typed today.
+  const auto& families = all_families();
+  for (const auto& one : set.devices) {
+    for (const auto& at : one.cases) {
+      const auto family = std::ranges::find(families, at.family(), &Family::name);
+      ASSERT_NE(family, families.end()) << at.id();
+      for (const auto& [axis, value] : at.name->axes) {
+        const Axis* known = family->axis(*axis);
+        ASSERT_NE(known, nullptr) << at.id();
+        EXPECT_TRUE(known->taken(*value)) << at.id();
+      }
+    }
+  }
+}
