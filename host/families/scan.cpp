@@ -492,7 +492,9 @@ bool makes_sense(const Case& at) {
   if (affine && (!at.is("type", "uint") || !at.is("form", "inclusive") || tuples || takes_rows(kernel) ||
                  alone || pascal))
     return false;
-  if (kernel == "copy" && (!at.is("op", "sum") || !at.is("form", "inclusive") || tuples ||
+  // A copy moves words of 4 or 8 bytes, whatever they mean.
+  const bool words = at.is("type", "uint") || at.is("type", "ulong");
+  if (kernel == "copy" && (!words || !at.is("op", "sum") || !at.is("form", "inclusive") || tuples ||
                            at.number("scan_order") > 1 || at.is("task", "round_trip")))
     return false;
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.

@@ -359,12 +359,12 @@ class Checker {
          "its buffers are more than the device has");
   }
 
-  // An output that nothing wrote, and one of zeros, are wrong; of the first every element.
+  // An output that nothing wrote, and outputs of zeros, are wrong.
   void rejects_what_is_wrong(const Plan& plan) {
+    Tally zeros;
     for (const auto& check : plan.checks) {
-      const auto parts = stretches_of(plan.buffers[check.buffer.index].used(), 4096);
-      Tally zeros;
-      for (const auto& part : parts) {
+      Tally unwritten;
+      for (const auto& part : stretches_of(plan.buffers[check.buffer.index].used(), 4096)) {
         zeros.merge(check.compare(part.begin, Bytes(part.end - part.begin)));
         const Bytes garbage = poisoned(part.end - part.begin);
         const Tally tally = check.compare(part.begin, garbage);
@@ -373,20 +373,19 @@ class Checker {
              tally.elements, garbage.size());
         if (!whole) continue;
         const std::uint64_t first = part.begin / (garbage.size() / tally.elements);
-        // A byte may be right by chance, and padding is right when nothing wrote it: neither is the rule.
-        const bool few_right =
-            2 * tally.wrong > tally.elements || (garbage.size() == tally.elements && tally.wrong > 0);
-        rule(few_right && tally.written == 0, "the check of buffer {} takes an output that nothing wrote",
-             check.buffer.index);
         rule(tally.wrong < tally.elements ||
                  (tally.first_wrong == first && tally.first_text.starts_with(fmt::format("[{}] is ", first))),
              "the check of buffer {} names {} as the first wrong element, not {}", check.buffer.index,
              tally.first_text, first);
+        unwritten.merge(tally);
       }
-      // A single element may well be zero.
-      rule(zeros.elements < 2 || (zeros.wrong > 0 && zeros.written == zeros.elements),
-           "the check of buffer {} takes an output of zeros", check.buffer.index);
+      // A byte may be right by chance, and padding is right when nothing wrote it: neither is the rule.
+      rule(unwritten.elements == 0 || (2 * unwritten.wrong > unwritten.elements && unwritten.written == 0),
+           "the check of buffer {} takes an output that nothing wrote", check.buffer.index);
     }
+    // A single element may well be zero.
+    rule(zeros.elements < 2 || (zeros.wrong > 0 && zeros.written == zeros.elements),
+         "its checks take outputs of zeros");
   }
 
   // Small enough to be computed here.
