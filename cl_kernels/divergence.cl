@@ -7,7 +7,7 @@
 //   ROW_FIRST     dimension 0 is the row (neighbouring items lie n elements apart), else the column
 //   OPERANDS_AB   the right operand is b, else a
 //   GUARD         the global size was rounded up beyond n
-// And PADDING, the elements between the end of a row and the next, and INDEX, the type that places are computed in.
+// And PADDING, elements behind each row that are computed, too, and INDEX, the type that places are computed in.
 #if !defined(T) || !defined(T_BITS) || !defined(PARITY_ROW) || !defined(ROW_FIRST) || !defined(OPERANDS_AB) || \
     !defined(GUARD) || !defined(PADDING) || !defined(INDEX)
 #error "divergence.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB, GUARD, PADDING, INDEX: see host/families/divergence.cpp"
@@ -31,7 +31,8 @@
 #define MATRICES __global const T *restrict a, __global const T *restrict b, __global T *restrict c, const uint n
 
 // Where element (row, column) lies, and its two operands.
-#define AT (row * (n + PADDING) + column)
+#define COLUMNS (n + PADDING)
+#define AT (row * COLUMNS + column)
 #define LEFT a[AT]
 #if OPERANDS_AB
 #define RIGHT b[AT]
@@ -43,9 +44,13 @@
 #if PARITY_ROW
 #define DECIDING row
 #define OTHER column
+#define DECIDED n
+#define OTHERS COLUMNS
 #else
 #define DECIDING column
 #define OTHER row
+#define DECIDED COLUMNS
+#define OTHERS n
 #endif
 #define DECIDING_DIMENSION (PARITY_ROW == ROW_FIRST ? 0 : 1)
 
@@ -58,13 +63,13 @@
 #define ELEMENT                                                 \
   const INDEX row = (INDEX)get_global_id(ROW_FIRST ? 0 : 1);    \
   const INDEX column = (INDEX)get_global_id(ROW_FIRST ? 1 : 0); \
-  if (GUARD && (row >= n || column >= n)) return
+  if (GUARD && (row >= n || column >= COLUMNS)) return
 
 // One item per line of the matrix; dimension 0 is that line.
 __kernel void loop(MATRICES) {
   const INDEX line = (INDEX)get_global_id(0);
-  if (GUARD && line >= n) return;
-  for (uint step = 0; step < n; ++step) {
+  if (GUARD && line >= (ROW_FIRST ? n : COLUMNS)) return;
+  for (uint step = 0; step < (ROW_FIRST ? COLUMNS : n); ++step) {
     const INDEX row = ROW_FIRST ? line : step;
     const INDEX column = ROW_FIRST ? step : line;
     ADD_OR_SUBTRACT;
@@ -81,8 +86,8 @@ __kernel void grid(MATRICES) {
 __kernel void unweave(MATRICES) {
   const INDEX item = (INDEX)get_global_id(DECIDING_DIMENSION);
   const INDEX OTHER = (INDEX)get_global_id(1 - DECIDING_DIMENSION);
-  if (GUARD && (item >= n || OTHER >= n)) return;
-  const INDEX evens = ((INDEX)n + 1) / 2;
+  if (GUARD && (item >= DECIDED || OTHER >= OTHERS)) return;
+  const INDEX evens = ((INDEX)DECIDED + 1) / 2;
   if (item < evens) {
     const INDEX DECIDING = 2 * item;
     c[AT] = LEFT + RIGHT;

@@ -405,7 +405,7 @@ Family copy() {
                      "kernel=no_loop type=uchar width=8,16 n=1009", "kernel=no_loop store=streaming n=1009",
                      "kernel=buffer n=1,1009",
                      "kernel=warp_stride group=64,96 groups=3 setup=inside n=65,1009",
-                     "kernel=warp_stride width=1,2 group=64 groups=3 setup=" + both + " split=even n=1,1009",
+                     "kernel=warp_stride width=1,2 group=64 groups=3 setup=" + both + " split=even n=65,1009",
                      "kernel=billeter width=1 group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " n=20011",
                      "kernel=billeter_chag group=" + Values{billeter_items} +

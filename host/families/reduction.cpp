@@ -367,8 +367,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 // Small sizes have no work for more groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  // The rungs whose last step depends on what the device has, by each that it may have.
-  const Values last = {"last_warp", "unrolled", "more_work"}, tails = {"barriers", "shuffle", "subgroups"};
+  // The rungs whose last step depends on what the device has, without its best, which for NVIDIA is shuffles.
+  const Values last = {"last_warp", "unrolled", "more_work"}, tails = {"barriers", "subgroups"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
           "kernel=" + variants() + " n=" + large + " group=256,1",
           "kernel=" + groups + " n=" + large + " groups_per_unit=2,32",
@@ -440,7 +440,7 @@ Family reduction() {
           {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
                      "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
                      "kernel=more_work n=1,1301,70001 group=64 groups_per_unit=2",
-                     "kernel=last_warp,unrolled,more_work n=5003 group=128 tail=barriers,shuffle,subgroups",
+                     "kernel=last_warp,unrolled,more_work n=5003 group=128 tail=barriers,subgroups",
                      "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
                      "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
                      "kernel=vector n=2003 group=32 groups_per_unit=2"},

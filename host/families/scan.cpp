@@ -492,8 +492,10 @@ bool makes_sense(const Case& at) {
   if (affine && (!at.is("type", "uint") || !at.is("form", "inclusive") || tuples || takes_rows(kernel) ||
                  alone || pascal))
     return false;
-  if (kernel == "copy" && (!at.is("op", "sum") || !at.is("form", "inclusive") || tuples ||
-                           at.number("scan_order") > 1 || at.is("task", "round_trip")))
+  // Of as many bytes, whatever they mean.
+  if (kernel == "copy" &&
+      (!at.text("type").starts_with("u") || !at.is("op", "sum") || !at.is("form", "inclusive") || tuples ||
+       at.number("scan_order") > 1 || at.is("task", "round_trip")))
     return false;
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
   if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))

@@ -289,7 +289,7 @@ TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
   int cases = 0;
   for_small_cases([&](const Case& at, const Plan& plan) {
     if (!is_emulated(at.family)) return;
-    // Rows apart leave places unwritten, a second launch writes them again.
+    // Matrices that are no squares; elements that a second launch writes again.
     if (at.family == "divergence" && (at.number("padding") > 0 || at.number("launches") > 1)) return;
     ++cases;
     Memory memory(plan);
