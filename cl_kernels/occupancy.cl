@@ -46,17 +46,17 @@ __kernel void local_(__global uint* restrict out, __global const uint* restrict 
   out[item] = folded;
 }
 
-// A vector of four words of local memory per step.
-__kernel void local_vector(__global uint* restrict out, __global const uint4* restrict in, const uint trips) {
-  __local uint4 words[2 * GROUP];
+// A vector of four words of local memory per step. An argument: arrays of vectors crash Oclgrind 21.10.
+__kernel void local_vector(__global uint4* restrict out, __global const uint4* restrict in, const uint trips,
+                           __local uint4* words) {
   const uint lane = (uint)get_local_id(0);
   const size_t item = get_global_id(0);
   words[lane] = in[item];
   words[lane + GROUP] = in[item];
   barrier(CLK_LOCAL_MEM_FENCE);
-  uint4 folded = words[lane];
-  for (uint i = 1; i < trips; ++i) folded += words[lane + (i & (GROUP - 1))];
-  out[item] = folded.x + folded.y + folded.z + folded.w;
+  uint4 folded = 0;
+  for (uint i = 0; i < trips; ++i) folded += words[lane + (i & (GROUP - 1))];
+  out[item] = folded;
 }
 
 // A multiply-add takes three words from registers and leaves one there; an item has eight that do not wait for

@@ -67,18 +67,18 @@ Plan plan_of_local_vector(Plan p, const Case& at, std::uint64_t items, std::uint
                           std::uint64_t trips) {
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(4 * items, value);
-  const auto out = p.output<Word>(items);
-  p.launch("local_vector", {items}, {group}, out, in, static_cast<Word>(trips));
-  p.expect<Word>(out, [=](std::uint64_t item) {
-    const std::uint64_t first = item / group * group;
+  const auto out = p.output<Word>(4 * items);
+  p.launch("local_vector", {items}, {group}, out, in, static_cast<Word>(trips),
+           LocalBytes{2 * group * 4 * sizeof(Word)});
+  p.expect<Word>(out, [=](std::uint64_t i) {
+    const std::uint64_t item = i / 4, first = item / group * group;
     Word folded = 0;
-    for (std::uint64_t i = 0; i < trips; ++i) {
-      for (std::uint64_t k = 0; k < 4; ++k) folded += value(4 * (first + (item - first + i) % group) + k);
-    }
+    for (std::uint64_t step = 0; step < trips; ++step)
+      folded += value(4 * (first + (item - first + step) % group) + i % 4);
     return folded;
   });
   const std::uint64_t words = items * trips * 4;
-  p.cost = {.read = sizeof(Word) * words, .written = sizeof(Word) * items, .flops = 0, .items = words};
+  p.cost = {.read = sizeof(Word) * words, .written = 4 * sizeof(Word) * items, .flops = 0, .items = words};
   return p;
 }
 
@@ -109,10 +109,7 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", 1).define("V", "uint");
   if (at.is("kernel", "registers")) return plan_of_registers(std::move(p), at, items, group, trips);
-  if (at.is("kernel", "local_vector")) {
-    Plan::need_local(device, 2 * group * 4 * sizeof(Word));
-    return plan_of_local_vector(std::move(p), at, items, group, trips);
-  }
+  if (at.is("kernel", "local_vector")) return plan_of_local_vector(std::move(p), at, items, group, trips);
   const Random<Word> value(at.seed, 1);
   const auto in = p.input<Word>(items, value);
   const auto out = p.output<Word>(items);
