@@ -400,7 +400,8 @@ TEST(FormerNames, BecomeTodaysInCellsAndId) {
   old.axes = {{"n", "300"},          {"type", "int"}, {"work_group", "64"},     {"variant", "single"},
               {"paths", "a column"}, {"op", "sum"},   {"groups_per_unit", "2"}, {"unroll", "8"}};
   add_later_axes(old, families);
-  EXPECT_EQ(old.case_id, "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2");
+  EXPECT_EQ(old.case_id,
+            "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/tail=best");
   EXPECT_EQ(old.axis("kernel"), "single");
   EXPECT_EQ(old.axis("group"), "64");
   EXPECT_EQ(old.axis("variant") + old.axis("work_group"), "");
