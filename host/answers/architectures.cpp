@@ -501,7 +501,10 @@ Architectures compare_architectures(const ResultsSet& set, const std::vector<Fam
     if (!device.published) measured.push_back(out.devices.size());
     out.devices.push_back(&device);
     std::string label = device.label();
-    if (label.size() > most_labels && !device.published) label = label.substr(0, most_labels);
+    if (!device.published) {
+      if (width_of(label) > most_labels) label = label.substr(0, label.find(" ("));
+      label = cut(label, most_labels, "~");
+    }
     // Two drivers of one product.
     if (std::ranges::find(out.labels, label) != out.labels.end()) label += " " + device.driver;
     if (std::ranges::find(out.labels, label) != out.labels.end()) label += " " + device.id;
@@ -646,8 +649,8 @@ void overview_block(const Architectures& all, Report& out) {
   std::vector<Table::Column> heads = {{"best variant"}};
   for (const auto d : shown(all, nullptr)) heads.push_back({all.labels[d]});
   const auto measured = std::ranges::count(all.devices, false, &DeviceResults::published);
-  heads.push_back({measured == 2 ? "tau" : "W", Align::right});
-  heads.push_back({"one for all: costs"});
+  heads.push_back({measured == 2 ? "tau" : "W", Align::right, Give::keep, 2});
+  heads.push_back({"one for all: costs", Align::left, Give::cut, 1});
   Table table(heads);
   for (const auto& family : all.families) {
     if (!family.of_variants) continue;
@@ -692,7 +695,7 @@ void matrix_block(const Architectures& all, Report& out) {
 std::string sentence(const Architectures& all, const Inversion& one) {
   return fmt::format("{}: {} beats {} {} on {} and loses {} on {}{}", one.family, one.winner, one.loser,
                      factor_text(one.factor), all.labels[one.where], factor_text(one.loss),
-                     all.labels[one.elsewhere], one.condition.empty() ? "" : "  (" + one.condition + ")");
+                     all.labels[one.elsewhere], one.condition.empty() ? "" : " (" + one.condition + ")");
 }
 
 void inversions_block(const Architectures& all, Report& out, std::size_t per_family) {
@@ -849,10 +852,9 @@ Report report_of(const Architectures& all, bool chosen, bool every_table) {
   if (!chosen) {
     out.line("");
     overview_block(all, out);
-    out.line(
-        "% of the device's own ceiling, in its best launch shape; above 100 % from the caches. W, tau: how "
-        "far\n"
-        "rankings (of so many variants) agree, 1 is full. One for all: what it loses to each device's best.");
+    out.line("% of the device's own ceiling, in its best launch shape; above 100 % from the caches.");
+    out.line("W, tau: how far rankings (of so many variants) agree, 1 is full.");
+    out.line("One for all: what it loses to each device's best.");
     out.line("");
     matrix_block(all, out);
   }

@@ -56,7 +56,9 @@ class Writer {
     const auto known = std::ranges::find(families_, family, &Family::name);
     if (known == families_.end()) return add(name, unit, meaning, family, [](Clock) { return none(); });
     const Picked rows = of(family);
-    const Conclusions& conclusions = conclusions_.try_emplace(family, *known, rows, rows_).first->second;
+    if (concluding_ != family) conclusions_.emplace(*known, rows, rows_);
+    concluding_ = family;
+    const Conclusions& conclusions = *conclusions_;
     add(name, unit, meaning, family, [&](Clock clock) -> std::optional<Answer> {
       const Finding* found = conclusions.find(finding, clock);
       if (found == nullptr || !found->value) return {};
@@ -136,7 +138,8 @@ class Writer {
  private:
   const DeviceRows& rows_;
   const std::vector<Family>& families_;
-  std::map<std::string, Conclusions> conclusions_;  // by family
+  std::string concluding_;                  // the last family asked
+  std::optional<Conclusions> conclusions_;  // of it
   Card card_;
 };
 
@@ -343,27 +346,27 @@ Number headroom(const Writer& w) {
     Picked rows;
     const Timed* standard = nullptr;
   };
-  std::map<std::string, Tried> works;
+  Tried most;
   for (const auto& family : w.families()) {
+    std::map<std::string, Tried> works;
     for (const auto* timed : w.of(family.name)) {
-      std::string work = family.name;
+      std::string work;
       bool standard = true;
       for (const auto& axis : family.axes) {
-        const std::string value = timed->cell(axis.name);
-        if (!axis.tunable) work += " " + axis.name + "=" + value;
-        standard = standard && (!axis.tunable || value == text_of(axis.values.front()));
+        const Value* value = timed->axis(axis.name);
+        if (!axis.tunable) work.append(value != nullptr ? text_of(*value) : "").append("/");
+        standard = standard && (!axis.tunable || (value != nullptr && *value == axis.values.front()));
       }
-      works[work].rows.push_back(timed);
-      if (standard) works[work].standard = timed;
+      Tried& tried = works[work];
+      tried.rows.push_back(timed);
+      if (standard) tried.standard = timed;
+    }
+    for (auto& [work, tried] : works) {
+      if (tried.standard != nullptr && tried.rows.size() >= 4 && tried.rows.size() > most.rows.size())
+        most = std::move(tried);
     }
   }
-  const Tried* most = nullptr;
-  for (const auto& [work, tried] : works) {
-    if (tried.standard != nullptr && tried.rows.size() >= 4 &&
-        (most == nullptr || tried.rows.size() > most->rows.size()))
-      most = &tried;
-  }
-  return [tried = most != nullptr ? *most : Tried()](Clock clock) {
+  return [tried = most](Clock clock) {
     const Timed* best = Writer::fastest(tried.rows, clock);
     auto out = ratio(tried.standard, best, clock);
     if (out)
@@ -522,17 +525,19 @@ std::array<std::optional<double>, 3> numbers_of(const Trait& trait) {
 
 void add_rows(const std::vector<Card>& cards, Report& out) {
   out.columns({"device", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
-  for (const auto& card : cards) {
-    for (const auto& trait : card.traits) {
-      const auto number = [](const std::optional<double>& value) {
-        return value ? fmt::format("{}", *value) : std::string();
-      };
-      const auto [value, low, high] = numbers_of(trait);
-      out.row({card.name, trait.name, number(value), number(low), number(high), trait.unit,
-               trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning, trait.command,
-               fmt::format("{}", fmt::join(trait.cases, ";"))});
+  out.rows([&cards](const std::function<void(Report::Row)>& take) {
+    for (const auto& card : cards) {
+      for (const auto& trait : card.traits) {
+        const auto number = [](const std::optional<double>& value) {
+          return value ? fmt::format("{}", *value) : std::string();
+        };
+        const auto [value, low, high] = numbers_of(trait);
+        take({card.name, trait.name, number(value), number(low), number(high), trait.unit,
+              trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning, trait.command,
+              fmt::format("{}", fmt::join(trait.cases, ";"))});
+      }
     }
-  }
+  });
 }
 
 nlohmann::json document_of(const std::vector<Card>& cards) {
@@ -576,7 +581,7 @@ Report report_of(const std::vector<Card>& cards, bool with_cases) {
     if (with_cases) add_cases(card, out);
   }
   add_rows(cards, out);
-  out.document(document_of(cards));
+  out.document([&cards] { return document_of(cards); });
   return out;
 }
 

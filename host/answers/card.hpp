@@ -31,7 +31,7 @@ struct Card {
 Card card_of(const DeviceRows&, const std::vector<Family>&);
 
 // One card, or several side by side: a column for each device. Its rows are the traits; `with_cases` names
-// the rows behind each, for people.
+// the rows behind each, for people. The cards must outlive it.
 Report report_of(const std::vector<Card>&, bool with_cases);
 
 }  // namespace clweave

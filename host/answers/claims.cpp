@@ -34,27 +34,41 @@ bool is_among(const Value& cell, const Values& values) {
   return std::ranges::any_of(values, [&](const Value& value) { return same(value, cell); });
 }
 
-// An axis that a row lacks came later than the row; what the row did is its default.
-bool matches(const Rows& rows, const Family& family, const CaseName& name, bool however_tuned = false) {
-  return std::ranges::all_of(family.axes, [&](const Axis& axis) {
-    const Value* cell = name.axis(axis.name);
-    const auto want = rows.axes.find(axis.name);
-    if (want == rows.axes.end()) {
-      return cell == nullptr || same(*cell, axis.values.front()) || (axis.tunable && however_tuned);
+// What rows ask of each axis of their family, looked up once for all cases.
+class Asked {
+ public:
+  Asked(const Rows& rows, const Family& family) {
+    for (const auto& axis : family.axes) {
+      const auto want = rows.axes.find(axis.name);
+      axes_.push_back({&axis, want != rows.axes.end() ? &want->second : nullptr});
     }
-    if (cell == nullptr) return false;
-    return want->second.how == Rows::Want::How::tried || want->second.how == Rows::Want::How::largest ||
-           is_among(*cell, want->second.values);
-  });
-}
+  }
+
+  // An axis that a row lacks came later than the row; what the row did is its default.
+  bool matches(const CaseName& name, bool however_tuned = false) const {
+    return std::ranges::all_of(axes_, [&](const auto& asked) {
+      const auto& [axis, want] = asked;
+      const Value* cell = name.axis(axis->name);
+      if (want == nullptr)
+        return cell == nullptr || same(*cell, axis->values.front()) || (axis->tunable && however_tuned);
+      if (cell == nullptr) return false;
+      return want->how == Rows::Want::How::tried || want->how == Rows::Want::How::largest ||
+             is_among(*cell, want->values);
+    });
+  }
+
+ private:
+  std::vector<std::pair<const Axis*, const Rows::Want*>> axes_;
+};
 
 Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Family>& families) {
   Picked out;
   const Family* family = family_of(families, rows.family);
   if (family == nullptr) return out;
+  const Asked asked(rows, *family);
   const auto pick = [&](bool however_tuned) {
     for (const auto* timed : device.of(rows.family)) {
-      if (matches(rows, *family, *timed->name, however_tuned)) out.push_back(timed);
+      if (asked.matches(*timed->name, however_tuned)) out.push_back(timed);
     }
   };
   pick(false);
@@ -75,9 +89,10 @@ std::vector<const Untimed*> untimed_of(const Rows& rows, const DeviceRows& devic
                                        const std::vector<Family>& families) {
   std::vector<const Untimed*> out;
   const Family* family = family_of(families, rows.family);
+  if (family == nullptr) return out;
+  const Asked asked(rows, *family);
   for (const auto& untimed : device.results->untimed) {
-    if (family == nullptr || untimed.name->family != rows.family) continue;
-    if (matches(rows, *family, *untimed.name)) out.push_back(&untimed);
+    if (untimed.name->family == rows.family && asked.matches(*untimed.name)) out.push_back(&untimed);
   }
   return out;
 }

@@ -178,9 +178,6 @@ Outcome outcome_of(Case at, const Timed& timed) {
   const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
   const RunTime& any = *timed.any;
   return {.at = std::move(at),
-          .time_s = timed.median_s,
-          .low_s = median_of(timed, &RunTime::low_s),
-          .high_s = median_of(timed, &RunTime::high_s),
           .converged = std::ranges::none_of(timed.runs, &RunTime::unsettled),
           .disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed),
           .bytes = count(any.bytes),
@@ -199,11 +196,10 @@ Conclusions::Conclusions(const Family& family, std::span<const Timed* const> row
       if (const Value* value = row->axis(axis.name)) at.axes.emplace_back(axis.name, *value);
     }
     if (at.axes.size() != family.axes.size()) continue;
-    measured_.push_back(outcome_of(std::move(at), *row));
+    outcomes_.push_back(outcome_of(std::move(at), *row));
     indices_.push_back(row->index);
+    intervals_.emplace_back(median_of(*row, &RunTime::low_s), median_of(*row, &RunTime::high_s));
   }
-  drawn_ = measured_;
-  for (auto& outcome : drawn_) outcome.low_s = outcome.high_s = {};
 }
 
 const std::vector<Finding>& Conclusions::by(Clock clock) const {
@@ -212,12 +208,13 @@ const std::vector<Finding>& Conclusions::by(Clock clock) const {
     clock.count(indices_.size());
     return it->second;
   }
-  if (clock.draw() == 0) {
-    clock.count(indices_.size());
-    return it->second = family_->findings(measured_, device_);
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    Outcome& outcome = outcomes_[i];
+    outcome.time_s = clock[indices_[i]];
+    outcome.low_s = clock.draw() == 0 ? Number(intervals_[i].first) : Number();
+    outcome.high_s = clock.draw() == 0 ? Number(intervals_[i].second) : Number();
   }
-  for (std::size_t i = 0; i < drawn_.size(); ++i) drawn_[i].time_s = clock[indices_[i]];
-  return it->second = family_->findings(drawn_, device_);
+  return it->second = family_->findings(outcomes_, device_);
 }
 
 const Finding* Conclusions::find(const std::string& finding, Clock clock) const {

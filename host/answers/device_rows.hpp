@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/results_set.hpp"
@@ -99,8 +100,8 @@ class Conclusions {
   const Family* family_;
   DeviceInfo device_;
   std::vector<std::size_t> indices_;
-  std::vector<Outcome> measured_;
-  mutable std::vector<Outcome> drawn_;  // with the times of a draw, which are known exactly
+  std::vector<std::pair<double, double>> intervals_;  // as measured; what is drawn is known exactly
+  mutable std::vector<Outcome> outcomes_;             // by the last clock
   mutable std::map<std::size_t, std::vector<Finding>> by_draw_;
 };
 

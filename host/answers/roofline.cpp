@@ -171,8 +171,7 @@ void add_device(const Roofline& data, Report& out) {
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {
     roofs.add(
-        {text_of(roof.name),
-         roof.memory() ? fmt::format("{:.4g} GB/s", roof.rate) : fmt::format("{:.4g} Gop/s", roof.rate),
+        {text_of(roof.name), number_text(roof.rate, unit_of(roof.name)),
          roof.memory() || memory == nullptr ? "" : fmt::format("{:.3g} op/B", roof.rate / memory->rate)});
   }
   out.table(std::move(roofs));
@@ -180,7 +179,7 @@ void add_device(const Roofline& data, Report& out) {
   out.drawing([data](const Screen& screen) { return plot(data, screen); });
   out.line();
   Table table({{""},
-               {"kernel, its fastest row beyond the caches", Align::left, Give::cut},
+               {"kernel, its fastest row beyond the caches", Align::left, Give::wrap},
                {"op/B", Align::right, Give::keep, 1},
                {"reached", Align::right},
                {"bound", Align::right, Give::keep, 2},
@@ -192,8 +191,8 @@ void add_device(const Roofline& data, Report& out) {
     const char* unit = moves ? "GB/s" : "Gop/s";
     table.add({moves || kernel.bound == 0 ? "" : mark(marked), kernel.name,
                moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
-               fmt::format("{:.4g} {}", moves ? kernel.gb_per_s : kernel.gflop_per_s, unit),
-               kernel.bound > 0 ? fmt::format("{:.4g} {}", kernel.bound, unit) : "-",
+               number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, unit),
+               kernel.bound > 0 ? number_text(kernel.bound, unit) : "-",
                kernel.bound > 0 ? percent_text(kernel.fraction) : "-", text_of(kernel.bound_by)});
     marked += moves || kernel.bound == 0 ? 0 : 1;
   }

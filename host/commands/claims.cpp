@@ -23,7 +23,7 @@ struct Options {
 int claims(const Options& options) {
   const auto& families = all_families();
   const auto all = chosen_claims(load_claims(options.claims_file), options.claims);
-  const ResultsSet results = read_with_notes(options.files, families);
+  const ResultsSet& results = read_with_notes(options.files, families);
   std::vector<DeviceRulings> devices;
   for (const auto& rows : device_rows(results)) {
     auto& device = devices.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});

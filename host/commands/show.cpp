@@ -24,7 +24,7 @@ struct Options {
 
 int show(const Options& options) {
   const auto& families = all_families();
-  const ResultsSet set = read_with_notes(options.files, families);
+  const ResultsSet& set = read_with_notes(options.files, families);
   if (measured(set).empty())
     throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
   if (options.all || options.choice != TableChoice())

@@ -105,17 +105,21 @@ bool makes_sense(const Case& at) {
 std::optional<double> ratio(const std::vector<Outcome>& outcomes, const std::string& axis,
                             const std::string& from, const std::string& to,
                             const std::function<bool(const Case&)>& counts) {
+  std::vector<const Outcome*> here;
+  for (const auto& o : outcomes) {
+    if (counts(o.at)) here.push_back(&o);
+  }
   double sum = 0;
   int pairs = 0;
-  for (const auto& one : outcomes) {
-    if (!one.at.is(axis, from) || !counts(one.at)) continue;
-    Case other = one.at;
-    for (auto& [name, value] : other.axes) {
+  for (const auto* one : here) {
+    if (!one->at.is(axis, from)) continue;
+    auto axes = one->at.axes;
+    for (auto& [name, value] : axes) {
       if (name == axis) value = to;
     }
-    const auto twin = std::ranges::find(outcomes, other.id(), [](const Outcome& o) { return o.at.id(); });
-    if (twin == outcomes.end()) continue;
-    sum += std::log(one.time_s / twin->time_s);
+    const auto twin = std::ranges::find_if(here, [&](const Outcome* o) { return o->at.axes == axes; });
+    if (twin == here.end()) continue;
+    sum += std::log(one->time_s / (*twin)->time_s);
     ++pairs;
   }
   if (pairs == 0) return {};

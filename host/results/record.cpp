@@ -262,14 +262,17 @@ std::string column_dictionary() {
   return out;
 }
 
+bool lacks_axes(const Record& record, const std::vector<Family>& families) {
+  const auto family = std::ranges::find(families, record.family, &Family::name);
+  return family != families.end() && std::ranges::any_of(family->axes, [&](const Axis& axis) {
+           return std::ranges::find(record.axes, axis.name, &std::pair<std::string, std::string>::first) ==
+                  record.axes.end();
+         });
+}
+
 void add_later_axes(Record& record, const std::vector<Family>& families) {
   const auto family = std::ranges::find(families, record.family, &Family::name);
   if (family == families.end() || !record.finding.empty()) return;
-  const bool whole = std::ranges::all_of(family->axes, [&](const Axis& axis) {
-    return std::ranges::find(record.axes, axis.name, &std::pair<std::string, std::string>::first) !=
-           record.axes.end();
-  });
-  if (whole) return;
   std::string id = family->name, id_now = family->name;
   auto axes = record.axes;
   for (const auto& axis : family->axes) {

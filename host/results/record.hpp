@@ -156,6 +156,8 @@ std::vector<Record> records_of(const CsvTable&, const std::string& name);
 // Gives the row of an old file the axes that its family got since, at their defaults, so that it meets the
 // rows of new files. Only where its id is what the axes it has make: another one was not made by this family.
 void add_later_axes(Record&, const std::vector<Family>&);
+// Whether that may change it: its family has an axis that it has not.
+bool lacks_axes(const Record&, const std::vector<Family>&);
 
 // The column dictionary of results/README.md, as a Markdown table.
 std::string column_dictionary();

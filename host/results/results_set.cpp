@@ -373,18 +373,21 @@ CaseAxis CaseNames::axis_of(const std::string& name, const std::string& cell) {
 
 const CaseName& CaseNames::of(const Record& row, const std::vector<Family>& families) {
   // All rows of an id have its axes: only the first is looked at.
-  const auto [known, is_new] = known_.try_emplace(row.case_id, nullptr);
-  if (!is_new) return *known->second;
-  const CaseName*& name = known->second;
-  Record full;
-  full.family = row.family;
-  full.case_id = row.case_id;
-  full.axes = row.axes;
-  add_later_axes(full, families);
-  if (full.case_id == row.case_id) return *(name = &named(full, families));
-  const CaseName*& same = known_[full.case_id];  // `name` stays where it is
-  if (same == nullptr) same = &named(full, families);
-  return *(name = same);
+  if (const auto known = known_.find(row.case_id); known != known_.end()) return *known->second;
+  if (lacks_axes(row, families)) {
+    Record full;
+    full.family = row.family;
+    full.case_id = row.case_id;
+    full.axes = row.axes;
+    add_later_axes(full, families);
+    if (full.case_id != row.case_id) return know(former_.emplace_back(row.case_id), of(full, families));
+  }
+  const CaseName& name = named(row, families);
+  return know(name.id, name);
+}
+
+const CaseName& CaseNames::know(std::string_view id, const CaseName& name) {
+  return *known_.try_emplace(id, &name).first->second;
 }
 
 const CaseName& CaseNames::named(const Record& row, const std::vector<Family>& families) {
@@ -417,8 +420,7 @@ const CaseName& CaseNames::named(const Record& row, const std::vector<Family>& f
 }
 
 const CaseName& CaseNames::of_id(const std::string& id) {
-  auto& known = known_[id];
-  if (known != nullptr) return *known;
+  if (const auto known = known_.find(id); known != known_.end()) return *known->second;
   CaseName& name = names_.emplace_back();
   name.id = id;
   const auto parts = split(id, '/');
@@ -428,8 +430,7 @@ const CaseName& CaseNames::of_id(const std::string& id) {
     name.axes.push_back(
         axis_of(parts[i].substr(0, equals), equals < parts[i].size() ? parts[i].substr(equals + 1) : "yes"));
   }
-  known = &name;
-  return name;
+  return know(name.id, name);
 }
 
 DeviceResults& ResultsSet::device_of(const DeviceKey& key) {

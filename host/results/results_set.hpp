@@ -57,8 +57,11 @@ class CaseNames {
   const CaseName& named(const Record&, const std::vector<Family>&);
   CaseAxis axis_of(const std::string& name, const std::string& cell);
 
-  std::unordered_map<std::string, const CaseName*> known_;  // by id as rows have it
+  const CaseName& know(std::string_view id, const CaseName&);
+
+  std::unordered_map<std::string_view, const CaseName*> known_;  // by id as rows have it
   std::deque<CaseName> names_;
+  std::deque<std::string> former_;                           // ids that rows have and names have not
   std::unordered_map<std::string, Value> values_;            // by text
   std::unordered_map<std::string, std::string> axis_names_;  // each its own
 };

@@ -577,30 +577,29 @@ TEST(Architectures, PublishedDevicesTakePartWhereTheyCan) {
 TEST(ArchitecturesText, Golden) {
   const ResultsSet set = two_devices();
   const auto all = compare_architectures(set, invented());
-  EXPECT_EQ(
-      shown(report_of(all, false, false), "text"),
-      "device  driver  ok  wrong  not run  exhibits  wins  speed\n"
-      "─────────────────────────────────────────────────────────\n"
-      "A       1.2      6               1               2     1x\n"
-      "B       1.2      5      1        1               2  1.68x\n"
-      "wins, speed (geometric mean): over the 4 of 7 cases that are ok on all\n"
-      "\n"
-      "best variant  A         B        tau  one for all: costs\n"
-      "────────────────────────────────────────────────────────\n"
-      "loom          grid 80%  row 80%    -  grid: 0, 50 %\n"
-      "% of the device's own ceiling, in its best launch shape; above 100 % from the caches. W, tau: how "
-      "far\n"
-      "rankings (of so many variants) agree, 1 is full. One for all: what it loses to each device's best.\n"
-      "\n"
-      "variants  A    B\n"
-      "──────────────────\n"
-      "loom      ○●●  ●●✗\n"
-      "● ok  ○ slow: below half of the best  ✗ wrong\n"
-      "\n"
-      "ranks that turn round:\n"
-      "  loom: grid beats row 8.0x on A and loses 2.0x on B  (n=64)\n"
-      "\n"
-      "--family NAME or --all shows every variant, --csv every number.\n");
+  EXPECT_EQ(shown(report_of(all, false, false), "text"),
+            "device  driver  ok  wrong  not run  exhibits  wins  speed\n"
+            "─────────────────────────────────────────────────────────\n"
+            "A       1.2      6               1               2     1x\n"
+            "B       1.2      5      1        1               2  1.68x\n"
+            "wins, speed (geometric mean): over the 4 of 7 cases that are ok on all\n"
+            "\n"
+            "best variant  A         B        tau  one for all: costs\n"
+            "────────────────────────────────────────────────────────\n"
+            "loom          grid 80%  row 80%    -  grid: 0, 50 %\n"
+            "% of the device's own ceiling, in its best launch shape; above 100 % from the caches.\n"
+            "W, tau: how far rankings (of so many variants) agree, 1 is full.\n"
+            "One for all: what it loses to each device's best.\n"
+            "\n"
+            "variants  A    B\n"
+            "──────────────────\n"
+            "loom      ○●●  ●●✗\n"
+            "● ok  ○ slow: below half of the best  ✗ wrong\n"
+            "\n"
+            "ranks that turn round:\n"
+            "  loom: grid beats row 8.0x on A and loses 2.0x on B (n=64)\n"
+            "\n"
+            "--family NAME or --all shows every variant, --csv every number.\n");
   EXPECT_THAT(shown(report_of(all, true, false), "text"),
               HasSubstr("loom             A            B  portability  worst\n"
                         "───────────────────────────────────────────────────\n"
@@ -613,6 +612,15 @@ TEST(ArchitecturesText, Golden) {
   const auto json = nlohmann::json::parse(shown(report_of(all, false, false), "json"));
   EXPECT_EQ(json["families"][0]["one_for_all"], "grid");
   EXPECT_EQ(json["families"][0]["variants"][2]["devices"]["B"]["state"], "wrong");
+}
+
+// Without what stands in parentheses, and never cut without a mark.
+TEST(Labels, FitTheHeadOfAColumn) {
+  auto records = std::vector{on(row({{"kernel", "a"}}, 1), "llvmpipe (LLVM 15.0.6, 256 bits)"),
+                             on(row({{"kernel", "a"}}, 1), std::string(40, 'd')),
+                             on(row({{"kernel", "a"}}, 1), "Loom (1)")};
+  EXPECT_THAT(compare_architectures(set_of(records), {}).labels,
+              ElementsAre("llvmpipe", std::string(23, 'd') + "~", "Loom (1)"));
 }
 
 TEST(Labels, AreTheProductsName) {
