@@ -204,10 +204,19 @@ std::vector<Job> first_of_each_kernel(const std::vector<Job>& jobs) {
   return out;
 }
 
+// Axes that the id leaves out are at their defaults.
 Job job_of(const std::string& case_id) {
   const std::string family = case_id.substr(0, case_id.find('/'));
   for (auto& job : jobs_of(family)) {
-    if (job.at.id() == case_id) return job;
+    std::string id = family;
+    bool found = true;
+    for (const auto& axis : job.family->axes) {
+      if (id == case_id)
+        found = found && job.at.at(axis.name) == axis.values.front();
+      else
+        id += "/" + axis.name + "=" + text_of(job.at.at(axis.name));
+    }
+    if (found && id == case_id) return job;
   }
   throw std::runtime_error("the smoke preset has no case " + case_id);
 }
