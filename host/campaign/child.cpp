@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -42,17 +43,39 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
   return out;
 }
 
+// Closed by itself, whichever way its owner ends: a machine may have no process to give, again and again.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_, O_CLOEXEC) != 0)
+      throw Error(Kind::io, std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  ~Pipe() {
+    for (const int end : ends_) {
+      if (end >= 0) close(end);
+    }
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  int read_end() const { return ends_[0]; }
+  int write_end() const { return ends_[1]; }
+  int take_read_end() { return std::exchange(ends_[0], -1); }
+  int take_write_end() { return std::exchange(ends_[1], -1); }
+
+ private:
+  int ends_[2];
+};
+
 }  // namespace
 
 Child::Child(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
-  int down[2], up[2];
-  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
-    throw Error(Kind::io, std::string("cannot make a pipe: ") + std::strerror(errno));
+  Pipe down, up;
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, down[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, down.read_end(), STDIN_FILENO);
   // A pipe end that already has the number would keep its close-on-exec flag through dup2.
-  int answer = up[1];
+  int answer = up.write_end();
   if (answer == answer_fd) answer = fcntl(answer, F_DUPFD_CLOEXEC, answer_fd + 1);
   posix_spawn_file_actions_adddup2(&files, answer, answer_fd);
   // What a driver prints is for people; stdout is data.
@@ -75,15 +98,11 @@ Child::Child(const std::vector<std::string>& arguments, const std::vector<std::s
       posix_spawn(&pid_, "/proc/self/exe", &files, &how, pointers(words).data(), pointers(variables).data());
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
-  close(down[0]);
-  close(up[1]);
-  if (answer != up[1]) close(answer);
-  to_ = down[1];
-  from_ = up[0];
-  if (failure != 0) {
-    pid_ = -1;
+  if (answer != up.write_end()) close(answer);
+  if (failure != 0)
     throw Error(Kind::io, std::string("cannot start a child process: ") + std::strerror(failure));
-  }
+  to_ = down.take_write_end();
+  from_ = up.take_read_end();
 }
 
 Child::~Child() {

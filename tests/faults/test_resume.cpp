@@ -31,6 +31,8 @@ Strings ten_rows(const std::string& csv) {
           "parity=row",
           "--where",
           "mapping=row_first",
+          "--where",
+          "padding=0",
           "--filter",
           "kernel=(loop|grid|unweave|nobranch|select)/",
           "--runs",

@@ -159,6 +159,19 @@ class Trial {
     EXPECT_EQ(prlimit(pid_, static_cast<__rlimit_resource>(resource), &both, nullptr), 0);
   }
 
+  // The limit of open files that leaves it `n` more once the process that it talks to is gone.
+  rlim_t limit_for_files(int n) const {
+    std::set<int> kept;
+    for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", pid_))) {
+      std::error_code gone;
+      if (!fs::read_symlink(entry.path(), gone).string().starts_with("pipe:"))
+        kept.insert(std::stoi(entry.path().filename()));
+    }
+    int number = 0;
+    for (int left = n; left > 0 || kept.contains(number); ++number) left -= kept.contains(number) ? 0 : 1;
+    return static_cast<rlim_t>(number);
+  }
+
   // Waits for its end; `watch` is called every few milliseconds. Past the limit everything is killed.
   Ended finish(double limit_s = 120, const std::function<void()>& watch = {}) {
     Ended ended{};
