@@ -20,15 +20,8 @@ const Family* family_of(const std::vector<Family>& families, const std::string& 
 
 // ---- Which rows ------------------------------------------------------------------------------------------
 
-// 4 and 4.0 are the same number.
-bool same(const Value& one, const Value& other) {
-  const auto number = [](const Value& value) -> std::optional<double> {
-    if (const auto* n = std::get_if<std::int64_t>(&value)) return static_cast<double>(*n);
-    if (const auto* x = std::get_if<double>(&value)) return *x;
-    return {};
-  };
-  return one == other || (one.index() != other.index() && number(one) && number(one) == number(other));
-}
+// 4 and 4.0 are the same number, and a group of 256 is one whether its axis takes numbers or shapes.
+bool same(const Value& one, const Value& other) { return one == other || text_of(one) == text_of(other); }
 
 bool is_among(const Value& cell, const Values& values) {
   return std::ranges::any_of(values, [&](const Value& value) { return same(value, cell); });
@@ -38,27 +31,32 @@ bool is_among(const Value& cell, const Values& values) {
 class Asked {
  public:
   Asked(const Rows& rows, const Family& family) {
-    for (const auto& axis : family.axes) {
-      const auto want = rows.axes.find(axis.name);
-      axes_.push_back({&axis, want != rows.axes.end() ? &want->second : nullptr});
+    for (const auto& axes : rows.whole()) {
+      auto& asked = any_of_.emplace_back();
+      for (const auto& axis : family.axes) {
+        const auto want = axes.find(axis.name);
+        asked.emplace_back(&axis, want != axes.end() ? std::optional(want->second) : std::nullopt);
+      }
     }
   }
 
   // An axis that a row lacks came later than the row; what the row did is its default.
   bool matches(const CaseName& name, bool however_tuned = false) const {
-    return std::ranges::all_of(axes_, [&](const auto& asked) {
-      const auto& [axis, want] = asked;
-      const Value* cell = name.axis(axis->name);
-      if (want == nullptr)
-        return cell == nullptr || same(*cell, axis->values.front()) || (axis->tunable && however_tuned);
-      if (cell == nullptr) return false;
-      return want->how == Rows::Want::How::tried || want->how == Rows::Want::How::largest ||
-             is_among(*cell, want->values);
+    return std::ranges::any_of(any_of_, [&](const auto& axes) {
+      return std::ranges::all_of(axes, [&](const auto& asked) {
+        const auto& [axis, want] = asked;
+        const Value* cell = name.axis(axis->name);
+        if (!want)
+          return cell == nullptr || same(*cell, axis->values.front()) || (axis->tunable && however_tuned);
+        if (cell == nullptr) return false;
+        return want->how == Rows::Want::How::tried || want->how == Rows::Want::How::largest ||
+               is_among(*cell, want->values);
+      });
     });
   }
 
  private:
-  std::vector<std::pair<const Axis*, const Rows::Want*>> axes_;
+  std::vector<std::vector<std::pair<const Axis*, std::optional<Rows::Want>>>> any_of_;
 };
 
 Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Family>& families) {
@@ -76,7 +74,7 @@ Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fam
   // Another version had other defaults: what it knows is a single value.
   pick(true);
   const bool one_value = std::ranges::all_of(family->axes, [&](const Axis& axis) {
-    return !axis.tunable || rows.axes.contains(axis.name) ||
+    return !axis.tunable || !rows.values(axis.name).empty() ||
            std::ranges::all_of(out, [&](const Timed* timed) {
              const Value *a = timed->axis(axis.name), *b = out.front()->axis(axis.name);
              return a == nullptr || b == nullptr || *a == *b;
@@ -182,32 +180,36 @@ std::vector<std::string> axes_wanted(const Rows& rows, Rows::Want::How how) {
 
 // The rows that decide, at one place and for one value of the axes that are the same on both sides.
 struct Sides {
-  Picked of, to;
+  Picked of, to, of_before, to_before;
   Cells place = {};
 };
 
 // How many of them are what `clweave run --claims` would measure.
 double asked_for(const Rows& wanted, const Picked& rows) {
+  const auto choices = wanted.whole();
   return static_cast<double>(std::ranges::count_if(rows, [&](const Timed* timed) {
-    return std::ranges::all_of(wanted.axes, [&](const auto& axis) {
-      return axis.second.how != Rows::Want::How::tried ||
-             is_among(value_in(*timed, axis.first), axis.second.values);
+    return std::ranges::any_of(choices, [&](const Rows::Axes& axes) {
+      return std::ranges::all_of(axes, [&](const auto& axis) {
+        return axis.second.how != Rows::Want::How::tried ||
+               is_among(value_in(*timed, axis.first), axis.second.values);
+      });
     });
   }));
 }
 
 // What both sides have to agree in, best first: the types preferred, of each the sizes and the clock of which
 // most rows are there, and of those the largest.
-std::vector<Sides> places_of(const Rule& rule, const Picked& of, const Picked& to) {
+std::vector<Sides> places_of(const Rule& rule, const Sides& all) {
   const auto preferred = axes_wanted(rule.of, Rows::Want::How::first);
   const auto sized = axes_wanted(rule.of, Rows::Want::How::largest);
   std::vector<std::string> axes = preferred;
   axes.insert(axes.end(), sized.begin(), sized.end());
   axes.emplace_back(timer_axis);
-  const ByCells all_of(of, axes), all_to(to, axes);
+  const ByCells of(all.of, axes), to(all.to, axes), of_before(all.of_before, axes),
+      to_before(all.to_before, axes);
   std::vector<std::pair<std::vector<double>, Sides>> places;
-  for (const auto& cells : all_of.different()) {
-    Sides sides{all_of.at(cells), all_to.at(cells), cells};
+  for (const auto& cells : of.different()) {
+    Sides sides{of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells), cells};
     std::vector<double> rank;
     for (std::size_t i = 0; i < preferred.size(); ++i) {
       const Values& values = rule.of.axes.at(cells[i].first).values;
@@ -276,9 +278,8 @@ double place_along(const Timed& timed, const Rows& wanted, const std::vector<std
       place *= number_in(*cell);
       continue;
     }
-    const auto want = wanted.axes.find(axis);
-    if (want == wanted.axes.end()) continue;
-    const auto& values = want->second.values;
+    const Values values = wanted.values(axis);
+    if (values.empty()) continue;
     place *= 1 + static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) -
                                      values.begin());
   }
@@ -308,8 +309,8 @@ Series over(const Series& one, const Series& other) {
 
 // Of how few places a shape can be told: three, or those that the rule names when they are fewer.
 std::size_t enough(const Rule& rule) {
-  const auto want = rule.of.axes.find(rule.along.front());
-  return want == rule.of.axes.end() ? 3 : std::min<std::size_t>(3, want->second.values.size());
+  const Values values = rule.of.values(rule.along.front());
+  return values.empty() ? 3 : std::min<std::size_t>(3, values.size());
 }
 
 Series series_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
@@ -329,9 +330,15 @@ std::optional<double> reach(const Series& points, double fraction, const std::st
   return {};
 }
 
-// R^2 of the parabola through time over log2 of the place that leaves the least squares: the normal equations
-// of three unknowns by Cramer's rule, about the mean so that they are well conditioned.
-std::optional<double> parabola(const Series& points) {
+// The parabola through time over log2 of the place that leaves the least squares.
+struct Parabola {
+  double r_squared = 0;
+  std::optional<double> least;  // the place of its least time; none where it has a greatest, or is a line
+};
+
+// By the normal equations of three unknowns and Cramer's rule, about the mean so that they are well
+// conditioned.
+std::optional<Parabola> parabola(const Series& points) {
   if (points.size() < 4) return {};
   const auto n = static_cast<double>(points.size());
   double mean_x = 0, mean_y = 0;
@@ -346,7 +353,17 @@ std::optional<double> parabola(const Series& points) {
   const double q = s4 - s2 * s2 / n, determinant = s2 * q - s3 * s3;
   if (determinant <= 0 || ty <= 0) return {};
   const double b = (txy * q - txxy * s3) / determinant, c = (txxy * s2 - txy * s3) / determinant;
-  return (b * txy + c * txxy) / ty;
+  Parabola out{(b * txy + c * txxy) / ty, {}};
+  if (c > 0) out.least = std::exp2(mean_x - b / (2 * c));
+  return out;
+}
+
+// Time at the better end over the least between the ends.
+std::optional<double> dip(const Series& points) {
+  if (points.size() < 3) return {};
+  double least = points[1].second;
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) least = std::min(least, points[i].second);
+  return std::min(points.front().second, points.back().second) / least;
 }
 
 // From which place on all values are above 1.
@@ -375,6 +392,16 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       if (!to) return {};
       return *of / *to;
     }
+    case Rule::Kind::gain: {
+      const auto rate = [&](const Picked& rows) -> Number {
+        const auto value = best(rows, rule.quantity, clock, used);
+        return value && rule.quantity == "time" ? 1 / *value : value;
+      };
+      const auto of = rate(sides.of), to = rate(sides.to), of_before = rate(sides.of_before),
+                 to_before = rate(sides.to_before);
+      if (!of || !to || !of_before || !to_before) return {};
+      return *of / *of_before / (*to / *to_before);
+    }
     case Rule::Kind::spread: {
       const Series all = points();
       if (all.size() < 2) return {};
@@ -387,14 +414,11 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       if (all.size() < enough(rule)) return {};
       return all.back().second / all.front().second;
     }
-    case Rule::Kind::interior: {
-      const Series all = points();
-      if (all.size() < 3) return {};
-      double inside = all[1].second;
-      for (std::size_t i = 1; i + 1 < all.size(); ++i) inside = std::min(inside, all[i].second);
-      return std::min(all.front().second, all.back().second) / inside;
+    case Rule::Kind::interior: return dip(points());
+    case Rule::Kind::parabola: {
+      const auto curve = parabola(points());
+      return curve ? std::optional(curve->r_squared) : std::nullopt;
     }
-    case Rule::Kind::parabola: return parabola(points());
     case Rule::Kind::minima: {
       const Series all = points();
       if (all.size() < 8) return {};
@@ -477,6 +501,15 @@ Verdict place_verdict(const Rule& rule, const Sides& sides, const DeviceRows& de
   return excess->high <= 1 + rule.margin || shape == Verdict::fails ? shape : Verdict::within_noise;
 }
 
+// Half a parabola fits a time that only falls: it must rise again before the end.
+Verdict parabola_verdict(const Rule& rule, const Sides& sides, const DeviceRows& device, Verdict fit) {
+  const auto within =
+      figure(device, [&](Clock clock) -> Number { return dip(series_of(rule, sides, clock, nullptr)); });
+  const double least = 1 + rule.margin;
+  if (!within || within->high <= least) return Verdict::fails;
+  return within->low > least || fit == Verdict::fails ? fit : Verdict::within_noise;
+}
+
 std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceRows& device,
                              const std::vector<Family>& families) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
@@ -506,6 +539,11 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     const auto least = std::ranges::min_element(points, {}, [](const auto& point) { return point.second; });
     out.note = fmt::format("best at {:.0f}", least->first);
   }
+  if (rule.kind == Rule::Kind::parabola) {
+    out.verdict = parabola_verdict(rule, sides, device, out.verdict);
+    const auto curve = parabola(points);
+    out.note = curve && curve->least ? fmt::format("least at {:.0f}", *curve->least) : "no least";
+  }
   return out;
 }
 
@@ -524,15 +562,17 @@ bool is_worse(const Judged& one, const Judged& other, const Rule& rule) {
 std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceRows& device,
                                 const std::vector<Family>& families) {
   std::optional<Judged> worst;
-  const ByCells of(at.of, rule.same), to(at.to, rule.same);
+  const ByCells of(at.of, rule.same), to(at.to, rule.same), of_before(at.of_before, rule.same),
+      to_before(at.to_before, rule.same);
   for (const auto& cells : of.different()) {
-    const Sides sides{of.at(cells), to.at(cells)};
+    const Sides sides{of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells)};
     const std::vector<std::string> axes =
         rule.each.empty() ? std::vector<std::string>() : std::vector{rule.each};
     const ByCells opposed(sides.to, axes);
     const auto opponents = axes.empty() ? std::vector<Cells>(1) : opposed.different();
     for (const auto& opponent : opponents) {
-      auto one = judged(rule, {sides.of, opposed.at(opponent)}, device, families);
+      auto one =
+          judged(rule, {sides.of, opposed.at(opponent), sides.of_before, sides.to_before}, device, families);
       if (!one) continue;
       Cells named = cells;
       named.insert(named.end(), opponent.begin(), opponent.end());
@@ -553,8 +593,8 @@ std::string command_of(const Claim& claim, const DeviceRows& device) {
 }
 
 // Why there is nothing to decide with: rows that failed, else rows that are not there.
-std::string missing(const Claim& claim, const DeviceRows& device, const std::vector<Family>& families) {
-  for (const Rows* rows : {&claim.rule->of, &claim.rule->to}) {
+std::string missing(const Rule& rule, const DeviceRows& device, const std::vector<Family>& families) {
+  for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
     if (rows->empty() || !rows_of(*rows, device, families).empty()) continue;
     for (const auto* row : untimed_of(*rows, device, families))
       return fmt::format("{}: {}", row->status, row->reason);
@@ -594,20 +634,19 @@ Verdict verdict_of(const Figure& number, const Rule& rule) {
   return number.high < low || number.low > high ? Verdict::fails : Verdict::within_noise;
 }
 
-Ruling ruling_of(const Claim& claim, const DeviceRows& device, const std::vector<Family>& families) {
+namespace {
+
+Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                 const std::vector<Family>& families) {
   Ruling out;
   out.claim = &claim;
-  out.exhibit = exhibit_text(claim, device, families);
-  if (!claim.rule) {
-    out.verdict = claim.untestable.empty() ? Verdict::no_evidence : Verdict::not_testable;
-    out.note = claim.untestable;
-    if (!claim.exhibit.empty() && out.exhibit.empty()) out.command = command_of(claim, device);
-    return out;
-  }
-  const Rule& rule = *claim.rule;
-  const Picked of = rows_of(rule.of, device, families);
-  const Picked to = rule.to.empty() ? Picked() : rows_of(rule.to, device, families);
-  for (const auto& place : places_of(rule, of, to)) {
+  out.decision = &decision;
+  const Rule& rule = decision.rule;
+  const auto rows = [&](const Rows& wanted) {
+    return wanted.empty() ? Picked() : rows_of(wanted, device, families);
+  };
+  for (const auto& place :
+       places_of(rule, {rows(rule.of), rows(rule.to), rows(rule.of_before), rows(rule.to_before)})) {
     auto decided = judged_at(rule, place, device, families);
     if (!decided) continue;
     out.verdict = decided->verdict;
@@ -623,18 +662,70 @@ Ruling ruling_of(const Claim& claim, const DeviceRows& device, const std::vector
     }
     return out;
   }
-  out.note = missing(claim, device, families);
+  out.note = missing(rule, device, families);
   out.command = command_of(claim, device);
   return out;
 }
 
-std::vector<const Rows*> Claim::selections() const {
-  std::vector<const Rows*> out;
-  if (rule) {
-    out.push_back(&rule->of);
-    if (!rule->to.empty()) out.push_back(&rule->to);
+}  // namespace
+
+std::vector<Ruling> rulings_of(const Claim& claim, const DeviceRows& device,
+                               const std::vector<Family>& families) {
+  const std::string exhibit = exhibit_text(claim, device, families);
+  std::vector<Ruling> out;
+  for (const auto& decision : claim.decisions) out.push_back(ruling_by(claim, decision, device, families));
+  if (out.empty()) {
+    Ruling& none = out.emplace_back();
+    none.claim = &claim;
+    none.verdict = claim.untestable.empty() ? Verdict::no_evidence : Verdict::not_testable;
+    none.note = claim.untestable;
+    if (!claim.exhibit.empty() && exhibit.empty()) none.command = command_of(claim, device);
   }
-  if (!exhibit.empty()) out.push_back(&exhibit);
+  for (auto& ruling : out) ruling.exhibit = exhibit;
+  return out;
+}
+
+std::optional<Verdict> verdict_of(const Published& published, const Claim& claim) {
+  if (claim.decisions.empty() || !claim.fault.empty()) return {};
+  return verdict_of({published.value, published.value, published.value}, claim.decisions.front().rule);
+}
+
+std::size_t tries_of(const Rows::Axes& axes) {
+  std::size_t product = 1;
+  for (const auto& [axis, want] : axes)
+    product *= want.how == Rows::Want::How::tried ? want.values.size() : 1;
+  return product;
+}
+
+std::vector<Rows::Axes> Rows::whole() const {
+  if (any_of.empty()) return {axes};
+  std::vector<Axes> out = any_of;
+  for (auto& each : out) each.insert(axes.begin(), axes.end());
+  return out;
+}
+
+Values Rows::values(const std::string& axis) const {
+  Values out;
+  for (const auto& each : whole()) {
+    const auto want = each.find(axis);
+    if (want == each.end()) continue;
+    for (const auto& value : want->second.values) {
+      if (std::ranges::find(out, value) == out.end()) out.push_back(value);
+    }
+  }
+  return out;
+}
+
+std::vector<std::vector<const Rows*>> Claim::selections() const {
+  std::vector<std::vector<const Rows*>> out;
+  for (const auto& decision : decisions) {
+    auto& sides = out.emplace_back();
+    const Rule& rule = decision.rule;
+    for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
+      if (!rows->empty()) sides.push_back(rows);
+    }
+  }
+  if (!exhibit.empty()) out.push_back({&exhibit});
   return out;
 }
 
@@ -644,12 +735,15 @@ namespace {
 
 using Choice = std::map<std::string, Value>;  // of the axes that depend on the device
 
-Sweep sweep_of(const Rows& rows, const Choice& choice) {
-  Sweep out;
-  for (const auto& [axis, want] : rows.axes) {
-    const auto chosen = choice.find(axis);
-    const bool depends = want.how == Rows::Want::How::largest || want.how == Rows::Want::How::first;
-    out[axis] = depends && chosen != choice.end() ? Values(chosen->second) : want.values;
+std::vector<Sweep> sweeps_of(const Rows& rows, const Choice& choice) {
+  std::vector<Sweep> out;
+  for (const auto& axes : rows.whole()) {
+    Sweep& sweep = out.emplace_back();
+    for (const auto& [axis, want] : axes) {
+      const auto chosen = choice.find(axis);
+      const bool depends = want.how == Rows::Want::How::largest || want.how == Rows::Want::How::first;
+      sweep[axis] = depends && chosen != choice.end() ? Values(chosen->second) : want.values;
+    }
   }
   return out;
 }
@@ -689,7 +783,7 @@ bool suits(const std::vector<const Rows*>& selections, const Choice& choice,
   constexpr double longest_s = 1;
   for (const auto* rows : selections) {
     bool any = false;
-    for (const auto& at : cases_of(*family_of(families, rows->family), {sweep_of(*rows, choice)}, 0)) {
+    for (const auto& at : cases_of(*family_of(families, rows->family), sweeps_of(*rows, choice), 0)) {
       try {
         if (estimate(plan_of(*family_of(families, rows->family), at, device), device).seconds > longest_s)
           return false;
@@ -712,16 +806,18 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
     if (family.name != "ceiling" || !wanted.ceilings) family.presets.at(wanted.preset).clear();
   }
   for (const auto& claim : claims) {
-    auto selections = claim.selections();
-    std::erase_if(selections, [&](const Rows* rows) { return family_of(families, rows->family) == nullptr; });
-    // The last choice is of the smallest sizes; a device that cannot do them says so in its rows.
-    const auto choices = choices_of(selections);
-    auto choice = std::ranges::find_if(
-        choices, [&](const Choice& c) { return suits(selections, c, families, device); });
-    if (choice == choices.end()) choice = std::prev(choices.end());
-    for (const auto* rows : selections) {
-      auto& family = *std::ranges::find(asked, rows->family, &Family::name);
-      family.presets.at(wanted.preset).push_back(sweep_of(*rows, *choice));
+    for (auto selections : claim.selections()) {
+      std::erase_if(selections,
+                    [&](const Rows* rows) { return family_of(families, rows->family) == nullptr; });
+      // The last choice is of the smallest sizes; a device that cannot do them says so in its rows.
+      const auto choices = choices_of(selections);
+      auto choice = std::ranges::find_if(
+          choices, [&](const Choice& c) { return suits(selections, c, families, device); });
+      if (choice == choices.end()) choice = std::prev(choices.end());
+      for (const auto* rows : selections) {
+        auto& sweeps = std::ranges::find(asked, rows->family, &Family::name)->presets.at(wanted.preset);
+        for (auto& sweep : sweeps_of(*rows, *choice)) sweeps.push_back(std::move(sweep));
+      }
     }
   }
   auto jobs = select_jobs(asked, wanted);

@@ -27,20 +27,30 @@ struct Rows {
     How how = How::one_of;
     Values values;
   };
+  using Axes = std::map<std::string, Want>;
+
   std::string family;
-  std::map<std::string, Want> axes;
+  Axes axes;
+  std::vector<Axes> any_of;  // with each of these beside `axes`: kernels that are launched differently
 
   bool empty() const { return family.empty(); }
+  std::vector<Axes> whole() const;  // `axes` with each of `any_of`
+  // What they ask of an axis, in their order; empty: nothing.
+  Values values(const std::string& axis) const;
 };
+
+// How many values of such axes are tried, together.
+std::size_t tries_of(const Rows::Axes&);
 
 // What number decides, and which numbers agree with the claim.
 struct Rule {
   enum class Kind {
     ratio,     // quantity of the best of `of` over that of the best of `to`; without `to` the quantity itself
+    gain,      // how much faster `of` is than `of_before`, over what `to` is faster than `to_before`
     spread,    // worst over best of the bests at each value of `along`
     trend,     // change from the first to the last value of `along`; no step may go against it
     interior,  // time at the better end of `along` over the least time between the ends
-    parabola,  // R^2 of a parabola through the time over log2 of `along`
+    parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
     minima,    // how many values of `along` are faster than both neighbours by more than the margin
     reach,     // least value of `along` (of the product of several) with `fraction` of the best; over `to`'s
     crossover,  // least value of `along` from which on `of` is faster than `to`
@@ -48,7 +58,7 @@ struct Rule {
   };
   enum class Is { above, below, equal };
   Kind kind = Kind::ratio;
-  Rows of, to;
+  Rows of, to, of_before, to_before;
   std::string quantity = "time", quantity_to = "time";  // or gb_per_s, gflop_per_s, gitems_per_s, of_ceiling
   std::vector<std::string> along;
   std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
@@ -67,16 +77,29 @@ struct Published {
   std::string note;  // may be empty
 };
 
+// How the kernels are launched that decide.
+enum class Setting {
+  as_published,  // as the source did; or the sentence leaves nothing to choose
+  at_best        // as they are fastest here, of as many launches for each side
+};
+
+struct Decision {
+  Setting setting;
+  Rule rule;
+};
+
 struct Claim {
   std::string id, statement, source;
   std::vector<Published> published;
-  std::optional<Rule> rule;
-  std::string untestable;  // why there is no rule
-  std::string fault;       // of the published evidence: why it is void
-  Rows exhibit;            // rows that show the fault
-  std::string check;       // a command that shows it, where no row does
+  std::vector<Decision> decisions;  // none, or one per setting, as published first
+  std::string untestable;           // why there is none
+  std::string fault;                // of the published evidence: why it is void
+  Rows exhibit;                     // rows that show the fault
+  std::string check;                // a command that shows it, where no row does
 
-  std::vector<const Rows*> selections() const;  // of the rule and of the fault, those that are there
+  bool ours() const { return source == "clweave"; }  // a sentence of this project, not of the literature
+  // Of the decisions and of the fault: what is to be measured with equal sizes.
+  std::vector<std::vector<const Rows*>> selections() const;
 };
 
 // Throws `io` that names the file, the claim and what is wrong with it.
@@ -96,6 +119,7 @@ enum class Verdict { holds, fails, within_noise, not_testable, no_evidence };
 // no_evidence: no rule decides the claim, and what was published for it is void.
 struct Ruling {
   const Claim* claim = nullptr;
+  const Decision* decision = nullptr;  // null: the claim has none
   Verdict verdict = Verdict::not_testable;
   std::optional<Figure> number;
   std::string note;                // at which n, which value decided; or why nothing does
@@ -108,7 +132,11 @@ struct Ruling {
 // A number against a rule: holds or fails where its whole interval lies beyond bound and margin.
 Verdict verdict_of(const Figure&, const Rule&);
 
-Ruling ruling_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
+// One per decision, or one that says why there is none.
+std::vector<Ruling> rulings_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
+
+// What a published figure says of its own sentence. None where no rule decides, or the figure is void.
+std::optional<Verdict> verdict_of(const Published&, const Claim&);
 
 inline constexpr const char* no_rows = "rows are missing";  // the note of a claim that only waits for a run
 

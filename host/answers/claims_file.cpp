@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -78,23 +79,45 @@ Rows rows_from(const json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end()) return {};
   if (!it->is_object() || !it->contains("family")) fail(std::string(key) + " must name a family");
-  Rows out{text_at(*it, "family"), {}};
+  Rows out{text_at(*it, "family"), {}, {}};
   for (const auto& [axis, v] : it->items()) {
-    if (axis != "family") out.axes.emplace(axis, want_from(v));
+    if (axis != "family" && axis != "any_of") out.axes.emplace(axis, want_from(v));
+  }
+  for (const auto& each : it->value("any_of", json::array())) {
+    if (!each.is_object()) fail("any_of lists objects of axes");
+    auto& axes = out.any_of.emplace_back();
+    for (const auto& [axis, v] : each.items()) {
+      axes.emplace(axis, want_from(v));
+      using How = Rows::Want::How;
+      if (out.axes.contains(axis)) fail("any_of asks again for " + axis);
+      if (axes.at(axis).how == How::largest || axes.at(axis).how == How::first)
+        fail(axis + ": what all rows share does not stand in any_of");
+    }
   }
   return out;
 }
 
+constexpr std::array<std::pair<const char*, Rows Rule::*>, 4> sides = {
+    {{"of", &Rule::of}, {"to", &Rule::to}, {"of_before", &Rule::of_before}, {"to_before", &Rule::to_before}}};
+
+bool tries(const Rule& rule) {
+  return std::ranges::any_of(sides, [&](const auto& side) {
+    return std::ranges::any_of((rule.*side.second).whole(),
+                               [](const auto& axes) { return tries_of(axes) > 1; });
+  });
+}
+
 Rule rule_from(const json& object) {
   check_keys(object,
-             {"number", "of", "to", "quantity", "quantity_to", "along", "same", "each", "at", "fraction",
-              "above", "below", "equal", "rising", "falling", "margin", "unit"},
+             {"number", "of", "to", "of_before", "to_before", "quantity", "quantity_to", "along", "same",
+              "each", "at", "fraction", "above", "below", "equal", "rising", "falling", "margin", "unit"},
              "decided_by");
   using Kind = Rule::Kind;
-  const std::map<std::string, Kind> kinds = {
-      {"ratio", Kind::ratio},       {"spread", Kind::spread},       {"trend", Kind::trend},
-      {"interior", Kind::interior}, {"parabola", Kind::parabola},   {"minima", Kind::minima},
-      {"reach", Kind::reach},       {"crossover", Kind::crossover}, {"finding", Kind::finding}};
+  const std::map<std::string, Kind> kinds = {{"ratio", Kind::ratio},         {"gain", Kind::gain},
+                                             {"spread", Kind::spread},       {"trend", Kind::trend},
+                                             {"interior", Kind::interior},   {"parabola", Kind::parabola},
+                                             {"minima", Kind::minima},       {"reach", Kind::reach},
+                                             {"crossover", Kind::crossover}, {"finding", Kind::finding}};
   Rule out;
   const auto kind = kinds.find(text_at(object, "number"));
   if (kind == kinds.end()) {
@@ -103,9 +126,14 @@ Rule rule_from(const json& object) {
     fail(fmt::format("number must be one of {}", fmt::join(known, ", ")));
   }
   out.kind = kind->second;
-  out.of = rows_from(object, "of");
+  for (const auto& [name, side] : sides) out.*side = rows_from(object, name);
   if (out.of.empty()) fail("decided_by needs 'of': the rows that decide");
-  out.to = rows_from(object, "to");
+  for (const auto& [name, side] : sides) {
+    const bool before = side == &Rule::of_before || side == &Rule::to_before;
+    const bool needed = out.kind == Kind::gain && side != &Rule::of;
+    if (needed ? (out.*side).empty() : before && !(out.*side).empty())
+      fail(fmt::format("{} is what a gain needs, and it alone", name));
+  }
   out.quantity = text_at(object, "quantity", out.quantity);
   out.quantity_to = text_at(object, "quantity_to", out.quantity);
   for (const auto& quantity : {out.quantity, out.quantity_to}) {
@@ -113,7 +141,8 @@ Rule rule_from(const json& object) {
       fail("no quantity '" + quantity + "'");
   }
   out.along = texts_at(object, "along");
-  if (out.kind != Kind::ratio && out.along.empty()) fail("this number needs 'along'");
+  if (out.kind != Kind::ratio && out.kind != Kind::gain && out.along.empty())
+    fail("this number needs 'along'");
   out.same = texts_at(object, "same");
   out.each = text_at(object, "each");
   if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
@@ -136,11 +165,29 @@ Rule rule_from(const json& object) {
   return out;
 }
 
+// The rule, and the same with what the source launched in place of what is tried here: null leaves an axis
+// out.
+std::vector<Decision> decisions_from(const json& object) {
+  if (!object.contains("decided_by")) {
+    if (object.contains("as_published")) fail("as_published changes decided_by, which is not there");
+    return {};
+  }
+  const Rule best = rule_from(object.at("decided_by"));
+  const bool tried = tries(best);
+  if (!object.contains("as_published")) return {{tried ? Setting::at_best : Setting::as_published, best}};
+  json changed = object.at("decided_by");
+  changed.merge_patch(object.at("as_published"));
+  const Rule published = rule_from(changed);
+  if (!tried || tries(published))
+    fail("as_published names one launch, in place of those that decided_by tries");
+  return {{Setting::as_published, published}, {Setting::at_best, best}};
+}
+
 Claim claim_from(const json& object) {
-  check_keys(
-      object,
-      {"id", "statement", "source", "published", "decided_by", "untestable", "fault", "exhibit", "check"},
-      "a claim");
+  check_keys(object,
+             {"id", "statement", "source", "published", "decided_by", "as_published", "untestable", "fault",
+              "exhibit", "check"},
+             "a claim");
   Claim out;
   out.id = text_at(object, "id");
   out.statement = text_at(object, "statement");
@@ -150,12 +197,12 @@ Claim claim_from(const json& object) {
     check_keys(entry, {"device", "value", "note"}, "published");
     out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
   }
-  if (object.contains("decided_by")) out.rule = rule_from(object.at("decided_by"));
+  out.decisions = decisions_from(object);
   out.untestable = text_at(object, "untestable");
   out.fault = text_at(object, "fault");
   out.exhibit = rows_from(object, "exhibit");
   out.check = text_at(object, "check");
-  if (out.rule ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
+  if (!out.decisions.empty() ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
     fail("needs decided_by, or a reason why it is untestable, or the fault that leaves no evidence");
   if (out.fault.empty() != (out.exhibit.empty() && out.check.empty()))
     fail("a fault comes with an exhibit or a check that shows it");

@@ -25,10 +25,21 @@ std::string painted(Verdict verdict) {
   return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)));
 }
 
-std::string found_text(const Ruling& ruling) {
-  if (!ruling.number) return "";
+const char* text_of(Setting setting) {
+  return setting == Setting::as_published ? "as published" : "at its best";
+}
+
+std::string unit_of(const Claim& claim) {
+  return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
+}
+
+// "holds 1.31x", with the interval where there is room for it.
+std::string found_text(const Ruling& ruling, bool interval) {
+  const std::string verdict = painted(ruling.verdict);
+  if (!ruling.number) return verdict;
   const auto& [value, low, high] = *ruling.number;
-  return figure_text(value, low, high, ruling.claim->rule->unit);
+  const std::string& unit = ruling.decision->rule.unit;
+  return verdict + " " + (interval ? figure_text(value, low, high, unit) : number_text(value, unit));
 }
 
 std::string asked_text(const Rule& rule) {
@@ -46,12 +57,13 @@ std::string asked_text(const Rule& rule) {
   return "";
 }
 
+// Each figure with what it says of its own sentence, if it can.
 std::string published_text(const Claim& claim) {
   std::vector<std::string> parts;
   for (const auto& p : claim.published) {
-    const std::string value =
-        claim.rule ? number_text(p.value, claim.rule->unit) : fmt::format("{:.4g}", p.value);
-    parts.push_back(value + " " + p.device);
+    const auto verdict = verdict_of(p, claim);
+    parts.push_back(fmt::format("{} {}{}", number_text(p.value, unit_of(claim)), p.device,
+                                verdict ? ": " + verdict_text(*verdict) : ""));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -63,38 +75,58 @@ std::string evidence_text(const Claim& claim) {
   return text.empty() ? "void" : text + ", void";
 }
 
+// The rulings of one device, by claim.
+std::vector<std::vector<const Ruling*>> by_claim(const DeviceRulings& device) {
+  std::vector<std::vector<const Ruling*>> out;
+  for (const auto& ruling : device.rulings) {
+    if (out.empty() || out.back().front()->claim != ruling.claim) out.emplace_back();
+    out.back().push_back(&ruling);
+  }
+  return out;
+}
+
+const Ruling* decided(const std::vector<const Ruling*>& rulings, Setting setting) {
+  for (const auto* ruling : rulings) {
+    if (ruling->decision != nullptr && ruling->decision->setting == setting) return ruling;
+  }
+  return nullptr;
+}
+
+constexpr std::array settings = {Setting::as_published, Setting::at_best};
+
 // The sentence and what became of it come first; what decides it gives way on a narrow screen.
 Table table_of(const std::vector<DeviceRulings>& devices) {
+  const bool one = devices.size() == 1;
   std::vector<Table::Column> heads = {{"statement", Align::left, Give::wrap}};
-  if (devices.size() == 1) {
-    heads.insert(heads.end(), {{"verdict"}, {"here"}});
-  } else {
-    for (std::size_t d = 0; d < devices.size(); ++d) heads.push_back({letter_of(d)});
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (const auto setting : settings)
+      heads.push_back({one ? text_of(setting) : letter_of(d) + " " + text_of(setting)});
   }
   heads.push_back({"claim", Align::left, Give::keep, 4});
-  if (devices.size() == 1)
+  if (one)
     heads.insert(heads.end(), {{"asked", Align::left, Give::keep, 3}, {"at", Align::left, Give::cut, 1}});
   heads.push_back({"published", Align::left, Give::cut, 2});
   Table table(heads);
-  for (std::size_t c = 0; c < devices.front().rulings.size(); ++c) {
-    const Ruling& first = devices.front().rulings[c];
+  std::vector<std::vector<std::vector<const Ruling*>>> all;
+  for (const auto& device : devices) all.push_back(by_claim(device));
+  for (std::size_t c = 0; c < all.front().size(); ++c) {
+    const Ruling& first = *all.front()[c].front();
     const Claim& claim = *first.claim;
     std::vector<std::string> cells = {claim.statement};
-    if (devices.size() == 1) {
-      cells.push_back(painted(first.verdict));
-      cells.push_back(found_text(first));
-    } else {
-      for (const auto& device : devices) {
-        const Ruling& ruling = device.rulings[c];
-        const std::string number =
-            ruling.number ? " " + number_text(ruling.number->value, claim.rule->unit) : "";
-        cells.push_back(painted(ruling.verdict) + number);
+    for (const auto& device : all) {
+      for (const auto setting : settings) {
+        const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], setting);
+        cells.push_back(ruling != nullptr ? found_text(*ruling, one) : "");
       }
     }
     cells.push_back(claim.id);
-    if (devices.size() == 1) {
-      cells.push_back(claim.rule ? asked_text(*claim.rule) : "");
-      cells.push_back(first.number ? first.note : "");
+    if (one) {
+      cells.push_back(first.decision != nullptr ? asked_text(first.decision->rule) : "");
+      std::vector<std::string> notes;
+      for (const auto* ruling : all.front()[c]) {
+        if (ruling->number && !ruling->note.empty()) notes.push_back(ruling->note);
+      }
+      cells.push_back(fmt::format("{}", fmt::join(notes, "; ")));
     }
     cells.push_back(evidence_text(claim));
     table.add(std::move(cells));
@@ -102,14 +134,33 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
   return table;
 }
 
-std::string tally_text(const DeviceRulings& device) {
-  std::vector<std::string> parts;
-  for (const auto verdict :
-       {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence, Verdict::not_testable}) {
-    const auto n = std::ranges::count(device.rulings, verdict, &Ruling::verdict);
-    if (n > 0) parts.push_back(fmt::format("{} {}", n, verdict_text(verdict)));
+// "71 published claims as published: 20 hold, 8 fail", the same at their best, and those of this project.
+std::vector<std::string> tallies(const DeviceRulings& device) {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& what, const auto& belongs) {
+    std::map<Verdict, int> counts;
+    int all = 0;
+    for (const auto& ruling : device.rulings) {
+      if (!belongs(ruling)) continue;
+      ++counts[ruling.verdict];
+      ++all;
+    }
+    std::vector<std::string> parts;
+    for (const auto verdict : {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence,
+                               Verdict::not_testable}) {
+      if (counts[verdict] > 0) parts.push_back(fmt::format("{} {}", counts[verdict], verdict_text(verdict)));
+    }
+    if (all > 0) out.push_back(fmt::format("{} {}: {}", all, what, fmt::join(parts, ", ")));
+  };
+  for (const auto setting : settings) {
+    add(fmt::format("published claims {}", text_of(setting)), [&](const Ruling& r) {
+      return !r.claim->ours() && r.decision != nullptr && r.decision->setting == setting;
+    });
   }
-  return fmt::format("{} claims: {}", device.rulings.size(), fmt::join(parts, ", "));
+  add("published claims without a test",
+      [](const Ruling& r) { return !r.claim->ours() && r.decision == nullptr; });
+  add("claims of clweave", [](const Ruling& r) { return r.claim->ours(); });
+  return out;
 }
 
 // The void evidence: each fault once, with the claims that rest on it.
@@ -126,7 +177,8 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
     told.push_back(claim.fault);
     std::vector<std::string> ids;
     for (const auto& other : rulings) {
-      if (other.claim->fault == claim.fault) ids.push_back(other.claim->id);
+      if (other.claim->fault == claim.fault && (ids.empty() || ids.back() != other.claim->id))
+        ids.push_back(other.claim->id);
     }
     out.line(
         fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
@@ -155,7 +207,7 @@ void add_untested(const DeviceRulings& device, Report& out) {
     if (ruling.verdict != Verdict::not_testable) continue;
     head();
     if (ruling.note == no_rows) {
-      unmeasured.push_back(ruling.claim->id);
+      if (unmeasured.empty() || unmeasured.back() != ruling.claim->id) unmeasured.push_back(ruling.claim->id);
     } else {
       out.line(fmt::format("  {}  {}", paint(ruling.claim->id, Style::dim), ruling.note));
     }
@@ -172,7 +224,7 @@ void add_cases(const DeviceRulings& device, Report& out) {
   out.line(paint("rows of " + device.device, Style::bold));
   for (const auto& ruling : device.rulings) {
     if (ruling.cases.empty()) continue;
-    out.line(fmt::format("  {}  {}, {} {}", ruling.claim->id,
+    out.line(fmt::format("  {} {}  {}, {} {}", ruling.claim->id, text_of(ruling.decision->setting),
                          ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
                          ruling.runs == 1 ? "run" : "runs"));
     for (const auto& id : ruling.cases) out.command("    " + id);
@@ -180,6 +232,9 @@ void add_cases(const DeviceRulings& device, Report& out) {
 }
 
 const char* remark =
+    "As published: launched as in the source. At its best: by the fastest of the launches tried, as many for "
+    "each "
+    "side.\n"
     "A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know "
     "nothing\n"
     "of the noise between runs: clweave run --claims --runs 5 does.";
@@ -193,17 +248,17 @@ nlohmann::json number_json(double value) {
 namespace {
 
 void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
-  out.columns({"device", "claim", "verdict", "value", "low", "high", "unit", "asked", "note", "runs",
-               "published", "evidence", "exhibit", "statement", "source", "command", "cases"});
+  out.columns({"device", "claim", "setting", "verdict", "value", "low", "high", "unit", "asked", "note",
+               "runs", "published", "evidence", "exhibit", "statement", "source", "command", "cases"});
   for (const auto& device : devices) {
     for (const auto& r : device.rulings) {
       const Claim& claim = *r.claim;
       const auto number = [&](double Figure::*member) {
         return r.number ? fmt::format("{}", *r.number.*member) : std::string();
       };
-      out.row({device.name, claim.id, verdict_text(r.verdict), number(&Figure::value), number(&Figure::low),
-               number(&Figure::high), claim.rule ? claim.rule->unit : "",
-               claim.rule ? asked_text(*claim.rule) : "", r.note,
+      out.row({device.name, claim.id, r.decision != nullptr ? text_of(r.decision->setting) : "",
+               verdict_text(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
+               unit_of(claim), r.decision != nullptr ? asked_text(r.decision->rule) : "", r.note,
                r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
                claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit, claim.statement, claim.source,
                r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
@@ -221,16 +276,19 @@ nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
                               {"source", claim.source}, {"verdict", verdict_text(r.verdict)},
                               {"note", r.note},         {"runs", r.cases.empty() ? 0 : r.runs},
                               {"cases", r.cases}};
+      if (r.decision != nullptr) entry["setting"] = text_of(r.decision->setting);
       if (r.number) {
         entry["value"] = number_json(r.number->value);
         entry["low"] = number_json(r.number->low);
         entry["high"] = number_json(r.number->high);
-        entry["unit"] = claim.rule->unit;
-        entry["asked"] = asked_text(*claim.rule);
+        entry["unit"] = r.decision->rule.unit;
+        entry["asked"] = asked_text(r.decision->rule);
       }
       auto published = nlohmann::json::array();
-      for (const auto& p : claim.published)
+      for (const auto& p : claim.published) {
         published.push_back({{"device", p.device}, {"value", p.value}, {"note", p.note}});
+        if (const auto verdict = verdict_of(p, claim)) published.back()["verdict"] = verdict_text(*verdict);
+      }
       entry["published"] = published;
       if (!claim.fault.empty())
         entry["evidence"] = {{"void", claim.fault}, {"here", r.exhibit}, {"check", claim.check}};
@@ -249,7 +307,7 @@ Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::string letter = devices.size() == 1 ? "" : letter_of(d) + "  ";
     out.line(letter + paint(devices[d].name, Style::bold));
-    out.line(std::string(letter.size(), ' ') + tally_text(devices[d]));
+    for (const auto& tally : tallies(devices[d])) out.line(std::string(letter.size(), ' ') + tally);
   }
   out.line();
   out.table(table_of(devices));

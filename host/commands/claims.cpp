@@ -27,7 +27,10 @@ int claims(const Options& options) {
   std::vector<DeviceRulings> devices;
   for (const auto& rows : device_rows(results)) {
     auto& device = devices.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
-    for (const auto& claim : all) device.rulings.push_back(ruling_of(claim, rows, families));
+    for (const auto& claim : all) {
+      const auto rulings = rulings_of(claim, rows, families);
+      device.rulings.insert(device.rulings.end(), rulings.begin(), rulings.end());
+    }
   }
   if (devices.empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
   return print(report_of(devices, options.rows), options.format);

@@ -525,7 +525,7 @@ bool makes_sense(const Case& at) {
 
 std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Values& ops,
                           const Values& forms) {
-  return {
+  std::vector<Axis> axes = {
       {"kernel",
        "hillis_steele: log n passes; three_phase: scan tiles, scan their sums, add; reduce_then_scan: "
        "reduce tiles, scan sums, scan tiles; batched: the same in parts that fit a cache; chained: one "
@@ -612,6 +612,14 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
       polls_axis(polls),
       state_axis(),
       drop_axis()};
+  // The driver's own copy has nothing to tune.
+  for (auto& axis : axes) {
+    if (axis.tunable)
+      axis.when = [when = axis.when](const Case& at) {
+        return !at.is("kernel", "copy") && (!when || when(at));
+      };
+  }
+  return axes;
 }
 
 // ---- What the authors of SAM found, here ------------------------------------------------------------------
