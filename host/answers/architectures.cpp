@@ -511,25 +511,21 @@ Architectures compare_architectures(const ResultsSet& set, const std::vector<Fam
     out.labels.push_back(std::move(label));
   }
   count_cases(out, measured);
-  std::vector<std::string> order;
-  std::map<std::string, FamilyBuilder> builders;
+  std::map<std::string, FamilyBuilder> builders;  // by what a table is headed with
   for (std::size_t d = 0; d < out.devices.size(); ++d) {
     for (const auto& at : out.devices[d]->cases) {
       if (at.exhibit) continue;
-      auto it = builders.find(at.family());
-      if (it == builders.end()) {
-        const auto known = std::ranges::find(families, at.family(), &Family::name);
-        it = builders
-                 .try_emplace(at.family(), at.family(), known != families.end() ? &*known : nullptr,
-                              out.devices.size(), measured)
-                 .first;
-        order.push_back(at.family());
+      const auto known = std::ranges::find(families, at.family(), &Family::name);
+      const Family* family = known != families.end() ? &*known : nullptr;
+      std::string title = at.family();
+      if (family != nullptr) {
+        for (const auto& axis : family->view.apart) title += " " + value_on(at, axis);
       }
+      const auto it = builders.try_emplace(title, title, family, out.devices.size(), measured).first;
       it->second.add(d, at);
     }
   }
-  std::ranges::sort(order);
-  for (const auto& name : order) out.families.push_back(builders.at(name).build());
+  for (auto& [title, builder] : builders) out.families.push_back(builder.build());
   return out;
 }
 

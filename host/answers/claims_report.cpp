@@ -33,13 +33,10 @@ std::string unit_of(const Claim& claim) {
   return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
 }
 
-// "holds 1.31x", with the interval where there is room for it.
-std::string found_text(const Ruling& ruling, bool interval) {
+std::string found_text(const Ruling& ruling) {
   const std::string verdict = painted(ruling.verdict);
   if (!ruling.number) return verdict;
-  const auto& [value, low, high] = *ruling.number;
-  const std::string& unit = ruling.decision->rule.unit;
-  return verdict + " " + (interval ? figure_text(value, low, high, unit) : number_text(value, unit));
+  return verdict + " " + number_text(ruling.number->value, ruling.decision->rule.unit);
 }
 
 std::string asked_text(const Rule& rule) {
@@ -116,7 +113,7 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
     for (const auto& device : all) {
       for (const auto setting : settings) {
         const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], setting);
-        cells.push_back(ruling != nullptr ? found_text(*ruling, one) : "");
+        cells.push_back(ruling != nullptr ? found_text(*ruling) : "");
       }
     }
     cells.push_back(claim.id);
@@ -224,7 +221,9 @@ void add_cases(const DeviceRulings& device, Report& out) {
   out.line(paint("rows of " + device.device, Style::bold));
   for (const auto& ruling : device.rulings) {
     if (ruling.cases.empty()) continue;
-    out.line(fmt::format("  {} {}  {}, {} {}", ruling.claim->id, text_of(ruling.decision->setting),
+    const auto& [value, low, high] = *ruling.number;
+    out.line(fmt::format("  {} {}  {}, {}, {} {}", ruling.claim->id, text_of(ruling.decision->setting),
+                         figure_text(value, low, high, ruling.decision->rule.unit),
                          ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
                          ruling.runs == 1 ? "run" : "runs"));
     for (const auto& id : ruling.cases) out.command("    " + id);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "answers/curve.hpp"
+#include "answers/published.hpp"
 #include "answers/quantity_shown.hpp"
 #include "answers/short_names.hpp"
 #include "base/number.hpp"
@@ -595,6 +596,7 @@ Report family_tables(const ResultsSet& all, const std::vector<Family>& families,
   Marks marks;
   for (const auto* family : chosen) add_family(out, devices, *family, choice, marks);
   add_marks(out, marks);
+  add_published(out, all, chosen);
   add_cases(out, all, chosen);
   return out;
 }

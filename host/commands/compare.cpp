@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "answers/architectures.hpp"
+#include "answers/published.hpp"
 #include "answers/regression.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
@@ -102,8 +103,14 @@ int compare(const Options& options) {
                               "results of several devices",
                               fmt::join(options.files, ", ")));
     if (options.format == "csv") tell_notes(before.notes);
-    return print(report_of(compare_architectures(before, families), !options.families.empty(), options.all),
-                 options.format);
+    Report report =
+        report_of(compare_architectures(before, families), !options.families.empty(), options.all);
+    if (options.all || !options.families.empty()) {
+      std::vector<const Family*> every;
+      for (const auto& family : families) every.push_back(&family);
+      add_published(report, before, every);
+    }
+    return print(report, options.format);
   }
   std::vector<ResultsSet> noise;
   for (const auto& file : options.noise) noise.push_back(read_results({file}, families, Samples::read));

@@ -301,7 +301,7 @@ Family divergence() {
                                " n=1024,1040,8192 group=16x16,32x8,64x4,256x1,1x256",
                            "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
                                " form=published"}},
-      .view = {.rows = {"kernel"}, .columns = {"mapping", "parity"}, .quantity = "rate"},
+      .view = {.rows = {"kernel"}, .columns = {"mapping", "parity"}, .apart = {"parity"}, .quantity = "rate"},
       .derived = {{"published_as", "the kernel's name in the published code"}},
       .makes_sense = makes_sense,
       .plan = for_types<float, double>(

@@ -190,7 +190,8 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
 
 constexpr const char* figures_first_column = "source";
 
-// The published figures: one row per figure, of which those with a family and a time become cases.
+// The published figures: one row per figure. One of a case has a time, a fraction of the device's ceiling, or
+// is so many times as fast as another case; those with a time are cases, too.
 void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, std::uint32_t file) {
   const auto column = [&](const char* title) {
     const auto it = std::ranges::find(reader.header(), title);
@@ -202,28 +203,53 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
     return static_cast<std::size_t>(it - reader.header().begin());
   };
   const std::size_t year = column("year"), device = column("device"), id = column("case"),
-                    seconds = column("seconds"), evidence = column("evidence"), note = column("note");
+                    over = column("over"), evidence = column("evidence"), note = column("note");
+  using Quantity = PublishedFigure::Quantity;
+  const std::array<std::tuple<Quantity, const char*, std::size_t>, 3> quantities = {
+      {{Quantity::time, "seconds", column("seconds")},
+       {Quantity::of_ceiling, "of_ceiling", column("of_ceiling")},
+       {Quantity::speedup, "speedup", column("speedup")}}};
+  CaseNames& names = *set.names.front();
   for (CsvTable::Row row; reader.next(row);) {
     const auto& cells = row.cells;
-    if (cells[id].empty() || cells[seconds].empty()) continue;
-    const std::string& cell = cells[seconds];
-    const auto value = number_of<double>(cell);
-    if (!value || !(*value > 0))
-      throw Error(Kind::io, fmt::format("{}:{}: column seconds: '{}' is no time", name, row.line, cell));
-    const std::string title = fmt::format("{} ({})", cells[device], cells[year]);
-    DeviceResults& measured = set.device_of({.platform = {}, .name = title, .id = {}, .driver = {}});
+    if (cells[id].empty()) continue;
+    PublishedFigure figure{.device = fmt::format("{} ({})", cells[device], cells[year]),
+                           .of = &names.of_id(cells[id]),
+                           .over = cells[over].empty() ? nullptr : &names.of_id(cells[over]),
+                           .quantity = {},
+                           .value = 0,
+                           .evidence = cells[evidence]};
+    for (const auto& [quantity, title, at] : quantities) {
+      if (cells[at].empty()) continue;
+      const auto value = number_of<double>(cells[at]);
+      if (!value || !(*value > 0))
+        throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number above 0", name, row.line,
+                                          title, cells[at]));
+      figure.quantity = quantity;
+      figure.value = *value;
+    }
+    if (figure.value == 0 || (figure.over != nullptr) != (figure.quantity == Quantity::speedup))
+      throw Error(Kind::io,
+                  fmt::format("{}:{}: a case needs seconds, or of_ceiling, or a speedup over another", name,
+                              row.line));
+    set.figures.push_back(figure);
+    if (figure.quantity != Quantity::time) continue;
+    DeviceResults& measured = set.device_of({.platform = {}, .name = figure.device, .id = {}, .driver = {}});
     measured.published = true;
-    CaseTimes& at = measured.case_of(set.names.front()->of_id(cells[id]), false);
+    CaseTimes& at = measured.case_of(*figure.of, false);
     ++at.rows;
     at.clock = "published";
     at.bounded = true;
-    if (cells[evidence].empty()) {
-      at.runs.push_back(
-          {.file = file, .time_s = *value, .low_s = *value, .high_s = *value, .of_ceiling = {}});
+    if (figure.evidence.empty()) {
+      at.runs.push_back({.file = file,
+                         .time_s = figure.value,
+                         .low_s = figure.value,
+                         .high_s = figure.value,
+                         .of_ceiling = {}});
     } else {
       ++at.bad;
       at.status = Status::wrong_result;
-      at.reason = cells[evidence] + ": " + cells[note];
+      at.reason = figure.evidence + ": " + cells[note];
     }
   }
   if (!reader.complete_last_line()) reader.fail("the file ends within this row");
@@ -622,6 +648,7 @@ void ResultsSet::merge(ResultsSet other) {
       at.runs.insert(at.runs.end(), more.runs.begin(), more.runs.end());
     }
   }
+  figures.insert(figures.end(), other.figures.begin(), other.figures.end());
   files.insert(files.end(), other.files.begin(), other.files.end());
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
   names.insert(names.end(), other.names.begin(), other.names.end());
@@ -636,6 +663,9 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
     for (const auto& at : device.cases) here.insert(at.family());
     device.keep(families);
   }
+  std::erase_if(figures, [&](const PublishedFigure& figure) {
+    return std::ranges::find(families, figure.of->family) == families.end();
+  });
   std::erase_if(devices,
                 [](const DeviceResults& device) { return device.published && device.cases.empty(); });
   for (const auto& family : families) {

@@ -182,10 +182,27 @@ struct DeviceResults : DeviceKey {
   std::unordered_map<std::string, std::size_t> finding_by_id_;
 };
 
+// A number that a text gives of a case.
+struct PublishedFigure {
+  enum class Quantity {
+    time,
+    of_ceiling,
+    speedup
+  };  // seconds; a fraction of the device's ceiling; over `over`
+
+  std::string device;  // with its year
+  const CaseName* of = nullptr;
+  const CaseName* over = nullptr;  // the slower one of a speed-up; else null
+  Quantity quantity = Quantity::time;
+  double value = 0;
+  std::string evidence;  // why it is void; empty: it is not
+};
+
 // The devices of one or more files, in the order met.
 struct ResultsSet {
   std::vector<std::string> files;
   std::vector<DeviceResults> devices;
+  std::vector<PublishedFigure> figures;
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
   std::uint32_t rows = 0;

@@ -55,7 +55,7 @@ void check_axes(const Family& family) {
   for (const auto& axis : family.axes) {
     if (axis.values.empty()) throw Error(Kind::usage, "axis " + axis.name + " has no value");
   }
-  for (const auto* names : {&family.view.rows, &family.view.columns}) {
+  for (const auto* names : {&family.view.rows, &family.view.columns, &family.view.apart}) {
     for (const auto& name : *names) need_axis(family, name, "the view");
   }
 }

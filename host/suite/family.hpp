@@ -74,6 +74,7 @@ struct OnCard {
 // How people see a family's rows: a table of one quantity, one table per combination of the other axes.
 struct View {
   std::vector<std::string> rows, columns;  // axis names
+  std::vector<std::string> apart = {};     // between devices a table for each of their values
   std::string quantity;  // rate: GB/s, of arithmetic Gop/s; items: G items/s; slowdown: time over the best
 };
 

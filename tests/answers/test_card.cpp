@@ -172,7 +172,10 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
 
 // A million rows take seconds: what is read of them grows as their number does, and no faster.
 TEST(Fingerprint, MoreRowsAreDrawnLessOften) {
-  const ResultsSet results = results_of({row("copy", {{"width", "1"}}, 1)});
+  Record unsure = row("copy", {{"width", "1"}}, 1);
+  unsure.time_low_s = 0.9;
+  unsure.time_high_s = 1.1;
+  const ResultsSet results = results_of({unsure});
   const auto devices = device_rows(results);
   const auto calls = [&](std::size_t reads) {
     std::size_t count = 0;
@@ -188,6 +191,17 @@ TEST(Fingerprint, MoreRowsAreDrawnLessOften) {
   EXPECT_EQ(calls(20'000), 201);
   EXPECT_EQ(calls(40'000), 101);
   EXPECT_EQ(calls(1'000'000), 21);
+}
+
+TEST(Fingerprint, WhatIsCertainIsDrawnOnce) {
+  const ResultsSet results = results_of({row("copy", {{"width", "1"}}, 1)});
+  const auto devices = device_rows(results);
+  std::size_t count = 0;
+  figure(devices[0], [&](Clock clock) -> std::optional<double> {
+    ++count;
+    return clock[0];
+  });
+  EXPECT_EQ(count, 1);
 }
 
 TEST(Fingerprint, ACardReadsItsRowsSoOftenAsTheyAre) {

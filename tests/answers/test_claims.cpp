@@ -592,7 +592,7 @@ TEST(ClaimJobs, SizesFollowTheDevice) {
   };
   DeviceInfo tiny = able("cpu");
   tiny.max_alloc_bytes = 4 * 5000000;
-  EXPECT_THAT(n_of(able("gpu")), ElementsAre("67108864"));
+  EXPECT_THAT(n_of(able("gpu")), ElementsAre("33554432"));
   EXPECT_THAT(n_of(tiny), ElementsAre("4194304"));
 }
 
@@ -691,7 +691,7 @@ not testable on Loom 1
     clweave run --device "Loom 1" --claim t-2
 
 rows of Loom 1
-  t-1 as published  at its only size, 1 run
+  t-1 as published  2x, at its only size, 1 run
     loom/plain/int/64/64/corrected
     loom/twill/int/64/64/corrected
 )");

@@ -187,20 +187,24 @@ TEST(Reader, SamplesReplaceTheMedianAndItsInterval) {
 }
 
 TEST(Reader, TakesPublishedFiguresByTheirHeader) {
-  const std::string header = "source,year,device,case,seconds,evidence,note\n";
+  const std::string header = "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n";
   ResultsSet set;
   set.add(header +
-              "H,2012,GTX 460,loom/kernel=grid,5e-4,,\n"
-              "H,2012,GTX 460,loom/kernel=row,1e-4,void,touches two rows\n"
-              "H,2012,GTX 460,,,,a method\n",
+              "H,2012,GTX 460,loom/kernel=grid,5e-4,,,,,\n"
+              "H,2012,GTX 460,loom/kernel=row,1e-4,,,,void,touches two rows\n"
+              "H,2012,GTX 460,,,,,,,a method\n",
           "figures.csv");
   ASSERT_THAT(set.devices, SizeIs(1));
   EXPECT_TRUE(set.devices[0].published);
   EXPECT_EQ(set.devices[0].name, "GTX 460 (2012)");
   EXPECT_EQ(set.devices[0].find("loom/kernel=grid")->median_s(), 5e-4);
   EXPECT_EQ(set.devices[0].find("loom/kernel=row")->status, Status::wrong_result);
-  EXPECT_EQ(complaint(header + "H,2012,G,loom/kernel=grid,soon,,\n"),
-            "x.csv:2: column seconds: 'soon' is no time");
+  EXPECT_EQ(complaint(header + "H,2012,G,loom/kernel=grid,soon,,,,,\n"),
+            "x.csv:2: column seconds: 'soon' is no number above 0");
+  EXPECT_THAT(complaint(header + "H,2012,G,loom/kernel=grid,,,loom/kernel=row,,,\n"),
+              HasSubstr("x.csv:2: a case needs seconds, or of_ceiling, or a speedup over another"));
+  EXPECT_THAT(complaint(header + "H,2012,G,loom/kernel=grid,1,,loom/kernel=row,,,\n"),
+              HasSubstr("a speedup over another"));
   EXPECT_THAT(complaint("source,year\n"),
               HasSubstr("neither a CSV of clweave run nor the published figures"));
 }
@@ -221,6 +225,18 @@ TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
         const Axis* known = family->axis(*axis);
         ASSERT_NE(known, nullptr) << at.id();
         EXPECT_TRUE(known->taken(*value)) << at.id();
+      }
+    }
+  }
+  EXPECT_GT(set.figures.size(), 60U);
+  for (const auto& figure : set.figures) {
+    for (const CaseName* name : {figure.of, figure.over}) {
+      if (name == nullptr) continue;
+      const auto family = std::ranges::find(families, name->family, &Family::name);
+      ASSERT_NE(family, families.end()) << name->id;
+      for (const auto& [axis, value] : name->axes) {
+        ASSERT_NE(family->axis(*axis), nullptr) << name->id;
+        EXPECT_TRUE(*value == Value("*") || family->axis(*axis)->taken(*value)) << name->id;
       }
     }
   }

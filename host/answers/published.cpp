@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/published.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "answers/short_names.hpp"
+#include "base/quantity.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr const char* any_value = "*";
+
+// What people compare in the family's tables is no launch to choose: the width of a copy's vectors.
+bool is_compared(const Family& family, const std::string& axis) {
+  return std::ranges::find(family.view.columns, axis) != family.view.columns.end();
+}
+
+// Whether a case is what a figure names: its other axes at their defaults, and of a launch what the text
+// says; or, launched in any way, what people look for in the family's tables.
+bool is_case_of(const CaseName& figure, const CaseName& here, const Family& family, bool any_launch) {
+  return std::ranges::all_of(family.axes, [&](const Axis& axis) {
+    const Value* wanted = figure.axis(axis.name);
+    if (axis.tunable && (wanted == nullptr || (any_launch && !is_compared(family, axis.name)))) return true;
+    const std::string text = text_of(wanted != nullptr ? *wanted : axis.values.front());
+    const Value* cell = here.axis(axis.name);
+    return text == any_value || text == text_of(cell != nullptr ? *cell : axis.values.front());
+  });
+}
+
+// The least time, or the greatest fraction, by size: what a text does not say is looked at where it is
+// largest.
+using BySize = std::map<std::int64_t, double>;
+
+BySize best_of(const DeviceResults& device, const CaseName& figure, const Family& family, bool any_launch,
+               bool fraction) {
+  BySize out;
+  for (const auto& at : device.cases) {
+    if (at.family() != family.name || at.exhibit || !is_case_of(figure, *at.name, family, any_launch))
+      continue;
+    const RunTime* run = at.typical();
+    if (run == nullptr || (fraction && !run->of_ceiling)) continue;
+    const Value* n = at.name->axis("n");
+    const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
+    const double value = fraction ? *run->of_ceiling : run->time_s;
+    const auto [it, is_new] = out.try_emplace(size != nullptr ? *size : 0, value);
+    if (!is_new) it->second = fraction ? std::max(it->second, value) : std::min(it->second, value);
+  }
+  return out;
+}
+
+Number value_here(const DeviceResults& device, const PublishedFigure& figure, const Family& family,
+                  bool any_launch) {
+  const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
+  const BySize of = best_of(device, *figure.of, family, any_launch, fraction);
+  if (of.empty()) return {};
+  if (figure.over == nullptr) return of.rbegin()->second;
+  const BySize over = best_of(device, *figure.over, family, any_launch, false);
+  for (auto it = of.rbegin(); it != of.rend(); ++it) {
+    if (const auto same = over.find(it->first); same != over.end()) return same->second / it->second;
+  }
+  return {};
+}
+
+std::string text_of(const PublishedFigure& figure, double value) {
+  switch (figure.quantity) {
+    case PublishedFigure::Quantity::time: return seconds_text(value);
+    case PublishedFigure::Quantity::of_ceiling: return percent_text(value, 0);
+    case PublishedFigure::Quantity::speedup: return fmt::format("{:.3g}x", value);
+  }
+  return "";
+}
+
+std::string key_of(const PublishedFigure& figure) {
+  return figure.of->id + " " + (figure.over != nullptr ? figure.over->id : "") + " " +
+         std::to_string(static_cast<int>(figure.quantity));
+}
+
+// Without what stands in every name of the table: the family, and an axis at any value.
+std::string short_text(const CaseName& name, const ShortNames& names) {
+  std::string text = names.of(name);
+  if (text.starts_with(name.family)) text.erase(0, std::min(text.size(), name.family.size() + 1));
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!word.ends_with("=*") && word != any_value) out += (out.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return out;
+}
+
+void add_family(Report& out, const ResultsSet& set, const Family& family,
+                const std::vector<const DeviceResults*>& devices) {
+  std::vector<std::vector<const PublishedFigure*>> rows;  // of one case each
+  std::map<std::string, std::size_t> known;
+  std::vector<std::string> texts;  // published devices
+  ShortNames names;
+  for (const auto& figure : set.figures) {
+    if (figure.of->family != family.name) continue;
+    const auto [it, is_new] = known.try_emplace(key_of(figure), rows.size());
+    if (is_new) rows.emplace_back();
+    rows[it->second].push_back(&figure);
+    if (std::ranges::find(texts, figure.device) == texts.end()) texts.push_back(figure.device);
+    names.learn(*figure.of);
+    if (figure.over != nullptr) names.learn(*figure.over);
+  }
+  std::vector<Table::Column> heads = {{family.name + ", published", Align::left, Give::wrap}};
+  for (const auto& text : texts) heads.push_back({text, Align::right, Give::wrap});
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::string letter = devices.size() > 1 ? letter_of(d) + " " : "";
+    heads.push_back({letter + "launched alike", Align::right, Give::wrap});
+    heads.push_back({letter + "at its best", Align::right, Give::wrap});
+  }
+  Table table(heads);
+  bool any = false, voided = false;
+  for (const auto& figures : rows) {
+    const PublishedFigure& first = *figures.front();
+    std::vector<std::string> cells = {short_text(*first.of, names)};
+    if (first.over != nullptr) cells[0] += " over " + short_text(*first.over, names);
+    for (const auto& text : texts) {
+      const auto it = std::ranges::find(figures, text, &PublishedFigure::device);
+      const bool is_void = it != figures.end() && !(*it)->evidence.empty();
+      voided = voided || is_void;
+      cells.push_back(it == figures.end() ? "" : text_of(**it, (*it)->value) + (is_void ? " (void)" : ""));
+    }
+    bool here = false;
+    for (const auto* device : devices) {
+      for (const bool any_launch : {false, true}) {
+        const Number value = value_here(*device, first, family, any_launch);
+        here = here || value;
+        cells.push_back(value ? text_of(first, *value) : paint("-", Style::dim));
+      }
+    }
+    any = any || here;
+    if (here) table.add(std::move(cells));
+  }
+  if (!any) return;
+  out.table(std::move(table));
+  if (voided) out.line("void: what was published is no measurement of what it says; see the claims");
+  out.line();
+}
+
+}  // namespace
+
+void add_published(Report& out, const ResultsSet& set, const std::vector<const Family*>& families) {
+  const auto devices = measured(set);
+  for (const auto* family : families) {
+    const bool figures = std::ranges::any_of(
+        set.figures, [&](const PublishedFigure& figure) { return figure.of->family == family->name; });
+    if (figures) add_family(out, set, *family, devices);
+  }
+}
+
+}  // namespace clweave

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_published: figures of texts beside invented rows.
+#include "answers/published.hpp"
+
+#include <gmock/gmock.h>
+
+#include "answers/invented_records.hpp"
+#include "suite/family.hpp"
+
+using namespace clweave;
+
+namespace {
+
+Family loom() {
+  Family family;
+  family.name = "loom";
+  family.axes = {{"kernel", "", {"plain", "twill"}},
+                 {.name = "width", .meaning = "", .values = {4, 1, 2}, .tunable = true},
+                 {.name = "group", .meaning = "", .values = {256, 64}, .tunable = true},
+                 {"n", "", {1024, 4096}}};
+  family.view = {.rows = {"kernel"}, .columns = {"width"}, .quantity = "rate"};
+  return family;
+}
+
+Record timed(const char* kernel, int width, int group, int n, double seconds, double of_ceiling) {
+  Record r = row("loom", {{"kernel", kernel},
+                          {"width", std::to_string(width)},
+                          {"group", std::to_string(group)},
+                          {"n", std::to_string(n)}});
+  r.time_s = seconds;
+  r.of_ceiling = of_ceiling;
+  return r;
+}
+
+const std::string header = "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n";
+
+std::string shown(const std::string& figures, const std::vector<Record>& records) {
+  const std::vector<Family> families = {loom()};
+  ResultsSet set = results_of(records, families);
+  set.add(header + figures, "figures.csv");
+  Report out;
+  add_published(out, set, {&families[0]});
+  return text_of(out, "text", Screen{.ascii = false});
+}
+
+// Pairs stay pairs at their best, for people look for them in the tables: the group alone is chosen.
+TEST(Published, StandsBesideWhatIsLaunchedAlikeAndAtItsBest) {
+  EXPECT_EQ(shown("J,1804,Loom 0,loom/kernel=plain/width=2/group=64,5e-4,,,,,\n"
+                  "J,1804,Loom 0,loom/kernel=plain/width=1/group=64,6e-4,,,,void,cut off\n"
+                  "J,1804,Loom 0,loom/kernel=twill/width=1/group=64,6e-4,,,,,\n",
+                  {timed("plain", 2, 64, 1024, 4e-4, 0.5), timed("plain", 2, 256, 1024, 1e-4, 0.9),
+                   timed("plain", 1, 64, 1024, 3e-4, 0.6), timed("plain", 4, 256, 1024, 1e-5, 0.9)}),
+            "loom, published  Loom 0 (1804)  launched alike  at its best\n"
+            "───────────────────────────────────────────────────────────\n"
+            "plain width=2           500 us          400 us       100 us\n"
+            "plain width=1    600 us (void)          300 us       300 us\n"
+            "void: what was published is no measurement of what it says; see the claims\n\n");
+}
+
+TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
+  const auto text = shown(
+      "J,1804,Loom 0,loom/kernel=plain/n=*,,0.8,,,,\n"
+      "J,1804,Loom 0,loom/kernel=twill/n=*,,,loom/kernel=plain/n=*,2,,\n",
+      {timed("plain", 4, 256, 1024, 1e-4, 0.5), timed("plain", 4, 256, 4096, 4e-4, 0.6),
+       timed("twill", 4, 64, 4096, 1e-4, 0.7), timed("twill", 4, 256, 4096, 8e-4, 0.7)});
+  EXPECT_THAT(text, testing::ContainsRegex("plain +80 % +60 % +60 %"));
+  EXPECT_THAT(text, testing::ContainsRegex("twill over plain +2x +4x +4x"));
+}
+
+TEST(Published, WithoutRowsThereIsNoTable) {
+  EXPECT_EQ(
+      shown("J,1804,Loom 0,loom/kernel=twill/width=1,5e-4,,,,,\n", {timed("plain", 4, 256, 1024, 1, 1)}), "");
+}
+
+}  // namespace
