@@ -267,29 +267,32 @@ std::optional<double> best(const Picked& rows, const std::string& quantity, Cloc
   return out;
 }
 
-// The best at each place along axes: numbers at their product, words at their place in the selection.
+// The best at each place along axes. Numbers are their own place, words have theirs in the selection.
 using Series = std::vector<std::pair<double, double>>;
 
-double place_along(const Timed& timed, const Rows& wanted, const std::vector<std::string>& along) {
+double place_along(const Timed& timed, const Rows& wanted, const std::string& axis) {
+  const Value* cell = timed.axis(axis);
+  if (cell != nullptr && !is_word(*cell)) return number_in(*cell);
+  const Values values = wanted.values(axis);
+  return 1 +
+         static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) - values.begin());
+}
+
+// Of several axes the product; or in the order of measurements, the first axis' values slowest.
+double place_along(const Timed& timed, const Rows& wanted, const Rule& rule) {
+  constexpr double more_than_values = 1e9;
   double place = 1;
-  for (const auto& axis : along) {
-    const Value* cell = timed.axis(axis);
-    if (cell != nullptr && !is_word(*cell)) {
-      place *= number_in(*cell);
-      continue;
-    }
-    const Values values = wanted.values(axis);
-    if (values.empty()) continue;
-    place *= 1 + static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) -
-                                     values.begin());
+  for (const auto& axis : rule.along) {
+    const double on_axis = place_along(timed, wanted, axis);
+    place = rule.kind == Rule::Kind::minima ? place * more_than_values + on_axis : place * on_axis;
   }
   return place;
 }
 
-Series series(const Picked& rows, const Rows& wanted, const std::vector<std::string>& along,
-              const std::string& quantity, Clock clock, Used* used) {
+Series series(const Picked& rows, const Rows& wanted, const Rule& rule, const std::string& quantity,
+              Clock clock, Used* used) {
   std::map<double, Picked> at;
-  for (const auto* timed : rows) at[place_along(*timed, wanted, along)].push_back(timed);
+  for (const auto* timed : rows) at[place_along(*timed, wanted, rule)].push_back(timed);
   Series out;
   for (const auto& [place, here] : at) {
     if (const auto value = best(here, quantity, clock, used)) out.emplace_back(place, *value);
@@ -314,9 +317,9 @@ std::size_t enough(const Rule& rule) {
 }
 
 Series series_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
-  Series out = series(sides.of, rule.of, rule.along, rule.quantity, clock, used);
+  Series out = series(sides.of, rule.of, rule, rule.quantity, clock, used);
   if (rule.to.empty()) return out;
-  return over(out, series(sides.to, rule.to, rule.along, rule.quantity_to, clock, used));
+  return over(out, series(sides.to, rule.to, rule, rule.quantity_to, clock, used));
 }
 
 std::optional<double> reach(const Series& points, double fraction, const std::string& quantity) {
@@ -425,11 +428,11 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       return minima(all, rule.margin);
     }
     case Rule::Kind::reach: {
-      const auto of = reach(series(sides.of, rule.of, rule.along, rule.quantity, clock, used), rule.fraction,
-                            rule.quantity);
+      const auto of =
+          reach(series(sides.of, rule.of, rule, rule.quantity, clock, used), rule.fraction, rule.quantity);
       if (!of || rule.to.empty()) return of;
-      const auto to = reach(series(sides.to, rule.to, rule.along, rule.quantity_to, clock, used),
-                            rule.fraction, rule.quantity_to);
+      const auto to = reach(series(sides.to, rule.to, rule, rule.quantity_to, clock, used), rule.fraction,
+                            rule.quantity_to);
       if (!to) return {};
       return *of / *to;
     }

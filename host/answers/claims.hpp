@@ -51,7 +51,8 @@ struct Rule {
     trend,     // change from the first to the last value of `along`; no step may go against it
     interior,  // time at the better end of `along` over the least time between the ends
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
-    minima,    // how many values of `along` are faster than both neighbours by more than the margin
+    minima,    // how many places along axes, one inside the other, are faster than both neighbours by the
+               // margin
     reach,     // least value of `along` (of the product of several) with `fraction` of the best; over `to`'s
     crossover,  // least value of `along` from which on `of` is faster than `to`
     finding     // the finding `along` of the family, over the finding `along_to`

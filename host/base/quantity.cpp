@@ -91,14 +91,6 @@ std::string si_text(double value, int digits, const std::string& unit) {
   return name.empty() ? number : number + " " + name;
 }
 
-std::string count_text(std::int64_t count) {
-  std::string out = std::to_string(count);
-  const std::ptrdiff_t first = count < 0 ? 1 : 0;
-  for (auto at = static_cast<std::ptrdiff_t>(out.size()) - 3; at > first; at -= 3)
-    out.insert(out.begin() + at, ',');
-  return out;
-}
-
 std::string number_text(double value, const std::string& unit) {
   if (std::isinf(value)) return "never";
   if (unit == "B") return bytes_text(value);

@@ -8,9 +8,8 @@ namespace clweave {
 
 // Numbers for people, the same in every locale: three significant digits unless told otherwise, "-" for what
 // is not finite.
-std::string seconds_text(double seconds);    // 45.6 us, 1.00 s, 3 min 20 s, 2 h 05 min, 4.17 d
-std::string bytes_text(double bytes);        // 512 B, 1.5 GiB: multiples of 1024
-std::string count_text(std::int64_t count);  // 1,234,567
+std::string seconds_text(double seconds);  // 45.6 us, 1.00 s, 3 min 20 s, 2 h 05 min, 4.17 d
+std::string bytes_text(double bytes);      // 512 B, 1.5 GiB: multiples of 1024
 std::string percent_text(double fraction, int decimals = 1);  // 87.3 % for 0.873
 // A measured number in its unit: 23.4 ns, 1.61x for "x" and "ratio", 64 KiB for "B", 52311 items; "never"
 // where it is infinite. figure_text: with the interval that it lies in, where that is known and not the

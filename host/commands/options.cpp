@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <map>
 
 #include "commands/command.hpp"
 
@@ -37,6 +38,26 @@ CLI::Validator seed_number() {
         return error == std::errc{} && at == end ? "" : text + " is no whole number below 2^64";
       },
       "", "seed");
+}
+
+const std::map<std::string, double>& time_units() {
+  static const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  return units;
+}
+
+// 130, 130s, 5m or 1h. Other words stay as they are, for `within` to refuse.
+CLI::Validator in_seconds() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double number = 0;
+        const char* end = text.data() + text.size();
+        const auto [at, error] = std::from_chars(text.data(), end, number);
+        const auto unit = time_units().find(std::string(at, end));
+        if (error == std::errc{} && unit != time_units().end())
+          text = fmt::format("{}", number * unit->second);
+        return "";
+      },
+      "", "seconds");
 }
 
 // Which cases on which devices, and how long each: the same words for every command that measures.
@@ -87,23 +108,26 @@ void add_choice(CLI::App& command, Options& out) {
       .add_option("--max-seconds", out.max_seconds,
                   "At most so long sampling a case [2, quick 0.25, smoke 0.05]")
       ->type_name("S")
+      ->transform(in_seconds())
       ->check(within(1e-3, 1e6));
   command
       .add_option("--timeout", out.timeout_s, "Stop a case that shows no sign of life for so many seconds")
       ->type_name("S")
+      ->transform(in_seconds())
       ->check(within(0.1, 1e6));
   command.add_flag("--in-process", out.in_process,
                    "No child processes, for debuggers and profilers: a crash ends the run");
 }
 
-// "60s" or "200cases".
+// "60s", "5m" or "200cases".
 void read_budget(const std::string& text, Options& out) {
   double number = 0;
   const char* end = text.data() + text.size();
   const auto [unit, error] = std::from_chars(text.data(), end, number);
-  const std::string_view word(unit, static_cast<std::size_t>(end - unit));
-  if (error == std::errc{} && number > 0 && std::isfinite(number) && word == "s")
-    out.budget_s = number;
+  const std::string word(unit, end);
+  if (const auto seconds = time_units().find(word);
+      error == std::errc{} && number > 0 && std::isfinite(number) && seconds != time_units().end())
+    out.budget_s = number * seconds->second;
   else if (error == std::errc{} && number >= 1 && number < 1e15 && (word == "cases" || word == "case"))
     out.budget_cases = static_cast<std::size_t>(number);
   else
@@ -146,9 +170,10 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   run->add_option("--budget", out.budget_s,
-                  "Shorten the sampling so that the whole run takes about so many seconds; no case begins "
-                  "after them, --resume goes on for as long")
+                  "Shorten the sampling so that the whole run takes about so many seconds, or 5m; no case "
+                  "begins after them, --resume goes on for as long")
       ->type_name("S")
+      ->transform(in_seconds())
       ->check(within(1.0, 1e7));
   run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
   run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")

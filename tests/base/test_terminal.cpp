@@ -381,16 +381,6 @@ TEST(NumberText, Si) {
   EXPECT_EQ(si_text(INFINITY, 3, "B/s"), "-");
 }
 
-TEST(NumberText, Counts) {
-  EXPECT_EQ(count_text(0), "0");
-  EXPECT_EQ(count_text(999), "999");
-  EXPECT_EQ(count_text(1000), "1,000");
-  EXPECT_EQ(count_text(1234567), "1,234,567");
-  EXPECT_EQ(count_text(-999), "-999");
-  EXPECT_EQ(count_text(-123456), "-123,456");
-  EXPECT_EQ(count_text(std::numeric_limits<std::int64_t>::min()), "-9,223,372,036,854,775,808");
-}
-
 TEST(NumberText, Percent) {
   EXPECT_EQ(percent_text(0.873), "87.3 %");
   EXPECT_EQ(percent_text(1, 0), "100 %");
@@ -410,7 +400,6 @@ TEST(NumberText, IgnoresTheLocale) {
   EXPECT_EQ(seconds_text(1e8), "1157 d");
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(si_text(1.5, 2), "1.5");
-  EXPECT_EQ(count_text(1000), "1,000");
   EXPECT_EQ(percent_text(0.5), "50.0 %");
   std::locale::global(before);
 }

@@ -25,6 +25,17 @@ TEST(MeasuringOptions, ANumberIsANumber) {
     EXPECT_TRUE(parse_options({"run", option, "1"})) << option;
   }
   EXPECT_THROW(parse_options({"tune", "--budget", "nans"}), Error);
+  EXPECT_THROW(parse_options({"run", "--budget", "5weeks"}), Error);
+  EXPECT_THROW(parse_options({"run", "--budget", "0s"}), Error);
+}
+
+TEST(MeasuringOptions, TimesMayHaveUnits) {
+  EXPECT_EQ(parse_options({"run", "--budget", "130"})->budget_s, 130);
+  EXPECT_EQ(parse_options({"run", "--budget", "130s"})->budget_s, 130);
+  EXPECT_EQ(parse_options({"run", "--budget", "1.5m"})->budget_s, 90);
+  EXPECT_EQ(parse_options({"tune", "--budget", "2h"})->budget_s, 7200);
+  EXPECT_EQ(parse_options({"tune", "--budget", "20cases"})->budget_cases, 20U);
+  EXPECT_EQ(parse_options({"run", "--timeout", "2min"})->timeout_s, 120);
 }
 
 TEST(MeasuringOptions, ASeedIsNotClamped) {
