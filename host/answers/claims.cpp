@@ -21,7 +21,9 @@ const Family* family_of(const std::vector<Family>& families, const std::string& 
 // ---- Which rows ------------------------------------------------------------------------------------------
 
 // 4 and 4.0 are the same number, and a group of 256 is one whether its axis takes numbers or shapes.
-bool same(const Value& one, const Value& other) { return one == other || text_of(one) == text_of(other); }
+bool same(const Value& one, const Value& other) {
+  return one.index() == other.index() ? one == other : text_of(one) == text_of(other);
+}
 
 bool is_among(const Value& cell, const Values& values) {
   return std::ranges::any_of(values, [&](const Value& value) { return same(value, cell); });
