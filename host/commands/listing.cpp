@@ -10,6 +10,7 @@
 #include "base/quantity.hpp"
 #include "base/table.hpp"
 #include "base/terminal.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -17,6 +17,7 @@
 #include "base/stats.hpp"
 #include "base/text.hpp"
 #include "results/results_file.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -7,12 +7,10 @@
 //   api        rows of another API than OpenCL are other programs: left out
 //   tuned      a case in the configuration that tuning found is another case than the same one by default
 //   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
-//   no
-//              claim, card or roofline
+//              no claim, card or roofline
 //   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
 //   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
-//   and
-//              what is told per ceiling leave them out
+//              and what is told per ceiling leave them out
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -27,6 +25,7 @@
 
 #include "results/device_key.hpp"
 #include "results/record.hpp"
+#include "suite/outcome.hpp"
 
 namespace clweave {
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
 namespace clweave {
@@ -12,18 +11,6 @@ namespace clweave {
 const Axis* Family::axis(const std::string& axis_name) const {
   const auto it = std::ranges::find_if(axes, [&](const Axis& axis) { return axis.is_called(axis_name); });
   return it == axes.end() ? nullptr : &*it;
-}
-
-Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text) {
-  Finding out{std::move(name), of.time_s / to.time_s, "ratio", std::move(text)};
-  if (!of.low_s || !of.high_s || !to.low_s || !to.high_s) return out;
-  // The two err apart from each other: their distances add as squares, as factors do in logarithms.
-  const auto reach = [](double one, double other) {
-    return std::exp(std::hypot(std::log(one), std::log(other)));
-  };
-  out.low = *out.value / reach(of.time_s / *of.low_s, *to.high_s / to.time_s);
-  out.high = *out.value * reach(*of.high_s / of.time_s, to.time_s / *to.low_s);
-  return out;
 }
 
 bool Family::uses(const Case& at, const std::string& axis_name) const {
