@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/stats.hpp"
 #include "base/table.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

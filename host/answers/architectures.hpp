@@ -13,9 +13,10 @@
 
 #include "answers/report.hpp"
 #include "answers/short_names.hpp"
-#include "suite/family.hpp"
 
 namespace clweave {
+
+struct Family;
 
 enum class State { absent, ok, slow, wrong, unsupported, timeout, other };  // slow: below half of the best
 

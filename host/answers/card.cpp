@@ -12,6 +12,7 @@
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

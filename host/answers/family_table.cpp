@@ -16,6 +16,7 @@
 #include "answers/short_names.hpp"
 #include "base/number.hpp"
 #include "base/quantity.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -6,9 +6,10 @@
 
 #include "answers/report.hpp"
 #include "results/results_set.hpp"
-#include "suite/family.hpp"
 
 namespace clweave {
+
+struct Family;
 
 struct TableChoice {
   std::vector<std::string> families;  // empty: all that have rows

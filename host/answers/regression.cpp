@@ -16,6 +16,7 @@
 #include "base/number.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

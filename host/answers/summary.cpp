@@ -9,6 +9,7 @@
 
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

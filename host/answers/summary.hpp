@@ -7,9 +7,10 @@
 
 #include "answers/report.hpp"
 #include "results/results_set.hpp"
-#include "suite/family.hpp"
 
 namespace clweave {
+
+struct Family;
 
 // `files` hold the rows; none where they went to stdout. Of each device no more than 40 lines of 100 columns.
 Report summary_of(const ResultsSet&, const std::vector<Family>&, const std::vector<std::string>& files);

@@ -18,8 +18,12 @@ std::string trimmed(const std::string& text) {
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
-  boost::algorithm::split(parts, text, [separator](char c) { return c == separator; });
-  return parts;
+  for (std::size_t begin = 0;;) {
+    const auto end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string::npos) return parts;
+    begin = end + 1;
+  }
 }
 
 std::string slug(const std::string& text) {

@@ -12,6 +12,7 @@
 #include "base/terminal.hpp"
 #include "campaign/examiner.hpp"
 #include "results/provenance.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -16,6 +16,7 @@
 #include "campaign/child.hpp"
 #include "campaign/patience.hpp"
 #include "campaign/protocol.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "results/provenance.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/stats.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

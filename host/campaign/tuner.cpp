@@ -15,6 +15,7 @@
 #include "base/table.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
+#include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 
 namespace clweave {

@@ -14,6 +14,7 @@
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/runner.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -9,6 +9,7 @@
 #include "base/exit.hpp"
 #include "commands/command.hpp"
 #include "device/program.hpp"
+#include "suite/family.hpp"
 #include "suite/selection.hpp"
 
 namespace clweave::commands {

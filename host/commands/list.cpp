@@ -10,6 +10,7 @@
 #include "commands/command.hpp"
 #include "commands/listing.hpp"
 #include "results/record.hpp"
+#include "suite/family.hpp"
 
 namespace clweave::commands {
 

@@ -10,6 +10,7 @@
 #include "base/quantity.hpp"
 #include "base/table.hpp"
 #include "base/terminal.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -66,9 +67,23 @@ Report devices_report(const std::vector<DeviceInfo>& devices) {
 
 namespace {
 
-nlohmann::json families_json(const std::vector<Family>& families) {
-  auto out = nlohmann::json::array();
+// By family and preset: making all cases to count them takes longer than all else here.
+using Counts = std::vector<std::map<std::string, std::size_t>>;
+
+Counts counts_of(const std::vector<Family>& families) {
+  Counts counts;
   for (const auto& family : families) {
+    auto& of_family = counts.emplace_back();
+    for (const auto* preset : preset_names)
+      of_family[preset] = cases_of(family, family.presets.at(preset), 0).size();
+  }
+  return counts;
+}
+
+nlohmann::json families_json(const std::vector<Family>& families, const Counts& counts) {
+  auto out = nlohmann::json::array();
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const Family& family = families[f];
     auto axes = nlohmann::json::array();
     for (const auto& axis : family.axes) {
       auto values = nlohmann::json::array();
@@ -83,14 +98,11 @@ nlohmann::json families_json(const std::vector<Family>& families) {
     auto derived = nlohmann::json::array();
     for (const auto& column : family.derived)
       derived.push_back({{"name", column.name}, {"meaning", column.meaning}});
-    nlohmann::json cases;
-    for (const auto* preset : preset_names)
-      cases[preset] = cases_of(family, family.presets.at(preset), 0).size();
     out.push_back({{"name", family.name},
                    {"question", family.question},
                    {"axes", axes},
                    {"derived", derived},
-                   {"cases", cases}});
+                   {"cases", counts[f]}});
   }
   return out;
 }
@@ -100,12 +112,14 @@ nlohmann::json families_json(const std::vector<Family>& families) {
 Report families_report(const std::vector<Family>& families) {
   Report out;
   out.columns({"family", "axis", "values", "meaning", "takes", "tunable"});
-  for (const auto& family : families) {
-    std::vector<std::string> counts;
+  const Counts counts = counts_of(families);
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const Family& family = families[f];
+    std::vector<std::string> cases;
     for (const auto* preset : preset_names)
-      counts.push_back(fmt::format("{} {}", preset, cases_of(family, family.presets.at(preset), 0).size()));
+      cases.push_back(fmt::format("{} {}", preset, counts[f].at(preset)));
     out.line(fmt::format("{}  {}", paint(family.name, Style::bold), family.question));
-    out.line(fmt::format("  cases: {}", fmt::join(counts, ", ")));
+    out.line(fmt::format("  cases: {}", fmt::join(cases, ", ")));
     Table table({{"axis"},
                  {"values (the first is the default)", Align::left, Give::wrap},
                  {"meaning", Align::left, Give::wrap}});
@@ -120,7 +134,7 @@ Report families_report(const std::vector<Family>& families) {
     out.table(std::move(table));
     out.line();
   }
-  out.document(families_json(families));
+  out.document(families_json(families, counts));
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/tell.hpp"
 #include "base/version.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "commands/command.hpp"
 #include "commands/reading.hpp"
+#include "suite/family.hpp"
 
 namespace clweave::commands {
 

@@ -15,6 +15,7 @@
 #include "base/parallel.hpp"
 #include "base/stats.hpp"
 #include "device/open_device.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -3,9 +3,11 @@
 #pragma once
 #include "device/measure.hpp"
 #include "results/row.hpp"
-#include "suite/family.hpp"
 
 namespace clweave {
+
+struct Case;
+struct Family;
 
 class OpenDevice;
 

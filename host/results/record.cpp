@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/number.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

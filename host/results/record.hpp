@@ -11,10 +11,12 @@
 #include "base/csv.hpp"
 #include "results/device_key.hpp"
 #include "results/status.hpp"
+#include "suite/axis.hpp"
 #include "suite/ceiling.hpp"
-#include "suite/family.hpp"
 
 namespace clweave {
+
+struct Family;
 
 using Number = std::optional<double>;  // empty: not known, and an empty cell
 using Count = std::optional<std::int64_t>;

@@ -17,6 +17,7 @@
 #include "base/stats.hpp"
 #include "base/text.hpp"
 #include "results/results_file.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -559,6 +560,11 @@ class Filing {
 }  // namespace
 
 void ResultsSet::add(std::string_view text, const std::string& file, std::string_view samples,
+                     const std::string& samples_name) {
+  add(text, file, samples, samples_name, std::vector<Family>());
+}
+
+void ResultsSet::add(std::string_view text, const std::string& file, std::string_view samples,
                      const std::string& samples_name, const std::vector<Family>& families) {
   CsvReader reader(text, file);
   if (samples.empty()) return add(reader, file, nullptr, samples_name, families);
@@ -716,6 +722,10 @@ ResultsSet read_results(const std::vector<std::string>& files, const std::vector
     }
   }
   return out;
+}
+
+ResultsSet results_of(const std::vector<Record>& records) {
+  return results_of(records, std::vector<Family>());
 }
 
 ResultsSet results_of(const std::vector<Record>& records, const std::vector<Family>& families) {

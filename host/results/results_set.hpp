@@ -7,12 +7,10 @@
 //   api        rows of another API than OpenCL are other programs: left out
 //   tuned      a case in the configuration that tuning found is another case than the same one by default
 //   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
-//   no
-//              claim, card or roofline
+//              no claim, card or roofline
 //   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
 //   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
-//   and
-//              what is told per ceiling leave them out
+//              and what is told per ceiling leave them out
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -27,6 +25,7 @@
 
 #include "results/device_key.hpp"
 #include "results/record.hpp"
+#include "suite/outcome.hpp"
 
 namespace clweave {
 
@@ -213,8 +212,10 @@ struct ResultsSet {
   // line for text that is malformed, foreign, of another schema or cut off, for a footer that counts other
   // rows, for a row that is there twice, for an `ok` row with a time that is none, and for samples of another
   // file. Rows of these families get their later axes.
+  void add(std::string_view text, const std::string& file, std::string_view samples,
+           const std::string& samples_name, const std::vector<Family>&);
   void add(std::string_view text, const std::string& file, std::string_view samples = {},
-           const std::string& samples_name = {}, const std::vector<Family>& = {});
+           const std::string& samples_name = {});  // of no family
   void add(CsvReader& rows, const std::string& file, CsvReader* samples, const std::string& samples_name,
            const std::vector<Family>&);
 
@@ -241,7 +242,8 @@ ResultsSet read_results(const std::vector<std::string>& files, const std::vector
                         Samples = Samples::ignored);
 
 // The set of rows that come from no file, each a run of its own.
-ResultsSet results_of(const std::vector<Record>&, const std::vector<Family>& = {});
+ResultsSet results_of(const std::vector<Record>&, const std::vector<Family>&);
+ResultsSet results_of(const std::vector<Record>&);  // of no family
 
 // Whether two files hold the same bytes; false where either cannot be read.
 bool same_content(const std::string& one, const std::string& other);

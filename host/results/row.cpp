@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "suite/family.hpp"
+
 namespace clweave {
 
 namespace {

@@ -8,9 +8,12 @@
 #include "base/error.hpp"
 #include "results/record.hpp"
 #include "suite/device_info.hpp"
-#include "suite/family.hpp"
 
 namespace clweave {
+
+struct Case;
+struct Family;
+struct Outcome;
 
 // One timed batch; times are of one execution.
 struct Sample {

@@ -9,9 +9,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
+#include "suite/family.hpp"
 #include "suite/imaginary_devices.hpp"
 
 namespace clweave {
@@ -208,10 +210,15 @@ class Checker {
     for (const auto& at : cases) {
       at_ = {preset, &at, {}};
       rule(ids.insert(at.id()).second, "two cases have this id");
-      for (const auto& device : imaginary_devices()) planned(at, device);
+      std::optional<Plan> made;
+      for (const auto& device : imaginary_devices()) {
+        auto here = planned(at, device);
+        if (device.name == roomy().name) made = std::move(here);
+      }
       at_.device.clear();
+      if (!made) continue;  // that was said
       guarded([&] {
-        const Plan plan = plan_of(family_, at, roomy());
+        const Plan& plan = *made;
         // `best` leaves a choice to the plan, which may well fall on another value.
         if (std::ranges::none_of(at.axes, [](const auto& axis) { return axis.second == Value("best"); })) {
           const auto [it, first] = requests.emplace(request_of(plan), at.id());
@@ -224,10 +231,11 @@ class Checker {
     at_ = {};
   }
 
-  void planned(const Case& at, const DeviceInfo& device) {
+  std::optional<Plan> planned(const Case& at, const DeviceInfo& device) {
     at_.device = device.name;
     try {
-      const Plan plan = plan_of(family_, at, device);
+      std::optional<Plan> made = plan_of(family_, at, device);
+      const Plan& plan = *made;
       sound(plan, device);
       rule(plan.exhibit.empty() != is(at, "form", "published"),
            "an exhibit says what is wrong with it, nothing else does");
@@ -235,10 +243,12 @@ class Checker {
            "type=double is planned on a device without double precision");
       for (const auto& [name, value] : plan.defines)
         rule(device.fp64 || value != "double", "define {} says double on a device without it", name);
+      return made;
     } catch (const Error& error) {
       rule(error.kind == Kind::unsupported, "its plan throws '{}', and only Plan::need may", error.what());
       rule(device.name != "roomy", "it runs nowhere: {}", error.what());
       rule(*error.what() != '\0', "it is refused without a reason");
+      return {};
     }
   }
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "suite/family.hpp"
-
 namespace clweave {
+
+struct Family;
 
 // What breaks a rule, a sentence each; empty: none. `stems` are the kernel files there are. Every case of
 // every preset is planned on every imaginary device; the smallest cases are filled and checked, too.

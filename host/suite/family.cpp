@@ -4,26 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <unordered_set>
 
 namespace clweave {
 
 const Axis* Family::axis(const std::string& axis_name) const {
   const auto it = std::ranges::find_if(axes, [&](const Axis& axis) { return axis.is_called(axis_name); });
   return it == axes.end() ? nullptr : &*it;
-}
-
-Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text) {
-  Finding out{std::move(name), of.time_s / to.time_s, "ratio", std::move(text)};
-  if (!of.low_s || !of.high_s || !to.low_s || !to.high_s) return out;
-  // The two err apart from each other: their distances add as squares, as factors do in logarithms.
-  const auto reach = [](double one, double other) {
-    return std::exp(std::hypot(std::log(one), std::log(other)));
-  };
-  out.low = *out.value / reach(of.time_s / *of.low_s, *to.high_s / to.time_s);
-  out.high = *out.value * reach(*of.high_s / of.time_s, to.time_s / *to.low_s);
-  return out;
 }
 
 bool Family::uses(const Case& at, const std::string& axis_name) const {
@@ -87,31 +74,51 @@ Family checked(const std::string& name, Family (*make)()) {
 }
 
 std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint64_t seed) {
+  struct Choice {
+    Value value;
+    std::string text;
+  };
+  const auto& axes = family.axes;
   std::vector<Case> out;
-  std::set<std::string> seen;
+  std::unordered_set<std::string> seen;
   for (const auto& sweep : sweeps) {
-    std::vector<Case> grown{{family.name, {}, seed}};
-    for (const auto& axis : family.axes) {
-      const auto named = sweep.find(axis.name);
-      Values values = named != sweep.end() ? named->second : Values(axis.values.front());
-      for (auto& value : values) value = axis.taken(value).value_or(value);
-      std::vector<Case> wider;
-      wider.reserve(grown.size() * values.size());
-      for (const auto& at : grown) {
-        for (const auto& value : values) {
-          wider.push_back(at);
-          wider.back().axes.emplace_back(axis.name, value);
+    std::vector<std::vector<Choice>> choices(axes.size());
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      const auto named = sweep.find(axes[a].name);
+      for (const auto& value : named != sweep.end() ? named->second : Values(axes[a].values.front())) {
+        Value known = axes[a].taken(value).value_or(value);
+        std::string text = text_of(known);
+        choices[a].push_back({std::move(known), std::move(text)});
+      }
+    }
+    if (std::ranges::any_of(choices, [](const auto& of_axis) { return of_axis.empty(); })) continue;
+    // Counts through the product, the last axis fastest. One case is changed in place, and copied when it is
+    // new: most of a product may make no sense.
+    Case at{family.name, {}, seed};
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      at.axes.emplace_back(axes[a].name, choices[a].front().value);
+    std::vector<std::size_t> chosen(axes.size());
+    for (bool more = true; more;) {
+      std::vector<std::size_t> meaningless;
+      std::string key;
+      for (std::size_t a = 0; a < axes.size(); ++a) {
+        if (axes[a].when && !axes[a].when(at)) {
+          at.axes[a].second = axes[a].values.front();
+          meaningless.push_back(a);
+          key += text_of(axes[a].values.front()) + "/";
+        } else {
+          key += choices[a][chosen[a]].text + "/";
         }
       }
-      grown = std::move(wider);
-    }
-    for (auto& at : grown) {
-      for (std::size_t a = 0; a < family.axes.size(); ++a) {
-        const Axis& axis = family.axes[a];
-        if (!family.uses(at, axis.name)) at.axes[a].second = axis.values.front();
+      if ((!family.makes_sense || family.makes_sense(at)) && seen.insert(std::move(key)).second)
+        out.push_back(at);
+      for (const std::size_t a : meaningless) at.axes[a].second = choices[a][chosen[a]].value;
+      more = false;
+      for (std::size_t a = axes.size(); !more && a-- > 0;) {
+        more = ++chosen[a] < choices[a].size();
+        if (!more) chosen[a] = 0;
+        at.axes[a].second = choices[a][chosen[a]].value;
       }
-      if ((!family.makes_sense || family.makes_sense(at)) && seen.insert(at.id()).second)
-        out.push_back(std::move(at));
     }
   }
   return out;

@@ -3,66 +3,40 @@
 // A Family is data plus pure functions, so every plan of every family is tested without a device.
 //
 // What the harness does with a plan
-//   * It builds the sources, fills inputs, poisons outputs, executes all steps once, checks every output and
+//   - It builds the sources, fills inputs, poisons outputs, executes all steps once, checks every output and
 //     what lies behind every buffer, samples, and checks again. A wrong element is a row `wrong_result`.
-//   * One execution is all steps in order, HostWork with its wait and its `compute` included. Outcome::time_s
-//   is
-//     the median of such executions in one run (`--runs` gives an outcome per run), by the device's clock
-//     where its stamps passed their test, else by the host's (column timer).
-//   * Plan::cost over that time is GB/s, Gop/s and G items/s. A row that beats the rate of Plan::ceiling (one
-//   of
-//     suite/ceiling.hpp, measured by family ceiling in the same run) by 5 % is `implausible` and reaches no
-//     finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
+//   - One execution is all steps in order, HostWork with its wait and its `compute` included.
+//     Outcome::time_s is the median of such executions in one run (`--runs` gives an outcome per run), by the
+//     device's clock where its stamps passed their test, else by the host's (column timer).
+//   - Plan::cost over that time is GB/s, Gop/s and G items/s. A row that beats the rate of Plan::ceiling (one
+//     of suite/ceiling.hpp, measured by family ceiling in the same run) by 5 % is `implausible` and reaches
+//     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
 //     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
-//   * Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
-//   * `form=published` is an exhibit: it must say in Plan::exhibit what is wrong, may give a wrong result,
-//   and
-//     runs after all others.
-//   * A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
-//   again.
-//     Values that are right by themselves and impossible together are Plan::need's: a row `unsupported`.
-//   * An axis that means nothing in a case (Axis::when) has its default there, so that the case has one id.
-//   * View::rows and ::columns make one table; every combination of the axes in neither is a table of its
-//   own.
+//   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
+//   - `form=published` is an exhibit: it must say in Plan::exhibit what is wrong, may give a wrong result,
+//     and runs after all others.
+//   - A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
+//     again. Values that are right by themselves and impossible together are Plan::need's: a row
+//     `unsupported`.
+//   - An axis that means nothing in a case (Axis::when) has its default there, so that the case has one id.
+//   - View::rows and ::columns make one table; every combination of the axes in neither is a table of its
+//     own.
 // `clweave check NAME` tries the rules on every case; the tests ask the same (suite/check.hpp).
 #pragma once
 #include <array>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
+#include "suite/all_families.hpp"
 #include "suite/axis.hpp"
 #include "suite/case.hpp"
+#include "suite/outcome.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave {
-
-// A measured case, as a family sees it when it draws conclusions.
-struct Outcome {
-  Case at;
-  double time_s = 0;  // the median of one execution: by the device's clock where it is to be trusted
-  std::optional<double> low_s = {}, high_s = {};  // where the median lies with 95 %
-  std::optional<double> min_s = {};
-  bool converged = true;   // the interval became as narrow as was asked for
-  bool disturbed = false;  // more than half of the samples were taken while the device was slowed down
-  std::uint64_t bytes = 0, flops = 0, items = 0;  // the plan's cost
-  std::optional<double> of_ceiling = {};          // not at smoke sizes, which have no ceilings
-};
-
-// A conclusion from several cases of one family on one device, such as the inferred lock-step width.
-struct Finding {
-  std::string name;             // lower_snake, part of the row's case id
-  std::optional<double> value;  // empty: undecided, for the reason that `text` gives
-  std::string unit;
-  std::string text;                           // one sentence for people
-  std::optional<double> low = {}, high = {};  // where the value lies, if that is known
-};
-
-// A finding that is the ratio of two medians, and lies where their intervals leave it.
-Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
 
 // A finding that stands on a device's card.
 struct OnCard {
@@ -103,9 +77,6 @@ struct Family {
   const Axis* axis(const std::string& axis_name) const;   // by its name or a former one; null without
   bool uses(const Case&, const std::string& axis) const;  // whether it has the axis and that means something
 };
-
-// Made and checked once a process. Generated: one call per host/families/*.cpp.
-const std::vector<Family>& all_families();
 
 // What `make` gives. Throws `usage` that names the family, the preset and the word when it names an axis,
 // a value or a quantity that is none.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

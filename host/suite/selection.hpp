@@ -2,10 +2,13 @@
 // suite: which cases a run consists of.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "suite/family.hpp"
+#include "suite/all_families.hpp"
+#include "suite/case.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave {
 

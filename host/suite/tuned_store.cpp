@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "suite/family.hpp"
+
 namespace clweave {
 
 namespace fs = std::filesystem;

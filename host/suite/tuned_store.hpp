@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "suite/family.hpp"
+#include "suite/all_families.hpp"
+#include "suite/case.hpp"
+#include "suite/device_info.hpp"
 
 namespace clweave {
 

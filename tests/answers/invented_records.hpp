@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results/record.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 

@@ -2,6 +2,7 @@
 // test_fingerprint: cards from invented rows of the families.
 #include "answers/card.hpp"
 #include "answers/short_names.hpp"
+#include "suite/family.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -14,6 +14,7 @@
 #include "answers/compared_rows.hpp"
 #include "answers/regression.hpp"
 #include "base/error.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::AllOf;

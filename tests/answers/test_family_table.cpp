@@ -11,6 +11,7 @@
 
 #include "answers/invented_records.hpp"
 #include "base/error.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::AllOf;

@@ -10,6 +10,7 @@
 #include "answers/prior.hpp"
 #include "answers/regression.hpp"
 #include "results/results_set.hpp"
+#include "suite/all_families.hpp"
 
 using namespace clweave;
 

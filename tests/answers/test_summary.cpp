@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "answers/invented_records.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::AllOf;

@@ -12,6 +12,7 @@
 #include "campaign/outside.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
+#include "suite/family.hpp"
 
 namespace fake {
 

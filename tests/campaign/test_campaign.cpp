@@ -11,6 +11,7 @@
 #include "campaign/campaign.hpp"
 #include "campaign/fake_runner.hpp"
 #include "campaign/tuner.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using namespace fake;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "campaign/tuner.hpp"
+#include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 
 using namespace clweave;

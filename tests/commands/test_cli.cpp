@@ -16,6 +16,7 @@
 #include "device/enumerate.hpp"
 #include "device/program.hpp"
 #include "faults/trial.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using namespace trial;

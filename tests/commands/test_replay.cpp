@@ -9,6 +9,7 @@
 #include <set>
 
 #include "commands/replay.hpp"
+#include "suite/family.hpp"
 #include "suite/imaginary_devices.hpp"
 
 using namespace clweave;

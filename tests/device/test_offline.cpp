@@ -4,6 +4,7 @@
 //
 // Any clang and libclc (for AMD, and as a proxy for NVIDIA) and Intel's ocloc will do. A target whose tools
 // are not here is skipped, unless CI is set.
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,15 +15,16 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "base/error.hpp"
 #include "device/program.hpp"
@@ -63,7 +65,7 @@ DeviceInfo imaginary_device(const std::string& type, bool fp64) {
 
 Source source_of_plan(const Plan& plan) { return source_of(plan.sources, plan.defines, ""); }
 
-std::vector<Program> smoke_programs() {
+std::vector<Program> make_smoke_programs() {
   const auto& families = all_families();
   Selection smoke;
   smoke.preset = "smoke";
@@ -87,6 +89,11 @@ std::vector<Program> smoke_programs() {
   }
   if (!left_out.empty()) throw std::runtime_error("no imaginary device can run family " + *left_out.begin());
   return programs;
+}
+
+const std::vector<Program>& smoke_programs() {
+  static const std::vector<Program> made = make_smoke_programs();
+  return made;
 }
 
 // The source of the first case with these values.
@@ -272,9 +279,9 @@ Target front_end(bool fp64) {
 }
 
 // The first compiler that takes a kernel for the machine, says `remark` of it, and reads the library: it must
-// be as new as these two and the remark. Tries the outputs, options of the compiler, in order.
+// be as new as these two and the remark. `output` is an option of the compiler.
 Target with_libclc(const std::string& name, const std::string& library, const Words& machine,
-                   const Words& outputs, const std::string& remark) {
+                   const std::string& output, const std::string& remark) {
   Target target;
   target.name = name;
   target.missing = "clang and a libclc that is no newer (clang-15, libclc-15 or later)";
@@ -283,36 +290,72 @@ Target with_libclc(const std::string& name, const std::string& library, const Wo
       const Words options = machine + Words{"-O3",     "-Wno-linker-warnings",   "-fno-caret-diagnostics",
                                             "-Xclang", "-mlink-builtin-bitcode", "-Xclang",
                                             path};
-      for (const auto& output : outputs) {
-        target.compile = [=](const fs::path& folder, const Source& source) {
-          return run(clang_command(clang, options, folder, source) +
-                         Words{output, "-Rpass-analysis=kernel-resource-usage", "-o", folder / "kernel.out"},
-                     folder / "log");
-        };
-        target.assembly = [=](const fs::path& folder, const Source& source, const std::string& kernel) {
-          const auto words = clang_command(clang, options, folder, source);
-          if (!run(words + Words{"-S", "-o", folder / "kernel.s"}, folder / "log").fine())
-            return std::string();
-          return stretch(contents(folder / "kernel.s"),
-                         "^(\\.visible )?(\\.entry " + kernel + "\\(|" + kernel + ":)",
-                         "^(\\.Lfunc_end|\\})");
-        };
-        const TemporaryFolder folder;
-        const Ran tried = target.compile(folder.path, probe);
-        if (!tried.fine() || tried.output.find(remark) == std::string::npos) continue;
-        target.missing = "";
-        return target;
-      }
+      target.compile = [=](const fs::path& folder, const Source& source) {
+        return run(clang_command(clang, options, folder, source) +
+                       Words{output, "-Rpass-analysis=kernel-resource-usage", "-o", folder / "kernel.out"},
+                   folder / "log");
+      };
+      target.assembly = [=](const fs::path& folder, const Source& source, const std::string& kernel) {
+        const auto words = clang_command(clang, options, folder, source);
+        if (!run(words + Words{"-S", "-o", folder / "kernel.s"}, folder / "log").fine()) return std::string();
+        return stretch(contents(folder / "kernel.s"),
+                       "^(\\.visible )?(\\.entry " + kernel + "\\(|" + kernel + ":)", "^(\\.Lfunc_end|\\})");
+      };
+      const TemporaryFolder folder;
+      const Ran tried = target.compile(folder.path, probe);
+      if (!tried.fine() || tried.output.find(remark) == std::string::npos) continue;
+      target.missing = "";
+      return target;
     }
   }
   return target;
 }
 
+// The names that an object file (ELF, 64 bits) leaves to others. A linker would say as much, and take a
+// quarter of a compiler's time.
+Words undefined_in(const fs::path& file) {
+  const std::string bytes = contents(file);
+  const auto read = [&](auto& into, std::uint64_t at) {
+    if (at > bytes.size() || sizeof into > bytes.size() - at)
+      throw std::runtime_error("cut: " + file.string());
+    std::memcpy(&into, &bytes[at], sizeof into);
+  };
+  Elf64_Ehdr head;
+  read(head, 0);
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) throw std::runtime_error("no ELF: " + file.string());
+  const auto section = [&](std::uint64_t i) {
+    Elf64_Shdr found;
+    read(found, head.e_shoff + i * head.e_shentsize);
+    return found;
+  };
+  Words names;
+  for (std::uint64_t i = 0; i < head.e_shnum; ++i) {
+    const Elf64_Shdr table = section(i);
+    if (table.sh_type != SHT_SYMTAB) continue;
+    for (std::uint64_t at = 0; at < table.sh_size; at += table.sh_entsize) {
+      Elf64_Sym symbol;
+      read(symbol, table.sh_offset + at);
+      if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0)
+        names.emplace_back(bytes.c_str() + section(table.sh_link).sh_offset + symbol.st_name);
+    }
+  }
+  return names;
+}
+
 Target amd(const std::string& chip) {
-  // Linked where there is an ld.lld. Without, an undefined function still shows: calls need scratch.
   Target target =
       with_libclc(chip, "amdgcn--amdhsa.bc", {"--target=amdgcn-amd-amdhsa", "-mcpu=" + chip, "-nogpulib"},
-                  {"-Wl,--no-undefined", "-c"}, "ScratchSize");
+                  "-c", "ScratchSize");
+  const auto compile = target.compile;
+  target.compile = [compile](const fs::path& folder, const Source& source) {
+    Ran ran = compile(folder, source);
+    if (!ran.fine()) return ran;
+    for (const auto& name : undefined_in(folder / "kernel.out")) {
+      ran.status = 1;
+      ran.output += "undefined: " + name + "\n";
+    }
+    return ran;
+  };
   target.branch = "^[[:space:]]*(s_[a-z0-9_]*saveexec|v_cmpx_|s_cbranch_(exec|vcc))";
   target.select = "^[[:space:]]*v_cndmask";
   return target;
@@ -323,11 +366,18 @@ Target nvidia() {
   Target target = with_libclc("nvptx64", "nvptx64--nvidiacl.bc",
                               {"--target=nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_80",
                                "-Xclang", "-target-feature", "-Xclang", "+ptx75"},
-                              {"-S"}, "");
+                              "-S", "");
   target.required = false;
   target.branch = "@!?%p[0-9]+[[:space:]]+bra[[:space:]]|[[:space:]]brx";
   target.select = "[[:space:]]selp";
   return target;
+}
+
+fs::path file_in(const fs::path& folder, const std::string& extension) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == extension) return entry.path();
+  }
+  return {};
 }
 
 Ran disassemble(const std::string& device, const fs::path& folder) {
@@ -341,25 +391,89 @@ Ran disassemble(const std::string& device, const fs::path& folder) {
     path = (folder / "lib").string() + ":" + path;
     break;
   }
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".bin")
-      return run({"env", "LD_LIBRARY_PATH=" + path, "ocloc", "disasm", "-q", "-file", entry.path(), "-device",
-                  device, "-dump", folder / "dump"},
-                 folder / "log");
-  }
-  return {};
+  const fs::path binary = file_in(folder, ".bin");
+  if (binary.empty()) return {};
+  return run({"env", "LD_LIBRARY_PATH=" + path, "ocloc", "disasm", "-q", "-file", binary, "-device", device,
+              "-dump", folder / "dump"},
+             folder / "log");
 }
+
+// A kernel for every name that one of ours asks the preprocessor for. Beside the program and its options
+// nothing else of a device reaches ocloc's front end: devices of which this becomes the same get the same
+// SPIR-V of all programs.
+Source vocabulary() {
+  std::set<std::string> names;
+  for (const auto& [stem, text] : embedded_kernels) {
+    std::stringstream lines{std::string(text)};
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("#if") && !line.starts_with("#elif")) continue;
+      std::ranges::replace_if(
+          line, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, ' ');
+      std::stringstream words(line);
+      std::string word;
+      for (words >> word; words >> word;) {
+        if (std::isdigit(static_cast<unsigned char>(word[0])) == 0) names.insert(word);
+      }
+    }
+  }
+  names.erase("defined");
+  std::string text;
+  for (const auto& word : names)
+    text += fmt::format("#ifdef {0}\n__kernel void has_{0}(__global int* x) {{ *x = 1; }}\n#endif\n", word);
+  return source_of_text(text + probe.text);
+}
+
+// ocloc is half front end. What it made of a program for one device, the next takes: for the same SPIR-V it
+// gives the same binary.
+class Ocloc {
+ public:
+  explicit Ocloc(std::string device) : device_(std::move(device)) {
+    const TemporaryFolder folder;
+    if (compile_source(folder.path, vocabulary()).fine()) seen_ = contents(file_in(folder.path, ".spv"));
+  }
+
+  Ran compile(const fs::path& folder, const Source& source) const {
+    if (seen_.empty() || source.fingerprint.empty()) return compile_source(folder, source);
+    const std::string& known = spirv()[{seen_, source.fingerprint}];
+    if (!known.empty()) {
+      std::ofstream(folder / "kernel.spv", std::ios::binary) << known;
+      return start(folder, {"-spirv_input", "-file", folder / "kernel.spv"}, source);
+    }
+    Ran ran = compile_source(folder, source);
+    if (ran.fine()) spirv()[{seen_, source.fingerprint}] = contents(file_in(folder, ".spv"));
+    return ran;
+  }
+
+ private:
+  // By what the front end sees of a device, and by program.
+  static std::map<std::pair<std::string, std::string>, std::string>& spirv() {
+    static std::map<std::pair<std::string, std::string>, std::string> all;
+    return all;
+  }
+
+  Ran compile_source(const fs::path& folder, const Source& source) const {
+    std::ofstream(folder / "kernel.cl", std::ios::binary) << source.text;
+    return start(folder, {"-file", folder / "kernel.cl"}, source);
+  }
+
+  // Not -q: it keeps the warnings back.
+  Ran start(const fs::path& folder, const Words& input, const Source& source) const {
+    return run(Words{"ocloc", "compile"} + input +
+                   Words{"-device", device_, "-options", "-cl-std=CL1.2" + source.options, "-out_dir", folder,
+                         "-output", "kernel"},
+               folder / "log");
+  }
+
+  std::string device_;
+  std::string seen_;  // the SPIR-V of vocabulary(); empty: unknown
+};
 
 Target intel(const std::string& device) {
   Target target;
   target.name = device;
   target.fp64 = device == "skl" || device == "pvc";
-  // Not -q: it keeps the warnings back.
-  target.compile = [=](const fs::path& folder, const Source& source) {
-    std::ofstream(folder / "kernel.cl", std::ios::binary) << source.text;
-    return run({"ocloc", "compile", "-file", folder / "kernel.cl", "-device", device, "-options",
-                "-cl-std=CL1.2" + source.options, "-out_dir", folder, "-output", "kernel"},
-               folder / "log");
+  target.compile = [ocloc = Ocloc(device)](const fs::path& folder, const Source& source) {
+    return ocloc.compile(folder, source);
   };
   const auto compile = target.compile;
   target.assembly = [=](const fs::path& folder, const Source& source, const std::string& kernel) {
@@ -379,7 +493,8 @@ Target intel(const std::string& device) {
 }
 
 const Words front_ends = {"front_end", "front_end_no_fp64"};
-const Words gpus = {"gfx90a", "gfx1030", "gfx1100", "skl", "tgllp", "dg2", "pvc"};
+const Words amds = {"gfx90a", "gfx1030", "gfx1100"};
+const Words gpus = amds + Words{"skl", "tgllp", "dg2", "pvc"};
 const Words devices = gpus + Words{"nvptx64"};  // whose instructions can be read
 
 const Target& target_of(const std::string& name) {
@@ -491,23 +606,13 @@ TEST_P(Compiler, takes_every_kernel) {
   std::vector<Program> programs = smoke_programs();
   std::erase_if(programs, [&](const Program& program) { return program.fp64 && !target().fp64; });
   const TemporaryFolder folder;
-  std::vector<Ran> results(programs.size());
-  {
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-      for (std::size_t i = next++; i < programs.size(); i = next++) {
-        const fs::path own = folder.path / std::to_string(i);
-        fs::create_directory(own);
-        results[i] = target().compile(own, programs[i].source);
-      }
-    };
-    const std::jthread first(work), second(work);
-  }
-
   int taken = 0;
   std::map<std::string, int> vgprs, spills;  // the most of each kernel
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    const auto& [status, output] = results[i];
+    const fs::path own = folder.path / std::to_string(i);
+    fs::create_directory(own);
+    const auto [status, output] = target().compile(own, programs[i].source);
+    fs::remove_all(own);
     SCOPED_TRACE(programs[i].asked_by + ", options" + programs[i].source.options);
     if (status == 0) ++taken;
     if (!target().required) {
@@ -537,6 +642,20 @@ TEST_P(Compiler, takes_every_kernel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Compiler, testing::ValuesIn(front_ends + devices), name_of);
+
+class Undefined : public Compiler {};
+
+TEST_P(Undefined, functions_are_told) {
+  const TemporaryFolder folder;
+  const auto [status, output] = target().compile(
+      folder.path, source_of_text("int nowhere(int x);\n"
+                                  "__kernel void probe(__global int* x) { x[0] = nowhere(x[1]); }\n"));
+  EXPECT_NE(status, 0);
+  EXPECT_NE(output.find("nowhere"), std::string::npos) << output;
+}
+
+// ocloc takes a function that is nowhere.
+INSTANTIATE_TEST_SUITE_P(Targets, Undefined, testing::ValuesIn(amds), name_of);
 
 class Spills : public Compiler {};
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plans.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::HasSubstr;

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "plans.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 

@@ -8,6 +8,7 @@
 #include "plans.hpp"
 #include "results/record.hpp"
 #include "suite/check.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "plans.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::HasSubstr;

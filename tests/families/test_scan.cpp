@@ -10,6 +10,7 @@
 
 #include "families/shared/photograph.hpp"
 #include "plans.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::HasSubstr;

@@ -6,6 +6,7 @@
 // cases, so that what was done before it and what comes after it must both be there.
 #include "base/text.hpp"
 #include "faults/trial.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using namespace trial;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "faults/trial.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using namespace trial;

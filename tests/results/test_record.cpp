@@ -13,6 +13,7 @@
 #include <set>
 
 #include "results/row.hpp"
+#include "suite/family.hpp"
 #include "suite/selection.hpp"
 
 using namespace clweave;

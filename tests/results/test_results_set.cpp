@@ -12,6 +12,7 @@
 
 #include "answers/compared_rows.hpp"
 #include "answers/regression.hpp"
+#include "suite/family.hpp"
 
 using namespace clweave;
 using testing::AllOf;

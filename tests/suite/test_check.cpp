@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_check: what check says of a family that breaks rules.
 #include "suite/check.hpp"
+#include "suite/family.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_suite: which cases the words of the command line choose, and what it says when it understands none.
+#include "suite/family.hpp"
 #include "suite/selection.hpp"
 
 #include <gmock/gmock.h>

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/random.hpp"
+
 namespace clweave {
 
 Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {

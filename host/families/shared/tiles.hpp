@@ -4,7 +4,9 @@
 #pragma once
 #include <functional>
 
-#include "suite/family.hpp"
+#include "suite/axis.hpp"
+#include "suite/case.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave {
 

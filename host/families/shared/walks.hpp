@@ -4,7 +4,8 @@
 // One node to 128 bytes, so that neither caches' lines nor prefetchers help. The cycle is a full-period
 // congruential sequence, so the end of any walk is known without walking.
 #pragma once
-#include "suite/family.hpp"
+#include "base/random.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave {
 

@@ -1,0 +1,12 @@
+// all_families: for those that hand the families on and need not know what one is.
+#pragma once
+#include <vector>
+
+namespace clweave {
+
+struct Family;
+
+// Made and checked once a process. Generated: one call per host/families/*.cpp.
+const std::vector<Family>& all_families();
+
+}  // namespace clweave
