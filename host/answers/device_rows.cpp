@@ -143,9 +143,8 @@ std::optional<Figure> figure(const DeviceRows& rows,
   const std::size_t draws =
       std::clamp(most_reads / std::max<std::size_t>(rows.reads - before, 1), least_draws, most_draws);
   if (!measured) return {};
-  const bool certain = std::ranges::all_of(rows.timed, [](const Timed& timed) {
-    return timed.runs.size() == 1 && timed.any->log_variance == 0;
-  });
+  const bool certain = std::ranges::all_of(
+      rows.timed, [](const Timed& timed) { return timed.runs.size() == 1 && timed.any->log_variance == 0; });
   if (certain || !std::isfinite(*measured)) return Figure{*measured, *measured, *measured};
   std::vector<double> drawn;
   for (std::size_t k = 1; k <= draws; ++k) {
