@@ -8,6 +8,8 @@
 
 #include <set>
 
+#include "suite/outcome.hpp"
+
 using namespace clweave;
 using testing::AllOf;
 using testing::ElementsAre;
