@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "results/row.hpp"
+#include "suite/outcome.hpp"
 #include "suite/selection.hpp"
 
 namespace clweave {
