@@ -9,6 +9,9 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "commands/command.hpp"
 
@@ -40,21 +43,28 @@ CLI::Validator seed_number() {
       "", "seed");
 }
 
-const std::map<std::string, double>& time_units() {
-  static const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
-  return units;
+// A number, as much of the text as is one, and the word behind it.
+std::pair<std::optional<double>, std::string> with_unit(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || !std::isfinite(number)) return {};
+  return {number, std::string(at, end)};
 }
 
-// 130, 130s, 5m or 1h. Other words stay as they are, for `within` to refuse.
+// 130s, 5m or 1h; nothing of other texts.
+std::optional<double> seconds_of(const std::string& text) {
+  static const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  const auto [number, word] = with_unit(text);
+  const auto unit = units.find(word);
+  return number && unit != units.end() ? std::optional(*number * unit->second) : std::nullopt;
+}
+
+// Seconds where a unit is written. Other words stay as they are, for `within` to refuse.
 CLI::Validator in_seconds() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
-        double number = 0;
-        const char* end = text.data() + text.size();
-        const auto [at, error] = std::from_chars(text.data(), end, number);
-        const auto unit = time_units().find(std::string(at, end));
-        if (error == std::errc{} && unit != time_units().end())
-          text = fmt::format("{}", number * unit->second);
+        if (const auto seconds = seconds_of(text)) text = fmt::format("{}", *seconds);
         return "";
       },
       "", "seconds");
@@ -121,15 +131,11 @@ void add_choice(CLI::App& command, Options& out) {
 
 // "60s", "5m" or "200cases".
 void read_budget(const std::string& text, Options& out) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [unit, error] = std::from_chars(text.data(), end, number);
-  const std::string word(unit, end);
-  if (const auto seconds = time_units().find(word);
-      error == std::errc{} && number > 0 && std::isfinite(number) && seconds != time_units().end())
-    out.budget_s = number * seconds->second;
-  else if (error == std::errc{} && number >= 1 && number < 1e15 && (word == "cases" || word == "case"))
-    out.budget_cases = static_cast<std::size_t>(number);
+  const auto [count, word] = with_unit(text);
+  if (const auto seconds = seconds_of(text); seconds && *seconds > 0)
+    out.budget_s = *seconds;
+  else if (count && *count >= 1 && *count < 1e15 && (word == "cases" || word == "case"))
+    out.budget_cases = static_cast<std::size_t>(*count);
   else
     throw Error(Kind::usage, "--budget " + text + ": write a time such as 60s or a number such as 200cases");
 }

@@ -487,6 +487,12 @@ DeviceInfo able(const std::string& type) {
   return device;
 }
 
+Sweep sweep_of(const Rows::Axes& axes) {
+  Sweep out;
+  for (const auto& [axis, want] : axes) out[axis] = want.values;
+  return out;
+}
+
 // Every value that a selection names occurs in a case of its family that a device can run: a renamed axis,
 // word or kernel leaves a selection of which nothing can be measured.
 TEST(ShippedClaims, EverySelectionIsPossible) {
@@ -500,11 +506,8 @@ TEST(ShippedClaims, EverySelectionIsPossible) {
         const auto family = std::ranges::find(families, rows->family, &Family::name);
         ASSERT_NE(family, families.end());
         for (const auto& axes : rows->whole()) {
-          Sweep sweep;
-          for (const auto& [axis, want] : axes) {
-            ASSERT_NE(family->axis(axis), nullptr) << axis;
-            sweep[axis] = want.values;
-          }
+          for (const auto& [axis, want] : axes) ASSERT_NE(family->axis(axis), nullptr) << axis;
+          const Sweep sweep = sweep_of(axes);
           std::map<std::string, std::set<std::string>> seen;
           for (const auto& at : cases_of(*family, {sweep}, 1)) {
             ASSERT_NO_THROW(plan_of(*family, at, able("gpu"))) << at.id();
@@ -533,9 +536,7 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
         if (rows->empty()) continue;
         const Family& family = *std::ranges::find(families, rows->family, &Family::name);
         for (const auto& axes : rows->whole()) {
-          Sweep sweep;
-          for (const auto& [axis, want] : axes) sweep[axis] = want.values;
-          const auto cases = cases_of(family, {sweep}, 1);
+          const auto cases = cases_of(family, {sweep_of(axes)}, 1);
           const bool choosable = std::ranges::any_of(family.axes, [&](const Axis& axis) {
             return axis.tunable &&
                    std::ranges::any_of(cases, [&](const Case& at) { return family.uses(at, axis.name); });
@@ -559,9 +560,7 @@ TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
       if (rule.kind == Rule::Kind::finding) {
         std::vector<Outcome> outcomes;
         for (const auto& axes : rule.of.whole()) {
-          Sweep sweep;
-          for (const auto& [axis, want] : axes) sweep[axis] = want.values;
-          for (const auto& at : cases_of(family, {sweep}, 1)) outcomes.push_back({at, 1});
+          for (const auto& at : cases_of(family, {sweep_of(axes)}, 1)) outcomes.push_back({at, 1});
         }
         std::set<std::string> names;
         for (const auto& finding : family.findings(outcomes, able("gpu"))) names.insert(finding.name);

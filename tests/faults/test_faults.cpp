@@ -36,7 +36,7 @@ Strings quick_kernels() {
 }
 
 // Three cases of one program, and their findings.
-Strings three_cases(const std::string& csv, const char* timeout = "10") {
+Strings three_cases(const std::string& csv, const char* timeout = "60") {
   Strings words = {"run",
                    "--preset",
                    "smoke",
@@ -118,7 +118,7 @@ class Faults : public testing::Test {
   }
   void TearDown() override { trial.expect_nobody_left(); }
 
-  Results run_faulty(const std::string& faults, int code, const char* timeout = "10") {
+  Results run_faulty(const std::string& faults, int code, const char* timeout = "60") {
     trial.faults(faults);
     ended = trial.run(three_cases(trial.csv(), timeout));
     EXPECT_EQ(ended.code, code) << ended.err;
