@@ -3,6 +3,7 @@
 // so the rule is tested with invented ones and no clock.
 #pragma once
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "base/stats.hpp"
@@ -34,8 +35,8 @@ struct Measured {
 struct Probe {
   std::function<Sample(int batch)> run;
   std::function<double()> canary;
-  std::function<void(double seconds)> pause;  // empty: no pause
-  double best_canary_s = 1e300;               // of the whole session; updated
+  std::function<void(double seconds)> pause;                       // empty: no pause
+  double best_canary_s = std::numeric_limits<double>::infinity();  // of the whole session; updated
 };
 Measured measure(Probe&, const Measuring&);
 

@@ -2,6 +2,7 @@
 // open_device: one opened device: its queue, the programs built so far, and whether its timer is believed.
 #pragma once
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -71,7 +72,7 @@ class OpenDevice {
   cl::Buffer flushed_;
   std::size_t spin_items_ = 0, canary_items_ = 0;
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
-  double best_canary_s_ = 1e300;
+  double best_canary_s_ = std::numeric_limits<double>::infinity();
   double launch_s_ = 0;
 };
 

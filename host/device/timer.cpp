@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -20,9 +21,10 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
   TimerCertificate out;
   std::set<std::uint64_t> durations;
   // The fastest of each kind: whatever disturbs a launch only ever makes it longer.
-  double device_s[2] = {1e300, 1e300};
-  double host_s[2] = {1e300, 1e300};
-  out.launch_s = 1e300;
+  constexpr double none = std::numeric_limits<double>::infinity();
+  double device_s[2] = {none, none};
+  double host_s[2] = {none, none};
+  out.launch_s = none;
   for (const auto& probe : probes) {
     const Stamps& stamps = probe.stamps;
     if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
@@ -36,7 +38,7 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
     host_s[kind] = std::min(host_s[kind], probe.host_s);
     out.launch_s = std::min(out.launch_s, std::max(0.0, probe.host_s - stamps.seconds()));
   }
-  if (device_s[0] > 1e299 || device_s[1] > 1e299)
+  if (device_s[0] == none || device_s[1] == none)
     return out.reason = "the probes do not have two amounts of work", out;
   if (durations.size() < 3)
     return out.reason = fmt::format("{} launches gave only {} different durations, the first {} ns",

@@ -13,6 +13,7 @@
 // `traffic_bytes`.
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 
 #include "families/shared/kept.hpp"
@@ -336,8 +337,10 @@ bool makes_sense(const Case& at) {
 
 // ---- The series' question ------------------------------------------------------------------------------
 
+constexpr double no_time = std::numeric_limits<double>::infinity();
+
 struct Best {
-  double time_s = 1e300;
+  double time_s = no_time;
   void heed(double t) { time_s = std::min(time_s, t); }
 };
 
@@ -360,13 +363,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<Finding> out;
   for (const auto& [kept, by_kernel] : by_kept) {
     std::map<std::string, double> best;
-    double all = 1e300;
+    double all = no_time;
     for (const auto& [kernel, by_width] : by_kernel) {
-      double& own = best.emplace(kernel, 1e300).first->second;
+      double& own = best.emplace(kernel, no_time).first->second;
       for (const auto& [width, time] : by_width) own = std::min(own, time.time_s);
       if (kernel != "unordered") all = std::min(all, own);
     }
-    if (best.size() < 2 || all == 1e300) continue;
+    if (best.size() < 2 || all == no_time) continue;
     const std::string at = fmt::format("kept_{:g}", 100 * kept);
     const std::string where = fmt::format("of {} uint, {:g} % kept: ", n, 100 * kept);
     std::vector<std::string> ratios;
