@@ -785,12 +785,12 @@ std::vector<Choice> choices_of(const std::vector<const Rows*>& selections) {
 // Whether each selection has a case that the device can do, and none that takes long.
 bool suits(const std::vector<const Rows*>& selections, const Choice& choice,
            const std::vector<Family>& families, const DeviceInfo& device) {
-  constexpr double longest_s = 1;
+  constexpr double longest_s = 0.3;
   for (const auto* rows : selections) {
     bool any = false;
     for (const auto& at : cases_of(*family_of(families, rows->family), sweeps_of(*rows, choice), 0)) {
       try {
-        if (estimate(plan_of(*family_of(families, rows->family), at, device), device).seconds > longest_s)
+        if (estimate(plan_of(*family_of(families, rows->family), at, device), device).device_s > longest_s)
           return false;
         any = true;
       } catch (const Error&) {

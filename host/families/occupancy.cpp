@@ -262,10 +262,11 @@ Family occupancy() {
   const Values words = {1, 2, 4, 8, 14};
   const Values groups = {1, 32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024};
   const Sweep launched = {{"words", words}, {"type", {"float", "float2", "float4"}}, {"group", groups}};
+  // The last is 47 KiB: of the 48 that an H200 tells of, its driver gives no launch the whole.
   const Sweep limited = {{"words", words},
                          {"type", {"float", "float4"}},
                          {"group", {64}},
-                         {"local_bytes", {8192, 16384, 32768, 49152}}};
+                         {"local_bytes", {8192, 16384, 32768, 48128}}};
   // From a bundle of 32 items per compute unit, 2 % of 2048, to half of them.
   const Sweep walked = {{"words", words},
                         {"type", {"float4"}},
@@ -299,7 +300,7 @@ Family occupancy() {
                 .when = [](const Case& at) { return !at.is("kernel", "chase"); }},
                {.name = "local_bytes",
                 .meaning = "local memory that each group of a copy occupies and does not use",
-                .values = {0, 8192, 16384, 32768, 49152},
+                .values = {0, 8192, 16384, 32768, 48128},
                 .takes = whole(0, 1 << 24),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "groups_per_unit",

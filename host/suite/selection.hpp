@@ -44,10 +44,11 @@ std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
 // Every axis and derived column of every family, in the order met.
 std::vector<std::string> axis_names(const std::vector<Family>&);
 
-// What a case needs, before it is run: bytes of all buffers, and a rough time in seconds.
+// What a case needs, before it is run, in orders of magnitude.
 struct Estimate {
-  std::uint64_t bytes = 0;
-  double seconds = 0;
+  std::uint64_t bytes = 0;  // of all buffers
+  double device_s = 0;      // of its executions
+  double seconds = 0;       // of the whole row
 };
 Estimate estimate(const Plan&, const DeviceInfo&);
 double predicted_seconds(const Job&, const DeviceInfo&);  // of a job that cannot run: next to nothing
