@@ -400,10 +400,6 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   }
   w.add("chains_needed", "chains", "per item for 90 % of peak with few items", "arithmetic",
         chains_needed(w));
-  w.add_finding("cache_1_latency", "ns", "dependent load in the first level", "latency", "cache_1_latency");
-  w.add_finding("cache_1_bytes", "B", "which holds", "latency", "cache_1_bytes");
-  w.add_finding("cache_2_latency", "ns", "dependent load in the second level", "latency", "cache_2_latency");
-  w.add_finding("cache_2_bytes", "B", "which holds", "latency", "cache_2_bytes");
   w.add_finding("memory_latency", "ns", "dependent load in memory", "latency", "memory_latency");
   w.add_finding("launch_latency", "us", "launch, back to back", "latency", "launch_latency", 1e-3);
   w.add_finding("round_trip_latency", "us", "launch that the host waits for", "latency", "round_trip_latency",

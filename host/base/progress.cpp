@@ -21,6 +21,10 @@ std::string clock_text(double seconds) {
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
+double weight_of(double predicted_s) {
+  return std::isfinite(predicted_s) && predicted_s > 0 ? predicted_s : 0;
+}
+
 }  // namespace
 
 Progress::Progress(std::FILE* out, std::vector<double> predicted_s)
@@ -32,9 +36,17 @@ Progress::Progress(std::FILE* out, std::vector<double> predicted_s, Screen scree
       screen_(screen),
       clock_(std::move(clock)),
       began_s_(clock_()) {
-  for (auto& s : predicted_s_) s = std::isfinite(s) && s > 0 ? s : 0;
+  for (auto& s : predicted_s_) s = weight_of(s);
   total_s_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer)
       std::accumulate(predicted_s_.begin(), predicted_s_.end(), 0.0);
+}
+
+void Progress::insert(std::size_t at, const std::vector<double>& predicted_s) {
+  auto it = predicted_s_.begin() + static_cast<std::ptrdiff_t>(std::min(at, predicted_s_.size()));
+  for (const double s : predicted_s) {
+    it = std::next(predicted_s_.insert(it, weight_of(s)));
+    total_s_ += weight_of(s);
+  }
 }
 
 void Progress::start(std::size_t step, std::string text) {

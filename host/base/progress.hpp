@@ -27,6 +27,8 @@ class Progress {
 
   // Step `step`, from 0, begins; the one begun before is done. Steps may be left out.
   void start(std::size_t step, std::string text);
+  // More steps, before step `at`, whose number and those of all behind it grow.
+  void insert(std::size_t at, const std::vector<double>& predicted_s);
   // Redraws when that is due. To be called often within long steps, for nothing else moves the clock shown.
   void tick();
   // A line that stays, above the progress line; written even where `screen` is not live.

@@ -95,9 +95,10 @@ void Campaign::run_device(Bench& bench, int run) {
   Examiner examiner(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
   std::int64_t order = 0;
   bool whole = true;
-  for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
+  for (auto& group : groups_of(bench.jobs, seed_of(run))) {
     bool begun = false;
-    for (const auto& job : group) {
+    for (std::size_t j = 0; j < group.size() || extend(group, bench, examiner.judge()); ++j) {
+      const Job job = group[j];
       const std::size_t step = step_++;
       const double predicted_s = predicted_[step];
       ++order;
@@ -136,6 +137,31 @@ void Campaign::run_device(Bench& bench, int run) {
     bench.file->write(record, {});
     records_.push_back(record);
   }
+}
+
+// Puts behind the group what its family asks for now that it knows the rest, the same in every run.
+bool Campaign::extend(std::vector<Job>& group, const Bench& bench, const Judge& judge) {
+  const Job& first = group.front();
+  const Family& family = *first.family;
+  if (!bench.refines || !family.refine || first.exhibit || rules_.outside.interrupts() != 0) return false;
+  std::set<std::string> ids;
+  for (const auto& job : group) ids.insert(job.at.id());
+  std::vector<Case>& known = refined_[{bench.device.index(), &family}];
+  std::ranges::move(family.refine(judge.outcomes(family), bench.device), std::back_inserter(known));
+  std::erase_if(known, [&, met = std::set<std::string>()](const Case& at) mutable {
+    return !met.insert(at.id()).second;
+  });
+  std::vector<double> predicted;
+  for (const auto& at : known) {
+    if (!ids.insert(at.id()).second) continue;
+    const Job& job = group.emplace_back(Job{&family, at});
+    predicted.push_back(predicted_seconds(job, bench.device));
+    left_s_ += predicted.back();
+  }
+  predicted_.insert(predicted_.begin() + static_cast<std::ptrdiff_t>(step_), predicted.begin(),
+                    predicted.end());
+  progress_->insert(step_, predicted);
+  return !predicted.empty();
 }
 
 void Campaign::run_job(Bench& bench, Examiner& examiner, const Job& job, const std::string& key, int run,

@@ -24,6 +24,7 @@ struct Bench {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
   std::vector<Job> jobs;
+  bool refines = false;  // whether families may ask for more cases on the way
 };
 
 struct CampaignRules {
@@ -53,6 +54,7 @@ class Campaign {
  private:
   std::uint64_t seed_of(int run) const;
   void run_device(Bench&, int run);
+  bool extend(std::vector<Job>& group, const Bench&, const Judge&);
   void run_job(Bench&, Examiner&, const Job&, const std::string& key, int run, std::int64_t order,
                double predicted_s);
   Measuring rule_of(double predicted_s) const;
@@ -69,6 +71,8 @@ class Campaign {
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
   std::set<std::string> unfinished_;
+  // By device: what families have asked for in this run and those before.
+  std::map<std::pair<std::string, const Family*>, std::vector<Case>> refined_;
   std::size_t step_ = 0, measured_ = 0, left_out_ = 0;
   double left_s_ = 0;  // predicted for the jobs to come
   double began_s_ = 0;

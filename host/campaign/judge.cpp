@@ -185,6 +185,12 @@ void Judge::complete(Row& row, const Job& job, const Doubt& doubt) {
   }
 }
 
+const std::vector<Outcome>& Judge::outcomes(const Family& family) const {
+  static const std::vector<Outcome> none;
+  const auto it = outcomes_.find(&family);
+  return it != outcomes_.end() ? it->second : none;
+}
+
 std::vector<Record> Judge::findings() const {
   std::vector<Record> out;
   for (const auto* family : order_) {

@@ -43,6 +43,9 @@ class Judge {
   // Fills `cached` and `of_ceiling`, makes the row `implausible` when there is a doubt, and remembers it.
   void complete(Row&, const Job&, const Doubt&);
 
+  // What is known of a family by now: its rows that were ok.
+  const std::vector<Outcome>& outcomes(const Family&) const;
+
   // One record per conclusion of each family, from the rows that were ok.
   std::vector<Record> findings() const;
 

@@ -141,6 +141,9 @@ int run(Options options, const std::vector<std::string>& arguments) {
   std::shared_ptr<ResultsFile> common_file;
   std::vector<std::string> files;
   const auto paths = default_paths(devices, "");
+  const Selection& chosen = options.selection;
+  const bool refines = options.replay.empty() && claims.empty() && chosen.preset != "smoke" &&
+                       chosen.set.empty() && chosen.where.empty() && chosen.filter.empty();
   std::optional<TunedStore> store;
   if (options.tuned) store.emplace(options.store.empty() ? default_store_path() : options.store);
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -158,7 +161,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
     }
     if (!options.csv.empty()) common_file = file;
     auto jobs = jobs_of(device);
-    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : std::move(jobs)});
+    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : std::move(jobs), refines});
   }
   const bool stdout_is_csv = options.csv == "-";
   Campaign whole({.measuring = rule_of(options),

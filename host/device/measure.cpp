@@ -10,6 +10,7 @@ namespace {
 
 constexpr int canary_every = 10;  // samples
 constexpr int max_retries = 3;
+constexpr int most_futile = 9;
 
 // The batch that is long enough to time, found while warming up.
 int warm_up(Probe& probe, const Measuring& rule) {
@@ -42,8 +43,8 @@ Measured measure(Probe& probe, const Measuring& rule) {
   const auto slow = [&] {
     if (!probe.canary) return false;
     const double canary_s = probe.canary();
-    probe.best_canary_s = std::min(probe.best_canary_s, canary_s);
-    return canary_s > 1.05 * probe.best_canary_s;
+    probe.calm.best_canary_s = std::min(probe.calm.best_canary_s, canary_s);
+    return canary_s > 1.05 * probe.calm.best_canary_s;
   };
   Measured out;
   std::vector<double> times;
@@ -61,8 +62,11 @@ Measured measure(Probe& probe, const Measuring& rule) {
       out.stop = decide(rule.stop, times, elapsed_s);
     }
     const bool throttled = slow() || slow_before;
-    if (throttled && retries < max_retries && elapsed_s < rule.stop.max_seconds) {
+    if (!throttled) probe.calm.futile = 0;
+    if (throttled && retries < max_retries && probe.calm.futile < most_futile &&
+        elapsed_s < rule.stop.max_seconds) {
       ++retries;
+      ++probe.calm.futile;
       out.samples.resize(block);
       times.resize(block);
       out.stop = Stop::go_on;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "base/clock.hpp"
 
@@ -142,7 +141,7 @@ bool OpenDevice::timer_holds() {
   if (again.event) return true;
   again.reason = "certified when the device was opened, but not any more: " + again.reason;
   timer_ = again;
-  best_canary_s_ = std::numeric_limits<double>::infinity();  // by the timer
+  calm_ = {};  // by the timer
   return false;
 }
 

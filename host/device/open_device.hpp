@@ -2,13 +2,13 @@
 // open_device: one opened device: its queue, the programs built so far, and whether its timer is believed.
 #pragma once
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "device/cl.hpp"
+#include "device/measure.hpp"
 #include "device/program.hpp"
 #include "device/staging.hpp"
 #include "device/timer.hpp"
@@ -32,7 +32,7 @@ class OpenDevice {
   // Seconds that about 2 ms of fixed arithmetic take now, by the certified timer: more than the best seen
   // means a lower clock or a busy neighbour. Throws cl::Error.
   double canary();
-  double& best_canary_s() { return best_canary_s_; }
+  Calm& calm() { return calm_; }
 
   // Overwrites a buffer larger than any cache known (1 GiB at most, a quarter of the memory at most).
   void flush_caches();
@@ -72,7 +72,7 @@ class OpenDevice {
   cl::Buffer flushed_;
   std::size_t spin_items_ = 0, canary_items_ = 0;
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
-  double best_canary_s_ = std::numeric_limits<double>::infinity();
+  Calm calm_;
   double launch_s_ = 0;
 };
 

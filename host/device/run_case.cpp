@@ -421,11 +421,11 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
           .canary = [&] { return device.canary(); },
           .pause =
               [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
-          .best_canary_s = device.best_canary_s()};
+          .calm = device.calm()};
       const HostTicks ticks = host_ticks();
       Measured measured = measure(probe, rule);
       const HostTicks later = host_ticks();
-      device.best_canary_s() = probe.best_canary_s;
+      device.calm() = probe.calm;
       if (later.all > ticks.all) record.steal = (later.stolen - ticks.stolen) / (later.all - ticks.all);
       record_times(record, measured, rule);
       record_calls(record, execution, plan.steps.size(), rule, prepare);

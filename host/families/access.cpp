@@ -7,8 +7,8 @@
 // Counted bytes: every element read once and written once, and for gather its index read once; what a device
 // moves beside them is what it pays.
 #include <algorithm>
-#include <bit>
 
+#include "families/shared/permutation.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -19,30 +19,6 @@ constexpr std::size_t rows_of_group = 8;
 
 bool reads_apart(const Case& at) { return at.is("side", "read") || at.is("side", "both"); }
 bool writes_apart(const Case& at) { return at.is("side", "write") || at.is("side", "both"); }
-
-// A permutation of 0 .. n - 1, each value by itself: a one-to-one mixing of the next power of two, walked on
-// until the value is one of ours.
-class Permutation {
- public:
-  Permutation(std::uint64_t n, std::uint64_t seed)
-      : n_(n), mask_(std::bit_ceil(n) - 1), shift_(static_cast<int>((std::bit_width(mask_) + 1) / 2 + 1)) {
-    for (std::uint64_t k = 0; k < factors_.size(); ++k) factors_[k] = mix_bits(seed ^ mix_bits(k)) | 1;
-  }
-  std::uint64_t operator()(std::uint64_t i) const {
-    do {
-      for (const auto factor : factors_) {
-        i = (i * factor + (factor >> 32)) & mask_;
-        i ^= i >> shift_;
-      }
-    } while (i >= n_);
-    return i;
-  }
-
- private:
-  std::uint64_t n_, mask_;
-  int shift_;
-  std::array<std::uint64_t, 3> factors_{};
-};
 
 // Only every `stride`-th element is written; those between must stay as they were.
 template <class T, class F>

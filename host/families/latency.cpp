@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // latency: how long does one access to memory, one launch, one atomic take when the next waits for it?
 //
-// Memory is walked through along a cycle in scattered order, one node to 128 bytes, so that neither caches'
-// lines nor prefetchers help; where a larger working set takes markedly longer per hop, a cache ends. The
-// cycle is a full-period congruential sequence, so the end of any walk is known without walking; an odd
-// number of hops never ends where it began.
+// Memory is walked through in scattered order, one node to 128 bytes, so that neither caches' lines nor
+// prefetchers help. Where caches end is family cache's question. The order is one to one and reckoned, so the
+// end of any walk is known without walking; an odd number of hops never ends where it began.
 #include <fmt/format.h>
-
-#include <bit>
 
 #include "base/quantity.hpp"
 #include "families/shared/walks.hpp"
@@ -20,8 +17,9 @@ namespace {
 using Word = std::uint32_t;
 
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
-  return plan_of_walks(at.seed, at.count("working_set", 1024, std::int64_t{1} << 34),
-                       at.count("hops", 1, 1 << 24), at.is("kernel", "chase") ? 1 : 4 * device.units());
+  return plan_of_walks(at.seed, {.bytes = at.count("working_set", 1024, std::int64_t{1} << 34),
+                                 .hops = at.count("hops", 1, 1 << 24),
+                                 .groups = at.is("kernel", "chase") ? 1 : 4 * device.units()});
 }
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
@@ -29,13 +27,14 @@ Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   const std::uint64_t bytes = at.count("working_set", 1024, 1 << 20), hops = at.count("hops", 1, 1 << 24);
   Plan::need_local(device, bytes);
   const std::uint64_t nodes = bytes / sizeof(Word);
-  const Cycle cycle(at.seed, nodes);
+  const Tour tour(at.seed, nodes);
   Plan p;
   p.define("GROUP", group).define("NODES", static_cast<std::int64_t>(nodes));
-  const auto next = p.input<Word>(nodes, [=](std::uint64_t i) { return cycle.next(static_cast<Word>(i)); });
+  const auto next =
+      p.input<Word>(nodes, [=](std::uint64_t i) { return static_cast<Word>(tour.after(i, 1)); });
   const auto out = p.output<Word>(1);
   p.launch("chase_local", {group}, {group}, out, next, static_cast<Word>(hops));
-  p.expect<Word>(out, [=](std::uint64_t) { return cycle.after(0, hops); });
+  p.expect<Word>(out, [=](std::uint64_t) { return static_cast<Word>(tour.after(0, hops)); });
   p.cost = {.read = hops * sizeof(Word), .written = sizeof(Word), .flops = 0, .items = hops};
   return p;
 }
@@ -131,68 +130,25 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return plan_of_atomics(at, device);
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
-  return fmt::format("{} KiB", bytes >> 10);
-}
-
-// The levels that a walk meets. One ends where the next larger working set takes 30 % longer per hop; a
-// single size between two such steps is a transition, no level, but for the last, which is memory.
-struct Level {
-  std::int64_t bytes;
-  double latency_ns;
-  int sizes;
-};
-std::vector<Level> levels_of(const std::map<std::int64_t, double>& ns) {
-  std::vector<Level> levels;
-  double before = 0;
-  for (const auto& [bytes, latency] : ns) {
-    if (before == 0 || latency > 1.3 * before) {
-      levels.push_back({bytes, latency, 1});
-    } else {
-      levels.back().bytes = bytes;
-      ++levels.back().sizes;
-    }
-    before = latency;
-  }
-  if (levels.empty()) return levels;
-  Level memory = levels.back();
-  memory.latency_ns = ns.rbegin()->second;  // where least is cached
-  levels.pop_back();
-  std::erase_if(levels, [](const Level& level) { return level.sizes < 2; });
-  levels.push_back(memory);
-  return levels;
-}
-
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::map<std::int64_t, double> walk;  // ns by bytes
-  std::map<std::string, double> each;   // ns per hop of the others
+  std::map<std::string, double> each;               // least ns per hop
+  std::pair<std::int64_t, double> memory = {0, 0};  // of the largest walk
   for (const auto& o : outcomes) {
     const double ns = 1e9 * o.time_s / static_cast<double>(o.at.number("hops"));
     const std::string& kernel = o.at.text("kernel");
-    const auto keep_least = [ns](auto& map, const auto& key) {
-      const auto [it, first] = map.emplace(key, ns);
-      if (!first) it->second = std::min(it->second, ns);
-    };
     if (kernel == "chase") {
-      keep_least(walk, o.at.number("working_set"));
+      const std::int64_t bytes = o.at.number("working_set");
+      if (bytes > memory.first || (bytes == memory.first && ns < memory.second)) memory = {bytes, ns};
     } else if (kernel != "chase_groups") {
-      keep_least(each, kernel);
+      const auto [it, first] = each.emplace(kernel, ns);
+      if (!first) it->second = std::min(it->second, ns);
     }
   }
   std::vector<Finding> out;
-  const auto levels = walk.size() < 4 ? std::vector<Level>() : levels_of(walk);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const bool last = i + 1 == levels.size();
-    const std::string name = last ? "memory" : fmt::format("cache_{}", i + 1);
-    if (!last)
-      out.push_back({name + "_bytes", static_cast<double>(levels[i].bytes), "B",
-                     fmt::format("level {} of the caches holds {}", i + 1, bytes_text(levels[i].bytes))});
-    out.push_back({name + "_latency", levels[i].latency_ns, "ns",
-                   fmt::format("a dependent load takes {:.4g} ns in {}", levels[i].latency_ns,
-                               last ? "the last level measured, " + bytes_text(walk.rbegin()->first)
-                                    : fmt::format("level {}", i + 1))});
-  }
+  if (memory.first > 0)
+    out.push_back({"memory_latency", memory.second, "ns",
+                   fmt::format("a dependent load takes {:.4g} ns in {}", memory.second,
+                               bytes_text(static_cast<double>(memory.first)))});
   for (const auto& [kernel, ns] : each) {
     const bool rate = !kernel.starts_with("atomic_chain") && kernel.starts_with("atomic_");
     if (rate) continue;  // their rows have G items/s
@@ -214,8 +170,7 @@ Sweeps sweeps(const Values& bytes) {
 Family latency() {
   Values all_bytes;
   for (std::int64_t bytes = 1024; bytes <= 1 << 30; bytes *= 2) all_bytes.emplace_back(bytes);
-  Values few_bytes;
-  for (std::int64_t bytes = 1024; bytes <= 1 << 28; bytes *= 4) few_bytes.emplace_back(bytes);
+  const Values large = {67108864, 268435456};
   return {
       .name = "latency",
       .question =
@@ -233,7 +188,7 @@ Family latency() {
                {.name = "working_set",
                 .meaning = "bytes that a walk goes through",
                 .values = all_bytes,
-                .takes = powers_of_two(1024, std::int64_t{1} << 34),
+                .takes = multiples_of(1024, 1024, std::int64_t{1} << 34),
                 .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
                {.name = "hops",
                 .meaning = "steps that wait for each other: loads, launches, atomics",
@@ -254,8 +209,8 @@ Family latency() {
                             "kernel=atomic_chain,atomic_chain_local hops=37",
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
                             "hops=5 group=64"},
-                  .quick = sweeps(few_bytes),
-                  .paper = sweeps(all_bytes),
+                  .quick = sweeps(large),
+                  .paper = sweeps(large),
                   .full = sweeps(all_bytes)},
       .view = {.rows = {"kernel", "working_set"}, .columns = {"hops"}, .quantity = "items"},
       .makes_sense =

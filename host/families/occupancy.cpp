@@ -138,8 +138,7 @@ constexpr std::uint64_t hops = 40009;
 
 Plan plan_of_latency(const Case& at) {
   const std::uint64_t n = at.count("n", 256, std::int64_t{1} << 31);
-  Plan::need(std::has_single_bit(n), "n must be a power of two");
-  return plan_of_walks(at.seed, n * sizeof(Word), hops, 1);
+  return plan_of_walks(at.seed, {.bytes = n * sizeof(Word), .hops = hops});
 }
 
 Plan plan(const Case& at, const DeviceInfo& device) {

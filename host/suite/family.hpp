@@ -13,6 +13,10 @@
 //     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
 //     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
 //   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
+//   - Family::refine is asked when all cases of a preset but smoke are measured, and not where --set, --where
+//   or
+//     --filter chose cases. It must name the same for the same outcomes, or an interrupted run would not go
+//     on where it was.
 //   - `form=published` is an exhibit: it must say in Plan::exhibit what is wrong, may give a wrong result,
 //     and runs after all others.
 //   - A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
@@ -70,6 +74,9 @@ struct Family {
   std::vector<Derived> derived = {};
   std::function<bool(const Case&)> makes_sense = {};  // empty: every combination does
   std::function<Plan(const Case&, const DeviceInfo&)> plan;
+  // Cases that are worth measuring once these are known, such as a size between one that fits a cache and one
+  // that does not. Asked again with theirs, until it names none that is new; may be empty.
+  std::function<std::vector<Case>(const std::vector<Outcome>&, const DeviceInfo&)> refine = {};
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
       {};  // may be empty
   std::vector<OnCard> on_card = {};

@@ -45,7 +45,7 @@ class CampaignTest : public testing::Test {
     rules_.outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Campaign campaign(rules_, runner_, common(), left);
-    const Exit code = campaign.execute({{device(), file, std::move(jobs)}});
+    const Exit code = campaign.execute({{device(), file, std::move(jobs), refines_}});
     said_ = testing::internal::GetCapturedStderr();
     rows_ = campaign.records();
     left_out_ = campaign.left_out();
@@ -68,6 +68,7 @@ class CampaignTest : public testing::Test {
   Folder folder_;
   FakeRunner runner_;
   CampaignRules rules_;
+  bool refines_ = false;
   int interrupts_ = 0;
   double now_s_ = 0;
   std::size_t left_out_ = 0;
@@ -101,6 +102,78 @@ TEST_F(CampaignTest, ADeviceThatIsBackIsUsedByResume) {
   const auto samples = read_csv(samples_path(path()));
   EXPECT_THAT(samples.rows, SizeIs(10));
   EXPECT_EQ(runner_.ran.size(), 3U) << "the other case was run again";
+}
+
+// A family that asks for what lies between two sizes until they are 128 apart, and times as long as they are
+// large.
+class RefinedTest : public CampaignTest {
+ protected:
+  RefinedTest() {
+    refines_ = true;
+    family_.refine = [](const std::vector<Outcome>& outcomes, const DeviceInfo&) {
+      std::set<std::int64_t> sizes;
+      for (const auto& o : outcomes) sizes.insert(o.at.number("n"));
+      std::vector<Case> out;
+      if (sizes.size() < 2) return out;
+      const std::int64_t low = *sizes.begin(), high = *std::next(sizes.begin());
+      if (high - low > 128) out.push_back(toy("a", (low + high) / 2).at);
+      return out;
+    };
+    for (const std::int64_t n : {1024, 1088, 1152, 1280, 1536, 2048})
+      runner_.times(of(n), {1e-6 * static_cast<double>(n)});
+  }
+  Job of(std::int64_t n) const { return {&family_, toy("a", n).at}; }
+  static std::string id(std::int64_t n) { return toy("a", n).at.id(); }
+
+  Family family_ = families()[1];
+};
+
+TEST_F(RefinedTest, WhatAFamilyAsksForOnTheWayIsMeasuredBehindTheRest) {
+  EXPECT_EQ(run({of(1024), of(2048), toy("b")}), fine);
+  ASSERT_THAT(runner_.ran, SizeIs(6));
+  EXPECT_THAT(std::vector(runner_.ran.begin() + 2, runner_.ran.begin() + 5),
+              ElementsAre(id(1536), id(1280), id(1152)));
+  EXPECT_TRUE(ResultsFile::read(path(), axes()).complete);
+  std::set<std::int64_t> orders;
+  for (const auto& record : rows_) orders.insert(*record.order);
+  EXPECT_THAT(orders, SizeIs(6)) << "two rows have one place";
+}
+
+TEST_F(RefinedTest, NobodyIsAskedWhereTheUserChoseTheCases) {
+  refines_ = false;
+  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_THAT(runner_.ran, SizeIs(2));
+}
+
+TEST_F(RefinedTest, AnInterruptedRunGoesOnWhereItWas) {
+  runner_.before = [this](const Job& job) { interrupts_ = job.at.id() == id(1280) ? 1 : interrupts_; };
+  EXPECT_EQ(run({of(1024), of(2048)}), interrupted);
+  interrupts_ = 0;
+  runner_.before = {};
+  const std::size_t before = runner_.ran.size();
+  EXPECT_EQ(resume({of(1024), of(2048)}), fine);
+  EXPECT_THAT(in_file(), SizeIs(5));
+  EXPECT_LE(runner_.ran.size() - before, 2U) << "a row that was there has been measured again";
+}
+
+TEST_F(RefinedTest, EveryRunHasTheSameCases) {
+  rules_.runs = 2;
+  int asked = 0;  // a curve that looks another way in the second run
+  family_.refine = [&asked](const std::vector<Outcome>&, const DeviceInfo&) {
+    return std::vector<Case>{toy("a", ++asked <= 2 ? 1280 : 1536).at};
+  };
+  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  std::map<std::string, int> times;
+  for (const auto& ran : runner_.ran) ++times[ran];
+  EXPECT_EQ(times[id(1280)], 2);
+}
+
+TEST_F(RefinedTest, WhatTheBudgetDidNotReachIsLeftToResume) {
+  rules_.budget_s = 10;
+  runner_.before = [this](const Job&) { now_s_ += 6; };
+  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(left_out_, 1U);
+  EXPECT_FALSE(ResultsFile::read(path(), axes()).complete);
 }
 
 TEST_F(CampaignTest, AnInterruptLeavesTheRestToResume) {

@@ -289,28 +289,3 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr(" KiB reached "));
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("for they come in every "));
 }
-
-TEST(LatencyFindings, TellTheLevelsOfAWalk) {
-  const Family latency = family_named("latency");
-  const auto walk = [&](const std::map<std::int64_t, double>& ns) {  // by kibibytes
-    std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(latency, "quick")) {
-      if (!at.is("kernel", "chase")) continue;
-      const auto level = ns.lower_bound(at.number("working_set") / 1024);
-      outcomes.push_back({at, 1e-9 * level->second * static_cast<double>(at.number("hops"))});
-    }
-    return latency.findings(outcomes, roomy());
-  };
-  const auto clear = walk({{64, 20}, {256, 90}, {16384, 150}, {1 << 20, 330}});
-  EXPECT_EQ(finding_of(clear, "cache_1_bytes"), 65536);
-  EXPECT_DOUBLE_EQ(finding_of(clear, "cache_1_latency"), 20);
-  EXPECT_EQ(finding_of(clear, "cache_2_bytes"), 16777216);
-  EXPECT_DOUBLE_EQ(finding_of(clear, "cache_2_latency"), 150);
-  EXPECT_DOUBLE_EQ(finding_of(clear, "memory_latency"), 330);
-  // A climb without a second plateau is no cache; its end is memory all the same.
-  const auto climb =
-      walk({{64, 2}, {256, 5}, {1024, 9}, {4096, 27}, {16384, 160}, {65536, 260}, {1 << 20, 550}});
-  EXPECT_EQ(finding_of(climb, "cache_1_bytes"), 65536);
-  EXPECT_DOUBLE_EQ(finding_of(climb, "memory_latency"), 550);
-  EXPECT_EQ(climb.size(), 3U);
-}

@@ -10,10 +10,31 @@ namespace clweave {
 namespace {
 
 using Word = std::uint32_t;
-constexpr Word node_words = 32;  // 128 bytes
+constexpr std::uint64_t pages_bytes = 64 * 4096;
 
-// Pairs of places: where a walk began, which must be a node, and where it ended.
-void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
+// Where nodes are in memory, in words.
+struct Layout {
+  Tour tour;
+  std::uint64_t node_words, area_words;  // of an area that one walk goes through
+
+  Layout(std::uint64_t seed, const Walks& walks)
+      : tour(seed, walks.bytes / walks.node_bytes,
+             (walks.by_pages ? std::min(pages_bytes, walks.bytes) : walks.bytes) / walks.node_bytes),
+        node_words(walks.node_bytes / sizeof(Word)),
+        area_words(walks.bytes / sizeof(Word)) {}
+
+  bool is_node(std::uint64_t word) const {
+    const std::uint64_t within = word % area_words;
+    return within % node_words == 0 && within / node_words < tour.nodes();
+  }
+  Word after(std::uint64_t word, std::uint64_t hops) const {
+    const std::uint64_t within = word % area_words;
+    return static_cast<Word>(word - within + tour.after(within / node_words, hops) * node_words);
+  }
+};
+
+// Pairs of places: where a walk began, which must be a node of its area, and where it ended.
+void expect_walks(Plan& p, Buffer b, const Layout& layout, std::uint64_t areas, std::uint64_t hops) {
   p.checks.push_back(
       {b, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
          Tally tally;
@@ -21,8 +42,9 @@ void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
          for (std::uint64_t i = 0; i + 1 < bytes.size() / sizeof(Word); i += 2) {
            std::array<Word, 2> got{};
            std::memcpy(got.data(), &bytes[i * sizeof(Word)], sizeof got);
-           const bool node = got[0] % node_words == 0 && got[0] / node_words <= cycle.mask;
-           const Word end = cycle.after(got[0] / node_words, hops) * node_words;
+           const std::uint64_t area = (first + i) / 2 % areas;
+           const bool node = got[0] / layout.area_words == area && layout.is_node(got[0]);
+           const Word end = node ? layout.after(got[0], hops) : 0;
            tally.elements += 2;
            for (std::uint64_t k = 0; k < 2; ++k)
              tally.written +=
@@ -41,24 +63,37 @@ void expect_walks(Plan& p, Buffer b, const Cycle& cycle, std::uint64_t hops) {
 
 }  // namespace
 
-Plan plan_of_walks(std::uint64_t seed, std::uint64_t bytes, std::uint64_t hops, std::uint64_t groups) {
-  const std::uint64_t nodes = bytes / (node_words * sizeof(Word));
-  const Cycle cycle(seed, nodes);
+Plan plan_of_walks(std::uint64_t seed, const Walks& walks) {
+  const Layout layout(seed, walks);
+  const std::uint64_t areas = walks.own ? walks.groups : 1, apart = walks.apart / sizeof(Word);
   const Random<Word> noise(seed, 1);
   Plan p;
-  p.sources = {"latency"};
-  p.define("GROUP", 1).define("NODES", 1);
-  const auto next = p.input<Word>(bytes / sizeof(Word), [=](std::uint64_t i) {
-    return i % node_words == 0 ? cycle.next(static_cast<Word>(i / node_words)) * node_words : noise(i);
+  const auto next = p.input<Word>(areas * layout.area_words, [=](std::uint64_t i) {
+    if (layout.is_node(i)) return apart == 0 ? layout.after(i, 1) : static_cast<Word>(i);
+    if (apart > 0 && i >= apart && layout.is_node(i - apart)) return layout.after(i - apart, 1);
+    return noise(i);
   });
-  // The walks begin evenly spread over the cycle.
-  const auto place = p.input<Word>(groups, [=](std::uint64_t g) {
-    return cycle.after(static_cast<Word>(seed) & cycle.mask, g * nodes / groups) * node_words;
+  // Those of one area begin evenly spread over it.
+  const auto place = p.input<Word>(walks.groups, [=, groups = walks.groups](std::uint64_t g) {
+    const std::uint64_t spread = areas > 1 ? 0 : g * layout.tour.nodes() / groups;
+    return static_cast<Word>(g % areas * layout.area_words +
+                             layout.tour.node(seed % layout.tour.nodes() + spread) * layout.node_words);
   });
-  const auto out = p.output<Word>(2 * groups);
-  p.launch("chase", {groups}, {1}, out, next, place, static_cast<Word>(hops));
-  expect_walks(p, out, cycle, hops);
-  p.cost = {.read = groups * hops * sizeof(Word), .written = 8 * groups, .flops = 0, .items = groups * hops};
+  const auto out = p.output<Word>(2 * walks.groups);
+  if (apart == 0) {
+    p.sources = {"latency"};
+    p.define("GROUP", 1).define("NODES", 1);
+    p.launch("chase", {walks.groups}, {1}, out, next, place, static_cast<Word>(walks.hops));
+  } else {
+    p.launch("pair", {walks.groups}, {1}, out, next, place, static_cast<Word>(walks.hops),
+             static_cast<Word>(apart));
+  }
+  expect_walks(p, out, layout, areas, walks.hops);
+  const std::uint64_t loads = walks.groups * walks.hops * (apart > 0 ? 2 : 1);
+  p.cost = {.read = loads * sizeof(Word),
+            .written = 2 * sizeof(Word) * walks.groups,
+            .flops = 0,
+            .items = walks.groups * walks.hops};
   return p;
 }
 

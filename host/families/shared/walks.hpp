@@ -1,39 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// walks: through a cycle of memory in scattered order, in which every load waits for the one before.
+// walks: through memory in scattered order, in which every load waits for the one before.
 //
-// One node to 128 bytes, so that neither caches' lines nor prefetchers help. The cycle is a full-period
-// congruential sequence, so the end of any walk is known without walking.
+// The order is one to one and reckoned, not stored, so the end of any walk is known without walking.
 #pragma once
-#include "base/random.hpp"
+#include "families/shared/permutation.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave {
 
-// i -> (factor * i + term) mod 2^k: visits every number below 2^k, as factor % 4 == 1 and term is odd.
-struct Cycle {
-  std::uint32_t factor, term, mask;
+// Nodes 0 .. n - 1 in a circle: which one follows.
+class Tour {
+ public:
+  // `near` nodes that follow each other in memory are visited before others are, and those behind the last
+  // multiple of so many at the end.
+  Tour(std::uint64_t seed, std::uint64_t nodes, std::uint64_t near)
+      : blocks_(nodes / near, seed), within_(near, mix_bits(seed)), rest_(nodes % near, mix_bits(seed + 1)) {}
+  Tour(std::uint64_t seed, std::uint64_t nodes) : Tour(seed, nodes, nodes) {}
 
-  Cycle(std::uint64_t seed, std::uint64_t nodes)
-      : factor((Random<std::uint32_t>(seed, 2)(0) & ~std::uint32_t{7}) | 5),
-        term(Random<std::uint32_t>(seed, 2)(1) | 1),
-        mask(static_cast<std::uint32_t>(nodes - 1)) {}
-
-  std::uint32_t next(std::uint32_t i) const { return (factor * i + term) & mask; }
-  std::uint32_t after(std::uint32_t i, std::uint64_t hops) const {
-    std::uint32_t f = factor, t = term, all_f = 1, all_t = 0;
-    for (; hops > 0; hops /= 2) {
-      if (hops % 2 == 1) {
-        all_t = all_t * f + t;
-        all_f *= f;
-      }
-      t = t * f + t;
-      f *= f;
-    }
-    return (all_f * i + all_t) & mask;
+  std::uint64_t nodes() const { return behind() + rest_.size(); }
+  std::uint64_t node(std::uint64_t k) const {  // the k-th on the way
+    k %= nodes();
+    if (k >= behind()) return behind() + rest_(k - behind());
+    return blocks_(k / within_.size()) * within_.size() + within_(k % within_.size());
   }
+  std::uint64_t after(std::uint64_t node, std::uint64_t hops) const {
+    return this->node(place_of(node) + hops);
+  }
+
+ private:
+  std::uint64_t behind() const { return blocks_.size() * within_.size(); }
+  std::uint64_t place_of(std::uint64_t node) const {
+    if (node >= behind()) return behind() + rest_.place_of(node - behind());
+    return blocks_.place_of(node / within_.size()) * within_.size() + within_.place_of(node % within_.size());
+  }
+
+  Permutation blocks_, within_, rest_;
 };
 
-// `groups` walks of `hops` loads each through `bytes` of memory, a power of two; the kernel is in latency.cl.
-Plan plan_of_walks(std::uint64_t seed, std::uint64_t bytes, std::uint64_t hops, std::uint64_t groups);
+struct Walks {
+  std::uint64_t bytes = 0;         // of memory that they go through
+  std::uint64_t node_bytes = 128;  // from node to node: no cache's line has two
+  // All nodes of 64 pages before those of others: so the cache of addresses hardly counts, and these are more
+  // pages than a prefetcher keeps an eye on.
+  bool by_pages = false;
+  std::uint64_t hops = 0;    // of each
+  std::uint64_t groups = 1;  // of one item each, and a walk each
+  bool own = false;          // each through so many bytes of its own
+  // 0: a hop is one load. Else two: the second of the word so many bytes behind the node.
+  std::uint64_t apart = 0;
+};
+
+// The kernels are in latency.cl, and for `apart` in cache.cl.
+Plan plan_of_walks(std::uint64_t seed, const Walks&);
 
 }  // namespace clweave

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+// cache: how much do the caches hold, how long are their lines, who shares them, and how fast are they?
+//
+// One item walks through more and more memory, every load waiting for the one before. Where a load takes
+// longer than a cache does, the cache has ended; between the last size that fits and the first that does not,
+// the family asks for more sizes until they are 6 % apart. The walk takes 64 pages at a time, or the cache of
+// addresses would end where none of data does; how far that one reaches is asked for by nodes that lie more
+// than a page apart.
+//
+// What is known of a level then says what is worth measuring in it: whether every compute unit has one of its
+// own, and what all together read, write and copy in it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mutex>
+
+#include "base/quantity.hpp"
+#include "families/shared/walks.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+constexpr std::uint64_t page_bytes = 4096, line_bytes = 64;
+constexpr std::uint64_t pair_bytes = 1024;  // from node to node of pairs
+constexpr std::uint64_t page_stride =
+    page_bytes + line_bytes;  // in other lines of its page than the one before
+constexpr std::int64_t largest = std::int64_t{1} << 34;
+
+bool is_walk(const Case& at) {
+  const std::string& kernel = at.text("kernel");
+  return kernel == "chase" || kernel == "chase_own" || kernel == "pages" || kernel == "pair";
+}
+
+std::uint64_t bytes_of(const Case& at) { return at.count("working_set", page_bytes, largest); }
+
+std::uint64_t node_bytes_of(const Case& at) {
+  return at.is("kernel", "pages") ? page_stride : at.is("kernel", "pair") ? pair_bytes : line_bytes;
+}
+
+// Once around, and a step more, as a walk that ends where it began might never have set off.
+std::uint64_t hops_of(const Case& at) {
+  constexpr std::uint64_t least = 40009, most = std::uint64_t{1} << 20;
+  const std::uint64_t wanted = at.count("hops", 0, 1 << 24);
+  const std::uint64_t nodes = bytes_of(at) / node_bytes_of(at);
+  const std::uint64_t hops = wanted > 0 ? wanted : std::clamp(nodes + 1, least, most + 1);
+  return nodes > 1 && hops % nodes == 0 ? hops + 1 : hops;
+}
+
+Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
+  const bool own = at.is("kernel", "chase_own");
+  const bool by_pages = !at.is("kernel", "pages") && !at.is("kernel", "pair");
+  Plan p = plan_of_walks(at.seed, {.bytes = bytes_of(at),
+                                   .node_bytes = node_bytes_of(at),
+                                   .by_pages = by_pages,
+                                   .hops = hops_of(at),
+                                   .groups = own ? std::max<std::uint64_t>(2, device.units()) : 1,
+                                   .own = own,
+                                   .apart = at.is("kernel", "pair") ? at.count("apart", 4, 1020) : 0});
+  if (at.is("kernel", "pair")) p.define("GROUP", 1).define("V", "uint").define("WORDS", 1);
+  return p;
+}
+
+// What each compute unit goes through, by one group as large as there are.
+struct Share {
+  std::uint64_t groups, group, words;  // of a vector
+  std::uint64_t vectors, trips;        // of a group
+
+  Share(const Case& at, const DeviceInfo& device)
+      : groups(device.units()),
+        group(device.type == "cpu"
+                  ? 1
+                  : std::min<std::uint64_t>(1024, static_cast<std::uint64_t>(device.max_group))),
+        words(device.type == "cpu" ? 16 : 4),
+        vectors(bytes_of(at) / (at.is("kernel", "copy") ? 2 : 1) / (sizeof(Word) * words) / group * group),
+        trips(at.count("trips", 0, 1 << 20)) {
+    Plan::need(vectors > 0, fmt::format("{} bytes are no vector for each of {} items", bytes_of(at), group));
+    constexpr std::uint64_t bytes_to_go_through = std::uint64_t{1} << 25;
+    if (trips == 0) trips = std::max<std::uint64_t>(3, bytes_to_go_through / bytes_of(at));
+  }
+  std::uint64_t all_words() const { return groups * vectors * words; }
+};
+
+// Sums of a part of memory by item and word, reckoned when they are first asked for.
+class Sums {
+ public:
+  Sums(const Share& share, const Random<Word>& value)
+      : table_(std::make_shared<Table>()), share_(share), value_(value) {}
+
+  // Of the `item`-th item's word `word`, after all trips, each through the part `step` behind the one before.
+  Word after(std::uint64_t item, std::uint64_t word, std::uint64_t step) const {
+    std::call_once(table_->once, [this] { fill(); });
+    const std::uint64_t lane = item % share_.group;
+    const auto of = [&](std::uint64_t part) {
+      return table_->sums[(part * share_.group + lane) * share_.words + word];
+    };
+    std::uint64_t part = item / share_.group;
+    if (step == 0) return static_cast<Word>(of(part) * share_.trips);
+    Word sum = 0;
+    for (std::uint64_t trip = 0; trip < share_.trips; ++trip, part = (part + step) % share_.groups)
+      sum += of(part);
+    return sum;
+  }
+
+ private:
+  struct Table {
+    std::once_flag once;
+    std::vector<Word> sums;
+  };
+
+  void fill() const {
+    table_->sums.assign(share_.groups * share_.group * share_.words, 0);
+    for (std::uint64_t i = 0; i < share_.all_words(); ++i) {
+      const std::uint64_t vector = i / share_.words, part = vector / share_.vectors;
+      const std::uint64_t lane = vector % share_.vectors % share_.group;
+      table_->sums[(part * share_.group + lane) * share_.words + i % share_.words] += value_(i);
+    }
+  }
+
+  std::shared_ptr<Table> table_;
+  Share share_;
+  Random<Word> value_;
+};
+
+Plan plan_of_rate(const Case& at, const DeviceInfo& device) {
+  const Share share(at, device);
+  const Random<Word> value(at.seed, 1);
+  const bool reads = at.is("kernel", "read");
+  const auto vectors = static_cast<Word>(share.vectors), trips = static_cast<Word>(share.trips);
+  const std::uint64_t items = share.groups * share.group,
+                      moved = sizeof(Word) * share.all_words() * share.trips;
+  Plan p;
+  p.define("GROUP", share.group).define("WORDS", share.words).define("V", fmt::format("uint{}", share.words));
+  const auto launch = [&](const auto&... args) {
+    p.launch(at.text("kernel"), {items}, {share.group}, args...);
+  };
+  if (reads) {
+    const std::uint64_t step = at.is("parts", "in_turns") ? 1 : 0;
+    const auto in = p.input<Word>(share.all_words(), value);
+    const auto out = p.output<Word>(items * share.words);
+    launch(out, in, vectors, trips, static_cast<Word>(step));
+    p.expect<Word>(out, [=, sums = Sums(share, value)](std::uint64_t i) {
+      return sums.after(i / share.words, i % share.words, step);
+    });
+    p.cost = {.read = moved,
+              .written = sizeof(Word) * items * share.words,
+              .flops = 0,
+              .items = moved / sizeof(Word)};
+  } else if (at.is("kernel", "write")) {
+    const auto out = p.output<Word>(share.all_words());
+    launch(out, vectors, trips);
+    p.expect<Word>(out, [=](std::uint64_t i) { return static_cast<Word>(i / share.words) + trips - 1; });
+    p.cost = {.read = 0, .written = moved, .flops = 0, .items = moved / sizeof(Word)};
+  } else {
+    const auto in = p.input<Word>(share.all_words(), value);
+    const auto out = p.output<Word>(share.all_words());
+    launch(out, in, vectors, trips);
+    p.expect<Word>(out, [=](std::uint64_t i) { return value(i) + trips - 1; });
+    p.cost = {.read = moved, .written = moved, .flops = 0, .items = moved / sizeof(Word)};
+  }
+  return p;
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  return is_walk(at) ? plan_of_walk(at, device) : plan_of_rate(at, device);
+}
+
+// ---- What the walks say ----------------------------------------------------------------------------------
+
+// Nanoseconds of a hop by `axis`, of one kernel, at their fastest: whoever else uses a cache only ever makes
+// it slower. For the same reason no larger set is quicker in truth than a smaller one: what lies above a
+// later one was disturbed.
+using Curve = std::map<std::int64_t, double>;
+Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const char* axis = "working_set") {
+  Curve out;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", kernel)) continue;
+    const double ns = 1e9 * o.min_s.value_or(o.time_s) / static_cast<double>(hops_of(o.at));
+    const auto [it, first] = out.emplace(o.at.number(axis), ns);
+    if (!first) it->second = std::min(it->second, ns);
+  }
+  double least = HUGE_VAL;
+  for (auto it = out.rbegin(); it != out.rend(); ++it) it->second = least = std::min(least, it->second);
+  return out;
+}
+
+struct Level {
+  std::int64_t bytes = 0,
+               beyond = 0;  // the largest set that fits, the smallest that does not; 0: none measured
+  double ns = 0;
+};
+
+// A level is where sets of 1.4 times the size and more take no more than 15 % longer than the least of them,
+// and 30 % longer than the level before. It ends half-way, as factors go, to what the next one takes: some
+// loads find their line before all do. The last level is memory.
+std::vector<Level> levels_of(const Curve& ns) {
+  constexpr double same = 1.15, other = 1.3, span = 1.4;
+  std::vector<Level> out;
+  for (auto first = ns.begin(); first != ns.end();) {
+    const auto behind =
+        std::find_if(first, ns.end(), [&](const auto& at) { return at.second > same * first->second; });
+    const auto last = std::prev(behind);
+    if (static_cast<double>(last->first) < span * static_cast<double>(first->first)) {
+      ++first;
+      continue;
+    }
+    if (out.empty() || first->second >= other * out.back().ns) out.push_back({last->first, 0, first->second});
+    out.back().bytes = last->first;
+    first = behind;
+  }
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    const double half_way = std::sqrt(out[i].ns * out[i + 1].ns);
+    const auto beyond =
+        std::find_if(ns.begin(), ns.end(), [&](const auto& at) { return at.second > half_way; });
+    out[i].beyond = beyond->first;
+    out[i].bytes = std::prev(beyond)->first;
+  }
+  return out;
+}
+
+// The caches among them: memory is what four times the size of the last one is in.
+std::vector<Level> caches_of(const std::vector<Level>& levels) {
+  std::vector<Level> out = levels;
+  if (!out.empty()) out.pop_back();
+  return out;
+}
+
+// Between the two sizes where a level ends there is one more that tells.
+std::optional<std::int64_t> between(std::int64_t fits, std::int64_t beyond, double close_enough) {
+  if (beyond == 0 || static_cast<double>(beyond) <= close_enough * static_cast<double>(fits)) return {};
+  const double middle = std::sqrt(static_cast<double>(fits) * static_cast<double>(beyond));
+  const auto page = static_cast<std::int64_t>(page_bytes);
+  const std::int64_t bytes = std::llround(middle / static_cast<double>(page)) * page;
+  if (bytes <= fits || bytes >= beyond) return {};
+  return bytes;
+}
+
+// How many loads longer than those of as many lines that lie side by side: what addresses cost.
+struct Reach {
+  std::int64_t bytes = 0, beyond = 0;  // as of a level
+};
+std::optional<Reach> reach_of(const Curve& pages, const Curve& lines) {
+  constexpr double markedly = 1.3;
+  Reach out;
+  for (const auto& [bytes, ns] : pages) {
+    const auto packed = lines.lower_bound(bytes / static_cast<std::int64_t>(page_stride) *
+                                          static_cast<std::int64_t>(line_bytes));
+    if (packed == lines.end()) return {};
+    if (ns > markedly * packed->second) {
+      out.beyond = bytes;
+      return out;
+    }
+    out.bytes = bytes;
+  }
+  return out.bytes > 0 ? std::optional(out) : std::nullopt;
+}
+
+// Of a walk of every unit in memory of its own, three quarters of a level: where the level is everybody's,
+// two do not fit.
+std::int64_t share_of(const Level& level) {
+  const auto page = static_cast<std::int64_t>(page_bytes);
+  return std::max(page, level.bytes * 3 / 4 / page * page);
+}
+
+// Whether each unit has a level of its own; nothing while that is not measured.
+std::optional<bool> is_own(const std::vector<Level>& levels, std::size_t i, const Curve& own,
+                           const DeviceInfo& device) {
+  if (device.units() < 2) return true;
+  const auto walked = own.find(share_of(levels[i]));
+  if (walked == own.end()) return {};
+  return walked->second < std::sqrt(levels[i].ns * levels[i + 1].ns);
+}
+
+// Half of a level, or of a unit's part of one that all share.
+std::int64_t half_of(const Level& level, bool own, const DeviceInfo& device) {
+  const auto page = static_cast<std::int64_t>(page_bytes);
+  const auto units = own ? 1 : static_cast<std::int64_t>(device.units());
+  return std::max(4 * page, level.bytes / 2 / units / page * page);
+}
+
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::vector<Case> out;
+  const auto ask = [&](const char* kernel, std::int64_t bytes, const char* parts = "own") {
+    Case at = outcomes.front().at;
+    for (auto& [axis, value] : at.axes) {
+      if (axis == "kernel") value = kernel;
+      if (axis == "working_set") value = bytes;
+      if (axis == "apart") value = std::int64_t{4};
+      if (axis == "parts") value = parts;
+      if (axis == "hops" || axis == "trips") value = std::int64_t{0};
+    }
+    out.push_back(std::move(at));
+  };
+  const auto lines = curve_of(outcomes, "chase"), pages = curve_of(outcomes, "pages");
+  if (lines.size() < 8) return out;  // somebody's choice, no curve
+  const auto levels = levels_of(lines);
+  for (const auto& level : levels) {
+    if (const auto bytes = between(level.bytes, level.beyond, 1.06)) ask("chase", *bytes);
+  }
+  if (const auto reach = reach_of(pages, lines)) {
+    if (const auto bytes = between(std::max<std::int64_t>(reach->bytes, 1), reach->beyond, 1.2);
+        bytes && reach->bytes > 0)
+      ask("pages", *bytes);
+  }
+  if (!out.empty()) return out;
+  const auto own = curve_of(outcomes, "chase_own");
+  const auto caches = caches_of(levels);
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const auto each = is_own(levels, i, own, device);
+    if (!each) {
+      ask("chase_own", share_of(caches[i]));
+      continue;
+    }
+    const std::int64_t bytes = half_of(caches[i], *each, device);
+    ask("read", bytes, *each ? "own" : "in_turns");
+    // What a processor's core writes to its part of a shared level stays in those before, where it fits them.
+    if (device.type == "cpu" && !*each && i > 0 && bytes < 2 * caches[i - 1].bytes) continue;
+    ask("write", bytes);
+    ask("copy", bytes);
+  }
+  return out;
+}
+
+// The first distance at which the second load no longer finds what the first has brought.
+Finding line_of(const std::vector<Outcome>& outcomes) {
+  const Curve ns = curve_of(outcomes, "pair", "apart");
+  if (ns.size() < 4) return {"line_bytes", {}, "B", "too few distances were measured"};
+  constexpr double markedly = 1.15;
+  const double near = ns.begin()->second;
+  for (const auto& [bytes, both] : ns) {
+    if (both > markedly * near)
+      return {
+          "line_bytes", static_cast<double>(bytes), "B",
+          fmt::format("what lies {} bytes behind a word that was fetched has to be fetched too: {:.4g} ns "
+                      "for both, {:.4g} where it came along",
+                      bytes, both, near)};
+  }
+  return {"line_bytes",
+          {},
+          "B",
+          fmt::format("none found: what lies {} bytes behind a word that was fetched is there",
+                      ns.rbegin()->first)};
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::vector<Finding> out;
+  const auto lines = curve_of(outcomes, "chase");
+  const auto levels = lines.size() < 4 ? std::vector<Level>() : levels_of(lines);
+  const auto own = curve_of(outcomes, "chase_own");
+  const auto caches = caches_of(levels);
+  const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const Level& level = caches[i];
+    const std::string name = fmt::format("cache_{}", i + 1);
+    const bool guarded = lines.rbegin()->first >= 4 * level.bytes;
+    // It ends between the two.
+    const double middle = std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond));
+    Finding size{name + "_bytes",
+                 middle,
+                 "B",
+                 fmt::format("level {} holds {}, and {} take markedly longer", i + 1, text(level.bytes),
+                             text(level.beyond)),
+                 static_cast<double>(level.bytes),
+                 static_cast<double>(level.beyond)};
+    if (!guarded) {
+      size.value.reset();
+      size.text =
+          fmt::format("level {} ends near {}, but the largest walk of {} is less than four times that", i + 1,
+                      text(level.bytes), text(lines.rbegin()->first));
+    }
+    out.push_back(std::move(size));
+    out.push_back({name + "_latency", level.ns, "ns",
+                   fmt::format("a dependent load takes {:.4g} ns in level {}", level.ns, i + 1)});
+    const auto each = is_own(levels, i, own, device);
+    if (!each) continue;
+    out.push_back({name + "_sharers", *each ? 1 : static_cast<double>(device.units()), "units",
+                   *each ? fmt::format("every compute unit has a level {} of its own", i + 1)
+                         : fmt::format("all compute units share level {}", i + 1)});
+    const std::int64_t bytes = half_of(level, *each, device);
+    for (const char* kernel : {"read", "write", "copy"}) {
+      double rate = 0;
+      for (const auto& o : outcomes) {
+        if (o.at.is("kernel", kernel) && o.at.number("working_set") == bytes &&
+            (!o.at.is("kernel", "read") || o.at.is("parts", *each ? "own" : "in_turns")))
+          rate = std::max(rate, 1e-9 * static_cast<double>(o.bytes) / o.time_s);
+      }
+      if (rate > 0)
+        out.push_back(
+            {fmt::format("{}_{}", name, kernel), rate, "GB/s",
+             fmt::format("all compute units together {} {:.4g} GB/s in level {}", kernel, rate, i + 1)});
+    }
+  }
+  if (const auto reach = reach_of(curve_of(outcomes, "pages"), lines); reach && reach->bytes > 0) {
+    Finding found{"address_reach",
+                  {},
+                  "B",
+                  fmt::format("none found: pages all over {} cost no more than lines side by side",
+                              text(reach->bytes))};
+    if (reach->beyond > 0) {
+      found.value = found.low = static_cast<double>(reach->bytes);
+      found.high = static_cast<double>(reach->beyond);
+      found.text = fmt::format(
+          "the cache of addresses reaches {}: a line on each page of {} takes markedly longer "
+          "than as many side by side",
+          text(reach->bytes), text(reach->beyond));
+    }
+    out.push_back(std::move(found));
+  }
+  if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.at.is("kernel", "pair"); }))
+    out.push_back(line_of(outcomes));
+  return out;
+}
+
+// From `least` on, `steps` to an octave.
+Values sizes(std::int64_t least, std::int64_t most, int steps) {
+  Values out;
+  std::int64_t last = 0;
+  for (int k = 0;; ++k) {
+    const double exact = static_cast<double>(least) * std::exp2(static_cast<double>(k) / steps);
+    const std::int64_t bytes =
+        std::llround(exact / static_cast<double>(page_bytes)) * static_cast<std::int64_t>(page_bytes);
+    if (bytes > most) return out;
+    if (bytes != last) out.emplace_back(bytes);
+    last = bytes;
+  }
+}
+
+Sweeps sweeps(std::int64_t most, int steps) {
+  return {"kernel=chase working_set=" + sizes(4096, most, steps),
+          "kernel=pages working_set=" + sizes(131072, 2 * most, 1),
+          "kernel=pair working_set=67108864 apart=4,8,16,32,64,128,256,512"};
+}
+
+}  // namespace
+
+Family cache() {
+  Values all_bytes = sizes(4096, std::int64_t{1} << 30, 12);
+  const auto walks = [](const Case& at) { return is_walk(at); };
+  const auto rates = [](const Case& at) { return !is_walk(at); };
+  return {
+      .name = "cache",
+      .question =
+          "How much do the caches hold, how long are their lines, who shares them, how fast are they?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "chase: one item, whose every load waits for the one before, 64 pages after the other; "
+                "chase_own: "
+                "one of every compute unit, each through memory of its own; pages: nodes a page and a line "
+                "apart; "
+                "pair: of each node two words; read, write, copy: one group of every compute unit, again and "
+                "again",
+            .values = {"chase", "chase_own", "pages", "pair", "read", "write", "copy"}},
+           {.name = "working_set",
+            .meaning = "bytes gone through: by each compute unit where all are at work",
+            .values = std::move(all_bytes),
+            .takes = multiples_of(4096, 4096, largest)},
+           {.name = "apart",
+            .meaning = "bytes from a node's first word to the other",
+            .values = {4, 8, 16, 32, 64, 128, 256, 512},
+            .takes = multiples_of(4, 4, 1020),
+            .when = [](const Case& at) { return at.is("kernel", "pair"); }},
+           {.name = "parts",
+            .meaning =
+                "own: a compute unit reads its part alone; in_turns: a part after the other, so that no "
+                "cache of its own helps",
+            .values = {"own", "in_turns"},
+            .when = [](const Case& at) { return at.is("kernel", "read"); }},
+           {.name = "hops",
+            .meaning = "loads that wait for each other; 0: once around, from 40009 to 2^20",
+            .values = {0},
+            .takes = whole(0, 1 << 24),
+            .when = walks},
+           {.name = "trips",
+            .meaning = "times through the working set; 0: as many as make 32 MiB",
+            .values = {0},
+            .takes = whole(0, 1 << 20),
+            .when = rates}},
+      .presets = {.smoke = {"kernel=chase,chase_own working_set=4096,12288 hops=7,101",
+                            "kernel=pages working_set=131072 hops=101",
+                            "kernel=pair working_set=8192 apart=4,1020 hops=101",
+                            "kernel=read parts=own,in_turns working_set=16384,36864 trips=3",
+                            "kernel=write,copy working_set=32768,73728 trips=3"},
+                  .quick = sweeps(std::int64_t{1} << 28, 2),
+                  .paper = sweeps(std::int64_t{1} << 30, 12),
+                  .full = sweeps(std::int64_t{1} << 30, 12) +
+                          Sweeps{"kernel=read parts=own,in_turns working_set=16384,262144,4194304",
+                                 "kernel=write,copy working_set=32768,262144,4194304"}},
+      .view = {.rows = {"working_set"}, .columns = {"kernel"}, .quantity = "items"},
+      .plan = plan,
+      .refine = refine,
+      .findings = findings,
+      .on_card = {{"cache_1_latency", "ns", "dependent load in the first level"},
+                  {"cache_1_bytes", "B", "which holds"},
+                  {"cache_1_sharers", "units", "that share it"},
+                  {"cache_1_read", "GB/s", "which all read in it together"},
+                  {"cache_2_latency", "ns", "dependent load in the second level"},
+                  {"cache_2_bytes", "B", "which holds"},
+                  {"cache_2_sharers", "units", "that share it"},
+                  {"cache_2_read", "GB/s", "which all read in it together"},
+                  {"cache_3_latency", "ns", "dependent load in the third level"},
+                  {"cache_3_bytes", "B", "which holds"},
+                  {"line_bytes", "B", "that a load fetches at least"},
+                  {"address_reach", "B", "that the cache of addresses reaches"}}};
+}
+
+}  // namespace clweave

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_cache: what family cache asks for and concludes of invented devices.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "plans.hpp"
+
+using namespace clweave;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+namespace {
+
+// A device invented by what a load takes in so many KiB, and what all read where they share a level.
+class Invented {
+ public:
+  explicit Invented(std::map<std::int64_t, double> ns_by_kib) : ns_(std::move(ns_by_kib)) {}
+  double ns(std::int64_t bytes) const { return ns_.lower_bound((bytes + 1023) / 1024)->second; }
+
+  // All of preset quick and what is asked for behind it.
+  std::vector<Outcome> walked(const std::function<double(const Case&, const Invented&)>& ns) const {
+    const Family cache = family_named("cache");
+    std::vector<Outcome> outcomes;
+    auto wanted = preset_of(cache, "quick");
+    std::set<std::string> ids;
+    for (int round = 0; !wanted.empty() && round < 40; ++round) {
+      for (const auto& at : wanted) {
+        if (!ids.insert(at.id()).second) continue;
+        const Plan plan = plan_of(cache, at, roomy());
+        outcomes.push_back({at, 1e-9 * ns(at, *this) * static_cast<double>(plan.cost.items) /
+                                    static_cast<double>(at.is("kernel", "chase_own") ? roomy().units() : 1)});
+        outcomes.back().bytes = plan.cost.read + plan.cost.written;
+      }
+      wanted = cache.refine(outcomes, roomy());
+      std::erase_if(wanted, [&](const Case& at) { return ids.contains(at.id()); });
+    }
+    EXPECT_THAT(wanted, IsEmpty()) << "it never has enough";
+    return outcomes;
+  }
+
+ private:
+  std::map<std::int64_t, double> ns_;
+};
+
+// Level 1 is each unit's own, level 2 everybody's; lines of 128 bytes, addresses cached for 3 MiB.
+double of_two_levels(const Case& at, const Invented& device) {
+  const std::int64_t bytes = at.number("working_set");
+  const auto units = static_cast<std::int64_t>(roomy().units());
+  if (at.is("kernel", "chase")) return device.ns(bytes);
+  if (at.is("kernel", "chase_own")) return device.ns(bytes <= 200 * 1024 ? bytes : units * bytes);
+  if (at.is("kernel", "pages")) return device.ns(bytes / 4160 * 64) * (bytes > (3 << 20) ? 1.5 : 1.0);
+  if (at.is("kernel", "pair")) return at.number("apart") < 128 ? 100 : 200;
+  return 1;
+}
+
+const Finding& named(const std::vector<Finding>& found, const std::string& name) {
+  return *std::ranges::find(found, name, &Finding::name);
+}
+
+}  // namespace
+
+TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
+  const Family cache = family_named("cache");
+  const Invented device({{200, 20}, {260, 60}, {27000, 150}, {1 << 22, 330}});
+  const auto found = cache.findings(device.walked(of_two_levels), roomy());
+  EXPECT_NEAR(finding_of(found, "cache_1_bytes"), 200 * 1024, 0.06 * 200 * 1024);
+  EXPECT_DOUBLE_EQ(finding_of(found, "cache_1_latency"), 20);
+  EXPECT_EQ(finding_of(found, "cache_1_sharers"), 1);
+  EXPECT_NEAR(finding_of(found, "cache_2_bytes"), 27000 * 1024, 0.06 * 27000 * 1024);
+  EXPECT_DOUBLE_EQ(finding_of(found, "cache_2_latency"), 150);
+  EXPECT_EQ(finding_of(found, "cache_2_sharers"), static_cast<double>(roomy().units()));
+  EXPECT_NEAR(finding_of(found, "cache_2_read"), 4, 0.1);
+  EXPECT_EQ(finding_of(found, "line_bytes"), 128);
+  EXPECT_NEAR(finding_of(found, "address_reach"), 3 << 20, 0.2 * (3 << 20));
+  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_3")))));
+}
+
+// A climb without a second plateau is no cache, and one disturbed row is no level.
+TEST(CacheFindings, TakeNeitherAClimbNorADisturbanceForALevel) {
+  const Family cache = family_named("cache");
+  const Invented device({{64, 2}, {128, 4}, {256, 8}, {512, 16}, {1024, 32}, {2048, 64}, {1 << 22, 128}});
+  auto outcomes = device.walked(of_two_levels);
+  for (auto& o : outcomes) {
+    if (o.at.is("kernel", "chase") && o.at.number("working_set") == 16384) o.time_s *= 3;
+  }
+  const auto found = cache.findings(outcomes, roomy());
+  EXPECT_NEAR(finding_of(found, "cache_1_bytes"), 65536, 0.06 * 65536);
+  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_2")))));
+}
+
+// A level that ends near the largest walk may go on behind it.
+TEST(CacheFindings, AreUndecidedWhereTheWalksEndTooSoon) {
+  const Family cache = family_named("cache");
+  const Invented device({{48, 2}, {128 * 1024, 20}, {1 << 22, 100}});
+  const auto found = cache.findings(device.walked(of_two_levels), roomy());
+  EXPECT_TRUE(named(found, "cache_1_bytes").value);
+  EXPECT_FALSE(named(found, "cache_2_bytes").value);
+  EXPECT_THAT(named(found, "cache_2_bytes").text, HasSubstr("less than four times"));
+}
