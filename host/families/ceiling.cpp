@@ -128,10 +128,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 // Items for n words, in whole rounds over the compute units: a last round that is not full would count as a
 // slow device.
-std::uint64_t items_of(const Case& at, std::uint64_t width, std::uint64_t group, std::uint64_t units) {
+std::uint64_t items_of(const Case& at, std::uint64_t width, std::uint64_t group, const DeviceInfo& device) {
   if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
     throw Error(Kind::unsupported, "n must be a multiple of 65536");
-  const std::uint64_t least = static_cast<std::uint64_t>(at.number("n")) / 256 / width;
+  const std::uint64_t n = static_cast<std::uint64_t>(at.number("n")), units = device.units();
+  // A few cores are as busy with less, and seconds would pass at each execution.
+  const std::uint64_t elements = device.type == "cpu" ? std::max<std::uint64_t>(256, n / 4096) : n / 256;
+  const std::uint64_t least = elements / width;
   const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
   return least < round ? least : round_up(least, round);
 }
@@ -142,7 +145,7 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
   const std::uint64_t vector = run_shaped ? wide : narrow, words = vector / sizeof(Word);
   const std::uint64_t group = run_shaped ? 1 : 256, vectors = run_shaped ? 64 : 512;
   constexpr std::uint64_t run = 8;
-  const std::uint64_t items = items_of(at, run_shaped ? 16 : 1, group, device.units());
+  const std::uint64_t items = items_of(at, run_shaped ? 16 : 1, group, device);
   const std::uint64_t turns = at.count("trips", 1, 1 << 20), steps = turns * run;
   const std::uint64_t local = (vectors + run) * vector;
   Plan p;
@@ -177,7 +180,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per item
   const std::uint64_t group = width > 1 ? 1 : 256;
-  const std::uint64_t items = items_of(at, width, group, device.units());
+  const std::uint64_t items = items_of(at, width, group, device);
   const std::uint64_t n = items * width;
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
   constexpr std::uint32_t unroll = 4;
@@ -240,7 +243,8 @@ Family ceiling() {
                 .when = [](const Case& at) { return at.text("kernel").starts_with("arithmetic"); }},
                {.name = "n",
                 .meaning = "32-bit words read, for reread the words it reads again and again; local_read and "
-                           "arithmetic take n / 256 elements, rounded up to occupy all compute units",
+                           "arithmetic take n / 256 elements, a processor n / 4096, rounded up to occupy all "
+                           "compute units",
                 .values = {67108864},
                 .takes = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "trips",

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// banks: how many banks has local memory, how wide are they, and does one word for all cost more than one
+// each?
+//
+// Where local memory lies in banks, items that read different words of one bank wait for each other. With B
+// banks of w bytes, words that lie a stride of B * w bytes apart are all in one: the time grows with the
+// stride up to there and no further. Every other item then reads a little further: as long as that is within
+// a bank, all still meet in one; from w bytes on they meet in two, and take half as long.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+constexpr std::uint64_t words = 4096, lanes = 64, step = 64;
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  const std::uint64_t group = at.count("group", 1, 65536), stride = at.count("stride", 0, 64);
+  const std::uint64_t shift = at.count("shift", 0, 256) / sizeof(Word), trips = at.count("trips", 1, 65536);
+  Plan::need_local(device, words * sizeof(Word));
+  const std::uint64_t items = device.units() * 8 * group;
+  const Random<Word> value(at.seed, 1);
+  Plan p;
+  p.define("GROUP", group).define("WORDS", words).define("STEP", step).define("LANES", lanes);
+  const auto in = p.input<Word>(words, value);
+  const auto out = p.output<Word>(items);
+  p.launch("banks", {items}, {group}, out, in, static_cast<Word>(stride), static_cast<Word>(shift),
+           static_cast<Word>(trips));
+  p.expect_from<Word>(out, [=](std::uint64_t begin) {
+    std::vector<Word> sums(lanes);
+    for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t first = lane * stride + lane % 2 * shift;
+      constexpr std::uint64_t around = words / step;  // reads until the first comes again
+      for (std::uint64_t i = 0; i < std::min(trips, around); ++i) {
+        const std::uint64_t times = trips / around + (i < trips % around ? 1 : 0);
+        sums[lane] += static_cast<Word>(times) * value((first + i * step) % words);
+      }
+    }
+    return [=, i = begin]() mutable { return sums[i++ % group % lanes]; };
+  });
+  p.cost = {.read = items * trips * sizeof(Word),
+            .written = items * sizeof(Word),
+            .flops = 0,
+            .items = items * trips};
+  return p;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::map<std::int64_t, Outcome> by_stride, by_shift;  // the fastest, in bytes
+  for (const auto& o : outcomes) {
+    const bool apart = o.at.number("shift") > 0;
+    const std::int64_t bytes = apart ? o.at.number("shift") : 4 * o.at.number("stride");
+    const auto [it, first] = (apart ? by_shift : by_stride).emplace(bytes, o);
+    if (!first && o.time_s < it->second.time_s) it->second = o;
+  }
+  std::vector<Finding> out;
+  const auto all = by_stride.find(0), each = by_stride.find(4);
+  if (all != by_stride.end() && each != by_stride.end())
+    out.push_back(
+        ratio_of("one_word_for_all", all->second, each->second,
+                 "time of all items reading one word of local memory over neighbours reading neighbours"));
+  if (each == by_stride.end() || by_stride.size() < 5) return out;
+  const Outcome& least = each->second;
+  const Outcome& most = by_stride.rbegin()->second;
+  constexpr double markedly = 1.5;
+  out.push_back(ratio_of("bank_conflict", most, least,
+                         "time of words that lie 256 bytes apart over words side by side, in local memory"));
+  if (most.time_s < markedly * least.time_s) {
+    out.push_back(
+        {"bank_bytes", {}, "B", "none found: however far apart, words of local memory take as long"});
+    return out;
+  }
+  // The first stride with which all conflict.
+  const auto row = std::ranges::find_if(by_stride, [&](const auto& entry) {
+    return entry.first > 0 && entry.second.time_s > most.time_s / std::sqrt(2.0);
+  });
+  out.push_back({"bank_row", static_cast<double>(row->first), "B",
+                 fmt::format("words of local memory that lie {} bytes apart are in one bank", row->first)});
+  // The first shift by which half of them leave it.
+  const auto width = std::ranges::find_if(
+      by_shift, [&](const auto& entry) { return entry.second.time_s < most.time_s / std::sqrt(2.0); });
+  if (width == by_shift.end()) return out;
+  out.push_back({"bank_bytes", static_cast<double>(width->first), "B",
+                 fmt::format("items that read {} bytes further meet in another bank", width->first)});
+  const double banks = static_cast<double>(row->first) / static_cast<double>(width->first);
+  out.push_back(
+      {"banks", banks, "", fmt::format("local memory has {:.0f} banks of {} bytes", banks, width->first)});
+  return out;
+}
+
+}  // namespace
+
+Family banks() {
+  const Sweeps sweeps = {"stride=0,1,2,3,4,8,16,32,64", "stride=64 shift=4,8,16"};
+  return {
+      .name = "banks",
+      .question = "How many banks has local memory, how wide are they, and what does a conflict cost?",
+      .axes = {{.name = "stride",
+                .meaning = "words of 4 bytes from one item's to the next one's; 0: all read one word",
+                .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
+                .takes = whole(0, 64)},
+               {.name = "shift",
+                .meaning = "bytes by which every other item reads further",
+                .values = {0, 4, 8, 16},
+                .takes = multiples_of(4, 0, 252)},
+               {.name = "group",
+                .meaning = "items of a work-group",
+                .values = {256, 64},
+                .takes = whole(1, 65536)},
+               {.name = "trips", .meaning = "reads of an item", .values = {4096}, .takes = whole(1, 65536)}},
+      .presets = {.smoke = {"stride=0,1,3,64 group=64 trips=5,67", "stride=64 shift=4,8 group=64 trips=67"},
+                  .quick = sweeps,
+                  .paper = sweeps,
+                  .full = sweeps + Sweeps{"stride=1,2,4,8,16,32,64 group=64"}},
+      .view = {.rows = {"stride", "shift"}, .columns = {"group"}, .quantity = "rate"},
+      .plan = plan,
+      .findings = findings,
+      .on_card = {{"banks", "", "banks of local memory"},
+                  {"bank_bytes", "B", "width of one"},
+                  {"bank_conflict", "x", "time with all items in one bank over none"},
+                  {"one_word_for_all", "x", "time of all items reading one word over one each"}}};
+}
+
+}  // namespace clweave
