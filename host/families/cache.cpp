@@ -65,20 +65,18 @@ Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// What each compute unit goes through, by one group as large as there are.
+// What each compute unit goes through, by one group of which every item has four vectors.
 struct Share {
-  std::uint64_t groups, group, words;  // of a vector
-  std::uint64_t vectors, trips;        // of a group
+  std::uint64_t groups, words;          // of a vector
+  std::uint64_t group, vectors, trips;  // of a group
 
   Share(const Case& at, const DeviceInfo& device)
-      : groups(device.units()),
-        group(device.type == "cpu"
-                  ? 1
-                  : std::min<std::uint64_t>(1024, static_cast<std::uint64_t>(device.max_group))),
-        words(device.type == "cpu" ? 16 : 4),
-        vectors(bytes_of(at) / (at.is("kernel", "copy") ? 2 : 1) / (sizeof(Word) * words) / group * group),
-        trips(at.count("trips", 0, 1 << 20)) {
-    Plan::need(vectors > 0, fmt::format("{} bytes are no vector for each of {} items", bytes_of(at), group));
+      : groups(device.units()), words(device.type == "cpu" ? 16 : 4), trips(at.count("trips", 0, 1 << 20)) {
+    const std::uint64_t bytes = bytes_of(at) / (at.is("kernel", "copy") ? 2 : 1);
+    vectors = bytes / (sizeof(Word) * words);
+    const auto most = std::min<std::uint64_t>(1024, static_cast<std::uint64_t>(device.max_group));
+    group = device.type == "cpu" ? 1 : std::bit_floor(std::clamp<std::uint64_t>(vectors / 4, 1, most));
+    vectors = vectors / group * group;
     constexpr std::uint64_t bytes_to_go_through = std::uint64_t{1} << 25;
     if (trips == 0) trips = std::max<std::uint64_t>(3, bytes_to_go_through / bytes_of(at));
   }
@@ -189,9 +187,10 @@ Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const c
 }
 
 struct Level {
+  std::int64_t first = 0, last = 0;  // sets that take as long as each other
+  double ns = 0;
   std::int64_t bytes = 0,
                beyond = 0;  // the largest set that fits, the smallest that does not; 0: none measured
-  double ns = 0;
 };
 
 // A level is where sets of 1.4 times the size and more take no more than 15 % longer than the least of them,
@@ -208,8 +207,9 @@ std::vector<Level> levels_of(const Curve& ns) {
       ++first;
       continue;
     }
-    if (out.empty() || first->second >= other * out.back().ns) out.push_back({last->first, 0, first->second});
-    out.back().bytes = last->first;
+    if (out.empty() || first->second >= other * out.back().ns)
+      out.push_back({.first = first->first, .ns = first->second});
+    out.back().last = out.back().bytes = last->first;
     first = behind;
   }
   for (std::size_t i = 0; i + 1 < out.size(); ++i) {
@@ -357,15 +357,16 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const Level& level = caches[i];
     const std::string name = fmt::format("cache_{}", i + 1);
     const bool guarded = lines.rbegin()->first >= 4 * level.bytes;
-    // It ends between the two.
-    const double middle = std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond));
-    Finding size{name + "_bytes",
-                 middle,
-                 "B",
-                 fmt::format("level {} holds {}, and {} take markedly longer", i + 1, text(level.bytes),
-                             text(level.beyond)),
-                 static_cast<double>(level.bytes),
-                 static_cast<double>(level.beyond)};
+    const Level& next = levels[i + 1];
+    Finding size{
+        name + "_bytes",
+        std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond)),
+        "B",
+        fmt::format(
+            "level {} ends half-way, as factors go, from {:.3g} ns in up to {} to {:.3g} ns in {} and more",
+            i + 1, level.ns, text(level.last), next.ns, text(next.first)),
+        static_cast<double>(level.last),
+        static_cast<double>(next.first)};
     if (!guarded) {
       size.value.reset();
       size.text =

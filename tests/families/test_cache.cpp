@@ -20,8 +20,11 @@ namespace {
 // A device invented by what a load takes in so many KiB, and what all read where they share a level.
 class Invented {
  public:
-  explicit Invented(std::map<std::int64_t, double> ns_by_kib) : ns_(std::move(ns_by_kib)) {}
-  double ns(std::int64_t bytes) const { return ns_.lower_bound((bytes + 1023) / 1024)->second; }
+  using Latency = std::function<double(std::int64_t bytes)>;
+  explicit Invented(Latency ns) : ns_(std::move(ns)) {}
+  explicit Invented(const std::map<std::int64_t, double>& ns_by_kib)
+      : Invented([=](std::int64_t bytes) { return ns_by_kib.lower_bound((bytes + 1023) / 1024)->second; }) {}
+  double ns(std::int64_t bytes) const { return ns_(bytes); }
 
   // All of preset quick and what is asked for behind it.
   std::vector<Outcome> walked(const std::function<double(const Case&, const Invented&)>& ns) const {
@@ -45,7 +48,7 @@ class Invented {
   }
 
  private:
-  std::map<std::int64_t, double> ns_;
+  Latency ns_;
 };
 
 // Level 1 is each unit's own, level 2 everybody's; lines of 128 bytes, addresses cached for 3 MiB.
@@ -84,13 +87,18 @@ TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
 // A climb without a second plateau is no cache, and one disturbed row is no level.
 TEST(CacheFindings, TakeNeitherAClimbNorADisturbanceForALevel) {
   const Family cache = family_named("cache");
-  const Invented device({{64, 2}, {128, 4}, {256, 8}, {512, 16}, {1024, 32}, {2048, 64}, {1 << 22, 128}});
+  const Invented device(
+      [](std::int64_t bytes) { return std::clamp(2 * static_cast<double>(bytes) / 65536, 2.0, 128.0); });
   auto outcomes = device.walked(of_two_levels);
   for (auto& o : outcomes) {
     if (o.at.is("kernel", "chase") && o.at.number("working_set") == 16384) o.time_s *= 3;
   }
   const auto found = cache.findings(outcomes, roomy());
-  EXPECT_NEAR(finding_of(found, "cache_1_bytes"), 65536, 0.06 * 65536);
+  // Half-way from 2 ns to 128.
+  const Finding& size = named(found, "cache_1_bytes");
+  EXPECT_NEAR(size.value.value(), 8 * 65536, 0.06 * 8 * 65536);
+  EXPECT_NEAR(size.low.value(), 65536 * 1.15, 65536 * 0.35);
+  EXPECT_GT(size.high.value(), 50 * 65536);
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_2")))));
 }
 
