@@ -2,6 +2,7 @@
 #include "answers/roofline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -141,13 +142,18 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     if (device.published ||
         std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); }))
       continue;
-    Roofline data{.device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}};
+    Roofline data{
+        .device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}, .elsewhere = {}};
     for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});
     std::map<std::string, Placed> best;
     for (const auto& at : device.cases) {
       if (at.family() == "ceiling" || data.roofs.empty()) continue;
       for (const auto& run : at.runs) {
         if (!at.counts(run) || !run.bytes || !run.gb_per_s || run.cached) continue;
+        if (!run.flops && (run.ceiling == Ceiling::none || run.ceiling == Ceiling::local)) {
+          ++data.elsewhere[at.family()];
+          continue;
+        }
         Placed kernel = placed(*at.name, run, data.roofs);
         const auto it = best.find(kernel.name);
         if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
@@ -197,6 +203,12 @@ void add_device(const Roofline& data, Report& out) {
     marked += moves || kernel.bound == 0 ? 0 : 1;
   }
   out.table(std::move(table));
+  std::vector<std::string> elsewhere;
+  for (const auto& [family, rows] : data.elsewhere)
+    elsewhere.push_back(fmt::format("{} of {}", rows, family));
+  if (!elsewhere.empty())
+    out.line(fmt::format("rows that neither memory nor arithmetic bounds are not here: {}",
+                         fmt::join(elsewhere, ", ")));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
 // multicore architectures", 2009; with measured ceilings in place of a datasheet's.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Roofline {
   std::string device;
   std::vector<Roof> roofs;
   std::vector<Placed> kernels;  // by intensity, then name
+  std::map<std::string, std::size_t> elsewhere =
+      {};  // by family: rows that no roof bounds, of latencies and caches
 };
 
 // One per measured device with a time; devices without measured ceilings have no kernels.

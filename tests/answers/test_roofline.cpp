@@ -56,6 +56,17 @@ TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
   EXPECT_DOUBLE_EQ(kernel.fraction, 0.5);
 }
 
+// What only walks through a cache would stand above the memory's roof.
+TEST(Roofline, WhatNoRoofBoundsIsCountedAlone) {
+  Record walk = row("cache", "read", "", 1, 900'000'000'000, 0, "copy");
+  walk.ceiling = Ceiling::none;
+  const auto all =
+      rooflines_of(results_of(ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") + walk));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  EXPECT_EQ(all[0].kernels[0].name, "f k float");
+  EXPECT_EQ(all[0].elsewhere.at("cache"), 1U);
+}
+
 TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
   const auto records =
       ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
