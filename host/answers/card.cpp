@@ -408,14 +408,6 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
     for (const auto& said : family.on_card)
       w.add_finding(said.finding, said.unit, said.meaning, family.name, said.finding);
   }
-  for (const auto& [name, kernel, meaning] :
-       {std::tuple("atomics_one", "atomic_one", "atomic additions to one counter"),
-        std::tuple("atomics_item", "atomic_item", "atomic additions to one's own counter")}) {
-    const Picked rows =
-        w.of("latency", [word = kernel](const Timed& timed) { return timed.is("kernel", word); });
-    w.add(name, "G/s", meaning, "latency",
-          [&](Clock clock) { return Writer::best_rate(rows, &RunTime::gitems_per_s, clock); });
-  }
   for (const auto& [ceiling, meaning] :
        {std::pair(Ceiling::copy, "copy, both directions"), std::pair(Ceiling::read, "read"),
         std::pair(Ceiling::local, "read of local memory"),

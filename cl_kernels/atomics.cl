@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// atomics: many items change counters that several of them share.
+//
+// OP                          set by host/families/atomics.cpp: what is done, one of the functions apply_..
+// LOCAL, USED                 whether the counters are a group's own, and whether what an atomic returns is looked at
+// GROUP, COUNTERS, SPACING    items of a work-group, words of its counters, words from one to the next
+// PTX, NATIVE                 defined for NVIDIA's own addition of floats, and for that of cl_ext_float_atomics
+#if !defined(OP) || !defined(LOCAL) || !defined(USED) || !defined(GROUP) || !defined(COUNTERS) || !defined(SPACING)
+#error "atomics.cl needs OP, LOCAL, USED, GROUP, COUNTERS and SPACING: see host/families/atomics.cpp"
+#endif
+
+#if LOCAL
+#define SPACE __local
+#else
+#define SPACE __global
+#endif
+
+// Each returns what was there before. Floats are kept as their bits: OpenCL 1 knows no atomics of them.
+uint apply_add(volatile SPACE uint* counter, const uint value) { return atomic_add(counter, value); }
+uint apply_max(volatile SPACE uint* counter, const uint value) { return atomic_max(counter, value); }
+uint apply_xchg(volatile SPACE uint* counter, const uint value) { return atomic_xchg(counter, value); }
+
+// Whoever is too late tries again: somebody else was not.
+uint apply_cas(volatile SPACE uint* counter, const uint value) {
+  uint old = *counter;
+  for (;;) {
+    const uint seen = atomic_cmpxchg(counter, old, old + value);
+    if (seen == old) return old;
+    old = seen;
+  }
+}
+uint apply_float_cas(volatile SPACE uint* counter, const uint value) {
+  uint old = *counter;
+  for (;;) {
+    const uint seen = atomic_cmpxchg(counter, old, as_uint(as_float(old) + (float)value));
+    if (seen == old) return old;
+    old = seen;
+  }
+}
+
+#if defined(PTX)
+uint apply_float_native(volatile SPACE uint* counter, const uint value) {
+#if USED
+  float old;
+  asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(counter), "f"((float)value) : "memory");
+  return as_uint(old);
+#else
+  asm volatile("red.global.add.f32 [%0], %1;" : : "l"(counter), "f"((float)value) : "memory");
+  return 0;
+#endif
+}
+#elif defined(NATIVE)
+uint apply_float_native(volatile SPACE uint* counter, const uint value) {
+  return as_uint(atomic_fetch_add_explicit((volatile SPACE atomic_float*)counter, (float)value, memory_order_relaxed,
+                                           memory_scope_device));
+}
+#endif
+
+__kernel void set(__global uint* restrict counters, const uint start) { counters[get_global_id(0)] = start; }
+
+// `first` + i * `more` is what an item does with its counter at step i, `each` * item more than item 0.
+#if LOCAL
+__kernel void atomics(__global uint* restrict out, __global uint* restrict sound, const uint share, const uint hops,
+                      const uint start, const uint first, const uint each, const uint more) {
+  __local uint counters[COUNTERS];
+  const uint lane = (uint)get_local_id(0);
+  for (uint i = lane; i < COUNTERS; i += GROUP) counters[i] = start;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  volatile __local uint* counter = &counters[lane / share * SPACING];
+#else
+__kernel void atomics(volatile __global uint* counters, __global uint* restrict sound, const uint share,
+                      const uint hops, const uint start, const uint first, const uint each, const uint more) {
+  volatile __global uint* counter = &counters[(uint)get_global_id(0) / share * SPACING];
+#endif
+  uint value = first + (uint)get_global_id(0) * each;
+#if USED
+  uint good = 0;
+  for (uint i = 0; i < hops; ++i, value += more) good += OP(counter, value) >= start ? 1u : 0u;
+  sound[get_global_id(0)] = good;
+#else
+  for (uint i = 0; i < hops; ++i, value += more) OP(counter, value);
+  sound[get_global_id(0)] = hops;
+#endif
+#if LOCAL
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = lane; i < COUNTERS; i += GROUP) out[get_group_id(0) * COUNTERS + i] = counters[i];
+#endif
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// atomics: what does a counter cost that many items share, and what does it depend on?
+//
+// On how many share it, how far the next one is, what is done to it, whether anybody asks what was there
+// before, and in which memory it lies. A float is added to by the device itself where it can, else by
+// comparing and exchanging until nobody was faster.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+
+struct Launched {
+  bool local, used, is_float;
+  std::uint64_t group, items, share, spacing, hops;
+  std::uint64_t counters;  // in memory that all share; in local memory a group's
+
+  Launched(const Case& at, const DeviceInfo& device)
+      : local(at.is("memory", "local")),
+        used(at.is("result", "used")),
+        is_float(at.text("kernel").starts_with("float")),
+        group(at.count("group", 1, 65536)),
+        items(device.units() * 4 * group),
+        share(at.count("share", 0, 1 << 20)),
+        spacing(at.count("spacing", 1, 1024)),
+        hops(at.count("hops", 1, 65536)) {
+    const std::uint64_t all = local ? group : items;
+    if (share == 0) share = all;
+    Plan::need(share <= all, fmt::format("{} items cannot share a counter: there are {}", share, all));
+    counters = (all + share - 1) / share;
+  }
+
+  // Items that have counter c.
+  std::uint64_t sharers(std::uint64_t c) const {
+    return std::min(share, (local ? group : items) - c * share);
+  }
+};
+
+// What an item puts at step i is first + item * each + i * more.
+struct Put {
+  Word first, each, more;
+};
+Put put_of(const Case& at, const Launched& l) {
+  const std::string& kernel = at.text("kernel");
+  if (kernel == "add") return {1, 0, 1};
+  if (kernel == "max" || kernel == "xchg") return {1001, static_cast<Word>(l.hops), 1};
+  return {1, 0, 0};
+}
+
+constexpr Word start = 1000;
+
+// Of an exchange the last value is one that the last step of an item put; of everything else there is one.
+void expect_counters(Plan& p, Buffer out, const Case& at, const Launched& l) {
+  const std::string& kernel = at.text("kernel");
+  const std::uint64_t per_group = l.counters * l.spacing;
+  const auto counter_of = [=](std::uint64_t i) { return l.local ? i % per_group : i; };
+  const auto group_of = [=](std::uint64_t i) { return l.local ? i / per_group : 0; };
+  const Word begin = l.is_float ? std::bit_cast<Word>(static_cast<float>(start)) : start;
+  if (kernel != "xchg") {
+    p.expect<Word>(out, [=](std::uint64_t i) -> Word {
+      const std::uint64_t word = counter_of(i), c = word / l.spacing;
+      if (word % l.spacing != 0) return begin;
+      const std::uint64_t sharers = l.sharers(c);
+      if (kernel == "add") return static_cast<Word>(start + sharers * (l.hops * (l.hops + 1) / 2));
+      const std::uint64_t last = group_of(i) * l.group + c * l.share + sharers - 1;
+      if (kernel == "max") return static_cast<Word>(1001 + last * l.hops + l.hops - 1);
+      const auto count = static_cast<Word>(start + sharers * l.hops);
+      return l.is_float ? std::bit_cast<Word>(static_cast<float>(count)) : count;
+    });
+    return;
+  }
+  p.checks.push_back({out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
+                        Tally tally;
+                        const std::uint64_t first = offset / sizeof(Word);
+                        for (std::uint64_t k = 0; k < bytes.size() / sizeof(Word); ++k) {
+                          Word got;
+                          std::memcpy(&got, &bytes[k * sizeof(Word)], sizeof got);
+                          const std::uint64_t i = first + k, word = counter_of(i), c = word / l.spacing;
+                          const std::uint64_t from = group_of(i) * l.group + c * l.share;
+                          const std::uint64_t item = (got - 1001U) / l.hops;
+                          const bool right = word % l.spacing != 0
+                                                 ? got == begin
+                                                 : got > start && (got - 1001U) % l.hops == l.hops - 1 &&
+                                                       item >= from && item < from + l.sharers(c);
+                          ++tally.elements;
+                          tally.written +=
+                              std::memcmp(&got, &poison[k * sizeof(Word) % poison.size()], sizeof got) != 0;
+                          if (right) continue;
+                          if (tally.wrong++ == 0) {
+                            tally.first_wrong = i;
+                            tally.first_text = fmt::format("[{}] is {}, which nobody put there last", i, got);
+                          }
+                        }
+                        return tally;
+                      }});
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  const Launched l(at, device);
+  const std::string& kernel = at.text("kernel");
+  const Put put = put_of(at, l);
+  const std::uint64_t per_group = l.counters * l.spacing;
+  Plan p;
+  if (kernel == "float_native") {
+    const bool ptx = device.has_extension("cl_nv_pragma_unroll");
+    Plan::need(ptx || device.has_extension("cl_ext_float_atomics"),
+               "nothing adds to a float at once here: neither cl_ext_float_atomics nor NVIDIA's compiler");
+    Plan::need(!ptx || !l.local, "NVIDIA's addition of floats is asked for in global memory alone");
+    p.define(ptx ? "PTX" : "NATIVE", 1);
+    if (!ptx) p.options = "-cl-std=CL3.0";
+  }
+  if (l.local) Plan::need_local(device, per_group * sizeof(Word));
+  Plan::need(!l.is_float || start + std::min(l.share, l.items) * l.hops < (1U << 24),
+             "the sum would be more than a float holds exactly");
+  Plan::need(kernel != "add" || l.share * l.hops * (l.hops + 1) / 2 < (std::uint64_t{1} << 31),
+             "the sum would be more than 32 bits hold");
+  Plan::need(l.items * l.hops < (std::uint64_t{1} << 31), "more values than 32 bits hold");
+  p.define("OP", "apply_" + kernel)
+      .define("LOCAL", l.local ? 1 : 0)
+      .define("USED", l.used ? 1 : 0)
+      .define("GROUP", l.group)
+      .define("COUNTERS", l.local ? per_group : 1)
+      .define("SPACING", l.spacing);
+  const Word begin = l.is_float ? std::bit_cast<Word>(static_cast<float>(start)) : start;
+  const std::uint64_t words = l.local ? l.items / l.group * per_group : per_group;
+  const auto counters = p.output<Word>(words);
+  const auto sound = p.output<Word>(l.items);
+  if (!l.local) p.launch("set", {words}, {}, counters, begin);
+  p.launch("atomics", {l.items}, {l.group}, counters, sound, static_cast<Word>(l.share),
+           static_cast<Word>(l.hops), begin, put.first, put.each, put.more);
+  expect_counters(p, counters, at, l);
+  p.expect<Word>(sound, [hops = l.hops](std::uint64_t) { return static_cast<Word>(hops); });
+  p.cost = {.read = 0, .written = sizeof(Word) * (words + l.items), .flops = 0, .items = l.items * l.hops};
+  return p;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  // Seconds of one atomic, the fastest.
+  const auto fastest = [&](const char* kernel, const char* memory, std::int64_t share, std::int64_t spacing,
+                           const char* result) {
+    const Outcome* best = nullptr;
+    for (const auto& o : outcomes) {
+      if (o.at.is("kernel", kernel) && o.at.is("memory", memory) && o.at.number("share") == share &&
+          o.at.number("spacing") == spacing && o.at.is("result", result) &&
+          (best == nullptr ||
+           o.time_s * static_cast<double>(best->items) < best->time_s * static_cast<double>(o.items)))
+        best = &o;
+    }
+    return best;
+  };
+  std::vector<Finding> out;
+  const auto rate = [&](const char* name, const Outcome* of, const char* what) {
+    if (of == nullptr) return;
+    const double rate = 1e-9 * static_cast<double>(of->items) / of->time_s;
+    out.push_back({name, rate, "G/s", fmt::format("{:.4g} billion {} a second", rate, what)});
+  };
+  rate("atomics_one", fastest("add", "global", 0, 1, "unused"),
+       "atomic additions of all items to one counter");
+  rate("atomics_item", fastest("add", "global", 1, 1, "unused"),
+       "atomic additions of each item to its own counter");
+  rate("atomics_local_one", fastest("add", "local", 0, 1, "unused"),
+       "atomic additions of a group's items to one counter in local memory");
+  rate("atomics_local_item", fastest("add", "local", 1, 1, "unused"),
+       "atomic additions of each item to its own counter in local memory");
+  // Of as many atomics each.
+  const auto ratio = [&](const char* name, const Outcome* of, const Outcome* to, const char* what) {
+    if (of != nullptr && to != nullptr && of->items == to->items)
+      out.push_back(ratio_of(name, *of, *to, what));
+  };
+  ratio("atomics_used", fastest("add", "global", 0, 1, "used"), fastest("add", "global", 0, 1, "unused"),
+        "time of additions to one counter whose result is used over those whose is not");
+  ratio("atomics_spread", fastest("add", "global", 1, 32, "unused"), fastest("add", "global", 1, 1, "unused"),
+        "time of additions to counters that lie 128 bytes apart over those side by side");
+  ratio("atomics_cas", fastest("cas", "global", 256, 1, "unused"), fastest("add", "global", 256, 1, "unused"),
+        "time of additions by comparing and exchanging over atomic ones, 256 items to a counter");
+  ratio("atomics_float", fastest("float_cas", "global", 256, 1, "unused"),
+        fastest("float_native", "global", 256, 1, "unused"),
+        "time of additions of floats by comparing and exchanging over the device's own, 256 items to a "
+        "counter");
+  return out;
+}
+
+}  // namespace
+
+Family atomics() {
+  const Values all = {"add", "max", "xchg", "cas", "float_cas", "float_native"};
+  const Values anywhere = {"add", "max", "xchg", "cas", "float_cas"};
+  const Sweeps sweeps = {"kernel=add share=0,1,32,256 result=unused,used", "kernel=add share=1,32 spacing=32",
+                         "kernel=add memory=local share=0,1,32 result=unused,used",
+                         "kernel=" + all + " share=256"};
+  return {
+      .name = "atomics",
+      .question = "What does a counter cost that many items share, and what does that depend on?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "add, max, xchg: by one atomic; cas: add by comparing and exchanging until nobody was "
+                "faster; float_cas: the same of a float; float_native: as the device adds floats itself",
+            .values = all},
+           {.name = "memory", .meaning = "where the counters are", .values = {"global", "local"}},
+           {.name = "share",
+            .meaning = "items that share a counter; 0: all, in local memory all of a group",
+            .values = {0, 1, 32, 256},
+            .takes = whole(0, 1 << 20)},
+           {.name = "spacing",
+            .meaning = "words from one counter to the next",
+            .values = {1, 32},
+            .takes = whole(1, 1024)},
+           {.name = "result",
+            .meaning = "whether anybody looks at what an atomic returns",
+            .values = {"unused", "used"}},
+           {.name = "hops", .meaning = "atomics of an item", .values = {16}, .takes = whole(1, 65536)},
+           {.name = "group", .meaning = "items of a work-group", .values = {256}, .takes = whole(1, 65536)}},
+      .presets = {.smoke = {"kernel=" + all + " share=0,1,3 result=unused,used hops=3 group=32",
+                            "kernel=add,xchg,cas share=5 spacing=3 hops=2 group=32",
+                            "kernel=" + anywhere +
+                                " memory=local share=0,1,3 spacing=2 result=used "
+                                "hops=3 group=32"},
+                  .quick = sweeps,
+                  .paper = sweeps,
+                  .full = sweeps +
+                          Sweeps{"kernel=" + all + " share=0,1,32,256 result=unused,used",
+                                 "kernel=" + anywhere + " memory=local share=0,1,32 result=unused,used"}},
+      .view = {.rows = {"kernel", "memory", "result"}, .columns = {"share", "spacing"}, .quantity = "items"},
+      .plan = plan,
+      .findings = findings,
+      .on_card = {{"atomics_one", "G/s", "atomic additions to one counter"},
+                  {"atomics_item", "G/s", "atomic additions to one's own counter"},
+                  {"atomics_local_one", "G/s", "the same to a group's one in local memory"},
+                  {"atomics_cas", "x", "time of compare and exchange over addition"},
+                  {"atomics_float", "x", "time of that for floats over the device's own"}}};
+}
+
+}  // namespace clweave
