@@ -69,3 +69,19 @@ __kernel void atomic_chain_local(__global uint* restrict out, const uint start, 
   for (uint i = 0; i < hops; ++i) old = atomic_add(&counter[0], (old & 3u) + 1u);
   out[0] = counter[0];
 }
+
+// Neighbouring groups or items have neighbouring counters: `share` items have one.
+__kernel void atomic_add_(volatile __global uint* counters, const uint share, const uint hops) {
+  const uint item = (uint)get_global_id(0);
+  for (uint i = 0; i < hops; ++i) atomic_add(&counters[item / share], i + 1u);
+}
+
+__kernel void atomic_add_local(__global uint* restrict out, const uint start, const uint share, const uint hops) {
+  __local uint counters[GROUP];
+  const uint lane = (uint)get_local_id(0);
+  counters[lane] = start + lane;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = 0; i < hops; ++i) atomic_add(&counters[lane / share], i + 1u);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = counters[lane];
+}

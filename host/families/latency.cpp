@@ -23,7 +23,7 @@ Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
 }
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t group = at.count("group", 1, 65536);
+  constexpr std::uint64_t group = 64;
   const std::uint64_t bytes = at.count("working_set", 1024, 1 << 20), hops = at.count("hops", 1, 1 << 24);
   Plan::need_local(device, bytes);
   const std::uint64_t nodes = bytes / sizeof(Word);
@@ -89,12 +89,45 @@ Plan plan_of_atomic_chain(const Case& at) {
   return p;
 }
 
+// Many items at once, without waiting for what an atomic returns.
+Plan plan_of_atomics(const Case& at, const DeviceInfo& device) {
+  const std::uint64_t hops = at.count("hops", 1, 1 << 16), group = at.count("group", 1, 65536);
+  const bool local = at.text("kernel").ends_with("_local");
+  const std::string sharing = at.text("kernel").substr(7);  // behind atomic_
+  const std::uint64_t items = device.units() * 8 * group;
+  const std::uint64_t share = sharing.starts_with("one") && !local ? items
+                              : sharing.starts_with("item")        ? 1
+                                                                   : group;
+  const Word start = Random<Word>(at.seed, 1)(0);
+  const auto added = static_cast<Word>(hops * (hops + 1) / 2);  // by an item
+  Plan p;
+  p.define("GROUP", static_cast<std::int64_t>(group)).define("NODES", 1);
+  const std::uint64_t counters = local ? items : items / share;
+  const auto out = p.output<Word>(counters);
+  if (local) {
+    p.launch("atomic_add_local", {items}, {group}, out, start, static_cast<Word>(share),
+             static_cast<Word>(hops));
+    p.expect<Word>(out, [=](std::uint64_t i) {
+      const std::uint64_t lane = i % group;
+      return start + static_cast<Word>(lane) +
+             (lane < group / share ? static_cast<Word>(share) * added : Word{0});
+    });
+  } else {
+    p.launch("set", {counters}, {}, out, start);
+    p.launch("atomic_add_", {items}, {group}, out, static_cast<Word>(share), static_cast<Word>(hops));
+    p.expect<Word>(out, [=](std::uint64_t) { return start + static_cast<Word>(share) * added; });
+  }
+  p.cost = {.read = 0, .written = sizeof(Word) * counters, .flops = 0, .items = items * hops};
+  return p;
+}
+
 Plan plan(const Case& at, const DeviceInfo& device) {
   const std::string& kernel = at.text("kernel");
   if (kernel == "chase" || kernel == "chase_groups") return plan_of_chase(at, device);
   if (kernel == "chase_local") return plan_of_local_chase(at, device);
   if (kernel == "launch" || kernel == "round_trip") return plan_of_launch(at);
-  return plan_of_atomic_chain(at);
+  if (kernel.starts_with("atomic_chain")) return plan_of_atomic_chain(at);
+  return plan_of_atomics(at, device);
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
@@ -117,6 +150,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                    fmt::format("a dependent load takes {:.4g} ns in {}", memory.second,
                                bytes_text(static_cast<double>(memory.first)))});
   for (const auto& [kernel, ns] : each) {
+    const bool rate = !kernel.starts_with("atomic_chain") && kernel.starts_with("atomic_");
+    if (rate) continue;  // their rows have G items/s
     out.push_back({kernel + "_latency", ns, "ns", fmt::format("one step of {} takes {:.4g} ns", kernel, ns)});
   }
   return out;
@@ -133,6 +168,9 @@ Family latency() {
   Values all_bytes;
   for (std::int64_t bytes = 1024; bytes <= 1 << 30; bytes *= 2) all_bytes.emplace_back(bytes);
   const Values large = {67108864, 268435456};
+  // Family atomics asks more of these; what was measured with them can still be run again.
+  const Sweep many =
+      "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local hops=256 group=64,256";
   return {
       .name = "latency",
       .question =
@@ -141,11 +179,12 @@ Family latency() {
                 .meaning =
                     "chase, chase_groups: one item, or four per compute unit, each of its own group, walk a "
                     "scattered cycle; chase_local: the same in local memory; launch: kernels back to back; "
-                    "round_trip: the host waits for each; atomic_chain, atomic_chain_local: one item adds "
-                    "what the "
-                    "addition before it returned",
+                    "round_trip: the host waits for each; atomic_chain, atomic_chain_local: one item; "
+                    "atomic_one, atomic_group, atomic_item: many items add to one counter, to one of their "
+                    "group, to one of their own; _local: in local memory, where one is the group's",
                 .values = {"chase", "chase_groups", "chase_local", "launch", "round_trip", "atomic_chain",
-                           "atomic_chain_local"}},
+                           "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
+                           "atomic_one_local", "atomic_item_local"}},
                {.name = "working_set",
                 .meaning = "bytes that a walk goes through",
                 .values = all_bytes,
@@ -153,24 +192,33 @@ Family latency() {
                 .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
                {.name = "hops",
                 .meaning = "steps that wait for each other: loads, launches, atomics",
-                .values = {40009, 64, 4096},
+                .values = {40009, 64, 256, 4096},
                 .takes = whole(1, 1 << 24)},
                {.name = "group",
-                .meaning = "items of the group that fills the local memory it walks through",
-                .values = {64},
+                .meaning = "items of a work-group of many items' atomics",
+                .values = {64, 256},
                 .former = {"work_group"},
                 .takes = whole(1, 65536),
-                .when = [](const Case& at) { return at.is("kernel", "chase_local"); }}},
+                .when =
+                    [](const Case& at) {
+                      return at.text("kernel").starts_with("atomic_") &&
+                             !at.text("kernel").starts_with("atomic_chain");
+                    }}},
       .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 hops=7,101",
                             "kernel=chase_local working_set=1024 hops=101", "kernel=launch,round_trip hops=3",
-                            "kernel=atomic_chain,atomic_chain_local hops=37"},
+                            "kernel=atomic_chain,atomic_chain_local hops=37",
+                            "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
+                            "hops=5 group=64"},
                   .quick = sweeps(large),
                   .paper = sweeps(large),
-                  .full = sweeps(all_bytes)},
+                  .full = sweeps(all_bytes) + Sweeps{many}},
       .view = {.rows = {"kernel", "working_set"}, .columns = {"hops"}, .quantity = "items"},
       .makes_sense =
           [](const Case& at) {
-            return at.text("kernel").starts_with("chase") || at.number("working_set") == 1024;
+            const std::string& kernel = at.text("kernel");
+            const bool many = kernel.starts_with("atomic_") && !kernel.starts_with("atomic_chain");
+            return (kernel.starts_with("chase") || at.number("working_set") == 1024) &&
+                   (many || at.number("group") == 64);
           },
       .plan = plan,
       .findings = findings};
