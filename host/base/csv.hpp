@@ -46,6 +46,7 @@ class CsvReader {
   explicit CsvReader(const std::string& path);
   CsvReader(const CsvReader&) = delete;  // text_ may show buffer_
   CsvReader& operator=(const CsvReader&) = delete;
+  ~CsvReader() = default;
 
   const std::vector<std::string>& header() const { return header_; }
 

@@ -43,7 +43,7 @@ class Examiner {
   Judge judge_;
   struct Measure {
     Job job;
-    Ceiling ceiling;
+    Ceiling ceiling = Ceiling::none;
   };
   std::vector<Measure> ceilings_;
   std::size_t looks_left_;  // at ceilings

@@ -54,7 +54,7 @@ class Judge {
 
   struct Seen {
     Case at;
-    double low_s, high_s;  // of the median
+    double low_s = 0, high_s = 0;  // of the median
   };
   struct Best {
     double rate = 0;     // by the median

@@ -77,30 +77,30 @@ void expect_counters(Plan& p, Buffer out, const Case& at, const Launched& l) {
     });
     return;
   }
-  p.checks.push_back({out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
-                        Tally tally;
-                        const std::uint64_t first = offset / sizeof(Word);
-                        for (std::uint64_t k = 0; k < bytes.size() / sizeof(Word); ++k) {
-                          Word got;
-                          std::memcpy(&got, &bytes[k * sizeof(Word)], sizeof got);
-                          const std::uint64_t i = first + k, word = counter_of(i), c = word / l.spacing;
-                          const std::uint64_t from = group_of(i) * l.group + c * l.share;
-                          const std::uint64_t item = (got - 1001U) / l.hops;
-                          const bool right = word % l.spacing != 0
-                                                 ? got == begin
-                                                 : got > start && (got - 1001U) % l.hops == l.hops - 1 &&
-                                                       item >= from && item < from + l.sharers(c);
-                          ++tally.elements;
-                          tally.written +=
-                              std::memcmp(&got, &poison[k * sizeof(Word) % poison.size()], sizeof got) != 0;
-                          if (right) continue;
-                          if (tally.wrong++ == 0) {
-                            tally.first_wrong = i;
-                            tally.first_text = fmt::format("[{}] is {}, which nobody put there last", i, got);
-                          }
-                        }
-                        return tally;
-                      }});
+  p.checks.push_back(
+      {out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
+         Tally tally;
+         const std::uint64_t first = offset / sizeof(Word);
+         for (std::uint64_t k = 0; k < bytes.size() / sizeof(Word); ++k) {
+           Word got = 0;
+           std::memcpy(&got, &bytes[k * sizeof(Word)], sizeof got);
+           const std::uint64_t i = first + k, word = counter_of(i), c = word / l.spacing;
+           const std::uint64_t from = group_of(i) * l.group + c * l.share;
+           const std::uint64_t item = (got - 1001U) / l.hops;
+           const bool right = word % l.spacing != 0 ? got == begin
+                                                    : got > start && (got - 1001U) % l.hops == l.hops - 1 &&
+                                                          item >= from && item < from + l.sharers(c);
+           ++tally.elements;
+           tally.written +=
+               std::memcmp(&got, &poison[k * sizeof(Word) % poison.size()], sizeof got) != 0 ? 1U : 0U;
+           if (right) continue;
+           if (tally.wrong++ == 0) {
+             tally.first_wrong = i;
+             tally.first_text = fmt::format("[{}] is {}, which nobody put there last", i, got);
+           }
+         }
+         return tally;
+       }});
 }
 
 Plan plan(const Case& at, const DeviceInfo& device) {

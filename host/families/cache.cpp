@@ -182,7 +182,10 @@ Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const c
     if (!first) it->second = std::min(it->second, ns);
   }
   double least = HUGE_VAL;
-  for (auto it = out.rbegin(); it != out.rend(); ++it) it->second = least = std::min(least, it->second);
+  for (auto it = out.end(); it != out.begin();) {
+    --it;
+    it->second = least = std::min(least, it->second);
+  }
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace clweave {
 namespace {
 
 using Word = std::uint32_t;
-constexpr std::uint64_t pages_bytes = 64 * 4096;
+constexpr std::uint64_t pages_bytes = std::uint64_t{64} * 4096;
 
 // Where nodes are in memory, in words.
 struct Layout {
@@ -48,7 +48,9 @@ void expect_walks(Plan& p, Buffer b, const Layout& layout, std::uint64_t areas, 
            tally.elements += 2;
            for (std::uint64_t k = 0; k < 2; ++k)
              tally.written +=
-                 std::memcmp(&got.at(k), &poison[(i + k) * sizeof(Word) % poison.size()], sizeof(Word)) != 0;
+                 std::memcmp(&got.at(k), &poison[(i + k) * sizeof(Word) % poison.size()], sizeof(Word)) != 0
+                     ? 1U
+                     : 0U;
            if (node && got[1] == end) continue;
            if (tally.wrong == 0) {
              tally.first_wrong = first + i;
