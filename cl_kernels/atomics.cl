@@ -78,6 +78,7 @@ __kernel void atomics(volatile __global uint* counters, __global uint* restrict 
   for (uint i = 0; i < hops; ++i, value += more) good += OP(counter, value) >= start ? 1u : 0u;
   sound[get_global_id(0)] = good;
 #else
+  (void)start;  // what a result is held against
   for (uint i = 0; i < hops; ++i, value += more) OP(counter, value);
   sound[get_global_id(0)] = hops;
 #endif
