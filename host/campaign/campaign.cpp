@@ -98,7 +98,7 @@ void Campaign::run_device(Bench& bench, int run) {
   for (auto& group : groups_of(bench.jobs, seed_of(run))) {
     bool begun = false;
     for (std::size_t j = 0; j < group.size() || extend(group, bench, examiner.judge()); ++j) {
-      const Job job = group[j];
+      const Job& job = group[j];
       const std::size_t step = step_++;
       const double predicted_s = predicted_[step];
       ++order;
@@ -147,10 +147,9 @@ bool Campaign::extend(std::vector<Job>& group, const Bench& bench, const Judge& 
   std::set<std::string> ids;
   for (const auto& job : group) ids.insert(job.at.id());
   std::vector<Case>& known = refined_[{bench.device.index(), &family}];
-  std::ranges::move(family.refine(judge.outcomes(family), bench.device), std::back_inserter(known));
-  std::erase_if(known, [&, met = std::set<std::string>()](const Case& at) mutable {
-    return !met.insert(at.id()).second;
-  });
+  for (auto& at : family.refine(judge.outcomes(family), bench.device)) {
+    if (std::ranges::find(known, at.id(), &Case::id) == known.end()) known.push_back(std::move(at));
+  }
   std::vector<double> predicted;
   for (const auto& at : known) {
     if (!ids.insert(at.id()).second) continue;

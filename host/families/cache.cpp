@@ -27,8 +27,8 @@ namespace {
 using Word = std::uint32_t;
 constexpr std::uint64_t page_bytes = 4096, line_bytes = 64;
 constexpr std::uint64_t pair_bytes = 1024;  // from node to node of pairs
-constexpr std::uint64_t page_stride =
-    page_bytes + line_bytes;  // in other lines of its page than the one before
+// In other lines of its page than the one before.
+constexpr std::uint64_t page_stride = page_bytes + line_bytes;
 constexpr std::int64_t largest = std::int64_t{1} << 34;
 
 bool is_walk(const Case& at) {
@@ -304,10 +304,8 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   for (const auto& level : levels) {
     if (const auto bytes = between(level.bytes, level.beyond, 1.06)) ask("chase", *bytes);
   }
-  if (const auto reach = reach_of(pages, lines)) {
-    if (const auto bytes = between(std::max<std::int64_t>(reach->bytes, 1), reach->beyond, 1.2);
-        bytes && reach->bytes > 0)
-      ask("pages", *bytes);
+  if (const auto reach = reach_of(pages, lines); reach && reach->bytes > 0) {
+    if (const auto bytes = between(reach->bytes, reach->beyond, 1.2)) ask("pages", *bytes);
   }
   if (!out.empty()) return out;
   const auto own = curve_of(outcomes, "chase_own");
@@ -443,7 +441,6 @@ Sweeps sweeps(std::int64_t most, int steps) {
 
 Family cache() {
   Values all_bytes = sizes(4096, std::int64_t{1} << 30, 12);
-  const auto walks = [](const Case& at) { return is_walk(at); };
   const auto rates = [](const Case& at) { return !is_walk(at); };
   return {
       .name = "cache",
@@ -478,7 +475,7 @@ Family cache() {
             .meaning = "loads that wait for each other; 0: once around, from 40009 to 2^20",
             .values = {0},
             .takes = whole(0, 1 << 24),
-            .when = walks},
+            .when = is_walk},
            {.name = "trips",
             .meaning = "times through the working set; 0: as many as make 32 MiB",
             .values = {0},
