@@ -36,8 +36,8 @@ struct Roofline {
   std::string device;
   std::vector<Roof> roofs;
   std::vector<Placed> kernels;  // by intensity, then name
-  std::map<std::string, std::size_t> elsewhere =
-      {};  // by family: rows that no roof bounds, of latencies and caches
+  // By family: how many rows no roof bounds, such as those of latencies and caches.
+  std::map<std::string, std::size_t> elsewhere = {};
 };
 
 // One per measured device with a time; devices without measured ceilings have no kernels.

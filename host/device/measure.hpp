@@ -28,15 +28,17 @@ struct Measured {
   Stop stop = Stop::go_on;
 };
 
+// How calm the device has been since it was opened.
+struct Calm {
+  double best_canary_s = std::numeric_limits<double>::infinity();
+  int futile = 0;  // looks in a row that found it slow again
+};
+
 // `run(batch)` executes `batch` times and says how long one took. `canary()` runs a fixed piece of work and
 // says how long that took; it may be empty. Samples whose canary is more than 5 % over the best canary seen
 // are flagged, taken again after a pause at most three times, and kept with their flag. Where that has helped
 // in none of the last nine times, the device is as it is, and nothing is taken again until it has been calm
 // once. Throws what they throw.
-struct Calm {
-  double best_canary_s = std::numeric_limits<double>::infinity();
-  int futile = 0;  // looks in a row that found it slow again
-};
 struct Probe {
   std::function<Sample(int batch)> run;
   std::function<double()> canary;

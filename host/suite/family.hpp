@@ -13,10 +13,9 @@
 //     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
 //     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
 //   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
-//   - Family::refine is asked when all cases of a preset but smoke are measured, and not where --set, --where
-//   or
-//     --filter chose cases. It must name the same for the same outcomes, or an interrupted run would not go
-//     on where it was.
+//   - Family::refine is asked when all cases of a preset but smoke are measured, and not where the user chose
+//     cases by --set, --where or --filter. It must name the same for the same outcomes, or an interrupted run
+//     would not go on where it was.
 //   - `form=published` is an exhibit: it must say in Plan::exhibit what is wrong, may give a wrong result,
 //     and runs after all others.
 //   - A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
