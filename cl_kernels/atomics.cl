@@ -15,31 +15,28 @@
 #define SPACE __global
 #endif
 
-// Each returns what was there before. Floats are kept as their bits: OpenCL 1 knows no atomics of them.
-uint apply_add(volatile SPACE uint* counter, const uint value) { return atomic_add(counter, value); }
-uint apply_max(volatile SPACE uint* counter, const uint value) { return atomic_max(counter, value); }
-uint apply_xchg(volatile SPACE uint* counter, const uint value) { return atomic_xchg(counter, value); }
+// Each returns what was there before. `last` is what its counter had when the item saw it last. Floats are kept as their
+// bits: OpenCL 1 knows no atomics of them.
+uint apply_add(volatile SPACE uint* counter, const uint value, uint* last) { return atomic_add(counter, value); }
+uint apply_max(volatile SPACE uint* counter, const uint value, uint* last) { return atomic_max(counter, value); }
+uint apply_xchg(volatile SPACE uint* counter, const uint value, uint* last) { return atomic_xchg(counter, value); }
 
-// Whoever is too late tries again: somebody else was not.
-uint apply_cas(volatile SPACE uint* counter, const uint value) {
-  uint old = *counter;
-  for (;;) {
-    const uint seen = atomic_cmpxchg(counter, old, old + value);
-    if (seen == old) return old;
-    old = seen;
+// Whoever is too late tries again: somebody else was not. The first try supposes that nobody was there meanwhile: to
+// read the counter instead would be a race with those who change it.
+#define TRY_UNTIL_FIRST(next)                                 \
+  for (;;) {                                                  \
+    const uint old = *last, wanted = (next);                  \
+    const uint seen = atomic_cmpxchg(counter, old, wanted);   \
+    *last = seen == old ? wanted : seen;                      \
+    if (seen == old) return old;                              \
   }
-}
-uint apply_float_cas(volatile SPACE uint* counter, const uint value) {
-  uint old = *counter;
-  for (;;) {
-    const uint seen = atomic_cmpxchg(counter, old, as_uint(as_float(old) + (float)value));
-    if (seen == old) return old;
-    old = seen;
-  }
+uint apply_cas(volatile SPACE uint* counter, const uint value, uint* last) { TRY_UNTIL_FIRST(old + value) }
+uint apply_float_cas(volatile SPACE uint* counter, const uint value, uint* last) {
+  TRY_UNTIL_FIRST(as_uint(as_float(old) + (float)value))
 }
 
 #if defined(PTX)
-uint apply_float_native(volatile SPACE uint* counter, const uint value) {
+uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* last) {
 #if USED
   float old;
   asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(counter), "f"((float)value) : "memory");
@@ -50,7 +47,7 @@ uint apply_float_native(volatile SPACE uint* counter, const uint value) {
 #endif
 }
 #elif defined(NATIVE)
-uint apply_float_native(volatile SPACE uint* counter, const uint value) {
+uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* last) {
   return as_uint(atomic_fetch_add_explicit((volatile SPACE atomic_float*)counter, (float)value, memory_order_relaxed,
                                            memory_scope_device));
 }
@@ -73,13 +70,13 @@ __kernel void atomics(volatile __global uint* counters, __global uint* restrict 
   volatile __global uint* counter = &counters[(uint)get_global_id(0) / share * SPACING];
 #endif
   uint value = first + (uint)get_global_id(0) * each;
+  uint last = start;
 #if USED
   uint good = 0;
-  for (uint i = 0; i < hops; ++i, value += more) good += OP(counter, value) >= start ? 1u : 0u;
+  for (uint i = 0; i < hops; ++i, value += more) good += OP(counter, value, &last) >= start ? 1u : 0u;
   sound[get_global_id(0)] = good;
 #else
-  (void)start;  // what a result is held against
-  for (uint i = 0; i < hops; ++i, value += more) OP(counter, value);
+  for (uint i = 0; i < hops; ++i, value += more) OP(counter, value, &last);
   sound[get_global_id(0)] = hops;
 #endif
 #if LOCAL

@@ -37,6 +37,21 @@ TEST(Patience, ACompilerMayBeSilentForLonger) {
   EXPECT_TRUE(patience.over());
 }
 
+TEST(Patience, AProcessMayTakeSecondsToStart) {
+  Patience brief(0.5), patient(60);
+  for (int i = 0; i < 9; ++i) {
+    brief.pass(1);
+    patient.pass(1);
+  }
+  EXPECT_FALSE(brief.over());
+  brief.pass(1);
+  EXPECT_TRUE(brief.over());
+  for (int i = 9; i < 59; ++i) patient.pass(1);
+  EXPECT_FALSE(patient.over());
+  patient.pass(1);
+  EXPECT_TRUE(patient.over());
+}
+
 TEST(Patience, APauseOfTheWatcherIsNoSilence) {
   Patience patience(2);
   patience.pass(3600);
