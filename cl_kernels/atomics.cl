@@ -17,9 +17,18 @@
 
 // Each returns what was there before. `last` is what its counter had when the item saw it last. Floats are kept as their
 // bits: OpenCL 1 knows no atomics of them.
-uint apply_add(volatile SPACE uint* counter, const uint value, uint* last) { return atomic_add(counter, value); }
-uint apply_max(volatile SPACE uint* counter, const uint value, uint* last) { return atomic_max(counter, value); }
-uint apply_xchg(volatile SPACE uint* counter, const uint value, uint* last) { return atomic_xchg(counter, value); }
+uint apply_add(volatile SPACE uint* counter, const uint value, uint* last) {
+  (void)last;
+  return atomic_add(counter, value);
+}
+uint apply_max(volatile SPACE uint* counter, const uint value, uint* last) {
+  (void)last;
+  return atomic_max(counter, value);
+}
+uint apply_xchg(volatile SPACE uint* counter, const uint value, uint* last) {
+  (void)last;
+  return atomic_xchg(counter, value);
+}
 
 // Whoever is too late tries again: somebody else was not. The first try supposes that nobody was there meanwhile: to
 // read the counter instead would be a race with those who change it.
@@ -37,6 +46,7 @@ uint apply_float_cas(volatile SPACE uint* counter, const uint value, uint* last)
 
 #if defined(PTX)
 uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* last) {
+  (void)last;
 #if USED
   float old;
   asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(counter), "f"((float)value) : "memory");
@@ -48,6 +58,7 @@ uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* la
 }
 #elif defined(NATIVE)
 uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* last) {
+  (void)last;
   return as_uint(atomic_fetch_add_explicit((volatile SPACE atomic_float*)counter, (float)value, memory_order_relaxed,
                                            memory_scope_device));
 }
