@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -50,9 +51,7 @@ class Asked {
         const Value* cell = name.axis(axis->name);
         if (!want)
           return cell == nullptr || same(*cell, axis->values.front()) || (axis->tunable && however_tuned);
-        if (cell == nullptr) return false;
-        return want->how == Rows::Want::How::tried || want->how == Rows::Want::How::largest ||
-               is_among(*cell, want->values);
+        return cell != nullptr && is_among(*cell, want->values);
       });
     });
   }
@@ -61,10 +60,15 @@ class Asked {
   std::vector<std::vector<std::pair<const Axis*, std::optional<Rows::Want>>>> any_of_;
 };
 
-Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Family>& families) {
+struct Found {
+  Picked rows;
+  bool however_tuned = false;  // of a version with other defaults
+};
+
+Found rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Family>& families) {
   Picked out;
   const Family* family = family_of(families, rows.family);
-  if (family == nullptr) return out;
+  if (family == nullptr) return {};
   const Asked asked(rows, *family);
   const auto pick = [&](bool however_tuned) {
     for (const auto* timed : device.of(rows.family)) {
@@ -72,7 +76,7 @@ Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fam
     }
   };
   pick(false);
-  if (!out.empty()) return out;
+  if (!out.empty()) return {out};
   // Another version had other defaults: what it knows is a single value.
   pick(true);
   const bool one_value = std::ranges::all_of(family->axes, [&](const Axis& axis) {
@@ -82,7 +86,7 @@ Picked rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fam
              return a == nullptr || b == nullptr || *a == *b;
            });
   });
-  return one_value ? out : Picked();
+  return one_value ? Found{out, true} : Found();
 }
 
 std::vector<const Untimed*> untimed_of(const Rows& rows, const DeviceRows& device,
@@ -186,21 +190,44 @@ struct Sides {
   Cells place = {};
 };
 
-// How many of them are what `clweave run --claims` would measure.
-double asked_for(const Rows& wanted, const Picked& rows) {
-  const auto choices = wanted.whole();
-  return static_cast<double>(std::ranges::count_if(rows, [&](const Timed* timed) {
-    return std::ranges::any_of(choices, [&](const Rows::Axes& axes) {
-      return std::ranges::all_of(axes, [&](const auto& axis) {
-        return axis.second.how != Rows::Want::How::tried ||
-               is_among(value_in(*timed, axis.first), axis.second.values);
-      });
-    });
-  }));
+using Choice = std::map<std::string, Value>;  // of the axes that depend on the device
+
+std::vector<Sweep> sweeps_of(const Rows& rows, const Choice& choice) {
+  std::vector<Sweep> out;
+  for (const auto& axes : rows.whole()) {
+    Sweep& sweep = out.emplace_back();
+    for (const auto& [axis, want] : axes) {
+      const auto chosen = choice.find(axis);
+      const bool depends = want.how == Rows::Want::How::largest || want.how == Rows::Want::How::first;
+      sweep[axis] = depends && chosen != choice.end() ? Values(chosen->second) : want.values;
+    }
+  }
+  return out;
 }
 
-// What both sides have to agree in, best first: the types preferred, of each the sizes and the clock of which
-// most rows are there, and of those the largest.
+// Whether every case that a side asks for was run at the place, well or not: a kernel of which some launches
+// are missing was searched less than its rival.
+bool is_whole(const Rows& wanted, const Picked& there, bool however_tuned, const Choice& place,
+              const DeviceRows& device, const std::vector<Family>& families) {
+  const Family& family = *family_of(families, wanted.family);
+  const auto is_row_of = [&](const Case& at, const CaseName& name) {
+    return std::ranges::all_of(at.axes, [&](const auto& axis) {
+      const Value* cell = name.axis(axis.first);
+      return cell == nullptr || same(*cell, axis.second) ||
+             (however_tuned && family.axis(axis.first)->tunable && wanted.values(axis.first).empty());
+    });
+  };
+  std::optional<std::vector<const Untimed*>> failed;
+  return std::ranges::all_of(cases_of(family, sweeps_of(wanted, place), 0), [&](const Case& at) {
+    if (std::ranges::any_of(there, [&](const Timed* timed) { return is_row_of(at, *timed->name); }))
+      return true;
+    if (!failed) failed = untimed_of(wanted, device, families);
+    return std::ranges::any_of(*failed, [&](const Untimed* row) { return is_row_of(at, *row->name); });
+  });
+}
+
+// What both sides have to agree in, best first: the types preferred, of each the clock of which most rows are
+// there, and of those the largest.
 std::vector<Sides> places_of(const Rule& rule, const Sides& all) {
   const auto preferred = axes_wanted(rule.of, Rows::Want::How::first);
   const auto sized = axes_wanted(rule.of, Rows::Want::How::largest);
@@ -218,7 +245,7 @@ std::vector<Sides> places_of(const Rule& rule, const Sides& all) {
       const auto it = std::ranges::find_if(values, [&](const Value& v) { return same(v, cells[i].second); });
       rank.push_back(static_cast<double>(it - values.begin()));
     }
-    rank.push_back(-asked_for(rule.of, sides.of) - asked_for(rule.to, sides.to));
+    rank.push_back(-static_cast<double>(sides.of.size() + sides.to.size()));
     for (std::size_t i = preferred.size(); i < cells.size(); ++i) {
       const auto* n = std::get_if<std::int64_t>(&cells[i].second);
       rank.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
@@ -324,15 +351,39 @@ Series series_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) 
   return over(out, series(sides.to, rule.to, rule, rule.quantity_to, clock, used));
 }
 
-std::optional<double> reach(const Series& points, double fraction, const std::string& quantity) {
+// On the straight line from the last place that is below.
+std::optional<double> reach(Series points, double fraction, const std::string& quantity) {
   if (points.size() < 3) return {};
-  const bool time = quantity == "time";
   double most = 0;
-  for (const auto& [place, value] : points) most = std::max(most, time ? 1 / value : value);
-  for (const auto& [place, value] : points) {
-    if ((time ? 1 / value : value) >= fraction * most) return place;
+  for (auto& [place, value] : points) {
+    if (quantity == "time") value = 1 / value;
+    most = std::max(most, value);
   }
-  return {};
+  const auto there =
+      std::ranges::find_if(points, [&](const auto& point) { return point.second >= fraction * most; });
+  if (there == points.begin()) return there->first;
+  const auto before = std::prev(there);
+  return before->first + (fraction * most - before->second) / (there->second - before->second) *
+                             (there->first - before->first);
+}
+
+// What lies at a place between two others; none where these do not enclose it.
+std::optional<double> between(const Series& points, double place) {
+  const auto above = std::ranges::find_if(points, [&](const auto& point) { return point.first > place; });
+  if (above == points.begin() || above == points.end()) return {};
+  const auto below = std::prev(above);
+  const double part = std::log(place / below->first) / std::log(above->first / below->first);
+  return below->second * std::pow(above->second / below->second, part);
+}
+
+// A step against the trend, as a change in its direction: 1 where there is none.
+double worst_step(const Series& points, bool rising) {
+  double worst = HUGE_VAL;
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    const double step = points[i + 1].second / points[i].second;
+    worst = std::min(worst, rising ? step : 1 / step);
+  }
+  return worst;
 }
 
 // The parabola through time over log2 of the place that leaves the least squares.
@@ -419,6 +470,28 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       if (all.size() < enough(rule)) return {};
       return all.back().second / all.front().second;
     }
+    case Rule::Kind::step: {
+      const Series all = points();
+      if (all.size() < enough(rule)) return {};
+      const bool rising = rule.is != Rule::Is::below;
+      const double worst = worst_step(all, rising);
+      return rising ? worst : 1 / worst;
+    }
+    case Rule::Kind::between: {
+      const Series of = series(sides.of, rule.of, rule, rule.quantity, clock, used);
+      if (of.empty()) return {};
+      const auto to =
+          between(series(sides.to, rule.to, rule, rule.quantity_to, clock, used), of.front().first);
+      if (!to) return {};
+      return of.front().second / *to;
+    }
+    case Rule::Kind::little: {
+      const Series of = series(sides.of, rule.of, rule, rule.quantity, clock, used);
+      const auto reached = reach(of, rule.fraction, rule.quantity);
+      const auto best_of_all = best(sides.to, rule.quantity_to, clock, used);
+      if (!reached || !best_of_all) return {};
+      return *reached / (of.front().first * *best_of_all / of.front().second);
+    }
     case Rule::Kind::interior: return dip(points());
     case Rule::Kind::parabola: {
       const auto curve = parabola(points());
@@ -451,16 +524,6 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
 }
 
 // ---- Verdicts --------------------------------------------------------------------------------------------
-
-// A step against the trend, as a change in its direction: 1 where there is none.
-double worst_step(const Series& points, bool rising) {
-  double worst = HUGE_VAL;
-  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    const double step = points[i + 1].second / points[i].second;
-    worst = std::min(worst, rising ? step : 1 / step);
-  }
-  return worst;
-}
 
 // Relative to the first: 1, 1.38, 2.04.
 std::string series_text(const Series& points) {
@@ -539,6 +602,7 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     out.verdict = trend_verdict(rule, sides, device, out.number);
     out.note = series_text(points);
   }
+  if (rule.kind == Rule::Kind::step) out.note = series_text(points);
   if (rule.kind == Rule::Kind::interior) {
     out.verdict = place_verdict(rule, sides, device, out.verdict);
     const auto least = std::ranges::min_element(points, {}, [](const auto& point) { return point.second; });
@@ -571,10 +635,8 @@ std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceR
       to_before(at.to_before, rule.same);
   for (const auto& cells : of.different()) {
     const Sides sides{of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells)};
-    const std::vector<std::string> axes =
-        rule.each.empty() ? std::vector<std::string>() : std::vector{rule.each};
-    const ByCells opposed(sides.to, axes);
-    const auto opponents = axes.empty() ? std::vector<Cells>(1) : opposed.different();
+    const ByCells opposed(sides.to, rule.each);
+    const auto opponents = rule.each.empty() ? std::vector<Cells>(1) : opposed.different();
     for (const auto& opponent : opponents) {
       auto one =
           judged(rule, {sides.of, opposed.at(opponent), sides.of_before, sides.to_before}, device, families);
@@ -593,14 +655,14 @@ std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceR
   return worst;
 }
 
-std::string command_of(const Claim& claim, const DeviceRows& device) {
-  return fmt::format("clweave run --device \"{}\" --claim {}", device.results->name, claim.id);
+std::string command_of(const Claim& claim, const DeviceRows& device, const std::string& set = "") {
+  return fmt::format("clweave run --device \"{}\" --claim {}{}", device.results->name, claim.id, set);
 }
 
 // Why there is nothing to decide with: rows that failed, else rows that are not there.
 std::string missing(const Rule& rule, const DeviceRows& device, const std::vector<Family>& families) {
   for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
-    if (rows->empty() || !rows_of(*rows, device, families).empty()) continue;
+    if (rows->empty() || !rows_of(*rows, device, families).rows.empty()) continue;
     for (const auto* row : untimed_of(*rows, device, families))
       return fmt::format("{}: {}", row->status, row->reason);
   }
@@ -641,25 +703,99 @@ Verdict verdict_of(const Figure& number, const Rule& rule) {
 
 namespace {
 
+constexpr std::array<Rows Rule::*, 4> all_sides = {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before};
+
+// What all of the rows have in common, of the axes that a rule names and of those that say what is done.
+std::string shared_cells(const Rule& rule, const std::vector<const Timed*>& rows, const Cells& place) {
+  std::vector<std::string> axes = {"type", "n"};
+  for (const auto side : all_sides) {
+    for (const auto& each : (rule.*side).whole()) {
+      for (const auto& [axis, want] : each) {
+        if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
+      }
+    }
+  }
+  Cells shared;
+  for (const auto& axis : axes) {
+    if (std::ranges::find(place, axis, [](const auto& cell) { return cell.first; }) != place.end()) continue;
+    const Value first = value_in(*rows.front(), axis);
+    if (text_of(first).empty() ||
+        std::ranges::any_of(rows, [&](const Timed* timed) { return value_in(*timed, axis) != first; }))
+      continue;
+    shared.emplace_back(axis, first);
+  }
+  return text_of_cells(shared);
+}
+
+std::string joined(std::vector<std::string> parts) {
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+// The largest size that the rule lists, where the rows are of a smaller one.
+std::string larger_than(const Cells& place, const Rule& rule) {
+  for (const auto& [axis, cell] : place) {
+    const auto want = rule.of.axes.find(axis);
+    if (want == rule.of.axes.end() || want->second.how != Rows::Want::How::largest) continue;
+    const Value most = std::ranges::max(want->second.values, {}, number_in);
+    if (number_in(cell) < number_in(most)) return fmt::format(" --set {}={}", axis, text_of(most));
+  }
+  return {};
+}
+
 Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
                  const std::vector<Family>& families) {
   Ruling out;
   out.claim = &claim;
   out.decision = &decision;
+  for (const Rule& given : decision.given) {
+    const Decision alone{decision.setting, given};
+    const Ruling first = ruling_by(claim, alone, device, families);
+    if (first.verdict == Verdict::holds) continue;
+    if (first.verdict == Verdict::not_measured) {
+      out.verdict = first.verdict;
+      out.note = first.note;
+      out.command = first.command;
+    } else {
+      out.verdict = Verdict::undecided;
+      out.note = fmt::format("says something only where {} holds", claim.given);
+    }
+    return out;
+  }
   const Rule& rule = decision.rule;
-  const auto rows = [&](const Rows& wanted) {
-    return wanted.empty() ? Picked() : rows_of(wanted, device, families);
+  const auto found = [&](const Rows& wanted) {
+    return wanted.empty() ? Found() : rows_of(wanted, device, families);
   };
-  for (const auto& place :
-       places_of(rule, {rows(rule.of), rows(rule.to), rows(rule.of_before), rows(rule.to_before)})) {
-    auto decided = judged_at(rule, place, device, families);
+  const Found of = found(rule.of), to = found(rule.to), of_before = found(rule.of_before),
+              to_before = found(rule.to_before);
+  bool incomplete = false;
+  std::optional<Cells> in_a_cache;
+  for (const auto& sides : places_of(rule, {of.rows, to.rows, of_before.rows, to_before.rows})) {
+    const Choice place(sides.place.begin(), sides.place.end());
+    const auto whole = [&](const Rows& wanted, const Picked& there, const Found& from) {
+      return wanted.empty() || is_whole(wanted, there, from.however_tuned, place, device, families);
+    };
+    if (!whole(rule.of, sides.of, of) || !whole(rule.to, sides.to, to) ||
+        !whole(rule.of_before, sides.of_before, of_before) ||
+        !whole(rule.to_before, sides.to_before, to_before)) {
+      incomplete = true;
+      continue;
+    }
+    auto decided = judged_at(rule, sides, device, families);
     if (!decided) continue;
-    out.verdict = decided->verdict;
-    out.number = decided->number;
-    out.note = text_of_cells(place.place);
-    if (!decided->note.empty()) out.note += (out.note.empty() ? "" : " ") + decided->note;
     std::vector<const Timed*> used(decided->used.rows.begin(), decided->used.rows.end());
     std::ranges::sort(used, {}, &Timed::index);
+    out.cached = std::ranges::any_of(
+        used, [](const Timed* timed) { return std::ranges::any_of(timed->runs, &RunTime::cached); });
+    if (out.cached && rule.memory) {
+      if (!in_a_cache) in_a_cache = sides.place;
+      continue;
+    }
+    out.verdict = decided->verdict;
+    out.number = decided->number;
+    out.place = text_of_cells(sides.place);
+    out.note = joined({out.place, shared_cells(rule, used, sides.place)});
+    if (!decided->note.empty()) out.note += (out.note.empty() ? "" : ": ") + decided->note;
     out.runs = SIZE_MAX;
     for (const auto* timed : used) {
       out.cases.push_back(timed->name->id);
@@ -667,7 +803,16 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     }
     return out;
   }
-  out.note = missing(rule, device, families);
+  out.cached = in_a_cache.has_value();
+  if (in_a_cache) {
+    out.verdict = Verdict::undecided;
+    out.note = in_cache;
+    out.set = larger_than(*in_a_cache, rule);
+    if (!out.set.empty()) out.command = command_of(claim, device, out.set);
+    return out;
+  }
+  out.note = incomplete ? no_rows : missing(rule, device, families);
+  out.verdict = out.note == no_rows ? Verdict::not_measured : Verdict::not_testable;
   out.command = command_of(claim, device);
   return out;
 }
@@ -724,10 +869,13 @@ Values Rows::values(const std::string& axis) const {
 std::vector<std::vector<const Rows*>> Claim::selections() const {
   std::vector<std::vector<const Rows*>> out;
   for (const auto& decision : decisions) {
-    auto& sides = out.emplace_back();
-    const Rule& rule = decision.rule;
-    for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
-      if (!rows->empty()) sides.push_back(rows);
+    std::vector<const Rule*> rules = {&decision.rule};
+    for (const auto& given : decision.given) rules.push_back(&given);
+    for (const auto* rule : rules) {
+      auto& sides = out.emplace_back();
+      for (const Rows* rows : {&rule->of, &rule->to, &rule->of_before, &rule->to_before}) {
+        if (!rows->empty()) sides.push_back(rows);
+      }
     }
   }
   if (!exhibit.empty()) out.push_back({&exhibit});
@@ -737,21 +885,6 @@ std::vector<std::vector<const Rows*>> Claim::selections() const {
 // ---- Cases -----------------------------------------------------------------------------------------------
 
 namespace {
-
-using Choice = std::map<std::string, Value>;  // of the axes that depend on the device
-
-std::vector<Sweep> sweeps_of(const Rows& rows, const Choice& choice) {
-  std::vector<Sweep> out;
-  for (const auto& axes : rows.whole()) {
-    Sweep& sweep = out.emplace_back();
-    for (const auto& [axis, want] : axes) {
-      const auto chosen = choice.find(axis);
-      const bool depends = want.how == Rows::Want::How::largest || want.how == Rows::Want::How::first;
-      sweep[axis] = depends && chosen != choice.end() ? Values(chosen->second) : want.values;
-    }
-  }
-  return out;
-}
 
 // Every combination, the one to prefer first.
 std::vector<Choice> choices_of(const std::vector<const Rows*>& selections) {

@@ -15,13 +15,14 @@
 
 namespace clweave {
 
-// Rows of one family. An axis that is not named is at its default.
+// Rows of one family. An axis that is not named is at its default, and a value that is not listed never
+// counts: a file with a longer search must not change a verdict.
 struct Rows {
   struct Want {
     enum class How {
       one_of,   // 4, or [4, 8]
-      tried,    // {"try": [..]}: any value counts, these are run; with no others the best decides
-      largest,  // {"largest": [..]}: compared at the largest number that all sides have
+      tried,    // {"try": [..]}: the best of these decides
+      largest,  // {"largest": [..]}: compared at the largest of these that all sides have
       first     // {"first": [..]}: at the first of these that all sides have
     };
     How how = How::one_of;
@@ -49,11 +50,15 @@ struct Rule {
     gain,      // how much faster `of` is than `of_before`, over what `to` is faster than `to_before`
     spread,    // worst over best of the bests at each value of `along`
     trend,     // change from the first to the last value of `along`; no step may go against it
+    step,      // change from a value of `along` to the next: the one that says least for the claim
+    between,   // `of` over what lies at its place between the two of `to`, both axes logarithmic
     interior,  // time at the better end of `along` over the least time between the ends
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
     minima,    // how many places along axes, one inside the other, are faster than both neighbours by the
                // margin
-    reach,     // least value of `along` (of the product of several) with `fraction` of the best; over `to`'s
+    reach,     // where `along` (the product of several) reaches `fraction` of the best; over `to`'s
+    little,    // that over the prediction by Little's law: as many times the least place as the best of `to`
+               // is times its rate
     crossover,  // least value of `along` from which on `of` is faster than `to`
     finding     // the finding `along` of the family, over the finding `along_to`
   };
@@ -63,13 +68,14 @@ struct Rule {
   std::string quantity = "time", quantity_to = "time";  // or gb_per_s, gflop_per_s, gitems_per_s, of_ceiling
   std::vector<std::string> along;
   std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
-  std::string each;               // axis of `to`: the claim must hold against each of its values
+  std::vector<std::string> each;  // axes of `to`: the claim must hold against each of their values
   Value at = std::string();       // interior: where the best is said to be; empty text: anywhere between
   double fraction = 0.9;
   Is is = Is::above;
   double bound = 1;
   double margin = 0.03;  // relative; what lies so near the bound is noise. For `equal` what counts as equal
   std::string unit = "x";
+  bool memory = false;  // the sentence is about memory: rows whose buffers fit a cache do not decide it
 };
 
 struct Published {
@@ -87,6 +93,7 @@ enum class Setting {
 struct Decision {
   Setting setting;
   Rule rule;
+  std::vector<Rule> given = {};  // one, or none: what must hold for the sentence to say anything
 };
 
 struct Claim {
@@ -94,6 +101,7 @@ struct Claim {
   std::vector<Published> published;
   std::vector<Decision> decisions;  // none, or one per setting, as published first
   std::string untestable;           // why there is none
+  std::string given;                // the claim before it in the file that must hold
   std::string fault;                // of the published evidence: why it is void
   Rows exhibit;                     // rows that show the fault
   std::string check;                // a command that shows it, where no row does
@@ -115,18 +123,22 @@ std::vector<Claim> chosen_claims(std::vector<Claim>, const std::vector<std::stri
 std::vector<Job> claim_jobs(const std::vector<Claim>&, const std::vector<Family>&, const Selection&,
                             const DeviceInfo&);
 
-enum class Verdict { holds, fails, within_noise, not_testable, no_evidence };
+enum class Verdict { holds, fails, within_noise, not_measured, undecided, not_testable, no_evidence };
 
+// not_measured: rows are missing. undecided: those that are there cannot decide. not_testable: none could.
 // no_evidence: no rule decides the claim, and what was published for it is void.
 struct Ruling {
   const Claim* claim = nullptr;
   const Decision* decision = nullptr;  // null: the claim has none
   Verdict verdict = Verdict::not_testable;
   std::optional<Figure> number;
-  std::string note;                // at which n, which value decided; or why nothing does
+  std::string place;               // the size and type that were chosen for this device
+  std::string note;                // the cells that all deciding rows share, which value decided; or why none
+  bool cached = false;             // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest repetitions of a row
   std::string exhibit;             // what the exhibits of the fault did here; empty where they were not run
+  std::string set;                 // what the command adds: larger sizes
   std::string command;             // that would measure what is missing
 };
 
@@ -139,7 +151,9 @@ std::vector<Ruling> rulings_of(const Claim&, const DeviceRows&, const std::vecto
 // What a published figure says of its own sentence. None where no rule decides, or the figure is void.
 std::optional<Verdict> verdict_of(const Published&, const Claim&);
 
-inline constexpr const char* no_rows = "rows are missing";  // the note of a claim that only waits for a run
+// The notes of claims that only wait for a run.
+inline constexpr const char* no_rows = "rows are missing";
+inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
 
 struct DeviceRulings {
   std::string device, name;  // name: with platform and driver

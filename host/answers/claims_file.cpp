@@ -108,16 +108,17 @@ bool tries(const Rule& rule) {
 }
 
 Rule rule_from(const json& object) {
-  check_keys(object,
-             {"number", "of", "to", "of_before", "to_before", "quantity", "quantity_to", "along", "same",
-              "each", "at", "fraction", "above", "below", "equal", "rising", "falling", "margin", "unit"},
+  check_keys(object, {"number", "of",     "to",      "of_before", "to_before", "quantity", "quantity_to",
+                      "along",  "same",   "each",    "at",        "fraction",  "above",    "below",
+                      "equal",  "rising", "falling", "margin",    "unit",      "memory"},
              "decided_by");
   using Kind = Rule::Kind;
-  const std::map<std::string, Kind> kinds = {{"ratio", Kind::ratio},         {"gain", Kind::gain},
-                                             {"spread", Kind::spread},       {"trend", Kind::trend},
-                                             {"interior", Kind::interior},   {"parabola", Kind::parabola},
-                                             {"minima", Kind::minima},       {"reach", Kind::reach},
-                                             {"crossover", Kind::crossover}, {"finding", Kind::finding}};
+  const std::map<std::string, Kind> kinds = {
+      {"ratio", Kind::ratio},    {"gain", Kind::gain},         {"spread", Kind::spread},
+      {"trend", Kind::trend},    {"step", Kind::step},         {"between", Kind::between},
+      {"little", Kind::little},  {"interior", Kind::interior}, {"parabola", Kind::parabola},
+      {"minima", Kind::minima},  {"reach", Kind::reach},       {"crossover", Kind::crossover},
+      {"finding", Kind::finding}};
   Rule out;
   const auto kind = kinds.find(text_at(object, "number"));
   if (kind == kinds.end()) {
@@ -140,11 +141,17 @@ Rule rule_from(const json& object) {
     if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end())
       fail("no quantity '" + quantity + "'");
   }
+  if (out.to.empty() && (out.kind == Kind::between || out.kind == Kind::little))
+    fail("this number needs 'to'");
   out.along = texts_at(object, "along");
   if (out.kind != Kind::ratio && out.kind != Kind::gain && out.along.empty())
     fail("this number needs 'along'");
   out.same = texts_at(object, "same");
-  out.each = text_at(object, "each");
+  out.each = texts_at(object, "each");
+  if (const auto memory = object.find("memory"); memory != object.end()) {
+    if (!memory->is_boolean()) fail("memory must be true or false");
+    out.memory = memory->get<bool>();
+  }
   if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
   out.fraction = number_at(object, "fraction", out.fraction);
   out.margin = number_at(object, "margin", out.margin);
@@ -185,8 +192,8 @@ std::vector<Decision> decisions_from(const json& object) {
 
 Claim claim_from(const json& object) {
   check_keys(object,
-             {"id", "statement", "source", "published", "decided_by", "as_published", "untestable", "fault",
-              "exhibit", "check"},
+             {"id", "statement", "source", "published", "decided_by", "as_published", "given", "untestable",
+              "fault", "exhibit", "check"},
              "a claim");
   Claim out;
   out.id = text_at(object, "id");
@@ -198,6 +205,7 @@ Claim claim_from(const json& object) {
     out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
   }
   out.decisions = decisions_from(object);
+  out.given = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
   out.fault = text_at(object, "fault");
   out.exhibit = rows_from(object, "exhibit");
@@ -207,6 +215,18 @@ Claim claim_from(const json& object) {
   if (out.fault.empty() != (out.exhibit.empty() && out.check.empty()))
     fail("a fault comes with an exhibit or a check that shows it");
   return out;
+}
+
+// What a claim takes for granted is decided as it is itself: in its setting, or the only one there is.
+void find_given(Claim& claim, const std::vector<Claim>& before) {
+  if (claim.given.empty()) return;
+  const auto other = std::ranges::find(before, claim.given, &Claim::id);
+  if (other == before.end() || other->decisions.empty())
+    fail("given names a claim before it that rows decide, not " + claim.given);
+  for (auto& decision : claim.decisions) {
+    const auto like = std::ranges::find(other->decisions, decision.setting, &Decision::setting);
+    decision.given = {like != other->decisions.end() ? like->rule : other->decisions.front().rule};
+  }
 }
 
 }  // namespace
@@ -221,6 +241,7 @@ std::vector<Claim> parse_claims(std::string_view text, const std::string& name) 
       at = entry.is_object() ? entry.value("id", "") : "";
       Claim claim = claim_from(entry);
       if (std::ranges::find(out, claim.id, &Claim::id) != out.end()) fail("a second claim of this id");
+      find_given(claim, out);
       out.push_back(std::move(claim));
     }
   } catch (const json::exception& error) {

@@ -16,12 +16,14 @@ namespace clweave {
 namespace {
 
 std::string verdict_text(Verdict verdict) {
-  constexpr std::array texts = {"holds", "fails", "within noise", "not testable", "void"};
+  constexpr std::array texts = {"holds",     "fails",        "within noise", "not measured",
+                                "undecided", "not testable", "void"};
   return texts.at(static_cast<std::size_t>(verdict));
 }
 
 std::string painted(Verdict verdict) {
-  constexpr std::array styles = {Style::green, Style::red, Style::yellow, Style::dim, Style::cyan};
+  constexpr std::array styles = {Style::green,  Style::red, Style::yellow, Style::dim,
+                                 Style::yellow, Style::dim, Style::cyan};
   return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)));
 }
 
@@ -33,10 +35,13 @@ std::string unit_of(const Claim& claim) {
   return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
 }
 
-std::string found_text(const Ruling& ruling) {
-  const std::string verdict = painted(ruling.verdict);
-  if (!ruling.number) return verdict;
-  return verdict + " " + number_text(ruling.number->value, ruling.decision->rule.unit);
+// Devices differ in the sizes that they were given, so that these stand beside the numbers.
+std::string found_text(const Ruling& ruling, bool with_place) {
+  std::string text = painted(ruling.verdict);
+  if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
+  if (ruling.cached) text += " cached";
+  if (with_place && !ruling.place.empty()) text += " at " + ruling.place;
+  return text;
 }
 
 std::string asked_text(const Rule& rule) {
@@ -113,7 +118,7 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
     for (const auto& device : all) {
       for (const auto setting : settings) {
         const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], setting);
-        cells.push_back(ruling != nullptr ? found_text(*ruling) : "");
+        cells.push_back(ruling != nullptr ? found_text(*ruling, !one) : "");
       }
     }
     cells.push_back(claim.id);
@@ -136,17 +141,19 @@ std::vector<std::string> tallies(const DeviceRulings& device) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& what, const auto& belongs) {
     std::map<Verdict, int> counts;
-    int all = 0;
+    int all = 0, cached = 0;
     for (const auto& ruling : device.rulings) {
       if (!belongs(ruling)) continue;
       ++counts[ruling.verdict];
       ++all;
+      cached += ruling.cached && ruling.number ? 1 : 0;
     }
     std::vector<std::string> parts;
     for (const auto verdict : {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence,
-                               Verdict::not_testable}) {
+                               Verdict::undecided, Verdict::not_measured, Verdict::not_testable}) {
       if (counts[verdict] > 0) parts.push_back(fmt::format("{} {}", counts[verdict], verdict_text(verdict)));
     }
+    if (cached > 0) parts.push_back(fmt::format("{} of these on rows that fit a cache", cached));
     if (all > 0) out.push_back(fmt::format("{} {}: {}", all, what, fmt::join(parts, ", ")));
   };
   for (const auto setting : settings) {
@@ -190,30 +197,37 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
   }
 }
 
-// What fails for a reason of its own, then what only waits for a run.
+// What nothing can be said of for a reason of its own, then what only waits for a run.
 void add_untested(const DeviceRulings& device, Report& out) {
-  std::vector<std::string> unmeasured;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> waiting;  // by note and --set
   bool headed = false;
   const auto head = [&] {
     if (headed) return;
     headed = true;
     out.line();
-    out.line(paint("not testable on " + device.device, Style::bold));
+    out.line(paint("no verdict on " + device.device, Style::bold));
   };
   for (const auto& ruling : device.rulings) {
-    if (ruling.verdict != Verdict::not_testable) continue;
+    if (ruling.verdict != Verdict::not_measured && ruling.verdict != Verdict::undecided &&
+        ruling.verdict != Verdict::not_testable)
+      continue;
     head();
-    if (ruling.note == no_rows) {
-      if (unmeasured.empty() || unmeasured.back() != ruling.claim->id) unmeasured.push_back(ruling.claim->id);
+    if (ruling.note == no_rows || ruling.note == in_cache) {
+      auto& ids = waiting[{ruling.note, ruling.set}];
+      if (ids.empty() || ids.back() != ruling.claim->id) ids.push_back(ruling.claim->id);
     } else {
       out.line(fmt::format("  {}  {}", paint(ruling.claim->id, Style::dim), ruling.note));
     }
   }
-  if (unmeasured.empty()) return;
-  out.line(
-      fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(unmeasured, ", ")), Style::dim), no_rows));
-  out.command(
-      fmt::format("    clweave run --device \"{}\" --claim {}", device.device, fmt::join(unmeasured, ",")));
+  for (const auto& [why, ids] : waiting) {
+    const auto& [note, set] = why;
+    const bool decidable = note != in_cache || !set.empty();
+    out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), note,
+                         decidable ? "" : ", nor is a larger size part of the claim"));
+    if (decidable)
+      out.command(fmt::format("    clweave run --device \"{}\" --claim {}{}", device.device,
+                              fmt::join(ids, ","), set));
+  }
 }
 
 void add_cases(const DeviceRulings& device, Report& out) {
@@ -231,9 +245,9 @@ void add_cases(const DeviceRulings& device, Report& out) {
 }
 
 const char* remark =
-    "As published: launched as in the source. At its best: by the fastest of the launches tried, as many for "
-    "each "
-    "side.\n"
+    "As published: launched as in the source. At its best: the same problem by the fastest of the launches "
+    "tried,\n"
+    "as many for each side. cached: some buffers fit the device's cache.\n"
     "A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know "
     "nothing\n"
     "of the noise between runs: clweave run --claims --runs 5 does.";
@@ -248,7 +262,8 @@ namespace {
 
 void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
   out.columns({"device", "claim", "setting", "verdict", "value", "low", "high", "unit", "asked", "note",
-               "runs", "published", "evidence", "exhibit", "statement", "source", "command", "cases"});
+               "cached", "runs", "published", "evidence", "exhibit", "statement", "source", "command",
+               "cases"});
   for (const auto& device : devices) {
     for (const auto& r : device.rulings) {
       const Claim& claim = *r.claim;
@@ -258,7 +273,7 @@ void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
       out.row({device.name, claim.id, r.decision != nullptr ? text_of(r.decision->setting) : "",
                verdict_text(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
                unit_of(claim), r.decision != nullptr ? asked_text(r.decision->rule) : "", r.note,
-               r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
+               r.cached ? "yes" : "", r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
                claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit, claim.statement, claim.source,
                r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
     }
@@ -271,9 +286,13 @@ nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
     auto rulings = nlohmann::json::array();
     for (const auto& r : device.rulings) {
       const Claim& claim = *r.claim;
-      nlohmann::json entry = {{"claim", claim.id},      {"statement", claim.statement},
-                              {"source", claim.source}, {"verdict", verdict_text(r.verdict)},
-                              {"note", r.note},         {"runs", r.cases.empty() ? 0 : r.runs},
+      nlohmann::json entry = {{"claim", claim.id},
+                              {"statement", claim.statement},
+                              {"source", claim.source},
+                              {"verdict", verdict_text(r.verdict)},
+                              {"note", r.note},
+                              {"cached", r.cached},
+                              {"runs", r.cases.empty() ? 0 : r.runs},
                               {"cases", r.cases}};
       if (r.decision != nullptr) entry["setting"] = text_of(r.decision->setting);
       if (r.number) {

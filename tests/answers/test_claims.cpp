@@ -153,7 +153,7 @@ TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
 
 TEST(Claims, WithoutRowsTheCommandIsNamedThatWouldMeasureThem) {
   const Ruled ruled(claim(plain_over_twill), {row({}, 1)});
-  EXPECT_EQ(ruled.verdict(), Verdict::not_testable);
+  EXPECT_EQ(ruled.verdict(), Verdict::not_measured);
   EXPECT_EQ(ruled.ruling.note, no_rows);
   EXPECT_EQ(ruled.ruling.command, "clweave run --device \"Loom 1\" --claim t-1");
   EXPECT_FALSE(ruled.ruling.number);
@@ -212,22 +212,73 @@ TEST(Claims, RowsOfAnotherDefaultCountWhereThereIsNoneOfTodaysAndNoChoice) {
   Axes other = plain;
   other.group = "256";
   EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(other, 1.1), row(twill, 1)}).verdict(),
-            Verdict::not_testable);
+            Verdict::not_measured);
   // What is computed is no matter of defaults.
   plain.type = twill.type = "double";
   EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(),
-            Verdict::not_testable);
+            Verdict::not_measured);
 }
 
-TEST(Claims, WhatIsTriedCountsAtItsBest) {
+TEST(Claims, WhatIsTriedCountsAtItsBestAndNothingElseDoes) {
   const std::string json = claim(
-      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64]}}, "above": 1)");
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)");
   auto records = two(2, 1);
+  EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_measured) << "one of two launches is missing";
+  EXPECT_EQ(Ruled(json, records).ruling.note, no_rows);
   records.push_back(row({"twill", "int", "64", "256"}, 0.5));
   const Ruled ruled(json, records);
   EXPECT_DOUBLE_EQ(ruled.value(), 4);
   EXPECT_THAT(ruled.ruling.cases,
               ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/256/corrected"));
+  records.push_back(row({"twill", "int", "64", "128"}, 0.1));
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 4) << "of a longer search";
+  records[2] = failed({"twill", "int", "64", "256"}, "unsupported", "no shuttle");
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 2) << "it was tried";
+}
+
+TEST(Claims, RowsThatFitACacheAreMarkedAndSayNothingOfMemory) {
+  const std::string sized =
+      R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": {"largest": [64, 1024]}},
+         "to": {"family": "loom", "kernel": "twill", "n": {"largest": [64, 1024]}})";
+  auto records = two(2, 1);
+  EXPECT_FALSE(Ruled(claim(sized), records).ruling.cached);
+  records[1].cached = "yes";
+  const Ruled marked(claim(sized), records);
+  EXPECT_TRUE(marked.ruling.cached);
+  EXPECT_EQ(marked.verdict(), Verdict::holds);
+  const std::string of_memory = claim(sized + R"(, "memory": true)");
+  const Ruled refused(of_memory, records);
+  EXPECT_EQ(refused.verdict(), Verdict::undecided);
+  EXPECT_FALSE(refused.ruling.number);
+  EXPECT_EQ(refused.ruling.note, in_cache);
+  EXPECT_EQ(refused.ruling.command, "clweave run --device \"Loom 1\" --claim t-1 --set n=1024");
+  records.push_back(row({"plain", "int", "1024"}, 3));
+  records.push_back(row({"twill", "int", "1024"}, 1));
+  EXPECT_DOUBLE_EQ(Ruled(of_memory, records).value(), 3);
+  records[2].cached = "yes";
+  EXPECT_EQ(Ruled(of_memory, records).ruling.command, "") << "no larger size is part of it";
+}
+
+TEST(Claims, WhatIsGivenMustHoldFirst) {
+  const auto claims = parse_claims(
+      R"([{"id": "t-1", "statement": "Satin is fast", "source": "Jacquard 1804",
+           "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "satin"}, "above": 1}},
+          {"id": "t-2", "statement": "by its float", "source": "Jacquard 1804", "given": "t-1",
+           "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1}}])",
+      "test");
+  const auto ruling = [&](std::vector<Record> records) {
+    const ResultsSet results = results_of(records);
+    const auto rows = device_rows(results);
+    return clweave::rulings_of(claims.at(1), rows.at(0), {loom()}).at(0);
+  };
+  auto records = two(2, 1);
+  EXPECT_EQ(ruling(records).verdict, Verdict::not_measured);
+  EXPECT_THAT(claims.at(1).selections(), SizeIs(2)) << "is measured with it";
+  records.push_back(row({"satin"}, 1));
+  EXPECT_EQ(ruling(records).verdict, Verdict::holds);
+  records.back() = row({"satin"}, 3);
+  EXPECT_EQ(ruling(records).verdict, Verdict::undecided);
+  EXPECT_EQ(ruling(records).note, "says something only where t-1 holds");
 }
 
 TEST(Claims, EachKernelMayHaveALaunchOfItsOwn) {
@@ -269,7 +320,7 @@ TEST(Claims, AGainComparesTwoSteps) {
   const std::vector<Record> rows = {row({"plain"}, 10), row({"plain", "int", "64", "128"}, 8),
                                     row({"twill"}, 6), row({"twill", "int", "64", "128"}, 3)};
   EXPECT_DOUBLE_EQ(Ruled(json, rows).value(), 2 / 1.25);
-  EXPECT_EQ(Ruled(json, {rows[0], rows[2], rows[3]}).verdict(), Verdict::not_testable);
+  EXPECT_EQ(Ruled(json, {rows[0], rows[2], rows[3]}).verdict(), Verdict::not_measured);
 }
 
 TEST(Claims, BothSidesAreAtTheLargestSizeThatBothHave) {
@@ -295,10 +346,10 @@ TEST(Claims, OtherMeasurementsAreLeftOut) {
   auto by_host = two(3, 1);
   for (auto& r : by_host) r.timer = Timer::host;
   EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), by_host).value(), 3);
-  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host");
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host type=int n=64");
   by_host.pop_back();
   by_host.push_back(row({"twill"}, 1));
-  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).verdict(), Verdict::not_testable) << "one of each clock";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).verdict(), Verdict::not_measured) << "one of each clock";
   records.push_back(row({"twill"}, 0.1));
   records.back().cache = "cold";
   records.push_back(row({"twill"}, 0.1));
@@ -311,11 +362,11 @@ TEST(Claims, AClaimMustHoldForEveryValueAndAgainstEveryOpponent) {
                "to": {"family": "loom", "kernel": "twill", "group": [64, 128]}, "same": "group", "above": 1)");
   auto records = two(2, 1);
   records.push_back(row({"plain", "int", "64", "128"}, 0.5));
-  EXPECT_EQ(Ruled(same, records).verdict(), Verdict::holds) << "only group 64 is on both sides";
+  EXPECT_EQ(Ruled(same, records).verdict(), Verdict::not_measured) << "only group 64 is on both sides";
   records.push_back(row({"twill", "int", "64", "128"}, 1));
   EXPECT_EQ(Ruled(same, records).verdict(), Verdict::fails);
   EXPECT_DOUBLE_EQ(Ruled(same, records).value(), 0.5);
-  EXPECT_EQ(Ruled(same, records).ruling.note, "group=128");
+  EXPECT_EQ(Ruled(same, records).ruling.note, "type=int n=64: group=128");
 
   const std::string each = claim(
       R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": ["twill", "satin"]},
@@ -323,7 +374,7 @@ TEST(Claims, AClaimMustHoldForEveryValueAndAgainstEveryOpponent) {
   auto rivals = two(2, 1);
   rivals.push_back(row({"satin"}, 1.5));
   EXPECT_NEAR(Ruled(each, rivals).value(), 2 / 1.5, 1e-12);
-  EXPECT_EQ(Ruled(each, rivals).ruling.note, "kernel=satin");
+  EXPECT_EQ(Ruled(each, rivals).ruling.note, "type=int n=64: kernel=satin");
 }
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
@@ -340,70 +391,73 @@ std::vector<Record> along_groups(const std::vector<double>& times, const std::st
   return out;
 }
 
-std::string along(const std::string& number, const std::string& bound, const std::string& more = "") {
-  return claim(R"("number": ")" + number + R"(", "of": {"family": "loom", "group": {"try": [64, 128, 256]}},
-                 "along": "group", )" +
-               bound + more);
-}
+// A rule along as many groups as there are times.
+struct Along {
+  std::string number, bound, more = "";
+
+  Ruled operator()(const std::vector<double>& times) const {
+    std::vector<int> groups;
+    for (std::size_t i = 0; i < times.size(); ++i) groups.push_back(16 << i);
+    return {claim(fmt::format(
+                R"("number": "{}", "of": {{"family": "loom", "group": [{}]}}, "along": "group", {}{})",
+                number, fmt::join(groups, ", "), bound, more)),
+            along_groups(times)};
+  }
+};
 
 TEST(Claims, ATrendRisesWhenNoStepGoesBack) {
-  const std::string rising = along("trend", R"("rising": 1)");
-  EXPECT_EQ(Ruled(rising, along_groups({1, 1.1, 1.2, 1.5})).verdict(), Verdict::holds);
-  EXPECT_EQ(Ruled(rising, along_groups({1, 1.1, 1.2, 1.5})).ruling.note, "1, 1.1, 1.2, 1.5");
-  EXPECT_DOUBLE_EQ(Ruled(rising, along_groups({1, 1.1, 1.2, 1.5})).value(), 1.5);
-  EXPECT_EQ(Ruled(rising, along_groups({1, 1.1, 1.09, 1.5})).verdict(), Verdict::holds)
-      << "back by less than 3 %";
-  EXPECT_EQ(Ruled(rising, along_groups({1, 1.4, 1.2, 1.5})).verdict(), Verdict::fails);
-  EXPECT_EQ(Ruled(rising, along_groups({1, 1.01, 1, 1.01})).verdict(), Verdict::within_noise) << "flat";
-  EXPECT_EQ(Ruled(rising, along_groups({1.5, 1.2, 1.1, 1})).verdict(), Verdict::fails);
-  EXPECT_EQ(Ruled(rising, along_groups({1, 1.5})).verdict(), Verdict::not_testable)
-      << "two places show no shape";
-  EXPECT_EQ(Ruled(along("trend", R"("falling": 1)"), along_groups({1.5, 1.2, 1.1, 1})).verdict(),
-            Verdict::holds);
+  const Along rising{"trend", R"("rising": 1)"};
+  EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).verdict(), Verdict::holds);
+  EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).ruling.note, "type=int n=64: 1, 1.1, 1.2, 1.5");
+  EXPECT_DOUBLE_EQ(rising({1, 1.1, 1.2, 1.5}).value(), 1.5);
+  EXPECT_EQ(rising({1, 1.1, 1.09, 1.5}).verdict(), Verdict::holds) << "back by less than 3 %";
+  EXPECT_EQ(rising({1, 1.4, 1.2, 1.5}).verdict(), Verdict::fails);
+  EXPECT_EQ(rising({1, 1.01, 1, 1.01}).verdict(), Verdict::within_noise) << "flat";
+  EXPECT_EQ(rising({1.5, 1.2, 1.1, 1}).verdict(), Verdict::fails);
+  EXPECT_EQ((Along{"trend", R"("falling": 1)"}({1.5, 1.2, 1.1, 1})).verdict(), Verdict::holds);
 }
 
 TEST(Claims, AnOptimumLiesInsideAndWhereTheClaimSays) {
-  const std::string inside = along("interior", R"("above": 1)"),
-                    at_32 = along("interior", R"("above": 1)", R"(, "at": 32)");
-  EXPECT_EQ(Ruled(inside, along_groups({2, 1, 1.5, 3})).verdict(), Verdict::holds);
-  EXPECT_DOUBLE_EQ(Ruled(inside, along_groups({2, 1, 1.5, 3})).value(), 2);
-  EXPECT_EQ(Ruled(inside, along_groups({2, 1, 1.5, 3})).ruling.note, "best at 32");
-  EXPECT_EQ(Ruled(inside, along_groups({1, 1.5, 2, 3})).verdict(), Verdict::fails);
-  EXPECT_EQ(Ruled(inside, along_groups({1, 0.99, 2, 3})).verdict(), Verdict::within_noise);
-  EXPECT_EQ(Ruled(at_32, along_groups({2, 1, 1.5, 3})).verdict(), Verdict::holds);
-  EXPECT_EQ(Ruled(at_32, along_groups({2, 1.02, 1, 3})).verdict(), Verdict::holds) << "as good as the best";
-  EXPECT_EQ(Ruled(at_32, along_groups({2, 1.5, 1, 3})).verdict(), Verdict::fails);
+  const Along inside{"interior", R"("above": 1)"}, at_32{"interior", R"("above": 1)", R"(, "at": 32)"};
+  EXPECT_EQ(inside({2, 1, 1.5, 3}).verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(inside({2, 1, 1.5, 3}).value(), 2);
+  EXPECT_EQ(inside({2, 1, 1.5, 3}).ruling.note, "type=int n=64: best at 32");
+  EXPECT_EQ(inside({1, 1.5, 2, 3}).verdict(), Verdict::fails);
+  EXPECT_EQ(inside({1, 0.99, 2, 3}).verdict(), Verdict::within_noise);
+  EXPECT_EQ(at_32({2, 1, 1.5, 3}).verdict(), Verdict::holds);
+  EXPECT_EQ(at_32({2, 1.02, 1, 3}).verdict(), Verdict::holds) << "as good as the best";
+  EXPECT_EQ(at_32({2, 1.5, 1, 3}).verdict(), Verdict::fails);
 }
 
 TEST(Claims, AParabolaThroughTheLogarithmFitsOrNot) {
-  const std::string json = along("parabola", R"("above": 0.9)");
-  const Ruled exact(json, along_groups({5, 2, 1, 2, 5}));
+  const Along json{"parabola", R"("above": 0.9)"};
+  const Ruled exact = json({5, 2, 1, 2, 5});
   EXPECT_NEAR(exact.value(), 1, 1e-9);
   EXPECT_EQ(exact.verdict(), Verdict::holds);
   // By hand: 16/14 of 4.8 squares.
-  const Ruled zigzag(json, along_groups({1, 3, 1, 3, 1}));
+  const Ruled zigzag = json({1, 3, 1, 3, 1});
   EXPECT_NEAR(zigzag.value(), 5.0 / 21, 1e-9);
   EXPECT_EQ(zigzag.verdict(), Verdict::fails);
   // Half a parabola, whose least would come later: it only falls.
-  const Ruled falls(json, along_groups({16, 8, 4, 2, 1}));
+  const Ruled falls = json({16, 8, 4, 2, 1});
   EXPECT_GT(falls.value(), 0.95);
   EXPECT_EQ(falls.verdict(), Verdict::fails);
 }
 
 TEST(Claims, LocalMinimaAreDeeperThanTheMargin) {
-  const std::string json = along("minima", R"("above": 1.5)");
-  EXPECT_DOUBLE_EQ(Ruled(json, along_groups({3, 2, 3, 2, 3, 2.99, 3, 4})).value(), 2);
-  EXPECT_EQ(Ruled(json, along_groups({3, 2, 3, 2, 3, 2.99, 3, 4})).verdict(), Verdict::holds);
-  EXPECT_EQ(Ruled(json, along_groups({3, 2, 3, 4, 5, 6, 7, 8})).verdict(), Verdict::fails);
+  const Along json{"minima", R"("above": 1.5)"};
+  EXPECT_DOUBLE_EQ(json({3, 2, 3, 2, 3, 2.99, 3, 4}).value(), 2);
+  EXPECT_EQ(json({3, 2, 3, 2, 3, 2.99, 3, 4}).verdict(), Verdict::holds);
+  EXPECT_EQ(json({3, 2, 3, 4, 5, 6, 7, 8}).verdict(), Verdict::fails);
 }
 
 TEST(Claims, SpreadAndReachAndCrossover) {
-  EXPECT_DOUBLE_EQ(Ruled(along("spread", R"("below": 2)"), along_groups({2, 1, 3})).value(), 3);
-  // 90 % of the best rate, which is 1.
-  EXPECT_DOUBLE_EQ(Ruled(along("reach", R"("below": 2)"), along_groups({3, 1.2, 1.1, 1})).value(), 64);
+  EXPECT_DOUBLE_EQ((Along{"spread", R"("below": 2)"}({2, 1, 3})).value(), 3);
+  // 90 % of the best rate, which is 1, between 1 / 1.25 at 32 and 1 at 64.
+  EXPECT_DOUBLE_EQ((Along{"reach", R"("below": 2)"}({3, 1.25, 1, 1.1})).value(), 48);
   const std::string crossing = claim(
-      R"("number": "crossover", "of": {"family": "loom", "kernel": "twill", "group": {"try": [16]}},
-         "to": {"family": "loom", "group": {"try": [16]}}, "along": "group", "below": 100)");
+      R"("number": "crossover", "of": {"family": "loom", "kernel": "twill", "group": [16, 32, 64, 128]},
+         "to": {"family": "loom", "group": [16, 32, 64, 128]}, "along": "group", "below": 100)");
   auto records = along_groups({1, 2, 3, 4});
   for (const auto& r : along_groups({2, 1, 4, 3}, "twill")) records.push_back(r);
   EXPECT_DOUBLE_EQ(Ruled(crossing, records).value(), 128)
@@ -412,6 +466,38 @@ TEST(Claims, SpreadAndReachAndCrossover) {
   auto never = along_groups({1, 1, 1, 1});
   for (const auto& r : along_groups({2, 2, 2, 2}, "twill")) never.push_back(r);
   EXPECT_EQ(Ruled(crossing, never).verdict(), Verdict::fails);
+}
+
+TEST(Claims, EachStepMustBeOne) {
+  const Along rising{"step", R"("above": 1)"}, falling{"step", R"("below": 1)"};
+  EXPECT_DOUBLE_EQ(rising({1, 1.5, 1.8}).value(), 1.2);
+  EXPECT_EQ(rising({1, 1.5, 1.8}).verdict(), Verdict::holds);
+  EXPECT_EQ(rising({1, 1.5, 1.52, 3}).verdict(), Verdict::within_noise) << "as good as none";
+  EXPECT_EQ(rising({1, 1.5, 1.4, 3}).verdict(), Verdict::fails);
+  EXPECT_DOUBLE_EQ(falling({4, 2, 1.6}).value(), 0.8);
+  EXPECT_EQ(falling({4, 2, 2.2}).verdict(), Verdict::fails);
+}
+
+TEST(Claims, WhatLiesBetweenTwoIsOnALineOfLogarithms) {
+  const auto ruled = [](double seconds) {
+    return Ruled(claim(R"("number": "between", "along": "group", "above": 1,
+                          "of": {"family": "loom", "kernel": "twill", "group": 32},
+                          "to": {"family": "loom", "group": [16, 64]})"),
+                 {row({"twill", "int", "64", "32"}, seconds), row({"plain", "int", "64", "16"}, 4),
+                  row({"plain", "int", "64", "64"}, 1)});
+  };
+  EXPECT_NEAR(ruled(3).value(), 1.5, 1e-12);
+  EXPECT_EQ(ruled(2).verdict(), Verdict::within_noise) << "slower than the one and faster than the other";
+}
+
+TEST(Claims, LittlesLawPredictsFromTheFirstPlaceAndTheBestRate) {
+  const std::string json = claim(R"("number": "little", "along": "group", "quantity": "gb_per_s", "equal": 1,
+      "of": {"family": "loom", "group": [16, 32, 64, 128]},
+      "to": {"family": "loom", "kernel": ["plain", "twill"], "group": [16, 32, 64, 128]})");
+  // 1 of 8 with 16 items: 128 of them are to do; 90 % of 4, its own plateau, are reached with 57.6.
+  auto records = along_groups({1, 0.5, 0.25, 0.25});
+  for (const auto& r : along_groups({1, 0.5, 0.25, 0.125}, "twill")) records.push_back(r);
+  EXPECT_NEAR(Ruled(json, records).value(), 57.6 / 128, 1e-12);
 }
 
 TEST(Claims, ARateIsHigherWhereTheTimeIsLess) {
@@ -443,8 +529,8 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
   EXPECT_THAT(error_of("{}"), HasSubstr("must be a list"));
   EXPECT_EQ(
       error_of(claim(R"("number": "median")")),
-      "file.json: claim t-1: number must be one of crossover, finding, gain, interior, minima, parabola, "
-      "ratio, reach, spread, trend");
+      "file.json: claim t-1: number must be one of between, crossover, finding, gain, interior, little, "
+      "minima, parabola, ratio, reach, spread, step, trend");
   EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"}, "over": 1)")),
               HasSubstr("has no 'over'"));
   EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"})")),
@@ -571,9 +657,10 @@ TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
       axes.insert(axes.end(), rule.same.begin(), rule.same.end());
       for (const auto& axis : axes) {
         EXPECT_NE(family.axis(axis), nullptr) << axis;
-        EXPECT_GT(rule.of.values(axis).size(), 1U) << axis << " has one value alone";
+        const Rows& rows = rule.kind == Rule::Kind::between ? rule.to : rule.of;
+        EXPECT_GT(rows.values(axis).size(), 1U) << axis << " has one value alone";
       }
-      EXPECT_TRUE(rule.each.empty() || !rule.to.values(rule.each).empty());
+      for (const auto& axis : rule.each) EXPECT_FALSE(rule.to.values(axis).empty()) << axis;
     }
   }
 }
@@ -671,14 +758,15 @@ TEST(ClaimsOutput, OneDevice) {
   const auto records = without_noise();
   EXPECT_EQ(shown(report_of(all_rulings(claims, records), true), "text"),
             R"(Loom 1, Invented, driver 1.2
-2 published claims as published: 1 holds, 1 not testable
+2 published claims as published: 1 holds, 1 not measured
 
-statement        as published  at its best  claim  asked      at  published
-───────────────────────────────────────────────────────────────────────────────────
-Twill is faster  holds 2x                   t-1    > 1x ±3 %      1.5x Loom 0, void
-Satin shines     not testable               t-2    < 1x ±3 %
+statement        as published  at its best  claim  asked      at             published
+──────────────────────────────────────────────────────────────────────────────────────────────
+Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.5x Loom 0, void
+Satin shines     not measured               t-2    < 1x ±3 %
 
-As published: launched as in the source. At its best: by the fastest of the launches tried, as many for each side.
+As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
+as many for each side. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
 of the noise between runs: clweave run --claims --runs 5 does.
 
@@ -687,12 +775,12 @@ published evidence that is void
     Loom 1: 1 of 1 rows wrong: 2 of 64 elements correct
     repeat it: clweave run --no-ceiling --claim t-1 --where form=published
 
-not testable on Loom 1
+no verdict on Loom 1
   t-2  rows are missing
     clweave run --device "Loom 1" --claim t-2
 
 rows of Loom 1
-  t-1 as published  2x, at its only size, 1 run
+  t-1 as published  2x, type=int n=64, 1 run
     loom/plain/int/64/64/corrected
     loom/twill/int/64/64/corrected
 )");
@@ -707,16 +795,17 @@ TEST(ClaimsOutput, SeveralDevicesSideBySide) {
   }
   EXPECT_THAT(shown(report_of(all_rulings(claims, records), false), "markdown"),
               testing::StartsWith(R"(A  Loom 1, Invented, driver 1.2  
-   2 published claims as published: 1 holds, 1 not testable  
+   2 published claims as published: 1 holds, 1 not measured  
 B  Loom 2, Invented, driver 1.2  
-   2 published claims as published: 1 fails, 1 not testable  
+   2 published claims as published: 1 fails, 1 not measured  
 
 | statement | A as published | A at its best | B as published | B at its best | claim | published |
 | --- | --- | --- | --- | --- | --- | --- |
 | Twill is faster | holds 2x |  | fails 0.5x |  | t-1 | 1.5x Loom 0, void |
-| Satin shines | not testable |  | not testable |  | t-2 |  |
+| Satin shines | not measured |  | not measured |  | t-2 |  |
 
-As published: launched as in the source. At its best: by the fastest of the launches tried, as many for each side.
+As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
+as many for each side. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
 of the noise between runs: clweave run --claims --runs 5 does.  
 )"));
@@ -727,18 +816,31 @@ TEST(ClaimsOutput, Csv) {
   const auto records = without_noise();
   EXPECT_EQ(
       shown(report_of(all_rulings(claims, records), false), "csv"),
-      R"(device,claim,setting,verdict,value,low,high,unit,asked,note,runs,published,evidence,exhibit,statement,source,command,cases
-"Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
-"Loom 1, Invented, driver 1.2",t-2,as published,not testable,,,,x,< 1x ±3 %,rows are missing,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
+      R"(device,claim,setting,verdict,value,low,high,unit,asked,note,cached,runs,published,evidence,exhibit,statement,source,command,cases
+"Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,type=int n=64,,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
+"Loom 1, Invented, driver 1.2",t-2,as published,not measured,,,,x,< 1x ±3 %,rows are missing,,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
 )");
+}
+
+TEST(ClaimsOutput, RowsThatFitACacheAreSaidToInEveryFormat) {
+  const auto claims = parse_claims(two_claims, "test");
+  auto records = without_noise();
+  records[1].cached = "yes";
+  const Report report = report_of(all_rulings(claims, records), false);
+  EXPECT_THAT(shown(report, "text"),
+              AllOf(HasSubstr("holds 2x cached"), HasSubstr("1 of these on rows that fit a cache")));
+  EXPECT_THAT(shown(report, "markdown"), HasSubstr("| holds 2x cached |"));
+  EXPECT_THAT(shown(report, "csv"), HasSubstr("type=int n=64,yes,1,"));
+  EXPECT_THAT(shown(report, "json"), HasSubstr(R"("cached": true)"));
 }
 
 TEST(ClaimsOutput, JsonHasWhatTheCsvHas) {
   const auto claims = parse_claims(two_claims, "test");
   const auto records = without_noise();
   const std::string json = shown(report_of(all_rulings(claims, records), false), "json");
-  EXPECT_THAT(json, AllOf(HasSubstr(R"("verdict": "holds")"), HasSubstr(R"("value": 2.0)"),
-                          HasSubstr(R"("void": "The shed was shut.")"), HasSubstr(R"("cases": [)")));
+  EXPECT_THAT(json, AllOf(HasSubstr(R"("verdict": "holds")"), HasSubstr(R"("cached": false)"),
+                          HasSubstr(R"("value": 2.0)"), HasSubstr(R"("void": "The shed was shut.")"),
+                          HasSubstr(R"("cases": [)")));
 }
 
 }  // namespace
