@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "answers/claims.hpp"
@@ -197,36 +198,39 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
   }
 }
 
-// What nothing can be said of for a reason of its own, then what only waits for a run.
+// Each reason once, with the claims of which nothing is said for it and the run that would.
 void add_untested(const DeviceRulings& device, Report& out) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> waiting;  // by note and --set
-  bool headed = false;
-  const auto head = [&] {
-    if (headed) return;
-    headed = true;
-    out.line();
-    out.line(paint("no verdict on " + device.device, Style::bold));
+  struct Reason {
+    std::string note, set;
+    std::vector<std::string> ids;
   };
+  std::vector<Reason> reasons;
   for (const auto& ruling : device.rulings) {
     if (ruling.verdict != Verdict::not_measured && ruling.verdict != Verdict::undecided &&
         ruling.verdict != Verdict::not_testable)
       continue;
-    head();
-    if (ruling.note == no_rows || ruling.note == in_cache) {
-      auto& ids = waiting[{ruling.note, ruling.set}];
-      if (ids.empty() || ids.back() != ruling.claim->id) ids.push_back(ruling.claim->id);
-    } else {
-      out.line(fmt::format("  {}  {}", paint(ruling.claim->id, Style::dim), ruling.note));
-    }
+    auto reason = std::ranges::find_if(
+        reasons, [&](const Reason& r) { return r.note == ruling.note && r.set == ruling.set; });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.set, {}});
+    if (reason->ids.empty() || reason->ids.back() != ruling.claim->id)
+      reason->ids.push_back(ruling.claim->id);
   }
-  for (const auto& [why, ids] : waiting) {
-    const auto& [note, set] = why;
-    const bool decidable = note != in_cache || !set.empty();
-    out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), note,
-                         decidable ? "" : ", nor is a larger size part of the claim"));
-    if (decidable)
+  // What only waits for a run comes last.
+  const auto waits = [](const Reason& r) {
+    return r.note == no_rows || (r.note == in_cache && !r.set.empty());
+  };
+  std::stable_partition(reasons.begin(), reasons.end(), std::not_fn(waits));
+  for (const auto& reason : reasons) {
+    if (&reason == &reasons.front()) {
+      out.line();
+      out.line(paint("no verdict on " + device.device, Style::bold));
+    }
+    const bool at_its_end = reason.note == in_cache && reason.set.empty();
+    out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
+                         reason.note, at_its_end ? ", nor is a larger size part of the claim" : ""));
+    if (waits(reason))
       out.command(fmt::format("    clweave run --device \"{}\" --claim {}{}", device.device,
-                              fmt::join(ids, ","), set));
+                              fmt::join(reason.ids, ","), reason.set));
   }
 }
 
