@@ -3,12 +3,7 @@
 # build time:
 #   cmake -DOUT=<file.cpp> -DSOURCE=<repository> -DKERNELS="cl_kernels/a.cl;cl_kernels/shared/b.cl"
 #     -DCLAIMS=claims.json -DPHOTOGRAPH=a.pgm -P embed_kernels.cmake
-# Bytes, not string literals: some compilers cap the length of a literal.
-function(bytes_of path out)
-  file(READ "${path}" hex HEX)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  set(${out} "${bytes}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 bytes_of("${CLAIMS}" claims)
 bytes_of("${PHOTOGRAPH}" photograph)
 set(arrays "constexpr char claims_json[] = {${claims}'\\0'};\n")

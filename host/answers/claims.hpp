@@ -155,6 +155,11 @@ std::optional<Verdict> verdict_of(const Published&, const Claim&);
 inline constexpr const char* no_rows = "rows are missing";
 inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
 
+// For people: "holds"; what was published, then what is thought of it.
+std::string text_of(Verdict);
+std::string text_of(Setting);
+std::string evidence_text(const Claim&);
+
 struct DeviceRulings {
   std::string device, name;  // name: with platform and driver
   std::vector<Ruling> rulings;

@@ -14,22 +14,22 @@
 
 namespace clweave {
 
-namespace {
-
-std::string verdict_text(Verdict verdict) {
+std::string text_of(Verdict verdict) {
   constexpr std::array texts = {"holds",     "fails",        "within noise", "not measured",
                                 "undecided", "not testable", "void"};
   return texts.at(static_cast<std::size_t>(verdict));
 }
 
+std::string text_of(Setting setting) {
+  return setting == Setting::as_published ? "as published" : "at its best";
+}
+
+namespace {
+
 std::string painted(Verdict verdict) {
   constexpr std::array styles = {Style::green,  Style::red, Style::yellow, Style::dim,
                                  Style::yellow, Style::dim, Style::cyan};
-  return paint(verdict_text(verdict), styles.at(static_cast<std::size_t>(verdict)));
-}
-
-const char* text_of(Setting setting) {
-  return setting == Setting::as_published ? "as published" : "at its best";
+  return paint(text_of(verdict), styles.at(static_cast<std::size_t>(verdict)));
 }
 
 std::string unit_of(const Claim& claim) {
@@ -66,17 +66,20 @@ std::string published_text(const Claim& claim) {
   for (const auto& p : claim.published) {
     const auto verdict = verdict_of(p, claim);
     parts.push_back(fmt::format("{} {}{}", number_text(p.value, unit_of(claim)), p.device,
-                                verdict ? ": " + verdict_text(*verdict) : ""));
+                                verdict ? ": " + text_of(*verdict) : ""));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What was published, then what is thought of it.
+}  // namespace
+
 std::string evidence_text(const Claim& claim) {
   std::string text = published_text(claim);
   if (claim.fault.empty()) return text;
   return text.empty() ? "void" : text + ", void";
 }
+
+namespace {
 
 // The rulings of one device, by claim.
 std::vector<std::vector<const Ruling*>> by_claim(const DeviceRulings& device) {
@@ -152,7 +155,7 @@ std::vector<std::string> tallies(const DeviceRulings& device) {
     std::vector<std::string> parts;
     for (const auto verdict : {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence,
                                Verdict::undecided, Verdict::not_measured, Verdict::not_testable}) {
-      if (counts[verdict] > 0) parts.push_back(fmt::format("{} {}", counts[verdict], verdict_text(verdict)));
+      if (counts[verdict] > 0) parts.push_back(fmt::format("{} {}", counts[verdict], text_of(verdict)));
     }
     if (cached > 0) parts.push_back(fmt::format("{} of these on rows that fit a cache", cached));
     if (all > 0) out.push_back(fmt::format("{} {}: {}", all, what, fmt::join(parts, ", ")));
@@ -275,7 +278,7 @@ void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
         return r.number ? fmt::format("{}", *r.number.*member) : std::string();
       };
       out.row({device.name, claim.id, r.decision != nullptr ? text_of(r.decision->setting) : "",
-               verdict_text(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
+               text_of(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
                unit_of(claim), r.decision != nullptr ? asked_text(r.decision->rule) : "", r.note,
                r.cached ? "yes" : "", r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
                claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit, claim.statement, claim.source,
@@ -293,7 +296,7 @@ nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
       nlohmann::json entry = {{"claim", claim.id},
                               {"statement", claim.statement},
                               {"source", claim.source},
-                              {"verdict", verdict_text(r.verdict)},
+                              {"verdict", text_of(r.verdict)},
                               {"note", r.note},
                               {"cached", r.cached},
                               {"runs", r.cases.empty() ? 0 : r.runs},
@@ -309,7 +312,7 @@ nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
       auto published = nlohmann::json::array();
       for (const auto& p : claim.published) {
         published.push_back({{"device", p.device}, {"value", p.value}, {"note", p.note}});
-        if (const auto verdict = verdict_of(p, claim)) published.back()["verdict"] = verdict_text(*verdict);
+        if (const auto verdict = verdict_of(p, claim)) published.back()["verdict"] = text_of(*verdict);
       }
       entry["published"] = published;
       if (!claim.fault.empty())

@@ -11,27 +11,35 @@ namespace clweave {
 
 const std::vector<ShownQuantity>& shown_quantities() {
   static const std::vector<ShownQuantity> all = {
-      {"rate", "GB/s, of arithmetic Gop/s", [](const RunTime& run, double, double) { return run.rate(); },
-       ""},
-      {"ms", "ms", [](const RunTime& run, double, double) { return Number(1e3 * run.time_s); }, ""},
-      {"gb", "GB/s", [](const RunTime& run, double, double) { return run.gb_per_s; }, ""},
-      {"gop", "Gop/s", [](const RunTime& run, double, double) { return run.gflop_per_s; }, ""},
-      {"items", "G items/s", [](const RunTime& run, double, double) { return run.gitems_per_s; }, ""},
+      {"rate", "GB/s, of arithmetic Gop/s", [](const RunTime& run, double, double) { return run.rate(); }, "",
+       "", false},
+      {"ms", "ms", [](const RunTime& run, double, double) { return Number(1e3 * run.time_s); }, "", "ms",
+       true},
+      {"ns", "ns per item",
+       [](const RunTime& run, double, double) {
+         return run.gitems_per_s && *run.gitems_per_s > 0 ? Number(1 / *run.gitems_per_s) : Number();
+       },
+       "", "ns", true},
+      {"gb", "GB/s", [](const RunTime& run, double, double) { return run.gb_per_s; }, "", "GB/s", false},
+      {"gop", "Gop/s", [](const RunTime& run, double, double) { return run.gflop_per_s; }, "", "Gop/s",
+       false},
+      {"items", "G items/s", [](const RunTime& run, double, double) { return run.gitems_per_s; }, "",
+       "G items/s", false},
       {"of_ceiling", "% of the ceiling",
        [](const RunTime& run, double, double) {
          return run.of_ceiling ? Number(100 * *run.of_ceiling) : Number();
        },
-       ""},
+       "", "%", false},
       {"speedup", "times as fast as the first row of the column",
        [](const RunTime& run, double reference_s, double) {
          return reference_s > 0 ? Number(reference_s / run.time_s) : Number();
        },
-       "x"},
+       "x", "x", false},
       {"slowdown", "time over the best of the table",
        [](const RunTime& run, double, double best_s) {
          return best_s > 0 ? Number(run.time_s / best_s) : Number();
        },
-       "x"}};
+       "x", "x", true}};
   return all;
 }
 

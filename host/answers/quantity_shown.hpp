@@ -14,6 +14,8 @@ struct ShownQuantity {
   // Of a run. `reference_s`: of the first row in its column; `best_s`: the least of the table.
   Number (*of)(const RunTime&, double reference_s, double best_s);
   const char* suffix;  // behind each number
+  const char* unit;    // as number_text takes it; empty: GB/s or Gop/s, as the rows are
+  bool of_time;        // grows with the time: else falls with it
 };
 
 const std::vector<ShownQuantity>& shown_quantities();

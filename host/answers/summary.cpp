@@ -124,8 +124,32 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
   if (!table.empty()) out.table(std::move(table));
 }
 
-// A line for each kind of what was odd: how many cases, and the first of them.
-void add_odd(Report& out, const DeviceResults& device) {
+void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
+  out.line();
+  const std::string platform = device.platform.substr(0, device.platform.find(", "));
+  out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
+                       cut(platform, 30, "~"), cut(device.driver, 20, "~")));
+  std::vector<std::string> ceilings;
+  for (const auto& [ceiling, best] : device.ceilings)
+    ceilings.push_back(fmt::format("{} {}", ceiling, number_text(best, unit_of(ceiling))));
+  if (!ceilings.empty()) out.line(fmt::format("ceilings: {}", fmt::join(ceilings, ", ")));
+  out.line();
+  add_families(out, device, families);
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [how, count] : device.counts())
+    counts[(how.first ? "exhibit " : "") + text_of(how.second)] = count;
+  std::vector<std::string> totals;
+  for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
+  out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
+  // Two lines of a hundred columns at most: reasons may be long, and the screen is not.
+  for (const auto& odd : odd_of(device))
+    out.line("  " + paint(cut(odd.text, 180, "~"), odd.failure ? Style::red : Style::dim));
+}
+
+}  // namespace
+
+std::vector<Oddity> odd_of(const DeviceResults& device) {
+  std::vector<Oddity> out;
   struct Odd {
     const char* what;
     bool (*is)(const CaseTimes&, const RunTime*);
@@ -162,32 +186,10 @@ void add_odd(Report& out, const DeviceResults& device) {
       const std::string reason = first->reason.substr(0, first->reason.find('\n'));
       line += fmt::format(", {}{}{}", first->status, reason.empty() ? "" : ": ", reason);
     }
-    // Two lines of a hundred columns at most: reasons may be long, and the screen is not.
-    out.line("  " + paint(cut(line, 180, "~"), kind.bad ? Style::red : Style::dim));
+    out.push_back({std::move(line), kind.bad});
   }
+  return out;
 }
-
-void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
-  out.line();
-  const std::string platform = device.platform.substr(0, device.platform.find(", "));
-  out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
-                       cut(platform, 30, "~"), cut(device.driver, 20, "~")));
-  std::vector<std::string> ceilings;
-  for (const auto& [ceiling, best] : device.ceilings)
-    ceilings.push_back(fmt::format("{} {}", ceiling, number_text(best, unit_of(ceiling))));
-  if (!ceilings.empty()) out.line(fmt::format("ceilings: {}", fmt::join(ceilings, ", ")));
-  out.line();
-  add_families(out, device, families);
-  std::map<std::string, std::size_t> counts;
-  for (const auto& [how, count] : device.counts())
-    counts[(how.first ? "exhibit " : "") + text_of(how.second)] = count;
-  std::vector<std::string> totals;
-  for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
-  out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
-  add_odd(out, device);
-}
-
-}  // namespace
 
 Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
                   const std::vector<std::string>& files) {

@@ -12,6 +12,13 @@ namespace clweave {
 
 struct Family;
 
+// What of a device's rows was odd, a line for each kind: how many cases, and the first of them.
+struct Oddity {
+  std::string text;
+  bool failure = false;
+};
+std::vector<Oddity> odd_of(const DeviceResults&);
+
 // `files` hold the rows; none where they went to stdout. Of each device no more than 40 lines of 100 columns.
 Report summary_of(const ResultsSet&, const std::vector<Family>&, const std::vector<std::string>& files);
 

@@ -182,6 +182,12 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));
   run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
+  run->add_option_function<std::string>(
+         "--report", [&out](const std::string& file) { out.report = file; },
+         "At the end, an HTML page of all results [beside the first CSV]")
+      ->type_name("FILE")
+      ->expected(0, 1)
+      ->take_last();
   run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
@@ -196,7 +202,8 @@ CLI::App* add_run(CLI::App& app, Options& out) {
   add_claims(*run, out.claims, out.claims_file);
   run->parse_complete_callback([run, &out] {
     for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
-      if (option->get_name() != "--resume" && option->get_name() != "--dry-run")
+      if (option->get_name() != "--resume" && option->get_name() != "--dry-run" &&
+          option->get_name() != "--report")
         throw Error(Kind::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
     }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/reading.hpp"
 
-#include <deque>
+#include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
 #include "base/tell.hpp"
 
 namespace clweave {
@@ -17,6 +25,20 @@ const ResultsSet& read_with_notes(const std::vector<std::string>& files,
   const ResultsSet& out = kept.emplace_back(read_results(files, families));
   tell_notes(out.notes);
   return out;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  const std::filesystem::path whole = path;
+  std::error_code ignored;
+  if (whole.has_parent_path()) std::filesystem::create_directories(whole.parent_path(), ignored);
+  const std::string part = path + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << text;
+  file.close();
+  if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
+  const std::string why = std::strerror(errno);
+  std::filesystem::remove(part, ignored);
+  throw Error(Kind::io, fmt::format("cannot write {}: {}", path, why));
 }
 
 }  // namespace clweave

@@ -15,4 +15,7 @@ void tell_notes(const std::vector<std::string>&);
 // takes a second, for nothing.
 const ResultsSet& read_with_notes(const std::vector<std::string>& files, const std::vector<Family>&);
 
+// The whole file or nothing of it: a full disk leaves no half of it. Makes its folder. Throws `io`.
+void write_file(const std::string& path, const std::string& text);
+
 }  // namespace clweave

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,6 +20,7 @@
 #include "commands/listing.hpp"
 #include "commands/measuring.hpp"
 #include "commands/replay.hpp"
+#include "commands/reporting.hpp"
 #include "results/provenance.hpp"
 #include "suite/tuned_store.hpp"
 
@@ -105,6 +107,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
     own_file = again->csv.empty();
     again->csv = options.resume;
     again->dry_run = options.dry_run;
+    if (options.report) again->report = options.report;
     options = *again;
   }
   if (names_stdout(options.csv)) options.csv = "-";
@@ -113,6 +116,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
   if (!options.replay.empty()) {
     Replay replay = replay_of(options, families);
     common_jobs.push_back(std::move(replay.job));
+    replay.options.report = options.report;
     options = std::move(replay.options);
   } else if (options.run_claims) {
     claims = chosen_claims(load_claims(options.claims_file), options.claims);
@@ -186,6 +190,13 @@ int run(Options options, const std::vector<std::string>& arguments) {
   } catch (const Error& error) {
     // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
     if (error.kind != Kind::closed && !stdout_is_csv) throw;
+  }
+  if (options.report && files.front() != "-") {
+    std::string page = *options.report;
+    if (page.empty()) page = std::filesystem::path(files.front()).replace_extension(".html").string();
+    write_report({.files = files, .against = {}, .out = page});
+  } else if (options.report) {
+    tell("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
   }
   return code;
 }

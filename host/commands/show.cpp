@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // show: results files: the screen that their run ended in, or the families' tables and curves.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
 #include "answers/family_table.hpp"
+#include "answers/graph.hpp"
 #include "answers/quantity_shown.hpp"
 #include "answers/summary.hpp"
+#include "answers/svg.hpp"
 #include "base/error.hpp"
+#include "base/exit.hpp"
 #include "commands/command.hpp"
 #include "commands/reading.hpp"
 #include "suite/family.hpp"
+#include "suite/selection.hpp"
 
 namespace clweave::commands {
 
@@ -21,13 +26,55 @@ struct Options {
   std::string format = "text";
   TableChoice choice;
   bool all = false;
+  std::string svg;    // a picture
+  std::string chart;  // of that name; empty: the family's first
 };
 
+// The family's own chart, or the one that rows, columns and quantity ask for.
+std::string picture(const Options& options, const ResultsSet& set, const std::vector<Family>& families) {
+  const TableChoice& choice = options.choice;
+  if (choice.families.size() != 1)
+    throw Error(Kind::usage, "--plot FILE.svg draws one family: name it with --family");
+  const Family& family = *chosen_families(families, choice.families).front();
+  const auto devices = measured(set);
+  const auto names = device_labels(devices);
+  if (!choice.rows.empty() || !choice.columns.empty() || !choice.quantity.empty()) {
+    Graph graph{.name = "table", .x = choice.columns, .series = choice.rows};
+    if (graph.x.empty()) graph.x = family.view.columns;
+    if (graph.series.empty()) graph.series = family.view.rows;
+    graph.quantity = choice.quantity.empty() ? family.view.quantity : choice.quantity;
+    for (const auto* axes : {&graph.x, &graph.series}) {
+      for (const auto& axis : *axes) {
+        if (family.axis(axis) == nullptr)
+          throw Error(Kind::usage, fmt::format("family {} has no axis {}", family.name, axis));
+      }
+    }
+    return svg_of(drawn(graph, family, set), devices, names);
+  }
+  const auto graphs = graphs_of(family, set);
+  std::vector<std::string> known;
+  for (const auto& graph : graphs) {
+    known.push_back("'" + graph.graph.name + "'");
+    if (options.chart.empty() || options.chart == graph.graph.name) return svg_of(graph, devices, names);
+  }
+  throw Error(Kind::usage,
+              known.empty()
+                  ? fmt::format("too few cases of family {} for a chart", family.name)
+                  : fmt::format("there is no chart '{}' of family {} here; there {} {}", options.chart,
+                                family.name, known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+}
+
 int show(const Options& options) {
+  if (options.files.empty()) throw Error(Kind::usage, "FILE is required: a CSV of clweave run");
   const auto& families = all_families();
   const ResultsSet& set = read_with_notes(options.files, families);
   if (measured(set).empty())
     throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
+  if (!options.svg.empty()) {
+    write_file(options.svg, picture(options, set, families));
+    return fine;
+  }
+  if (!options.chart.empty()) throw Error(Kind::usage, "--chart is for pictures: add --plot FILE.svg");
   if (options.all || options.choice != TableChoice())
     return print(family_tables(set, families, options.choice), options.format);
   std::vector<const Family*> every;
@@ -46,6 +93,7 @@ Command show(CLI::App& app) {
       "Results files: the screen that a run ends in; with options the tables of families, of one device, or "
       "kernel by device of several");
   add_files(*command, options->files);
+  command->get_option("FILE")->required(false);  // the word behind --plot may be one
   add_families(*command, options->choice.families, "Only these families [all]");
   command->add_option("--rows", options->choice.rows, "Axes down the table, or device [the family's own]")
       ->delimiter(',')
@@ -61,7 +109,26 @@ Command show(CLI::App& app) {
       ->add_option("--quantity", options->choice.quantity,
                    fmt::format("What the cells show: {} [the family's own]", fmt::join(names, ", ")))
       ->type_name("WHAT");
-  command->add_flag("--plot", options->choice.plot, "Curves over the columns, or over the rows, or bars");
+  command
+      ->add_option_function<std::string>(
+          "--plot",
+          [options = options.get()](const std::string& file) {
+            if (file.ends_with(".svg"))
+              options->svg = file;
+            else
+              options->choice.plot = true;
+            // Behind --plot a word may also be a results file.
+            if (!file.empty() && !file.ends_with(".svg")) options->files.push_back(file);
+          },
+          "Curves over the columns, or over the rows, or bars; into FILE.svg: a chart of one family, with a "
+          "panel for "
+          "each device")
+      ->type_name("[FILE.svg]")
+      ->expected(0, 1);
+  command
+      ->add_option("--chart", options->chart,
+                   "Of several charts of the family the one of this name [the first]")
+      ->type_name("NAME");
   command->add_flag("--all", options->all, "The tables of every family");
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return show(*options); }};

@@ -262,7 +262,10 @@ Family ceiling() {
                   .quick = quick + caches,
                   .paper = thorough + caches,
                   .full = thorough + caches},
-      .view = {.rows = {"kernel", "type", "trips"}, .columns = {"n"}, .quantity = "rate"},
+      .view = {.rows = {"kernel", "type", "trips"},
+               .columns = {"n"},
+               .quantity = "rate",
+               .chapter = "Roofline"},
       .makes_sense =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");

@@ -212,7 +212,23 @@ Family latency() {
                   .quick = sweeps(large),
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
-      .view = {.rows = {"kernel", "working_set"}, .columns = {"hops"}, .quantity = "items"},
+      .view =
+          {.rows = {"kernel", "working_set"},
+           .columns = {"hops"},
+           .quantity = "items",
+           .chapter = "Access and caches",
+           .graphs = {{.name = "staircase",
+                       .x = {"working_set"},
+                       .series = {"kernel"},
+                       .quantity = "ns",
+                       .where = {"kernel=chase,chase_groups"},
+                       .findings = {"cache_1_bytes", "cache_2_bytes", "memory_latency"},
+                       .marks = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes"}},
+                      {.name = "steps",
+                       .kind = Graph::Kind::bars,
+                       .series = {"kernel"},
+                       .quantity = "ns",
+                       .where = {"kernel=chase_local,launch,round_trip,atomic_chain,atomic_chain_local"}}}},
       .makes_sense =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");

@@ -870,19 +870,24 @@ Family scan() {
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};
   const Values forms = {"inclusive", "exclusive"};
-  return {.name = "scan",
-          .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
-          .axes = axes_of(kernels, types, ops, forms),
-          .presets = presets_of(kernels, types, ops, forms),
-          .view = {.rows = {"kernel", "scan_order", "tuple", "group", "lanes"},
-                   .columns = {"n"},
-                   .quantity = "items"},
-          .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"},
-                      {"auxiliary_bytes", "of memory that the design needs beside input and output"}},
-          .makes_sense = makes_sense,
-          .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
-              []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
-          .findings = findings};
+  return {
+      .name = "scan",
+      .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
+      .axes = axes_of(kernels, types, ops, forms),
+      .presets = presets_of(kernels, types, ops, forms),
+      .view = {.rows = {"kernel", "scan_order", "tuple", "group", "lanes"},
+               .columns = {"n"},
+               .quantity = "items",
+               .chapter = "Scan and compaction",
+               .graphs = {{.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "items"},
+                          {.name = "order", .x = {"scan_order"}, .series = {"kernel"}, .quantity = "items"},
+                          {.name = "tuple", .x = {"tuple"}, .series = {"kernel"}, .quantity = "items"}}},
+      .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"},
+                  {"auxiliary_bytes", "of memory that the design needs beside input and output"}},
+      .makes_sense = makes_sense,
+      .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
+          []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
+      .findings = findings};
 }
 
 }  // namespace clweave

@@ -45,6 +45,12 @@ void check_axes(const Family& family) {
   for (const auto* names : {&family.view.rows, &family.view.columns, &family.view.apart}) {
     for (const auto& name : *names) need_axis(family, name, "the view");
   }
+  for (const auto& graph : family.view.graphs) {
+    for (const auto* names : {&graph.x, &graph.series, &graph.apart}) {
+      for (const auto& name : *names) need_axis(family, name, "graph " + graph.name);
+    }
+    for (const auto& where : graph.where) need_axis(family, setting_of(where).first, "graph " + graph.name);
+  }
 }
 
 void check_sweeps(const Family& family, const std::string& preset) {

@@ -23,7 +23,7 @@
 //     `unsupported`.
 //   - An axis that means nothing in a case (Axis::when) has its default there, so that the case has one id.
 //   - View::rows and ::columns make one table; every combination of the axes in neither is a table of its
-//     own.
+//     own. View::graphs are drawn beside them: View::chapter of the HTML report has them.
 // `clweave check NAME` tries the rules on every case; the tests ask the same (suite/check.hpp).
 #pragma once
 #include <array>
@@ -48,11 +48,34 @@ struct OnCard {
   std::string meaning;  // a few words
 };
 
+// A chart of a family's rows. Cases that differ in an axis named nowhere here are panels of their own, but of
+// launch parameters (Axis::tunable) the fastest count.
+struct Graph {
+  enum class Kind {
+    lines,     // a curve over x for each of `series`
+    heat,      // a cell for each x of each series, shaded by the quantity
+    bars,      // one for each of `series`, in the family's order
+    launches,  // a point for every case, in the order of `series`, then of x: its number is the abscissa
+  };
+  std::string name;  // a few words
+  Kind kind = Kind::lines;
+  std::vector<std::string> x = {};                   // axes; of lines a number, or the product of several
+  std::vector<std::string> series = {}, apart = {};  // axes; apart: a panel for each of their values
+  std::string quantity = "rate";                     // as View::quantity
+  std::vector<std::string> where = {};               // "axis=value,value": of these cases, as --where has it
+  // Their sentences are the title; those in `marks` are lines at their values on x. {type} is the panel's
+  // value of an axis, and a * at the end any rest.
+  std::vector<std::string> findings = {}, marks = {};
+  bool parabola = false;  // through each curve, over log2 of x
+};
+
 // How people see a family's rows: a table of one quantity, one table per combination of the other axes.
 struct View {
   std::vector<std::string> rows, columns;  // axis names
   std::vector<std::string> apart = {};     // between devices a table for each of their values
   std::string quantity;  // rate: GB/s, of arithmetic Gop/s; items: G items/s; slowdown: time over the best
+  std::string chapter = {};        // of the HTML report; empty: one of its own
+  std::vector<Graph> graphs = {};  // empty: the table's
 };
 
 // `{}` is no case at all, `{""}` is one with every axis at its default.

@@ -1,0 +1,1018 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/html_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "answers/architectures.hpp"
+#include "answers/card.hpp"
+#include "answers/device_rows.hpp"
+#include "answers/roofline.hpp"
+#include "answers/summary.hpp"
+#include "answers/vega.hpp"
+#include "base/quantity.hpp"
+#include "base/terminal.hpp"
+#include "base/version.hpp"
+
+namespace clweave {
+
+// By cmake/embed_page.cmake.
+extern const std::string_view page_html, page_css, page_js, vega_js, vega_licences, page_hashes;
+
+namespace {
+
+using Devices = std::vector<const DeviceResults*>;
+using Texts = std::vector<std::string>;
+
+Json table(const std::string& title, const Texts& columns, Json rows) {
+  return {{"kind", "table"}, {"title", title}, {"columns", columns}, {"rows", std::move(rows)}};
+}
+
+Json section(const std::string& title, const std::string& text, Json parts) {
+  std::string id;
+  for (const char c : title)
+    id += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == ' ' ? '-' : c;
+  return {{"id", id}, {"title", title}, {"text", text}, {"parts", std::move(parts)}};
+}
+
+Json absent(const std::string& title, const std::string& why) {
+  Json out = section(title, "", Json::array());
+  out["absent"] = why;
+  return out;
+}
+
+double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+
+std::string plural(std::size_t n, const std::string& one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+std::string value_of(const Trait& trait) {
+  if (trait.figure) return number_text(trait.figure->value, trait.unit == "items" ? "" : trait.unit);
+  return trait.undecided.empty() ? "not measured" : "undecided";
+}
+
+std::string figure_of(const Trait& trait) {
+  if (trait.figure)
+    return figure_text(trait.figure->value, trait.figure->low, trait.figure->high, trait.unit);
+  if (!trait.undecided.empty()) return "undecided";
+  return "not measured";
+}
+
+const Trait* trait_of(const Card& card, std::string_view name) {
+  const auto it = std::ranges::find(card.traits, name, &Trait::name);
+  return it != card.traits.end() ? &*it : nullptr;
+}
+
+// ---- The answer -------------------------------------------------------------------------------------------
+
+struct Tally {
+  std::size_t holds = 0, fails = 0, noise = 0, other = 0;
+};
+
+Tally tally_of(const std::vector<Ruling>& rulings) {
+  Tally out;
+  for (const auto& ruling : rulings) {
+    if (ruling.claim->ours()) continue;
+    ++(ruling.verdict == Verdict::holds          ? out.holds
+       : ruling.verdict == Verdict::fails        ? out.fails
+       : ruling.verdict == Verdict::within_noise ? out.noise
+                                                 : out.other);
+  }
+  return out;
+}
+
+// The variant that reached a family's best rate at its largest size, and what it reached.
+std::string best_of(const DeviceResults& device, const Family& family) {
+  const RunTime* best = nullptr;
+  const CaseTimes* at_best = nullptr;
+  std::int64_t most = 0;
+  for (const auto& at : device.cases) {
+    const RunTime* run = at.family() == family.name && !at.exhibit ? at.typical() : nullptr;
+    if (run == nullptr || !run->gitems_per_s) continue;
+    const std::int64_t items = run->items.value_or(0);
+    if (items < most || (items == most && best != nullptr && *run->gitems_per_s <= *best->gitems_per_s))
+      continue;
+    const Value* order = at.name->axis("scan_order");
+    const Value* tuple = at.name->axis("tuple");
+    const Value* kernel = at.name->axis("kernel");
+    const auto one = [](const Value* value) { return value == nullptr || *value == Value(std::int64_t{1}); };
+    // A copy among them is what they are held against.
+    if (!one(order) || !one(tuple) ||
+        (kernel != nullptr && *kernel == Value("copy") && family.name != "copy"))
+      continue;
+    best = run;
+    at_best = &at;
+    most = items;
+  }
+  if (best == nullptr) return "not measured";
+  const Value* kernel = at_best->name->axis("kernel");
+  return fmt::format(
+      "{}, {}{}", kernel != nullptr ? text_of(*kernel) : "", number_text(*best->gitems_per_s, "G items/s"),
+      best->of_ceiling && !best->cached ? fmt::format(", {} of a copy", percent_text(*best->of_ceiling, 0))
+                                        : "");
+}
+
+Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
+            const std::vector<Card>& cards, const std::vector<std::vector<Ruling>>& rulings) {
+  Json parts = Json::array(), all = Json::array();
+  static const std::vector<std::pair<const char*, const char*>> asked = {
+      {"lockstep_width", "items in lock-step"},        {"mapping_penalty", "an uncoalesced row costs"},
+      {"stride_penalty", "strided reads cost"},        {"copy", "a copy reaches"},
+      {"memory_latency", "a dependent load takes"},    {"launch_latency", "a launch takes"},
+      {"arithmetic_float", "float arithmetic reaches"}};
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceResults& device = *devices[d];
+    Json facts = Json::array();
+    for (const auto& [name, words] : asked) {
+      const Trait* trait = d < cards.size() ? trait_of(cards[d], name) : nullptr;
+      if (trait == nullptr) continue;
+      facts.push_back(Json::array({words, value_of(*trait), trait->meaning + ": " + figure_of(*trait)}));
+    }
+    for (const auto& [name, words] :
+         std::vector<std::pair<const char*, const char*>>{{"copy", "best copy"},
+                                                          {"reduction", "best reduction"},
+                                                          {"scan", "best scan"},
+                                                          {"compaction", "best compaction"}}) {
+      const auto family = std::ranges::find(*input.families, name, &Family::name);
+      if (family != input.families->end())
+        facts.push_back(
+            Json::array({words, best_of(device, *family), "the fastest at the largest size measured"}));
+    }
+    const Tally tally = tally_of(rulings[d]);
+    if (tally.holds + tally.fails + tally.noise > 0)
+      facts.push_back(
+          Json::array({"published claims here", fmt::format("{} fail, {} hold", tally.fails, tally.holds),
+                       "section Claims"}));
+    std::size_t failed = 0;
+    for (const auto& at : device.cases) failed += at.failed() ? 1 : 0;
+    facts.push_back(
+        Json::array({"went wrong", failed == 0 ? "nothing" : plural(failed, "case"), "section Failures"}));
+    Json odd = Json::array();
+    for (const auto& one : odd_of(device))
+      odd.push_back(Json::array({without_colour(one.text), one.failure}));
+    all.push_back({{"device", d},
+                   {"name", labels[d]},
+                   {"about", fmt::format("{}, driver {}, {} rows",
+                                         device.platform.substr(0, device.platform.find(", ")), device.driver,
+                                         device.rows)},
+                   {"facts", facts},
+                   {"odd", odd}});
+  }
+  parts.push_back({{"kind", "cards"}, {"cards", std::move(all)}});
+  if (!cards.empty()) {
+    Texts columns = {"trait"};
+    for (const auto& label : labels) columns.push_back(label);
+    Json rows = Json::array();
+    for (std::size_t t = 0; t < cards.front().traits.size(); ++t) {
+      Json row = Json::array({cards.front().traits[t].meaning});
+      bool known = false;
+      for (const auto& card : cards) {
+        known = known || card.traits[t].is_known();
+        const auto& trait = card.traits[t];
+        row.push_back(trait.note.empty() || !trait.figure ? figure_of(trait)
+                                                          : figure_of(trait) + " (" + trait.note + ")");
+      }
+      if (known) rows.push_back(std::move(row));
+    }
+    Json cards_table = table("Every trait, device by device", columns, std::move(rows));
+    cards_table["folded"] = true;
+    parts.push_back(std::move(cards_table));
+  }
+  return section("The answer", "What the rows of each device say in short; the sections below show why.",
+                 std::move(parts));
+}
+
+// ---- Families ---------------------------------------------------------------------------------------------
+
+// Ours beside the published: speed-ups over the same case.
+Json ladder(const ResultsSet& set, const Family& family, const Devices& devices, const Texts& labels) {
+  Json rows = Json::array();
+  Texts kernels, owners;
+  const auto add = [&](const std::string& kernel, const std::string& owner, double speedup,
+                       const std::string& note) {
+    if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
+    if (std::ranges::find(owners, owner) == owners.end()) owners.push_back(owner);
+    rows.push_back(Json::array({kernel, owner, rounded(speedup), number_text(speedup, "x"), note}));
+  };
+  const Axis* steps = family.axis("kernel");
+  if (steps == nullptr || std::ranges::none_of(family.view.graphs, [](const Graph& graph) {
+        return graph.kind == Graph::Kind::bars && graph.quantity == "speedup";
+      }))
+    return {};
+  const std::string first = text_of(steps->values.front());
+  // By device and size the time of the first step.
+  const auto place = [](const PublishedFigure& figure) {
+    const Value* n = figure.of->axis("n");
+    return figure.device + "/" + (n != nullptr ? text_of(*n) : "");
+  };
+  std::map<std::string, double> begun;
+  for (const bool base : {true, false}) {
+    for (const auto& figure : set.figures) {
+      if (figure.quantity != PublishedFigure::Quantity::time || figure.of->family != family.name ||
+          !figure.evidence.empty() || figure.of->axis("kernel") == nullptr)
+        continue;
+      const std::string kernel = text_of(*figure.of->axis("kernel"));
+      if (base && kernel == first) begun[place(figure)] = figure.value;
+      if (!base && begun.contains(place(figure)) && figure.value > 0)
+        add(kernel, figure.device, begun[place(figure)] / figure.value, "published");
+    }
+  }
+  if (rows.empty()) return {};
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (const auto& found : devices[d]->findings) {
+      const Finding& one = found.typical();
+      if (found.family != family.name || !one.name.starts_with("speedup_") || !one.value) continue;
+      add(one.name.substr(8), labels[d], *one.value, one.text);
+    }
+  }
+  Texts ordered;
+  for (const auto& axis : family.axes) {
+    if (axis.name != "kernel") continue;
+    for (const auto& value : axis.values) {
+      if (std::ranges::find(kernels, text_of(value)) != kernels.end()) ordered.push_back(text_of(value));
+    }
+  }
+  Json range = Json::array();
+  for (std::size_t i = 0; i < owners.size(); ++i) range.push_back(colour(i));
+  const Json y = {{"field", "kernel"},
+                  {"type", "ordinal"},
+                  {"sort", ordered},
+                  {"axis", {{"title", nullptr}, {"grid", true}}}};
+  Json layers = Json::array();
+  layers.push_back(
+      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}, {"opacity", 0.9}}},
+       {"encoding",
+        {{"x",
+          {{"field", "y"},
+           {"type", "quantitative"},
+           {"scale", {{"type", "log"}}},
+           {"axis", {{"title", "times as fast as the first step"}, {"tickCount", 6}, {"format", "~s"}}}}},
+         {"y", y},
+         {"color",
+          {{"field", "owner"},
+           {"type", "nominal"},
+           {"scale", {{"domain", owners}, {"range", range}}},
+           {"legend", {{"title", nullptr}, {"orient", "bottom"}, {"columns", 1}, {"labelLimit", 300}}}}},
+
+         {"tooltip", Json::array({{{"field", "owner"}, {"title", "device"}},
+                                  {{"field", "kernel"}},
+                                  {{"field", "label"}, {"title", "speed-up"}},
+                                  {{"field", "note"}}})}}}});
+  std::string best, here;
+  double most = 0, then = 0;
+  for (const auto& row : rows) {
+    if (row[4] == "published")
+      then = std::max(then, row[2].get<double>());
+    else if (row[2] > most) {
+      most = row[2];
+      best = row[0];
+      here = row[1];
+    }
+  }
+  const std::string title =
+      fmt::format("{} is {} as fast as the first step on {}; the most that was published is {}", best,
+                  number_text(most, "x"), here, number_text(then, "x"));
+  return {{"kind", "chart"},
+          {"name", family.name + ": beside the published"},
+          {"spec", spec_of(std::move(layers), 22.0 * static_cast<double>(ordered.size()))},
+          {"columns", Json::array({{"kernel", "kernel"},
+                                   {"owner", "device"},
+                                   {"y", "speed-up"},
+                                   {"label", "shown"},
+                                   {"note", "note"}})},
+          {"panels",
+           Json::array({{{"device", nullptr},
+                         {"at", ""},
+                         {"title", title},
+                         {"note", "each over its own first step; published times that are void are left out"},
+                         {"rows", rows}}})}};
+}
+
+Json families(const HtmlInput& input, const Devices& devices, const Texts& labels) {
+  Texts order = {"Divergence",       "Access and caches",  "Copy", "Grayscale", "Parallelism",
+                 "Reduction ladder", "Scan and compaction"};
+  std::map<std::string, std::vector<const Family*>> chapters;
+  for (const auto& family : *input.families) {
+    const std::string& chapter = family.view.chapter.empty() ? family.name : family.view.chapter;
+    if (family.name == "ceiling") continue;  // the roofline's
+    chapters[chapter].push_back(&family);
+    if (std::ranges::find(order, chapter) == order.end()) order.push_back(chapter);
+  }
+  Json out = Json::array();
+  for (const auto& chapter : order) {
+    Json parts = Json::array();
+    Texts questions, names;
+    for (const auto* family : chapters[chapter]) {
+      names.push_back(family->name);
+      Json charts = Json::array();
+      for (const auto& graph : graphs_of(*family, *input.set)) charts.push_back(chart_of(graph, devices));
+      if (Json beside = ladder(*input.set, *family, devices, labels); !beside.is_null())
+        charts.push_back(std::move(beside));
+      Json findings = Json::array();
+      for (std::size_t d = 0; d < devices.size(); ++d) {
+        for (const auto& found : devices[d]->findings) {
+          if (found.family != family->name) continue;
+          const Finding& one = found.typical();
+          findings.push_back(Json::array(
+              {labels[d], one.name,
+               one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided", one.text}));
+        }
+      }
+      if (charts.empty() && findings.empty()) continue;
+      questions.push_back(family->question);
+      for (auto& chart : charts) parts.push_back(std::move(chart));
+      if (!findings.empty()) {
+        Json listed = table(fmt::format("What family {} concluded", family->name),
+                            {"device", "finding", "value", "meaning"}, std::move(findings));
+        listed["folded"] = true;
+        if (devices.size() > 1) listed["filters"] = Json::array({"device"});
+        parts.push_back(std::move(listed));
+      }
+    }
+    if (parts.empty())
+      out.push_back(absent(chapter, fmt::format("clweave run --family {}", fmt::join(names, ","))));
+    else
+      out.push_back(section(chapter, fmt::format("{}", fmt::join(questions, " ")), std::move(parts)));
+  }
+  return out;
+}
+
+// ---- Roofline ---------------------------------------------------------------------------------------------
+
+Json roofline(const ResultsSet& set, const Devices& devices) {
+  Json log_panels = Json::array(), all_panels = Json::array();
+  const auto all = rooflines_of(set);
+  Texts kernels;
+  for (const auto& data : all) {
+    for (const auto& kernel : data.kernels) {
+      if (kernel.bound > 0 && std::ranges::find(kernels, kernel.name) == kernels.end())
+        kernels.push_back(kernel.name);
+    }
+  }
+  std::ranges::sort(kernels);
+  for (const auto& data : all) {
+    std::size_t d = 0;
+    while (d < devices.size() && devices[d]->name + ", " + devices[d]->platform != data.device) ++d;
+    if (data.roofs.empty() || data.kernels.empty() || d == devices.size()) continue;
+    Json rows = Json::array(), lines = Json::array(), names = Json::array(), fractions = Json::array();
+    double low_x = HUGE_VAL, high_x = 0, memory = 0, flat = 0;
+    const Placed* best = nullptr;
+    const Placed* worst = nullptr;
+    std::vector<std::pair<double, double>> named;
+    for (const auto& kernel : data.kernels) {
+      if (kernel.bound > 0) {
+        const bool moves = kernel.intensity == 0;
+        fractions.push_back(Json::array(
+            {kernel.name, "", rounded(100 * kernel.fraction), rounded(100 * kernel.fraction),
+             rounded(100 * kernel.fraction), percent_text(kernel.fraction, 0),
+             fmt::format("{} under {}",
+                         number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, moves ? "GB/s" : "Gop/s"),
+                         kernel.bound_by)}));
+      }
+      if (!(kernel.intensity > 0) || !(kernel.bound > 0) || !(kernel.gflop_per_s > 0)) continue;
+      if (best == nullptr || kernel.fraction > best->fraction) best = &kernel;
+      if (worst == nullptr || kernel.fraction < worst->fraction) worst = &kernel;
+      low_x = std::min(low_x, kernel.intensity);
+      high_x = std::max(high_x, kernel.intensity);
+      // Names that would lie on one another are left to the tooltip and the table.
+      const bool crowded = std::ranges::any_of(named, [&](const auto& other) {
+        return std::abs(std::log10(other.first / kernel.intensity)) < 0.6 &&
+               std::abs(std::log10(other.second / kernel.gflop_per_s)) < 0.2;
+      });
+      if (!crowded) named.emplace_back(kernel.intensity, kernel.gflop_per_s);
+      rows.push_back(
+          Json::array({kernel.name, rounded(kernel.intensity), rounded(kernel.gflop_per_s),
+                       percent_text(kernel.fraction), text_of(kernel.bound_by), crowded ? "" : kernel.name}));
+    }
+    if (!fractions.empty()) {
+      std::size_t near = 0;
+      for (const auto& one : fractions) near += one[2] >= 80.0 ? 1 : 0;
+      all_panels.push_back({{"device", d},
+                            {"at", ""},
+                            {"note", ""},
+                            {"title", fmt::format("{} of {} kernels reach 80 % of the roof over them", near,
+                                                  fractions.size())},
+                            {"rows", fractions},
+                            {"marks", Json::array()}});
+    }
+    if (rows.empty()) continue;
+    for (const auto& roof : data.roofs) {
+      if (roof.name == Ceiling::local) continue;
+      (roof.memory() ? memory : flat) = std::max(roof.memory() ? memory : flat, roof.rate);
+    }
+    if (!(memory > 0) || !(flat > 0)) continue;
+    low_x = std::min(low_x, flat / memory) / 3;
+    high_x = std::max(high_x, flat / memory) * 4;
+    std::vector<double> told;
+    for (const auto& roof : data.roofs) {
+      if (roof.name == Ceiling::local || roof.name == Ceiling::none) continue;
+      const std::string name = text_of(roof.name);
+      const double from = roof.memory() ? low_x : roof.rate / memory,
+                   to = roof.memory() ? flat / roof.rate : high_x;
+      for (const double x : {from, to})
+        lines.push_back(Json::array({name, rounded(x), rounded(roof.memory() ? x * roof.rate : roof.rate)}));
+      const double at = roof.memory() ? from : to;
+      if (roof.memory() && roof.rate < memory) continue;  // copy and read lie on one another
+      if (std::ranges::any_of(told, [&](double rate) { return std::abs(std::log(rate / roof.rate)) < 0.25; }))
+        continue;
+      if (!roof.memory()) told.push_back(roof.rate);
+      names.push_back(Json::array({name + " " + number_text(roof.rate, unit_of(roof.name)), rounded(at),
+                                   rounded(roof.memory() ? at * roof.rate : roof.rate), roof.memory()}));
+    }
+    log_panels.push_back(
+        {{"device", d},
+         {"at", ""},
+         {"note", "kernels that only move data have no operations: the next chart has them"},
+         {"title",
+          best == worst
+              ? fmt::format("{} reaches {} of its roof", best->name, percent_text(best->fraction, 0))
+              : fmt::format("{} reaches {} of its roof, {} {}", best->name, percent_text(best->fraction, 0),
+                            worst->name, percent_text(worst->fraction, 0))},
+         {"rows", rows},
+         {"fits", lines},
+         {"labels", names}});
+  }
+  if (log_panels.empty() && all_panels.empty())
+    return absent("Roofline", "clweave run, without --no-ceiling and with another preset than smoke");
+  Json parts = Json::array();
+  if (!log_panels.empty()) {
+    const Json x = {
+        {"field", "x"},
+        {"type", "quantitative"},
+        {"scale", {{"type", "log"}, {"nice", false}}},
+        {"axis", {{"title", "operations per byte"}, {"tickCount", 6}, {"grid", false}, {"format", "~g"}}}};
+    const Json y = {{"field", "y"},
+                    {"type", "quantitative"},
+                    {"scale", {{"type", "log"}}},
+                    {"axis", {{"title", "Gop/s"}, {"tickCount", 6}, {"format", "~s"}}}};
+    Json layers = Json::array();
+    layers.push_back({{"data", {{"name", "fits"}}},
+                      {"mark", {{"type", "line"}, {"color", "var(--dim)"}, {"strokeWidth", 1.5}}},
+                      {"encoding", {{"x", x}, {"y", y}, {"detail", {{"field", "series"}}}}}});
+    for (const bool memory : {true, false}) {
+      layers.push_back({{"data", {{"name", "labels"}}},
+                        {"transform", Json::array({{{"filter", {{"field", "memory"}, {"equal", memory}}}}})},
+                        {"mark",
+                         {{"type", "text"},
+                          {"align", memory ? "left" : "right"},
+                          {"baseline", "bottom"},
+                          {"dy", memory ? -8 : -3},
+                          {"fontSize", 10},
+                          {"color", "var(--dim)"}}},
+                        {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "series"}}}}}});
+    }
+    layers.push_back(
+        {{"mark",
+          {{"type", "point"}, {"filled", true}, {"size", 50}, {"opacity", 0.9}, {"color", "var(--c1)"}}},
+         {"encoding",
+          {{"x", x},
+           {"y", y},
+           {"tooltip", Json::array({{{"field", "series"}, {"title", "kernel"}},
+                                    {{"field", "x"}, {"title", "op/B"}},
+                                    {{"field", "y"}, {"title", "Gop/s"}},
+                                    {{"field", "label"}, {"title", "of its roof"}},
+                                    {{"field", "roof"}}})}}}});
+    layers.push_back({{"mark",
+                       {{"type", "text"},
+                        {"align", "left"},
+                        {"dx", 6},
+                        {"dy", 4},
+                        {"fontSize", 9},
+                        {"opacity", {{"expr", "room > 60 ? 1 : 0"}}}}},
+                      {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "name"}}}}}});
+    parts.push_back({{"kind", "chart"},
+                     {"name", "roofline"},
+                     {"spec", spec_of(std::move(layers), 380)},
+                     {"columns", Json::array({{"series", "kernel"},
+                                              {"x", "op/B"},
+                                              {"y", "Gop/s"},
+                                              {"label", "of its roof"},
+                                              {"roof", "roof"},
+                                              {"name", ""}})},
+                     {"labels", Json::array({"series", "x", "y", "memory"})},
+                     {"panels", log_panels}});
+  }
+  parts.push_back({{"kind", "chart"},
+                   {"name", "roofline: fractions"},
+                   {"spec", dot_spec(kernels, {"% of the roof over it", false}, 100)},
+                   {"columns", Json::array({{"series", "kernel"},
+                                            {"column", ""},
+                                            {"y", "% of its roof"},
+                                            {"low", ""},
+                                            {"high", ""},
+                                            {"label", "shown"},
+                                            {"launch", "reached"}})},
+                   {"trim", true},
+                   {"panels", all_panels}});
+  return section("Roofline",
+                 "Each kernel's fastest row beyond the caches, under the ceilings measured in the same run.",
+                 std::move(parts));
+}
+
+// ---- Comparison -------------------------------------------------------------------------------------------
+
+const char* text_of(State state) {
+  switch (state) {
+    case State::absent: return "-";
+    case State::wrong: return "wrong";
+    case State::unsupported: return "unsupported";
+    case State::timeout: return "timeout";
+    case State::other: return "failed";
+    default: return "";
+  }
+}
+
+Json comparison(const ResultsSet& set, const std::vector<Family>& families, const Devices& devices,
+                const Texts& labels) {
+  if (devices.size() < 2) return absent("Comparison", "a report of several devices");
+  const Architectures all = compare_architectures(set, families);
+  Texts heads;
+  std::vector<std::size_t> columns;
+  for (std::size_t d = 0; d < all.devices.size(); ++d) {
+    const auto it = std::ranges::find(devices, all.devices[d]);
+    if (it == devices.end()) continue;
+    columns.push_back(d);
+    heads.push_back(labels[static_cast<std::size_t>(it - devices.begin())]);
+  }
+  Json panels = Json::array(), costs = Json::array(), slopes = Json::array();
+  Texts variants;
+  for (const auto& family : all.families) {
+    if (!family.of_variants) continue;
+    Json rows = Json::array();
+    std::size_t known = 0;
+    for (const auto& variant : family.variants) {
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const VariantOnDevice& on = variant.on[columns[c]];
+        if (on.state == State::absent) continue;
+        if (std::ranges::find(variants, variant.name) == variants.end()) variants.push_back(variant.name);
+        Json row = Json::array({variant.name, heads[c]});
+        if (on.efficiency) {
+          ++known;
+          const double percent = rounded(100 * *on.efficiency);
+          for (const Json& cell : std::initializer_list<Json>{
+                   percent, percent, percent, fmt::format("{:.0f}", percent),
+                   on.fraction ? percent_text(*on.fraction, 0) + " of its ceiling" : "", percent > 65})
+            row.push_back(cell);
+        } else {
+          for (const Json& cell :
+               std::initializer_list<Json>{nullptr, nullptr, nullptr, text_of(on.state), "", false})
+            row.push_back(cell);
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+    if (known < 3) continue;
+    std::string title = fmt::format("{}: ", family.name);
+    Texts bests;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (family.best[columns[c]] >= 0)
+        bests.push_back(family.variants[static_cast<std::size_t>(family.best[columns[c]])].name);
+    }
+    const std::set<std::string> different(bests.begin(), bests.end());
+    title += different.size() == 1 ? *different.begin() + " is best on every device"
+                                   : fmt::format("{} devices, {} different best variants: {}", bests.size(),
+                                                 different.size(), fmt::join(different, ", "));
+    panels.push_back(
+        {{"device", nullptr},
+         {"at", family.name},
+         {"title", title},
+         {"note", "100 is the best variant of that device; geometric means over the conditions they share"},
+         {"rows", rows},
+         {"marks", Json::array()}});
+    if (family.one_for_all >= 0) {
+      const auto& one = family.variants[static_cast<std::size_t>(family.one_for_all)];
+      Json row = Json::array({family.name, one.name});
+      for (const auto column : columns) {
+        const Number& efficiency = one.on[column].efficiency;
+        row.push_back(efficiency && *efficiency > 0 ? number_text(1 / *efficiency, "x")
+                                                    : text_of(one.on[column].state));
+      }
+      costs.push_back(std::move(row));
+    }
+    std::size_t told = 0;
+    for (const auto& inversion : family.inversions) {
+      const auto where = std::ranges::find(columns, inversion.where),
+                 elsewhere = std::ranges::find(columns, inversion.elsewhere);
+      if (where == columns.end() || elsewhere == columns.end() || told++ >= 2) continue;
+      const std::string name =
+          fmt::format("{} over {} ({})", inversion.winner, inversion.loser, inversion.family);
+      slopes.push_back(
+          Json::array({name, "where it wins", rounded(inversion.factor), number_text(inversion.factor, "x"),
+                       heads[static_cast<std::size_t>(where - columns.begin())], inversion.condition}));
+      slopes.push_back(Json::array(
+          {name, "where it loses", rounded(1 / inversion.loss), number_text(1 / inversion.loss, "x"),
+           heads[static_cast<std::size_t>(elsewhere - columns.begin())], inversion.condition}));
+    }
+  }
+  if (panels.empty()) return absent("Comparison", "the same families on each device");
+  Json parts = Json::array();
+  Json heat = heat_spec({}, heads, "", "", {"% of the device's best variant", false}, false);
+  for (auto& layer : heat["layer"]) {
+    if (layer["encoding"].contains("y")) layer["encoding"]["y"].erase("sort");
+  }
+  parts.push_back({{"kind", "chart"},
+                   {"name", "comparison: variant by device"},
+                   {"spec", heat},
+                   {"by_rows", true},
+                   {"columns", Json::array({{"series", "variant"},
+                                            {"column", "device"},
+                                            {"y", "% of the best"},
+                                            {"low", ""},
+                                            {"high", ""},
+                                            {"label", "shown"},
+                                            {"launch", "note"},
+                                            {"dark", ""}})},
+                   {"trim", true},
+                   {"panels", panels}});
+  if (!slopes.empty()) {
+    const Json x = {{"field", "side"},
+                    {"type", "ordinal"},
+                    {"sort", {"where it wins", "where it loses"}},
+                    {"axis", {{"title", nullptr}, {"labelAngle", 0}}}};
+    const Json y = {{"field", "y"},
+                    {"type", "quantitative"},
+                    {"scale", {{"type", "log"}}},
+                    {"axis", {{"title", "times as fast as the other"}, {"tickCount", 6}, {"format", "~g"}}}};
+    Json layers = Json::array();
+    layers.push_back({{"mark", {{"type", "rule"}, {"color", "var(--dim)"}, {"strokeDash", {4, 3}}}},
+                      {"encoding", {{"y", {{"datum", 1}, {"type", "quantitative"}}}}}});
+    layers.push_back(
+        {{"mark", {{"type", "line"}, {"point", true}}},
+         {"encoding",
+          {{"x", x},
+           {"y", y},
+           {"color",
+            {{"field", "series"},
+             {"type", "nominal"},
+             {"scale",
+              {{"range",
+                {"var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)",
+                 "var(--c8)"}}}},
+             {"legend", {{"title", nullptr}, {"orient", "bottom"}, {"columns", 1}, {"labelLimit", 330}}}}},
+           {"tooltip", Json::array({{{"field", "series"}},
+                                    {{"field", "device"}},
+                                    {{"field", "label"}, {"title", "times as fast"}},
+                                    {{"field", "at"}}})}}}});
+    std::string title = fmt::format("{} reaches {} on {}, {} on {}", slopes[0][0].get<std::string>(),
+                                    slopes[0][3].get<std::string>(), slopes[0][4].get<std::string>(),
+                                    slopes[1][3].get<std::string>(), slopes[1][4].get<std::string>());
+    parts.push_back({{"kind", "chart"},
+                     {"name", "comparison: rank inversions"},
+                     {"spec", spec_of(std::move(layers), 320)},
+                     {"columns", Json::array({{"series", "pair"},
+                                              {"side", "side"},
+                                              {"y", "times as fast"},
+                                              {"label", "shown"},
+                                              {"device", "device"},
+                                              {"at", "condition"}})},
+                     {"panels", Json::array({{{"device", nullptr},
+                                              {"at", ""},
+                                              {"title", title},
+                                              {"note", "the two strongest of each family"},
+                                              {"rows", slopes}}})}});
+  }
+  Texts cost_heads = {"family", "one for all"};
+  cost_heads.insert(cost_heads.end(), heads.begin(), heads.end());
+  parts.push_back(table("What one variant for all devices costs: its time over that of the device's best",
+                        cost_heads, std::move(costs)));
+  return section("Comparison", "Which variant is best where. Each device is compared in units of its own.",
+                 std::move(parts));
+}
+
+// ---- Claims, failures, how it was measured ----------------------------------------------------------------
+
+Json claims(const HtmlInput& input, const Devices& devices, const Texts& labels,
+            const std::vector<std::vector<Ruling>>& rulings) {
+  bool any = false;
+  for (const auto& all : rulings)
+    any = any || tally_of(all).holds + tally_of(all).fails + tally_of(all).noise > 0;
+  if (!any) return absent("Claims", "clweave run --claims");
+  Json parts = Json::array(), counts = Json::array(), rows = Json::array();
+  Texts heads = {"claim", "seed", "launched", "statement", "published"};
+  std::string worst;
+  std::size_t most = 0;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    heads.push_back(labels[d]);
+    std::map<Verdict, std::size_t> sums;
+    for (const auto& ruling : rulings[d]) {
+      if (!ruling.claim->ours()) ++sums[ruling.verdict];
+    }
+    for (const auto& [verdict, count] : sums) {
+      if (verdict != Verdict::not_testable && verdict != Verdict::not_measured)
+        counts.push_back(Json::array({labels[d], clweave::text_of(verdict), count}));
+    }
+    if (sums[Verdict::fails] >= most) {
+      most = sums[Verdict::fails];
+      worst = labels[d];
+    }
+  }
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "bar"}}},
+                    {"encoding",
+                     {{"x",
+                       {{"field", "y"},
+                        {"type", "quantitative"},
+                        {"axis", {{"title", "claims decided"}, {"tickMinStep", 1}}}}},
+                      {"y",
+                       {{"field", "device"},
+                        {"type", "nominal"},
+                        {"sort", labels},
+                        {"axis", {{"title", nullptr}, {"labelLimit", 170}}}}},
+                      {"color",
+                       {{"field", "verdict"},
+                        {"type", "nominal"},
+                        {"scale",
+                         {{"domain", {"holds", "within noise", "undecided", "fails", "void"}},
+                          {"range", {"var(--good)", "var(--c8)", "var(--dim)", "var(--bad)", "var(--c4)"}}}},
+                        {"legend", {{"title", nullptr}, {"orient", "bottom"}}}}},
+                      {"tooltip", Json::array({{{"field", "device"}},
+                                               {{"field", "verdict"}},
+                                               {{"field", "y"}, {"title", "claims"}}})}}}});
+  parts.push_back(
+      {{"kind", "chart"},
+       {"name", "claims: verdicts"},
+       {"spec", spec_of(std::move(layers), 30.0 * static_cast<double>(devices.size()) + 10)},
+       {"columns", Json::array({{"device", "device"}, {"verdict", "verdict"}, {"y", "claims"}})},
+       {"panels",
+        Json::array(
+            {{{"device", nullptr},
+              {"at", ""},
+              {"title", fmt::format("{} published claims fail on {}", most, worst)},
+              {"note", "a claim counts once as published and once at its best, where both are tested"},
+              {"rows", counts}}})}});
+  for (std::size_t r = 0; r < rulings.front().size(); ++r) {
+    const Ruling& first = rulings.front()[r];
+    const Claim& claim = *first.claim;
+    Json row = Json::array({claim.id, claim.ours() ? "clweave" : claim.id.substr(0, claim.id.find('-')),
+                            first.decision != nullptr ? clweave::text_of(first.decision->setting) : "",
+                            claim.statement, evidence_text(claim)});
+    for (const auto& of_device : rulings) {
+      const Ruling& ruling = of_device[r];
+      std::string text = clweave::text_of(ruling.verdict);
+      if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
+      if (ruling.cached) text += " cached";
+      row.push_back(text);
+    }
+    rows.push_back(std::move(row));
+  }
+  Json matrix = table("Every claim on every device", heads, std::move(rows));
+  matrix["filters"] = Json::array({"seed", "launched", "verdict"});
+  matrix["verdicts"] = labels;
+  parts.push_back(std::move(matrix));
+  (void)input;
+  return section("Claims",
+                 "What was published about these kernels, and what the rows say to it. The seed is the "
+                 "source that a claim comes from.",
+                 std::move(parts));
+}
+
+Json failures(const Devices& devices, const Texts& labels) {
+  struct Group {
+    std::size_t cases = 0;
+    std::string first;
+  };
+  std::map<std::tuple<int, std::size_t, std::string, std::string>, Group> groups;  // failed ones first
+  std::size_t failed = 0, lacking = 0, exhibits = 0;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (const auto& at : devices[d]->cases) {
+      if (at.ok()) continue;
+      (at.exhibit ? exhibits : at.failed() ? failed : lacking) += 1;
+      std::string reason = at.reason.substr(0, at.reason.find('\n'));
+      // Cases of one kind differ by numbers in their reasons.
+      std::string kind;
+      bool digits = false;
+      for (const char c : reason) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit || !digits) kind += digit ? '#' : c;
+        digits = digit;
+      }
+      const std::string what = std::string(at.exhibit ? "exhibit: " : "") + clweave::text_of(at.status);
+      auto& group = groups[{at.failed() ? 0 : at.exhibit ? 2 : 1, d, at.family() + "\n" + what, kind}];
+      if (group.cases++ == 0) group.first = at.label() + "\n" + reason;
+    }
+  }
+  if (groups.empty()) return absent("Failures", "nothing: every row is ok");
+  Json rows = Json::array();
+  for (const auto& [key, group] : groups) {
+    const auto& [rank, d, what, kind] = key;
+    const auto at = what.find('\n'), end = group.first.find('\n');
+    if (rows.size() < 500)
+      rows.push_back(Json::array({labels[d], what.substr(at + 1), what.substr(0, at), group.cases,
+                                  without_colour(group.first.substr(end + 1)), group.first.substr(0, end)}));
+  }
+  Json listed = table("Every row that is not ok, by kind",
+                      {"device", "status", "family", "cases", "reason", "first case"}, std::move(rows));
+  listed["filters"] = Json::array({"device", "status", "family"});
+  return section("Failures",
+                 fmt::format("{} failed, {} the devices cannot run, {} wrong as published (exhibits).",
+                             plural(failed, "case"), lacking, exhibits),
+                 Json::array({listed}));
+}
+
+std::string typed(const std::string& command) {
+  const Json words = Json::parse(command, nullptr, false);
+  if (!words.is_array()) return command;
+  std::string out = "clweave";
+  for (const auto& word : words) {
+    if (!word.is_string()) return command;
+    const auto text = word.get<std::string>();
+    const bool plain =
+        !text.empty() &&
+        text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=,./:") ==
+            std::string::npos;
+    out += plain ? " " + text : " '" + text + "'";
+  }
+  return out;
+}
+
+Json how(const HtmlInput& input, const Devices& devices, const Texts& labels) {
+  Json parts = Json::array(), rows = Json::array(), files = Json::array();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceResults& device = *devices[d];
+    std::size_t event = 0, host = 0, slowed = 0, unsettled = 0, runs = 0;
+    std::vector<double> widths;
+    for (const auto& at : device.cases) {
+      for (const auto& run : at.runs) {
+        ++runs;
+        ++(run.timer == Timer::event ? event : host);
+        slowed += run.slowed ? 1 : 0;
+        unsettled += run.unsettled ? 1 : 0;
+        widths.push_back((run.high_s - run.low_s) / (2 * run.time_s));
+      }
+    }
+    std::ranges::sort(widths);
+    rows.push_back(Json::array(
+        {labels[d], device.name, device.platform, device.driver, device.cpu, device.version,
+         fmt::format("{} by the device's clock, {} by the host's", event, host),
+         widths.empty() ? "" : "±" + percent_text(widths[widths.size() / 2]),
+         fmt::format("{} of {} while the device ran slow, {} not settled", slowed, runs, unsettled)}));
+  }
+  parts.push_back(table("Devices, timers and noise",
+                        {"device", "its name", "platform", "driver", "processor", "clweave", "timed",
+                         "typical interval of a median", "doubtful rows"},
+                        std::move(rows)));
+  for (const auto& origin : input.origins) {
+    const Record& r = origin.first;
+    files.push_back(Json::array(
+        {origin.file, typed(r.command), r.time_utc, r.version, r.os, r.timer_reason, r.build_options}));
+  }
+  if (!files.empty())
+    parts.push_back(table(
+        "Files, and the commands that repeat them",
+        {"file", "command", "begun", "clweave", "system", "timer of its first row", "its build options"},
+        std::move(files)));
+  if (!input.set->notes.empty()) {
+    Json notes = Json::array();
+    for (const auto& note : input.set->notes) notes.push_back(Json::array({without_colour(note)}));
+    parts.push_back(table("Notes about the files", {"note"}, std::move(notes)));
+  }
+  return section("How it was measured",
+                 "Every ok row's whole output was checked before and after its timing; intervals are 95 % of "
+                 "the median.",
+                 std::move(parts));
+}
+
+// ---- Before and after -------------------------------------------------------------------------------------
+
+Json change(const Regression& regression) {
+  std::vector<const Compared*> compared;
+  for (const auto& one : regression.cases) {
+    if (one.what == What::compared && one.ratio > 0) compared.push_back(&one);
+  }
+  std::ranges::stable_sort(compared, std::ranges::greater(), [](const Compared* one) { return one->ratio; });
+  constexpr std::size_t most = 60, most_listed = 3000;
+  Json rows = Json::array(), listed = Json::array();
+  Texts names;
+  const std::size_t slower = regression.count(Change::slower), faster = regression.count(Change::faster);
+  for (std::size_t i = 0; i < compared.size(); ++i) {
+    const Compared& one = *compared[i];
+    // Worst first; where they do not all fit, the called ones of the other end too.
+    if (i < most / 2 || i + most / 2 >= compared.size()) {
+      const std::string name = fmt::format("{} {}", i + 1, one.name);
+      names.push_back(name);
+      rows.push_back(Json::array(
+          {name, "", rounded(one.ratio), rounded(one.low), rounded(one.high),
+           fmt::format("{:.3g}x{}", one.ratio,
+                       one.verdict == Change::undecided ? "" : std::string(" ") + word_of(one.verdict)),
+           one.id}));
+    }
+    if (i < most_listed)
+      listed.push_back(Json::array({one.family, one.name, word_of(one.verdict), number_text(one.ratio, "x"),
+                                    number_text(one.low, "x"), number_text(one.high, "x"),
+                                    one.old_s ? seconds_text(*one.old_s) : "",
+                                    one.new_s ? seconds_text(*one.new_s) : ""}));
+  }
+  Json parts = Json::array();
+  if (!rows.empty()) {
+    const std::string title =
+        slower == 0 ? fmt::format("Nothing is called slower; {} faster, of {} compared",
+                                  plural(faster, "case"), compared.size())
+                    : fmt::format("{} slower, {} faster, of {}; the worst takes {}", plural(slower, "case"),
+                                  faster, compared.size(), number_text(compared.front()->ratio, "x"));
+    parts.push_back(
+        {{"kind", "chart"},
+         {"name", "change: forest"},
+         {"spec", dot_spec(names, {"time now over time before", true}, 1)},
+         {"columns", Json::array({{"series", "case"},
+                                  {"column", ""},
+                                  {"y", "new / old"},
+                                  {"low", "low (95 %)"},
+                                  {"high", "high (95 %)"},
+                                  {"label", "shown"},
+                                  {"launch", "case id"}})},
+         {"panels",
+          Json::array({{{"device", nullptr},
+                        {"at", ""},
+                        {"title", title},
+                        {"note", compared.size() > most
+                                     ? fmt::format("the {} ends of {} cases, worst first; the table has more",
+                                                   most, compared.size())
+                                     : "worst first"},
+                        {"rows", rows},
+                        {"marks", Json::array()}}})}});
+  }
+  Json all = table("Compared cases, worst first",
+                   {"family", "case", "verdict", "ratio", "low", "high", "before", "now"}, std::move(listed));
+  all["filters"] = Json::array({"family", "verdict"});
+  all["folded"] = true;
+  parts.push_back(std::move(all));
+  Json others = Json::array();
+  for (const auto& one : regression.cases) {
+    if (one.what != What::compared && others.size() < 500)
+      others.push_back(Json::array({word_of(one.what), one.family, one.name, without_colour(one.reason)}));
+  }
+  if (!others.empty())
+    parts.push_back(table("Not compared", {"what", "family", "case", "reason"}, std::move(others)));
+  return section("What changed",
+                 fmt::format("{} before, {} now.", fmt::join(regression.old_files, ", "),
+                             fmt::join(regression.new_files, ", ")),
+                 std::move(parts));
+}
+
+}  // namespace
+
+Json page_of(const HtmlInput& input) {
+  const Devices devices = measured(*input.set);
+  const Texts labels = device_labels(devices);
+  std::vector<Card> cards;
+  std::vector<std::vector<Ruling>> rulings;
+  for (const auto& rows : device_rows(*input.set)) {
+    cards.push_back(card_of(rows, *input.families));
+    auto& all = rulings.emplace_back();
+    for (const auto& claim : input.claims) {
+      for (auto& ruling : rulings_of(claim, rows, *input.families)) all.push_back(std::move(ruling));
+    }
+  }
+  Json sections = Json::array();
+  if (input.regression != nullptr) sections.push_back(change(*input.regression));
+  sections.push_back(answer(input, devices, labels, cards, rulings));
+  for (auto& chapter : families(input, devices, labels)) sections.push_back(std::move(chapter));
+  sections.push_back(roofline(*input.set, devices));
+  sections.push_back(comparison(*input.set, *input.families, devices, labels));
+  sections.push_back(claims(input, devices, labels, rulings));
+  sections.push_back(failures(devices, labels));
+  sections.push_back(how(input, devices, labels));
+  Texts files;
+  for (const auto& file : input.set->files) files.push_back(file);
+  return {{"version", version},
+          {"command", input.command},
+          {"devices", labels},
+          {"most", std::ranges::max_element(devices, {}, &DeviceResults::rows) - devices.begin()},
+          {"rows", input.set->rows},
+          {"files", files},
+          {"sections", std::move(sections)}};
+}
+
+std::string html_of(const Json& page) {
+  // In a script element nothing but "<" could end it.
+  std::string data;
+  for (const char c : page.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<')
+      data += "\\u003c";
+    else
+      data += c;
+  }
+  const std::vector<std::pair<std::string_view, std::string_view>> places = {
+      {"@HASHES@", page_hashes}, {"@STYLE@", page_css}, {"@DATA@", data},
+      {"@VEGA@", vega_js},       {"@SCRIPT@", page_js}, {"@LICENCES@", vega_licences}};
+  std::string out;
+  std::string_view rest = page_html;
+  for (auto at = rest.find('@'); at != std::string_view::npos; at = rest.find('@')) {
+    out.append(rest.substr(0, at));
+    rest.remove_prefix(at);
+    const auto place =
+        std::ranges::find_if(places, [&](const auto& one) { return rest.starts_with(one.first); });
+    const std::string_view with = place != places.end() ? place->second : rest.substr(0, 1);
+    out.append(with);
+    rest.remove_prefix(place != places.end() ? place->first.size() : 1);
+  }
+  return out.append(rest);
+}
+
+}  // namespace clweave

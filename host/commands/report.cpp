@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// report: results files as one HTML page that opens anywhere, without a network.
+#include <CLI/CLI.hpp>
+
+#include "base/exit.hpp"
+#include "commands/command.hpp"
+#include "commands/reporting.hpp"
+
+namespace clweave::commands {
+
+Command report(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  options->out = "report.html";
+  auto* command = app.add_subcommand(
+      "report", "All that results files say as one HTML page with charts and tables, which needs no network");
+  command
+      ->add_option(
+          "FILE", options->files,
+          "CSVs of clweave run, and results/published/figures.csv for what was published beside them")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option("--against", options->against,
+                   "The same device after a change: the page begins with what that made faster or slower")
+      ->type_name("FILE..")
+      ->check(CLI::ExistingFile);
+  command->add_option("-o,--output", options->out, "The page")->type_name("FILE")->capture_default_str();
+  return {command, [options](const auto&) {
+            write_report(*options);
+            return fine;
+          }};
+}
+
+}  // namespace clweave::commands

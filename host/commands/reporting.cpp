@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/reporting.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "answers/html_report.hpp"
+#include "base/error.hpp"
+#include "base/tell.hpp"
+#include "commands/reading.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+// None of published figures, which were not measured.
+std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
+  std::vector<FileOrigin> out;
+  for (const auto& file : files) {
+    CsvReader reader(file);
+    CsvTable::Row row;
+    if (reader.header().empty() || reader.header().front() != columns().front().name || !reader.next(row))
+      continue;
+    FileOrigin origin{file, {}};
+    if (RecordReader(reader.header(), file).read(row, origin.first)) out.push_back(std::move(origin));
+  }
+  return out;
+}
+
+}  // namespace
+
+void write_report(const ReportOptions& options) {
+  const auto& families = all_families();
+  std::optional<Regression> regression;
+  std::vector<std::string> files = options.files;
+  if (!options.against.empty()) {
+    const ResultsSet before = read_results(options.files, families, Samples::read);
+    const ResultsSet after = read_results(options.against, families, Samples::read);
+    regression = compare_regression(before, after, {});
+    files = options.against;
+  }
+  const ResultsSet& set = read_with_notes(files, families);
+  if (measured(set).empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(files, ", ")));
+  std::string command = fmt::format("clweave report {}", fmt::join(options.files, " "));
+  if (!options.against.empty()) command += fmt::format(" --against {}", fmt::join(options.against, " "));
+  const auto page = page_of({.set = &set,
+                             .families = &families,
+                             .claims = load_claims(""),
+                             .origins = origins_of(files),
+                             .regression = regression ? &*regression : nullptr,
+                             .command = command + " -o " + options.out});
+  write_file(options.out, html_of(page));
+  tell("clweave: report: {}\n", options.out);
+}
+
+}  // namespace clweave

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_html_report: charts and pages of invented rows; tests/html opens pages in a browser.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "answers/graph.hpp"
+#include "answers/html_report.hpp"
+#include "answers/svg.hpp"
+#include "base/error.hpp"
+#include "invented_records.hpp"
+
+using namespace clweave;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+namespace {
+
+// `launch` changes how the work is done, `n` and `kernel` what is done; `type` splits.
+Family tower() {
+  Family out;
+  out.name = "tower";
+  out.question = "How high?";
+  out.axes = {{.name = "kernel", .meaning = "", .values = {"slow", "fast"}},
+              {.name = "n", .meaning = "floors: of it", .values = {1, 10, 100, 1000}},
+              {.name = "launch", .meaning = "", .values = {1, 2}, .tunable = true},
+              {.name = "type", .meaning = "", .values = {"brick", "glass"}}};
+  out.view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "ms"};
+  return out;
+}
+
+Record tower_row(const std::string& kernel, int n, double time_s, const std::string& type = "brick",
+                 int launch = 1) {
+  Record out =
+      row("tower",
+          {{"kernel", kernel}, {"n", std::to_string(n)}, {"launch", std::to_string(launch)}, {"type", type}});
+  out.time_s = time_s;
+  out.time_low_s = 0.9 * time_s;
+  out.time_high_s = 1.2 * time_s;
+  out.gb_per_s = 1e-9 / time_s;
+  return out;
+}
+
+std::vector<Record> tower_rows() {
+  std::vector<Record> out;
+  for (const int n : {1, 10, 100, 1000}) {
+    out.push_back(tower_row("slow", n, 4e-3 * n));
+    out.push_back(tower_row("slow", n, 5e-3 * n, "brick", 2));
+    out.push_back(tower_row("fast", n, 1e-3 * n));
+  }
+  return out;
+}
+
+TEST(Graph, AFamilyOfTwoFilesGetsTheChartOfItsTable) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  const auto graphs = graphs_of(family, set);
+  ASSERT_THAT(graphs, SizeIs(1));
+  EXPECT_EQ(graphs[0].graph.kind, Graph::Kind::lines);
+  EXPECT_THAT(graphs[0].series, ElementsAre("slow", "fast"));
+  EXPECT_EQ(graphs[0].x_title, "n: floors");
+  EXPECT_EQ(graphs[0].y_title, "ms");
+  EXPECT_TRUE(graphs[0].log_x && graphs[0].log_y);
+  ASSERT_THAT(graphs[0].panels, SizeIs(1));
+  EXPECT_THAT(graphs[0].panels[0].points, SizeIs(8));
+}
+
+TEST(Graph, OfLaunchParametersTheFastestCounts) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  const auto graph = graphs_of(family, set).at(0);
+  for (const auto& point : graph.panels[0].points) {
+    EXPECT_NEAR(point.y, (point.series == 0 ? 4 : 1) * point.x, 1e-9);
+    EXPECT_NEAR(point.low, 0.9 * point.y, 1e-9);
+    EXPECT_NEAR(point.high, 1.2 * point.y, 1e-9);
+    EXPECT_EQ(point.launch, "launch=1");
+  }
+}
+
+TEST(Graph, AnotherAxisSplitsItIntoPanels) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  for (const int n : {1, 10, 100}) rows.push_back(tower_row("fast", n, 2e-3 * n, "glass"));
+  const ResultsSet set = results_of(rows, {family});
+  const auto graph = graphs_of(family, set).at(0);
+  ASSERT_THAT(graph.panels, SizeIs(2));
+  EXPECT_EQ(graph.panels[0].at, "type=brick");  // the one with the most points
+  EXPECT_EQ(graph.panels[1].at, "type=glass");
+}
+
+TEST(Graph, SaysWhatItsPointsSay) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  EXPECT_EQ(graphs_of(family, set).at(0).panels[0].finding,
+            "fast takes 1000 ms at n=1000, slow 4 times as long");
+  Graph heat{
+      .name = "heat", .kind = Graph::Kind::heat, .x = {"n"}, .series = {"kernel"}, .quantity = "slowdown"};
+  EXPECT_EQ(drawn(heat, family, set).panels.at(0).finding, "slow loses 4x to fast at 1");
+}
+
+TEST(Graph, FindingsAreItsTitleAndItsMarks) {
+  Family family = tower();
+  family.view.graphs = {{.name = "height",
+                         .x = {"n"},
+                         .series = {"kernel"},
+                         .quantity = "ms",
+                         .findings = {"limit_{type}"},
+                         .marks = {"limit_{type}"}}};
+  auto rows = tower_rows();
+  Record finding = row("tower", {});
+  finding.case_id = "tower/limit_brick";
+  finding.finding = "limit_brick";
+  finding.value = 100;
+  finding.unit = "floors";
+  finding.reason = "it ends at 100 floors";
+  finding.time_s = {};
+  rows.push_back(finding);
+  const ResultsSet set = results_of(rows, {family});
+  const auto panel = graphs_of(family, set).at(0).panels.at(0);
+  EXPECT_EQ(panel.finding, "It ends at 100 floors");
+  ASSERT_THAT(panel.marks, SizeIs(1));
+  EXPECT_EQ(panel.marks[0].x, 100);
+}
+
+TEST(Graph, AParabolaGoesThroughPointsOfOne) {
+  const Family family = tower();
+  std::vector<Record> rows;
+  for (const int n : {1, 2, 4, 8, 16})
+    rows.push_back(tower_row("fast", n, 1e-3 * (5 + std::pow(std::log2(n) - 2, 2))));
+  const ResultsSet set = results_of(rows, {family});
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}, .quantity = "ms", .parabola = true};
+  const auto fits = drawn(graph, family, set).panels.at(0).fits;
+  ASSERT_THAT(fits, SizeIs(25));
+  const auto least = std::ranges::min_element(fits, {}, &GraphPoint::y);
+  EXPECT_NEAR(least->x, 4, 1e-6);
+  EXPECT_NEAR(least->y, 5, 1e-6);
+}
+
+TEST(Graph, ProductsAreTheAbscissa) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  const Graph graph{.name = "g", .x = {"n", "launch"}, .series = {"kernel"}, .quantity = "ms"};
+  const auto points = drawn(graph, family, set).panels.at(0).points;
+  EXPECT_NE(std::ranges::find(points, 2000.0, &GraphPoint::x), points.end());
+}
+
+TEST(Graph, DevicesOfOneNameGetDifferentLabels) {
+  auto rows = tower_rows();
+  rows.push_back(tower_row("fast", 1, 1));
+  rows.back().driver = "another";
+  const ResultsSet set = results_of(rows, {tower()});
+  const auto labels = device_labels(measured(set));
+  ASSERT_THAT(labels, SizeIs(2));
+  EXPECT_NE(labels[0], labels[1]);
+}
+
+TEST(Svg, DrawsWhatTheGraphHas) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  for (auto& one : rows) one.device = "<Loom> & \"1\"";
+  const ResultsSet set = results_of(rows, {family});
+  const auto graph = graphs_of(family, set).at(0);
+  const auto devices = measured(set);
+  const std::string svg = svg_of(graph, devices, device_labels(devices));
+  EXPECT_THAT(svg, HasSubstr("&lt;Loom&gt; &amp; &quot;1&quot;"));
+  EXPECT_THAT(svg, Not(HasSubstr("<Loom>")));
+  EXPECT_THAT(svg, HasSubstr("fast takes 1000 ms"));
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
+  EXPECT_THROW(svg_of(drawn({.name = "none", .x = {"n"}, .series = {"kernel"}, .where = {"kernel=other"}},
+                            family, set),
+                      devices, device_labels(devices)),
+               Error);
+}
+
+nlohmann::json page(const std::vector<Record>& rows, const std::vector<Family>& families) {
+  const ResultsSet set = results_of(rows, families);
+  return page_of({.set = &set,
+                  .families = &families,
+                  .claims = {},
+                  .origins = {},
+                  .regression = nullptr,
+                  .command = "clweave report"});
+}
+
+TEST(HtmlReport, SectionsWithoutDataSaySo) {
+  const auto all = page(tower_rows(), {tower()});
+  std::vector<std::string> titles;
+  for (const auto& section : all["sections"]) {
+    titles.push_back(section["title"]);
+    EXPECT_EQ(section.contains("absent"), section["parts"].empty()) << section["title"];
+  }
+  EXPECT_THAT(titles, testing::IsSupersetOf({"The answer", "tower", "Roofline", "Comparison", "Claims",
+                                             "Failures", "How it was measured"}));
+}
+
+TEST(HtmlReport, FailuresAreGroupedByReason) {
+  auto rows = tower_rows();
+  for (int i = 0; i < 3; ++i) {
+    rows.push_back(tower_row("slow", 5 + i, 1, "glass"));
+    rows.back().status = Status::wrong_result;
+    rows.back().reason = fmt::format("element {} is wrong", 7 * i + 1);
+    rows.back().time_s = {};
+  }
+  const auto all = page(rows, {tower()});
+  for (const auto& section : all["sections"]) {
+    if (section["title"] != "Failures") continue;
+    const auto& listed = section["parts"][0]["rows"];
+    ASSERT_THAT(listed, SizeIs(1));
+    EXPECT_EQ(listed[0][1], "wrong_result");
+    EXPECT_EQ(listed[0][3], 3);
+  }
+}
+
+// Whatever a file holds, it ends no element of the page.
+TEST(HtmlReport, NamesAreData) {
+  auto rows = tower_rows();
+  for (auto& one : rows) one.device = "</script><script>alert(1)</script><!--\xff";
+  const std::string html = html_of(page(rows, {tower()}));
+  EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(html, Not(HasSubstr("<!--")));
+  EXPECT_THAT(html, HasSubstr("\\u003c/script>\\u003cscript>alert(1)"));
+  EXPECT_THAT(html, Not(HasSubstr("@DATA@")));
+}
+
+TEST(HtmlReport, AsksNothingOfTheNetwork) {
+  const std::string html = html_of(page(tower_rows(), {tower()}));
+  EXPECT_THAT(html, HasSubstr("default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(html, Not(HasSubstr("<link")));
+  EXPECT_THAT(html, Not(HasSubstr("<script src")));
+}
+
+TEST(HtmlReport, ManyPointsAreThinnedAndThatIsSaid) {
+  Family family = tower();
+  family.view.graphs = {
+      {.name = "every launch", .kind = Graph::Kind::launches, .x = {"n"}, .series = {"kernel"}}};
+  std::vector<Record> rows;
+  for (int n = 1; n <= 4000; ++n) rows.push_back(tower_row("fast", n, 1e-3));
+  const ResultsSet set = results_of(rows, {family});
+  const auto panel = graphs_of(family, set).at(0).panels.at(0);
+  EXPECT_LE(panel.points.size(), 1500U);
+  EXPECT_EQ(panel.note, "drawn: one in 3 of 4000 points");
+}
+
+}  // namespace
