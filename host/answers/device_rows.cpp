@@ -170,6 +170,16 @@ DeviceInfo device_of(const DeviceRows& rows) {
   return device;
 }
 
+// None where a run has none.
+std::optional<double> call_of(const Timed& timed) {
+  std::vector<double> values;
+  for (const auto* run : timed.runs) {
+    if (!run->call_s) return {};
+    values.push_back(*run->call_s);
+  }
+  return median(values);
+}
+
 double median_of(const Timed& timed, double RunTime::*what) {
   std::vector<double> values;
   for (const auto* run : timed.runs) values.push_back(run->*what);
@@ -185,7 +195,8 @@ Outcome outcome_of(Case at, const Timed& timed) {
           .bytes = count(any.bytes),
           .flops = count(any.flops),
           .items = count(any.items),
-          .of_ceiling = any.of_ceiling};
+          .of_ceiling = any.of_ceiling,
+          .call_s = call_of(timed)};
 }
 
 }  // namespace

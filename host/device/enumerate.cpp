@@ -57,6 +57,41 @@ std::string pci_of(const cl::Device& device, const DeviceInfo& info) {
   return {};
 }
 
+// Source: CUDA C++ Programming Guide 13, "Technical Specifications per Compute Capability"; AMD's is a query.
+std::int64_t unit_local_bytes_of(const cl::Device& device, const DeviceInfo& info) {
+  const auto asked = [&](cl_device_info what) {
+    cl_uint value = 0;
+    return clGetDeviceInfo(device(), what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : 0;
+  };
+  if (info.has_extension("cl_amd_device_attribute_query")) {
+    constexpr cl_device_info local_mem_size_per_compute_unit_amd = 0x4047;
+    return asked(local_mem_size_per_compute_unit_amd);
+  }
+  if (!info.has_extension("cl_nv_device_attribute_query")) return 0;
+  constexpr cl_device_info compute_capability_major_nv = 0x4000, compute_capability_minor_nv = 0x4001;
+  constexpr std::array<std::pair<cl_uint, std::int64_t>, 17> kib_by_capability = {{{50, 64},
+                                                                                   {52, 96},
+                                                                                   {53, 64},
+                                                                                   {60, 64},
+                                                                                   {61, 96},
+                                                                                   {62, 64},
+                                                                                   {70, 96},
+                                                                                   {72, 96},
+                                                                                   {75, 64},
+                                                                                   {80, 164},
+                                                                                   {86, 100},
+                                                                                   {87, 164},
+                                                                                   {89, 100},
+                                                                                   {90, 228},
+                                                                                   {100, 228},
+                                                                                   {103, 228},
+                                                                                   {120, 100}}};
+  const cl_uint capability = 10 * asked(compute_capability_major_nv) + asked(compute_capability_minor_nv);
+  const auto known =
+      std::ranges::find(kib_by_capability, capability, &std::pair<cl_uint, std::int64_t>::first);
+  return known != kib_by_capability.end() ? 1024 * known->second : 0;
+}
+
 // The lock-step width as the driver sees it is a property of a kernel, so a trivial one is built.
 std::int64_t lockstep_of(const cl::Device& device) {
   try {
@@ -103,6 +138,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
     info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
   info.local_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
+  info.unit_local_bytes = unit_local_bytes_of(device, info);
   info.cache_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
   info.max_group = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
   for (auto extent : device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>())

@@ -81,6 +81,7 @@ RunTime run_of(const Record& r) {
               .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
               .of_ceiling = r.of_ceiling,
               .wall_s = r.wall_s,
+              .call_s = r.call_s,
               .batch = r.batch.value_or(0),
               .commands = 1 + std::ranges::count(r.steps_s, ';'),
               .gb_per_s = r.gb_per_s,
@@ -205,6 +206,7 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
   };
   const std::size_t year = column("year"), device = column("device"), id = column("case"),
                     over = column("over"), evidence = column("evidence"), note = column("note");
+  const auto fraction_of = std::ranges::find(reader.header(), "fraction_of") - reader.header().begin();
   using Quantity = PublishedFigure::Quantity;
   const std::array<std::tuple<Quantity, const char*, std::size_t>, 3> quantities = {
       {{Quantity::time, "seconds", column("seconds")},
@@ -219,6 +221,9 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
                            .over = cells[over].empty() ? nullptr : &names.of_id(cells[over]),
                            .quantity = {},
                            .value = 0,
+                           .fraction_of = std::cmp_less(fraction_of, cells.size())
+                                              ? cells[static_cast<std::size_t>(fraction_of)]
+                                              : "",
                            .evidence = cells[evidence]};
     for (const auto& [quantity, title, at] : quantities) {
       if (cells[at].empty()) continue;
@@ -391,6 +396,12 @@ const Value* CaseName::axis(std::string_view wanted) const {
   return nullptr;
 }
 
+const Value* CaseTimes::cell(std::string_view wanted) const {
+  if (const Value* value = name->axis(wanted)) return value;
+  const auto same = std::ranges::find_if(derived, [&](const CaseAxis& at) { return *at.name == wanted; });
+  return same != derived.end() ? same->value : nullptr;
+}
+
 CaseAxis CaseNames::axis_of(const std::string& name, const std::string& cell) {
   const auto axis = axis_names_.try_emplace(name, name).first;
   auto value = values_.find(cell);
@@ -446,6 +457,17 @@ const CaseName& CaseNames::named(const Record& row, const std::vector<Family>& f
   return name;
 }
 
+std::vector<CaseAxis> CaseNames::derived_of(const Record& row, const std::vector<Family>& families) {
+  std::vector<CaseAxis> out;
+  const auto family = std::ranges::find(families, row.family, &Family::name);
+  if (family == families.end()) return out;
+  for (const auto& [title, cell] : row.axes) {
+    if (!cell.empty() && std::ranges::find(family->derived, title, &Derived::name) != family->derived.end())
+      out.push_back(axis_of(title, cell));
+  }
+  return out;
+}
+
 const CaseName& CaseNames::of_id(const std::string& id) {
   if (const auto known = known_.find(id); known != known_.end()) return *known->second;
   CaseName& name = names_.emplace_back();
@@ -493,6 +515,7 @@ class Filing {
     tuning_ = tuning_ || r.command.starts_with("[\"tune\"");
     check_times(r, name_, line);
     CaseTimes& at = device.case_of(set_.names.front()->of(r, families_), !r.tuned.empty());
+    if (at.rows == 0) at.derived = set_.names.front()->derived_of(r, families_);
     RunTime run = run_of(r);
     run.file = file_;
     run.run = run_number(r);

@@ -51,6 +51,8 @@ class CaseNames {
   const CaseName& of(const Record&, const std::vector<Family>&);
   // Of a published figure, which has no columns for axes.
   const CaseName& of_id(const std::string& id);
+  // The row's cells that are no axes, but follow from them and the device.
+  std::vector<CaseAxis> derived_of(const Record&, const std::vector<Family>&);
 
  private:
   const CaseName& named(const Record&, const std::vector<Family>&);
@@ -79,6 +81,7 @@ struct RunTime {
   double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
   Number of_ceiling;
   Number wall_s = {};         // its median by the host's clock, launch and wait included
+  Number call_s = {};         // the same of executions that are waited for, each before the next
   std::int64_t batch = 0;     // executions that share a launch and a wait
   std::int64_t commands = 1;  // of one execution
   Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
@@ -107,13 +110,16 @@ struct CaseTimes {
   bool exhibit = false;
   bool bounded = false;  // a ceiling is named: its kernel is one way of doing something
   std::uint32_t rows = 0, bad = 0;
-  std::vector<RunTime> runs;  // of the rows that were ok
+  std::vector<RunTime> runs;           // of the rows that were ok
+  std::vector<CaseAxis> derived = {};  // what follows from the axes on this device, as its family names it
 
   // Whether a time of it decides claims, cards and rooflines.
   bool counts(const RunTime& run) const { return !exhibit && !run.cold; }
 
   const std::string& id() const { return name->id; }
   const std::string& family() const { return name->family; }
+  const Value* cell(
+      std::string_view axis) const;  // of an axis or of what follows from them; null: it has none
   std::string label() const { return tuned ? id() + "/tuned" : id(); }  // for people
   bool ok() const { return status == Status::ok; }
   // A failure that people must see: not what a device lacks, nor exhibits of known errors.
@@ -194,7 +200,8 @@ struct PublishedFigure {
   const CaseName* over = nullptr;  // the slower one of a speed-up; else null
   Quantity quantity = Quantity::time;
   double value = 0;
-  std::string evidence;  // why it is void; empty: it is not
+  std::string fraction_of = {};  // whose peak or pin rate; empty: a ceiling as it is measured here
+  std::string evidence;          // why it is void; empty: it is not
 };
 
 // The devices of one or more files, in the order met.

@@ -45,7 +45,8 @@ Outcome outcome_of(const Case& at, const Record& record) {
           .bytes = count(record.bytes),
           .flops = count(record.flops),
           .items = count(record.items),
-          .of_ceiling = record.of_ceiling};
+          .of_ceiling = record.of_ceiling,
+          .call_s = record.call_s};
 }
 
 void fail(Record& record, Kind kind, std::string why) {

@@ -31,6 +31,7 @@ struct DeviceInfo {
   std::int64_t usable_bytes = 0;  // of memory_bytes, what a run may plan with: a CPU shares it with the host
   std::int64_t max_alloc_bytes = 0;
   std::int64_t local_bytes = 0;
+  std::int64_t unit_local_bytes = 0;  // of a compute unit, for all its groups; 0 = not known
   std::int64_t cache_bytes = 0;
   std::int64_t max_group = 0;
   std::vector<std::int64_t> max_group_dims;
