@@ -11,6 +11,7 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "suite/family.hpp"
 
@@ -157,6 +158,31 @@ double launch_seconds(const std::vector<Outcome>& outcomes) {
   return launch;
 }
 
+using Rates = std::map<double, double>;  // steps a second by items or chains in flight
+
+// From where on a rate is reached: between two that were measured, on the line from one to the other.
+struct Reached {
+  double at;
+  std::pair<double, double> below, from;  // the most that do not reach it, the first that do
+
+  std::string between(double best) const {
+    if (below.first == 0) return "";
+    return fmt::format(", between {} with {:.0f} % and {} with {:.0f} %", below.first,
+                       100 * below.second / best, from.first, 100 * from.second / best);
+  }
+};
+std::optional<Reached> where_reached(const Rates& rates, double rate) {
+  std::pair<double, double> below = {0, 0};  // the fastest yet: who has fewer in flight is no slower for it
+  for (const auto& point : rates) {
+    if (point.second >= rate) {
+      const double share = below.first == 0 ? 1 : (rate - below.second) / (point.second - below.second);
+      return Reached{below.first + share * (point.first - below.first), below, point};
+    }
+    if (point.second > below.second) below = point;
+  }
+  return {};
+}
+
 // What one group per compute unit tells of type `type`: the latency of a step, how many chains are in flight
 // by Little's law at the highest rate, and how many had to be for 90 % of it. Where more items bring nothing,
 // as they take turns, the chains of one are in flight.
@@ -166,19 +192,19 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
     return in_flight(o.at) * static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) /
            (o.time_s - std::min(launch_s, o.time_s / 2));
   };
-  std::map<std::int64_t, double> by_items;  // rates of a chain per item
+  Rates by_items;  // of a chain per item
   std::size_t alone = 0;
   for (const auto& o : outcomes) {
     if (!o.at.is("type", type) || !is_alone(o.at)) continue;
     ++alone;
     if (o.at.number("ilp") != 1) continue;
-    double& fastest = by_items[o.at.number("group")];
+    double& fastest = by_items[static_cast<double>(o.at.number("group"))];
     fastest = std::max(fastest, rate(o));
   }
   if (alone < 4 || by_items.size() < 2) return;
   const bool turns = by_items.rbegin()->second < 2 * by_items.begin()->second;
 
-  std::map<double, double> rates;  // by chains in flight
+  Rates rates;  // by chains
   double best = 0;
   for (const auto& o : outcomes) {
     if (!o.at.is("type", type) || o.at.number("width") != 1) continue;
@@ -190,23 +216,35 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
   const double latency = rates.begin()->first / rates.begin()->second, predicted = best * latency;
   out.push_back({"latency_" + type, 1e9 * latency, "ns",
                  fmt::format("a step of {} waits {:.3g} ns for the one before", type, 1e9 * latency)});
-  const auto needed =
-      std::ranges::find_if(rates, [&](const auto& entry) { return entry.second >= 0.9 * best; });
-  const auto reached = [&](const auto& entry) {
-    return fmt::format("{} reached {:.0f} %", entry.first, 100 * entry.second / best);
-  };
   std::string text = turns ? "items take turns: " : "";
-  text += fmt::format("by Little's law a compute unit needs {:.4g} {} chains", predicted, type);
-  if (needed == rates.end()) text += "; the most measured, " + reached(*rates.rbegin());
+  text += fmt::format(
+      "by Little's law a compute unit needs {:.4g} {} chains: {:.3g} ns of latency times {:.4g} steps issued "
+      "a ns",
+      predicted, type, 1e9 * latency, 1e-9 * best);
+  const auto needed = where_reached(rates, 0.9 * best);
+  if (!needed)
+    text += fmt::format("; the most measured, {}, reached {:.0f} %", rates.rbegin()->first,
+                        100 * rates.rbegin()->second / best);
   out.push_back({"concurrency_predicted_" + type, predicted, "chains", text});
-  if (needed == rates.end()) return;
-  text = fmt::format("{} {} chains reached 90 % of the best: {:.2f} of the prediction", needed->first, type,
-                     needed->first / predicted);
-  // By the same law, from the rate at that point: nothing else can be the reason.
-  if (needed->first > 2 * predicted || 2 * needed->first < predicted)
-    text += fmt::format(", for a step takes {:.4g} ns there", 1e9 * needed->first / needed->second);
-  if (needed->first > 2 * predicted) text += "; " + reached(*std::prev(needed));
-  out.push_back({"concurrency_measured_" + type, needed->first, "chains", text});
+  if (needed) {
+    text = fmt::format("{:.4g} {} chains reach 90 % of the best{}: {:.2f} of the prediction", needed->at,
+                       type, needed->between(best), needed->at / predicted);
+    // By the same law, from the rate at that point: nothing else can be the reason.
+    if (needed->at > 2 * predicted || 2 * needed->at < predicted)
+      text += fmt::format(", for a step takes {:.4g} ns there", 1e9 * needed->at / (0.9 * best));
+    out.push_back({"concurrency_measured_" + type, needed->at, "chains", text});
+  }
+  if (turns) return;
+  // What the slides look at: one chain each, whose plateau lies below the peak where items alone do not reach
+  // it.
+  const double plateau = std::ranges::max_element(by_items, {}, &Rates::value_type::second)->second;
+  const auto begins = where_reached(by_items, 0.9 * plateau);
+  if (begins && begins->from.first < by_items.rbegin()->first)  // else it may still rise
+    out.push_back(
+        {"plateau_begins_" + type, begins->at, "items",
+         fmt::format("with a {} chain each, {:.4g} items reach 90 % of their plateau{}: {:.2f} of latency "
+                     "times issue rate; published: 640 of 640 (M2090)",
+                     type, begins->at, begins->between(plateau), begins->at / predicted)});
 }
 
 // The published fractions of peak with one group per unit of an M2090: what 32 items and what the plateau

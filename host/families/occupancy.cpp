@@ -26,6 +26,17 @@ std::uint64_t width_of(const Case& at) {
   return digits.empty() ? 1 : static_cast<std::uint64_t>(std::stoi(digits));
 }
 
+// On a compute unit: as many as are launched, or as their local memory leaves room for; 0: not known.
+// Source: CUDA C++ Programming Guide 13: of each group's, NVIDIA's system takes 1 KiB; 32 groups, 2048 items.
+std::uint64_t groups_at_once(const DeviceInfo& device, std::uint64_t group, std::uint64_t per_unit,
+                             std::uint64_t local_bytes) {
+  if (local_bytes == 0 || device.unit_local_bytes == 0) return per_unit;
+  const std::uint64_t reserved = device.vendor.find("NVIDIA") != std::string::npos ? 1024 : 0;
+  const std::uint64_t fit = static_cast<std::uint64_t>(device.unit_local_bytes) / (local_bytes + reserved);
+  const std::uint64_t most = std::min({fit, 2048 / group, std::uint64_t{32}});
+  return per_unit > 0 ? std::min(per_unit, most) : most;
+}
+
 Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t bytes = at.count("n", 1, std::int64_t{1} << 31) * sizeof(Word);
   const std::uint64_t words = at.count("words", 1, 32), group = at.count("group", 1, 65536);
@@ -55,10 +66,11 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   p.ceiling = Ceiling::copy;
   p.derive("bytes_in_flight", static_cast<std::int64_t>(tile * vector));
   p.derive("item_bytes", static_cast<std::int64_t>(words * vector));
-  if (per_unit > 0) {
-    p.derive("items_per_unit", static_cast<std::int64_t>(group * per_unit));
+  if (const std::uint64_t items = group * groups_at_once(device, group, per_unit, unused > 0 ? local : 0);
+      items > 0) {
+    p.derive("items_per_unit", static_cast<std::int64_t>(items));
     p.derived.emplace_back("percent_of_2048",
-                           fmt::format("{:.3g}", 100.0 * static_cast<double>(group * per_unit) / 2048));
+                           fmt::format("{:.3g}", 100.0 * static_cast<double>(items) / 2048));
   }
   return p;
 }
@@ -272,6 +284,7 @@ Family occupancy() {
                         {"group", {32, 64, 96, 128, 256, 512}},
                         {"groups_per_unit", {1, 2, 4}},
                         {"n", {50331648}}};
+  const std::string published = "words=4 type=float group=96 groups_per_unit=4 n=50331648";  // 25 % of 1536
   const Sweep chip = {{"kernel", {"local", "local_vector", "private", "registers"}}, {"n", {1024, 2048}}};
   const Sweep latency = {{"kernel", {"chase"}}, {"n", {67108864}}};
   return {
@@ -318,9 +331,9 @@ Family occupancy() {
                   .quick = {"words=1,4,8 type=float,float4 n=16777216",
                             "words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216",
                             "words=14 type=float4 group=64,96 groups_per_unit=1 n=16777216", chip, latency},
-                  .paper = {launched, limited, walked, chip, latency},
-                  .full = {"words=" + words + " type=" + types + " group=" + groups, limited, walked, chip,
-                           latency}},
+                  .paper = {launched, limited, walked, published, chip, latency},
+                  .full = {"words=" + words + " type=" + types + " group=" + groups, limited, walked,
+                           published, chip, latency}},
       .view = {.rows = {"words", "type"},
                .columns = {"group"},
                .quantity = "rate",
@@ -333,7 +346,8 @@ Family occupancy() {
                            .findings = {"bytes_in_flight_predicted"}}}},
       .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"},
                   {"item_bytes", "of those, an item's"},
-                  {"items_per_unit", "on a compute unit, where their groups walk through the data"},
+                  {"items_per_unit",
+                   "on a compute unit, where so few are launched or their local memory has no room for more"},
                   {"percent_of_2048", "the same, of what a unit of NVIDIA's A100 and H200 holds"}},
       .makes_sense =
           [](const Case& at) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <bit>
 #include <cctype>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -639,6 +640,11 @@ struct Best {
   }
 };
 
+bool is_plain_scan(const Case& at) {
+  return at.is("op", "sum") && at.is("form", "inclusive") && at.is("task", "scan") &&
+         at.is("state", "widest") && at.number("drop") == 0;
+}
+
 // SAM, with what its article launched and at its best; the single-pass scans that are repeated for orders,
 // and scan structs of tuples or reorder them; three-phase scans; and copies.
 struct Designs {
@@ -647,8 +653,7 @@ struct Designs {
   explicit Designs(const std::vector<Outcome>& outcomes) {
     for (const auto& o : outcomes) {
       const std::string& kernel = o.at.text("kernel");
-      if (!o.at.is("op", "sum") || !o.at.is("form", "inclusive") || !o.at.is("task", "scan")) continue;
-      if (!o.at.is("state", "widest") || o.at.number("drop") != 0) continue;
+      if (!is_plain_scan(o.at)) continue;
       if (kernel == "copy") copy.heed(o);
       if (kernel == "three_phase") three_phase.heed(o);
       if (kernel == "sam") sam.heed(o);
@@ -675,25 +680,70 @@ std::string launch_of(const Outcome& o) {
                      o.at.text("lanes"));
 }
 
-// Throughput of SAM as order or tuple grows, of the size that most of them have; and its lead over the rival.
-void add_growth(std::vector<Finding>& out, const Designs& designs, const std::string& type,
-                const std::string& axis, std::int64_t n) {
+// SAM as order or tuple grows and nothing else changes that it heeds.
+struct Growth {
+  std::int64_t n = 0;
+  std::map<std::int64_t, const Outcome*> by_size;
+
+  double seconds() const {
+    double sum = 0;
+    for (const auto& [size, o] : by_size) sum += o->time_s;
+    return sum;
+  }
+  // More sizes, then a larger n, then less time.
+  bool operator<(const Growth& other) const {
+    return std::tuple(by_size.size(), n, -seconds()) <
+           std::tuple(other.by_size.size(), other.n, -other.seconds());
+  }
+};
+
+Growth growth_of(const std::vector<Outcome>& outcomes, const std::string& type, const std::string& axis) {
+  const std::string grows = axis == "order" ? "scan_order" : "tuple",
+                    stays = axis == "order" ? "tuple" : "scan_order";
+  std::map<std::string, Growth> by_launch;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", "sam") || !o.at.is("type", type) || o.at.number(stays) != 1 ||
+        !is_plain_scan(o.at))
+      continue;
+    std::string launch;
+    for (const char* axis_name :
+         {"n", "lanes", "group", "rows", "groups_per_unit", "prefetch", "registers", "tuple_by"})
+      launch += text_of(o.at.at(axis_name)) + " ";
+    Growth& growth = by_launch[launch];
+    growth.n = o.at.number("n");
+    const Outcome*& best = growth.by_size[o.at.number(grows)];
+    if (best == nullptr || o.time_s < best->time_s) best = &o;
+  }
+  Growth most;
+  for (const auto& [launch, growth] : by_launch) most = std::max(most, growth);
+  return most;
+}
+
+void add_growth(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type,
+                const std::string& axis) {
+  const Growth growth = growth_of(outcomes, type, axis);
+  if (growth.by_size.size() < 2) return;
   std::vector<std::string> rates;
-  double first = 0, last = 0;
-  bool falls = true;
-  std::int64_t most = 1;
-  for (std::int64_t size = 1; size <= 32; ++size) {
+  std::vector<double> all;
+  for (const auto& [size, o] : growth.by_size) {
+    all.push_back(1e-9 * static_cast<double>(o->items) / o->time_s);
+    rates.push_back(fmt::format("{}: {:.3g}", size, all.back()));
+  }
+  const bool falls = std::ranges::adjacent_find(all, std::less_equal<>()) == all.end();
+  out.push_back({fmt::format("sam_by_{}_{}", axis, type), all.back() / all.front(), "ratio",
+                 fmt::format("G items/s of {} {} {} with {}, {}, all {}: that of {} over the first", growth.n,
+                             type, falls ? "fall" : "do not fall steadily", axis, fmt::join(rates, ", "),
+                             launch_of(*growth.by_size.begin()->second), growth.by_size.rbegin()->first)});
+}
+
+// Its lead over the rival, each at its best, of the size that most of them have.
+void add_gains(std::vector<Finding>& out, const Designs& designs, const std::string& type,
+               const std::string& axis, std::int64_t n) {
+  for (std::int64_t size = 2; size <= 32; ++size) {
     const std::int64_t order = axis == "order" ? size : 1, tuple = axis == "tuple" ? size : 1;
     const Outcome* sam = designs.sam.of(type, order, tuple, n);
-    if (sam == nullptr) continue;
-    const double rate = 1e-9 * static_cast<double>(sam->items) / sam->time_s;
-    falls = falls && (last == 0 || rate < last);
-    first = first == 0 ? rate : first;
-    last = rate;
-    most = size;
-    rates.push_back(fmt::format("{}: {:.3g}", size, rate));
     const Outcome* rival = designs.rival.of(type, order, tuple, n);
-    if (size == 1 || rival == nullptr) continue;
+    if (sam == nullptr || rival == nullptr) continue;
     const double gain = rival->time_s / sam->time_s;
     std::string text = fmt::format("{} {} of {} {}: time of {} over that of {}", axis, size, n, type,
                                    launch_of(*rival), launch_of(*sam));
@@ -703,10 +753,6 @@ void add_growth(std::vector<Finding>& out, const Designs& designs, const std::st
     }
     out.push_back({fmt::format("sam_gain_{}_{}_{}", axis, size, type), gain, "ratio", text});
   }
-  if (rates.size() < 2) return;
-  out.push_back({fmt::format("sam_by_{}_{}", axis, type), last / first, "ratio",
-                 fmt::format("G items/s of {} {} {} with {}, {}: that of {} over the first", n, type,
-                             falls ? "fall" : "do not fall steadily", axis, fmt::join(rates, ", "), most)});
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
@@ -737,9 +783,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
           "time of three phases, 4n accesses, over that of SAM, 2n");
     ratio("sam_over_rival", designs.rival, designs.sam,
           "time of the best other single pass over that of SAM");
-    if (fullest == 0) continue;
-    add_growth(out, designs, type, "order", fullest);
-    add_growth(out, designs, type, "tuple", fullest);
+    for (const char* axis : {"order", "tuple"}) {
+      add_gains(out, designs, type, axis, fullest);
+      add_growth(out, outcomes, type, axis);
+    }
   }
   return out;
 }
@@ -761,6 +808,15 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   // compiler takes no such word, it may give more, and then fewer groups fit.
   const std::string launch = " group=1024 rows=2 groups_per_unit=2 prefetch=no";
   const std::string best = " group=512 rows=8", best_tuples = " group=512 rows=4";
+  // Its installer chose how many values an item takes; and what was the fastest of an H200.
+  // Of tuples no local memory holds four rows of such groups.
+  const auto chosen = [&](const Values& n, const std::string& what) -> Sweeps {
+    const std::string all = "kernel=sam type=" + widths + what + " n=" + n;
+    const std::string published = " group=1024 groups_per_unit=2 prefetch=no";
+    return {all + published + (what.starts_with(" tuple") ? " rows=1" : " rows=1,4"),
+            all + published + " rows=1,4 registers=32 lanes=ptx",
+            all + " group=256 rows=8 groups_per_unit=4 lanes=portable,ptx"};
+  };
   const auto sam = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
     return {"kernel=sam type=" + widths + what + " n=" + n + launch,
             "kernel=sam type=" + widths + what + " n=" + n + tuned};
@@ -789,7 +845,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                   "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
                       " rows=8 lanes=ptx"} +
            sam_ptx(n, "", best) + sam_ptx(n, " scan_order=" + orders, best) +
-           sam_ptx(n, " tuple=" + tuples, best_tuples);
+           sam_ptx(n, " tuple=" + tuples, best_tuples) + chosen(n, "") + chosen(n, " scan_order=" + orders) +
+           chosen(n, " tuple=" + tuples);
   };
   // Every order and tuple that SAM knows, and both together.
   const auto grown = [&](const Values& n) -> Sweeps {
@@ -832,7 +889,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
                 "kernel=register_tile,pascal,cpu,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=lookback_wide,pascal tuple=2,8 n=4194304 per_item=32",
-                "kernel=sam tuple=2,8 n=4194304 rows=4",
+                "kernel=sam tuple=1,2,8 n=4194304 rows=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
                 "kernel=pascal,cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
       .paper = plots(sizes) + beside(few) + grown({1 << 24}),

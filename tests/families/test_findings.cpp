@@ -242,7 +242,7 @@ TEST(ArithmeticFindings, FindWhatLittlesLawPredictsOfEveryType) {
         EXPECT_NEAR(finding_of(found, "concurrency_predicted_" + type), predicted, 1e-6 * predicted)
             << preset;
         const double measured = finding_of(found, "concurrency_measured_" + type);
-        EXPECT_GE(measured, 0.9 * predicted) << preset << " " << type;
+        EXPECT_GE(measured, (0.9 - 1e-6) * predicted) << preset << " " << type;
         EXPECT_LE(measured, 2 * predicted) << preset << " " << type;
         EXPECT_THAT(text_of_finding(found, "concurrency_measured_" + type), EndsWith("of the prediction"));
         EXPECT_EQ(text_of_finding(found, "concurrency_predicted_" + type).starts_with("items take turns"),
@@ -252,17 +252,52 @@ TEST(ArithmeticFindings, FindWhatLittlesLawPredictsOfEveryType) {
   }
 }
 
+// 90 % lies between two groups that were measured, wherever these are.
+TEST(ArithmeticFindings, FindTheConcurrencyBetweenGroups) {
+  const Family arithmetic = family_named("arithmetic");
+  // A step takes 2 ns; 256 chains are as many as a unit issues, 128 where items have one each.
+  const auto found_at = [&](const Values& groups) {
+    std::vector<Outcome> outcomes;
+    for (const auto& at :
+         cases_of(arithmetic, {{{"ilp", {1, 4}}, {"group", groups}, {"trips", {16384, 32768}}}}, 1)) {
+      const auto items = static_cast<double>(at.number("group")),
+                 chains = items * static_cast<double>(at.number("ilp"));
+      const double ns = 2 * std::max({1.0, chains / 256, at.number("ilp") == 1 ? items / 128 : 0.0});
+      outcomes.push_back({at, 1e-9 * ns * static_cast<double>(at.number("trips"))});
+    }
+    return arithmetic.findings(outcomes, roomy());
+  };
+  for (const Values& groups :
+       {Values{1, 32, 48, 64, 96, 128, 192, 256}, Values{1, 32, 45, 70, 90, 150, 200, 256}}) {
+    const auto found = found_at(groups);
+    EXPECT_NEAR(finding_of(found, "concurrency_predicted_float"), 256, 1e-9);
+    const double measured = finding_of(found, "concurrency_measured_float");
+    EXPECT_GE(measured, 0.9 * 256 - 1e-9);
+    EXPECT_LE(measured, 256);
+    const double begins = finding_of(found, "plateau_begins_float");
+    EXPECT_GE(begins, 0.9 * 128 - 1e-9);
+    EXPECT_LE(begins, 256);
+    EXPECT_THAT(
+        text_of_finding(found, "plateau_begins_float"),
+        HasSubstr(fmt::format("{:.2f} of latency times issue rate; published: 640 of 640", begins / 256)));
+  }
+  // Groups that end where rates still grow show no plateau.
+  EXPECT_EQ(text_of_finding(found_at({1, 32, 64, 96}), "plateau_begins_float"), "");
+}
+
 TEST(ArithmeticFindings, SayWhyLittlesLawIsFarOff) {
   // The more chains, the longer a step.
   const auto slow = arithmetic_of("quick", [](double, double chains) { return 2 + chains / 300; });
-  EXPECT_THAT(text_of_finding(slow, "concurrency_measured_float"),
-              testing::ContainsRegex(
-                  "8192 float chains .* 1[0-9]\\.[0-9]+ of the prediction, for a step takes 29.31 ns "
-                  "there; 4096 reached 8[0-9] %"));
+  EXPECT_THAT(
+      text_of_finding(slow, "concurrency_measured_float"),
+      testing::ContainsRegex(
+          "[4-8][0-9][0-9][0-9] float chains reach 90 % of the best, between 4096 with 8[0-9] % and 8192 "
+          "with 9[0-9] %: [0-9.]+ of the prediction, for a step takes [0-9.]+ ns there"));
   // A group has few of its items at once, and many groups do more.
   const auto few = arithmetic_of("quick", steps(128, 3, 200));
   EXPECT_THAT(text_of_finding(few, "concurrency_predicted_int"),
-              EndsWith("600 int chains; the most measured, 512 reached 21 %"));
+              EndsWith("600 int chains: 3 ns of latency times 200 steps issued a ns; the most measured, 512, "
+                       "reached 21 %"));
   EXPECT_EQ(text_of_finding(few, "concurrency_measured_int"), "");
 }
 
@@ -288,4 +323,98 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   const auto slow = of_rate([](double bytes) { return bytes / (500 + bytes / 40); });
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr(" KiB reached "));
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("for they come in every "));
+}
+
+// Each execution of the published table was waited for.
+TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
+  const Family grayscale = family_named("grayscale");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(grayscale, "paper"))
+    outcomes.push_back({.at = at, .time_s = 1e-5, .call_s = 2e-5 * static_cast<double>(at.number("group"))});
+  const auto found = grayscale.findings(outcomes, roomy());
+  EXPECT_DOUBLE_EQ(finding_of(found, "ms_of_100_2272x1704_128"), 1e5 * 2e-5 * 128);
+  EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_128"),
+            "100 executions on 2272x1704 with groups of 128, each waited for; published 831 ms (8800 GT)");
+  for (auto& o : outcomes) o.call_s.reset();
+  EXPECT_EQ(text_of_finding(grayscale.findings(outcomes, roomy()), "ms_of_100_2272x1704_128"), "");
+}
+
+// As printed, not as computed from other numbers; and of the slides' size where there are larger ones.
+TEST(ReductionFindings, StandBesideThePrintedFiguresOfTheirSize) {
+  const Family reduction = family_named("reduction");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(reduction, "paper"))
+    outcomes.push_back(
+        {at, (at.is("kernel", "sequential") ? 1e-3 : 2e-3) * static_cast<double>(at.number("n"))});
+  const auto text = text_of_finding(reduction.findings(outcomes, roomy()), "speedup_sequential");
+  EXPECT_THAT(text, testing::StartsWith("sequential of 16777216 int: "));
+  EXPECT_THAT(text, EndsWith("2.00x interleaved; published: 17 GB/s and 1.9x (M2090, n=16777216), 9.741 GB/s "
+                             "(G80, n=4194304)"));
+}
+
+// SAM's rate over order or tuple is that of one launch, not of whichever was the fastest at each.
+TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
+  const Family scan = family_named("scan");
+  const Sweeps sweeps = {"kernel=sam scan_order=1,2,5 n=1048576 group=512 rows=8",
+                         "kernel=sam scan_order=2 n=1048576 group=256 rows=4",
+                         "kernel=sam tuple=3 n=1048576 group=256 rows=4",
+                         "kernel=sam tuple=2 n=4194304 rows=4",
+                         "kernel=sam tuple=1,3,5 n=1048576 group=512 rows=2 lanes=portable,ptx"};
+  std::vector<Outcome> outcomes;
+  for (const auto& at : cases_of(scan, sweeps, 1)) {
+    // ptx is the faster; larger groups are much the slower.
+    double time_s = 1e-3 * static_cast<double>(at.number("scan_order") * at.number("tuple"));
+    if (at.is("lanes", "ptx")) time_s /= 3;
+    if (at.number("group") == 256) time_s /= 100;
+    outcomes.push_back({.at = at, .time_s = time_s, .items = 1000000});
+  }
+  const auto found = scan.findings(outcomes, roomy());
+  EXPECT_DOUBLE_EQ(finding_of(found, "sam_by_order_uint"), 1.0 / 5);
+  EXPECT_EQ(
+      text_of_finding(found, "sam_by_order_uint"),
+      "G items/s of 1048576 uint fall with order, 1: 1, 2: 0.5, 5: 0.2, all sam group 512 rows 8 portable: "
+      "that of 5 over the first");
+  EXPECT_EQ(text_of_finding(found, "sam_by_tuple_uint"),
+            "G items/s of 1048576 uint fall with tuple, 1: 3, 3: 1, 5: 0.6, all sam group 512 rows 2 ptx: "
+            "that of 5 over the first");
+}
+
+// How many items a unit has at once, be it that few are launched or that local memory has no room for more.
+TEST(Occupancy, TellsTheItemsOfAUnit) {
+  const auto percent = [](const DeviceInfo& device, std::int64_t local_bytes, std::int64_t per_unit) {
+    const Plan plan = plan_with(
+        "occupancy",
+        {{"group", number(64)}, {"local_bytes", number(local_bytes)}, {"groups_per_unit", number(per_unit)}},
+        device);
+    const auto it =
+        std::ranges::find(plan.derived, "percent_of_2048", &std::pair<std::string, std::string>::first);
+    return it == plan.derived.end() ? "" : it->second;
+  };
+  DeviceInfo device = roomy();
+  EXPECT_EQ(percent(device, 0, 1), "3.12");
+  EXPECT_EQ(percent(device, 32768, 0), "") << "nothing is known of the unit";
+  EXPECT_EQ(percent(device, 0, 0), "");
+  device.unit_local_bytes = 228 * 1024;  // and 33 KiB a group: six
+  EXPECT_EQ(percent(device, 32768, 0), "18.8");
+  EXPECT_EQ(percent(device, 32768, 1), "3.12");
+  EXPECT_EQ(percent(device, 512, 0), "100") << "no more than 2048";
+  EXPECT_EQ(percent(device, 0, 0), "");
+}
+
+// The launches that texts have figures of.
+TEST(Presets, HaveThePublishedLaunches) {
+  const auto has = [](const char* name, const std::string& sweep) {
+    const Family family = family_named(name);
+    const auto paper = preset_of(family, "paper");
+    for (const auto& at : cases_of(family, {sweep}, 1))
+      EXPECT_NE(std::ranges::find(paper, at.id(), &Case::id), paper.end()) << at.id();
+  };
+  has("compaction", "kernel=billeter width=1,2 group=128 groups=120 sequence=lanes n=16777216");
+  has("compaction", "kernel=spataro,orange_owls width=1 group=1024 rows=1 n=16777216 lanes=portable,ptx");
+  has("occupancy", "words=14 type=float4 group=64 groups_per_unit=1 n=50331648");
+  has("occupancy", "words=4 type=float group=96 groups_per_unit=4 n=50331648");
+  has("reduction", "kernel=interleaved,nondivergent,sequential,first_add n=4194304,16777216 group=128");
+  has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 tail=barriers");
+  has("scan", "kernel=sam type=uint,ulong n=268435456 group=1024 rows=1,2,4 groups_per_unit=2 prefetch=no");
+  has("scan", "kernel=sam type=uint,ulong n=268435456 group=256 rows=8 groups_per_unit=4 lanes=portable,ptx");
 }
