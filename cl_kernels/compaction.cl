@@ -543,17 +543,17 @@ __kernel void scatter(__global Key* restrict out, __global uint* restrict index,
 
 // ---- Sequences -------------------------------------------------------------------------------------------------
 //
-// A few hundred units of lanes in lock-step walk a sequence each, a chunk of a vector per lane at a time: so
-// there are no more counts than units. Without lock-step, a unit is a work-group.
+// A few hundred units of UNIT items walk a sequence each, a chunk of a vector per item at a time: so there are no
+// more counts than units. Items in lock-step are a unit; where none are, a work-group is one, or its units of 32
+// keep step by its barriers: then all take as many turns, some of which find nothing.
 
 #ifdef KERNEL_SEQUENCES
 
+#define SHARES_BARRIERS (!PTX && UNIT < GROUP)
 #if PTX
-#define UNIT BUNDLE
 #define UNIT_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #define UNIT_MEMORY __local uint sums[1]
 #else
-#define UNIT GROUP
 #define UNIT_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define UNIT_MEMORY __local uint sums[2 * GROUP]
 #endif
@@ -570,15 +570,49 @@ Sequence sequence_of(const uint unit, const ulong each, const ulong extra) {
   return s;
 }
 
-void load_chunk(Rows* x, __global const Key* restrict in, const ulong n, const ulong chunk) {
+// Of the loop over a sequence.
+ulong turns_of(const Sequence s, const ulong each, const ulong extra) {
+#if SHARES_BARRIERS
+  (void)s;
+  return each + (extra > 0 ? 1 : 0);
+#else
+  (void)each;
+  (void)extra;
+  return s.last - s.first;
+#endif
+}
+
+// `none` lies behind the sequence.
+void load_chunk(Rows* x, __global const Key* restrict in, const ulong n, const ulong chunk, const bool own) {
   const ulong i = chunk * SEQUENCE_CHUNK + get_local_id(0) % UNIT * VEC;
-  if (i + VEC <= n) {
+  if (own && i + VEC <= n) {
     x->row[0] = *(__global const Vector*)(in + i);
     return;
   }
 #pragma unroll
-  for (uint v = 0; v < VEC; ++v) x->at[0][v] = i + v < n ? in[i + v] : dropped();
+  for (uint v = 0; v < VEC; ++v) x->at[0][v] = own && i + v < n ? in[i + v] : dropped();
 }
+
+#if !PTX
+// scan_group's, of each unit.
+uint scan_unit(__local uint* sums, const uint mine, uint* total) {
+  const uint item = (uint)get_local_id(0), lane = item % UNIT;
+  __local uint* from = sums;
+  __local uint* to = sums + GROUP;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  from[item] = mine;
+  for (uint distance = 1; distance < UNIT; distance *= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    to[item] = lane >= distance ? from[item - distance] + from[item] : from[item];
+    __local uint* other = from;
+    from = to;
+    to = other;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  *total = from[item - lane + UNIT - 1];
+  return lane > 0 ? from[item - 1] : 0;
+}
+#endif
 
 // How many are kept before this lane in the unit, and by the unit.
 uint rank_in_unit(const Rows* x, __local uint* sums, uint* total) {
@@ -595,7 +629,7 @@ uint rank_in_unit(const Rows* x, __local uint* sums, uint* total) {
   return before;
 #else
   uint count;
-  return scan_group(sums, count_rows(x, &count), total);
+  return scan_unit(sums, count_rows(x, &count), total);
 #endif
 }
 
@@ -608,14 +642,14 @@ __kernel void count_sequences(__global uint* restrict unit_sums, __global const 
   uint mine = 0, total, count;
   for (ulong c = own.first; c < own.last; ++c) {
     Rows x;
-    load_chunk(&x, in, n, c);
+    load_chunk(&x, in, n, c, true);
     mine += count_rows(&x, &count);
   }
 #if PTX
   (void)sums;
   total = sum_of_bundle(mine);
 #else
-  (void)scan_group(sums, mine, &total);
+  (void)scan_unit(sums, mine, &total);
 #endif
   if (get_local_id(0) % UNIT == 0) unit_sums[unit] = total;
 }
@@ -642,11 +676,13 @@ __kernel void move_sequences(__global Key* restrict out, __global uint* restrict
   const ulong end = unit_sums[unit];
   if (lane == 0 && unit == get_global_size(0) / UNIT - 1) put_count(count, end, n);
   const bool collects = WRITE == 2 || (WRITE == 0 && (end - to) * 8 > (own.last - own.first) * SEQUENCE_CHUNK);
+  const ulong turns = turns_of(own, each, extra);
   uint start = 0, fill = 0;  // of the ring
-  for (ulong c = own.first; c < own.last; ++c) {
+  for (ulong turn = 0; turn < turns; ++turn) {
+    const ulong c = own.first + turn;
     Rows x;
     uint total;
-    load_chunk(&x, in, n, c);
+    load_chunk(&x, in, n, c, c < own.last);
     uint rank = rank_in_unit(&x, sums, &total);
 #if WRITE != 1
     if (collects) {
@@ -660,8 +696,14 @@ __kernel void move_sequences(__global Key* restrict out, __global uint* restrict
 #endif
       }
       fill += total;
-      UNIT_BARRIER;
-      if (fill >= SEQUENCE_CHUNK || c + 1 == own.last) {
+    }
+#if SHARES_BARRIERS
+    UNIT_BARRIER;
+#else
+    if (collects) UNIT_BARRIER;
+#endif
+    if (collects) {
+      if (fill >= SEQUENCE_CHUNK || turn + 1 == turns) {
         const uint out_now = min(fill, (uint)SEQUENCE_CHUNK);
         for (uint i = lane; i < out_now; i += UNIT) {
           out[to + i] = ring[(start + i) % (2 * SEQUENCE_CHUNK)];
@@ -672,7 +714,9 @@ __kernel void move_sequences(__global Key* restrict out, __global uint* restrict
         to += out_now;
         start += out_now;
         fill -= out_now;
+#if !SHARES_BARRIERS  // the next ranks have some
         UNIT_BARRIER;
+#endif
       }
       continue;
     }

@@ -83,6 +83,7 @@ struct Setting : Tiles {
   const Form* form;
   bool index, sequences, three_pass, cpu;
   std::uint64_t n, key_bytes, width, rows, items;
+  std::uint64_t unit;  // items that walk a sequence
 
   // What precedes a tile comes from tile states.
   bool chained() const {
@@ -105,6 +106,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   s.width = at.count("width", 1, 4);
   s.rows = s.sequences ? 1 : at.count("rows", 1, 32);
   s.items = at.count("per_item", 1, 64);
+  s.unit = s.ptx || at.is("sequence", "lanes") ? bundle : s.group;
   s.groups_per_unit = at.count("groups_per_unit", 1, 1024);
   s.tile = cpu ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes : s.group * s.rows * s.width;
   s.tiles = ceil_div(s.n, s.tile);
@@ -156,17 +158,16 @@ std::uint64_t three_pass(Plan& p, const Case& at, const Setting& s, const Memory
 
 std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, const Memory& m,
                        std::uint64_t& moved) {
-  const std::uint64_t unit = s.ptx ? bundle : s.group;
-  const std::uint64_t chunks = ceil_div(s.n, unit * s.width);
+  const std::uint64_t chunks = ceil_div(s.n, s.unit * s.width);
   const std::uint64_t fixed = at.count("groups", 0, 1 << 20);
   const std::uint64_t wanted = fixed > 0 ? fixed : device.units() * s.groups_per_unit;
   const std::uint64_t groups =
-      std::min(std::max(wanted, ceil_div(chunks * unit, device.most_turns() * s.group)),
-               ceil_div(chunks * unit, s.group));
-  const std::uint64_t units = groups * s.group / unit;
+      std::min(std::max(wanted, ceil_div(chunks * s.unit, device.most_turns() * s.group)),
+               ceil_div(chunks * s.unit, s.group));
+  const std::uint64_t units = groups * s.group / s.unit;
   const Buffer sums = garbage(p, at.seed, 4 * units);
   const Range all = {groups * s.group}, group = {s.group};
-  p.define("KERNEL_SEQUENCES", 1).define("KERNEL_SCAN_SUMS", 1);
+  p.define("KERNEL_SEQUENCES", 1).define("KERNEL_SCAN_SUMS", 1).define("UNIT", s.unit);
   p.define("WRITE", at.is("write", "by_ratio") ? 0 : at.is("write", "scattered") ? 1 : 2);
   p.launch("count_sequences", all, group, sums, m.in, s.n, chunks / units, chunks % units);
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, units);
@@ -464,6 +465,12 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        "how billeter writes: scattered; collected in local memory; by_ratio: as a sequence keeps few or "
        "many",
        {"by_ratio", "scattered", "collected"}},
+      {.name = "sequence",
+       .meaning =
+           "who walks one of billeter's: group: a work-group, with ptx 32 of its items; lanes: 32 items, "
+           "as published",
+       .values = {"group", "lanes"},
+       .when = [](const Case& at) { return at.is("kernel", "billeter") && at.is("lanes", "portable"); }},
       {"lanes",
        "how items exchange: portable: through local memory; ptx: NVIDIA's shuffles and votes",
        {"portable", "ptx"}},
@@ -474,6 +481,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
 }
 
 Presets presets_of(const Values& patterns, const Values& predicates) {
+  const Values writes = {"by_ratio", "scattered", "collected"};
   const Values ratios = {0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
   const Values tile_kernels = {"spataro", "orange_owls", "hughes",    "single_pass",
                                "ranked",  "staged",      "pipelined", "unordered"};
@@ -482,52 +490,57 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                            "ranked",   "staged",  "pipelined",   "unordered"};
   const Values sizes = {1 << 10, 1 << 12, 1 << 14, 1 << 16,  100000,  1 << 18,
                         1 << 20, 1000000, 1 << 22, 10000000, 1 << 24, 1 << 26};
-  return {.smoke = {"kernel=" + tile_kernels + " n=1,4099 group=64 rows=2 per_item=2",
-                    "kernel=three_pass,billeter n=1,4099 group=64 rows=1 per_item=2 groups_per_unit=2",
-                    "kernel=cpu n=1,4099 chunk_kib=1",
-                    "kernel=billeter n=20011 width=2 group=128 per_item=2 groups=120",
-                    "kernel=billeter,staged,pipelined,cpu predicate=less_than kept=0,1 n=2053 group=32 "
-                    "rows=3 per_item=2 groups_per_unit=1 chunk_kib=1",
-                    "kernel=staged type=ulong predicate=even pattern=alternating kept=0.75 output=key_index "
-                    "n=3001 width=2 group=64 rows=4 ranks=votes state=halves drop=2",
-                    "kernel=ranked,billeter type=float pattern=runs kept=0.25 output=key_index n=5003 "
-                    "width=1 group=64 rows=2 per_item=2 groups_per_unit=1",
-                    "kernel=single_pass,pipelined,cpu n=9001 group=32 rows=2 groups_per_unit=1 chunk_kib=1 "
-                    "drop=2",
-                    "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted kept=0.1 "
-                    "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2"},
-          .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1", "kernel=cpu kept=0,1"},
-          // As published: 120 groups of 128, or as many sequences of 32 items where a group does not run in
-          // lock-step; and one key per item and tile. Then what devices want today, and what NVIDIA's own
-          // shuffles bring.
-          .paper = {"kernel=" + kernels() + " kept=" + ratios + " n=16777216",
-                    "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1",
-                    "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120",
-                    "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=32 groups=480",
-                    "kernel=spataro,orange_owls kept=" + ratios + " n=16777216 width=1 group=128,512 rows=1",
-                    "kernel=billeter kept=" + ratios + " n=16777216 groups_per_unit=8,16",
-                    "kernel=" + of_series + " n=" + sizes,
-                    "kernel=billeter n=" + sizes + " width=2 group=128 groups=120",
-                    "kernel=spataro,orange_owls n=" + sizes + " width=1 group=128 rows=1",
-                    "kernel=" + of_series + " pattern=" + patterns + " n=16777216",
-                    "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 lanes=ptx",
-                    "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1 lanes=ptx",
-                    "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120 lanes=ptx",
-                    "kernel=spataro,orange_owls kept=" + ratios +
-                        " n=16777216 width=1 group=128,512 rows=1 lanes=ptx",
-                    "kernel=" + of_series + " n=" + sizes + " lanes=ptx",
-                    "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 lanes=ptx"},
-          .full = {"kernel=" + kernels() + " kept=" + ratios + " n=1048576,16777216,268435456",
-                   "kernel=" + on_lanes + " kept=" + ratios + " n=1048576,16777216,268435456 lanes=ptx",
-                   "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 width=1,2 lanes=ptx",
-                   "kernel=ranked,staged,pipelined kept=" + ratios +
-                       " n=16777216 ranks=packed,votes,sums lanes=portable,ptx",
-                   "kernel=billeter kept=" + ratios +
-                       " n=16777216 write=by_ratio,scattered,collected lanes=portable,ptx",
-                   "kernel=" + kernels() + " type=uint,ulong,float predicate=" + predicates +
-                       " pattern=" + patterns + " kept=0.1,0.5,0.9 output=key,key_index n=1000003 rows=4",
-                   "kernel=" + kernels() + " type=struct16 predicate=" + predicates + " kept=" + ratios +
-                       " output=key,key_index n=1000003 width=1"}};
+  return {
+      .smoke = {"kernel=" + tile_kernels + " n=1,4099 group=64 rows=2 per_item=2",
+                "kernel=three_pass,billeter n=1,4099 group=64 rows=1 per_item=2 groups_per_unit=2",
+                "kernel=cpu n=1,4099 chunk_kib=1",
+                "kernel=billeter n=20011 width=2 group=128 per_item=2 groups=120 sequence=group,lanes",
+                "kernel=billeter kept=0.1,0.9 n=9001 group=96 per_item=2 groups=3 sequence=lanes write=" +
+                    writes,
+                "kernel=billeter type=ulong kept=0.75 output=key_index pattern=runs n=3001 width=2 group=64 "
+                "per_item=2 groups_per_unit=1 sequence=lanes",
+                "kernel=billeter,staged,pipelined,cpu predicate=less_than kept=0,1 n=2053 group=32 "
+                "rows=3 per_item=2 groups_per_unit=1 chunk_kib=1",
+                "kernel=staged type=ulong predicate=even pattern=alternating kept=0.75 output=key_index "
+                "n=3001 width=2 group=64 rows=4 ranks=votes state=halves drop=2",
+                "kernel=ranked,billeter type=float pattern=runs kept=0.25 output=key_index n=5003 "
+                "width=1 group=64 rows=2 per_item=2 groups_per_unit=1",
+                "kernel=single_pass,pipelined,cpu n=9001 group=32 rows=2 groups_per_unit=1 chunk_kib=1 "
+                "drop=2",
+                "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted kept=0.1 "
+                "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2"},
+      .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1", "kernel=cpu kept=0,1"},
+      // As published: 480 sequences in 120 groups of 128, and 1024 keys a count, one per item and tile. Then
+      // what devices want today, and what NVIDIA's own shuffles bring.
+      .paper = {"kernel=" + kernels() + " kept=" + ratios + " n=16777216",
+                "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1",
+                "kernel=billeter kept=" + ratios +
+                    " n=16777216 width=1,2 group=128 groups=120 sequence=group,lanes",
+                "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=32 groups=480",
+                "kernel=spataro,orange_owls kept=" + ratios + " n=16777216 width=1 group=128,512,1024 rows=1",
+                "kernel=billeter kept=" + ratios + " n=16777216 groups_per_unit=8,16",
+                "kernel=" + of_series + " n=" + sizes,
+                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 sequence=group,lanes",
+                "kernel=spataro,orange_owls n=" + sizes + " width=1 group=128,1024 rows=1",
+                "kernel=" + of_series + " pattern=" + patterns + " n=16777216",
+                "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 lanes=ptx",
+                "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1 lanes=ptx",
+                "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120 lanes=ptx",
+                "kernel=spataro,orange_owls kept=" + ratios +
+                    " n=16777216 width=1 group=128,512,1024 rows=1 lanes=ptx",
+                "kernel=" + of_series + " n=" + sizes + " lanes=ptx",
+                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 lanes=ptx"},
+      .full = {"kernel=" + kernels() + " kept=" + ratios + " n=1048576,16777216,268435456",
+               "kernel=" + on_lanes + " kept=" + ratios + " n=1048576,16777216,268435456 lanes=ptx",
+               "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 width=1,2 lanes=ptx",
+               "kernel=ranked,staged,pipelined kept=" + ratios +
+                   " n=16777216 ranks=packed,votes,sums lanes=portable,ptx",
+               "kernel=billeter kept=" + ratios + " n=16777216 write=" + writes +
+                   " sequence=group,lanes lanes=portable,ptx",
+               "kernel=" + kernels() + " type=uint,ulong,float predicate=" + predicates +
+                   " pattern=" + patterns + " kept=0.1,0.5,0.9 output=key,key_index n=1000003 rows=4",
+               "kernel=" + kernels() + " type=struct16 predicate=" + predicates + " kept=" + ratios +
+                   " output=key,key_index n=1000003 width=1"}};
 }
 
 }  // namespace

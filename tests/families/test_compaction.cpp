@@ -104,6 +104,28 @@ TEST(Compaction, ItsChecksTakeTheKeptKeysInOrderAndNothingElse) {
   }
 }
 
+// Billeter's 480 sequences, one for 32 items of 120 groups of 128; and Spataro's count for each 1024 keys.
+TEST(Compaction, HasAsManyCountsAsWerePublished) {
+  const auto metadata = [](std::vector<std::pair<std::string, Value>> values) {
+    values.insert(values.end(), {{"n", number(1 << 24)}, {"width", number(1)}});
+    const Plan plan = plan_with("compaction", values);
+    return std::ranges::find(plan.derived, "metadata_bytes", &std::pair<std::string, std::string>::first)
+        ->second;
+  };
+  const std::vector<std::pair<std::string, Value>> billeter = {
+      {"kernel", word("billeter")}, {"group", number(128)}, {"groups", number(120)}};
+  auto by_lanes = billeter, on_ptx = billeter;
+  by_lanes.emplace_back("sequence", word("lanes"));
+  on_ptx.emplace_back("lanes", word("ptx"));
+  EXPECT_EQ(metadata(billeter), "480");
+  EXPECT_EQ(metadata(by_lanes), "1920");
+  EXPECT_EQ(metadata(on_ptx), "1920");
+  for (const char* kernel : {"spataro", "orange_owls"})
+    EXPECT_THAT(metadata({{"kernel", word(kernel)}, {"group", number(1024)}, {"rows", number(1)}}),
+                kernel == std::string("spataro") ? "65536" : "2162688")
+        << kernel;
+}
+
 TEST(Compaction, RefusesWhatItsKernelsCannotDo) {
   const auto refused = [](const std::vector<std::pair<std::string, Value>>& values) {
     return complaint([&] { plan_with("compaction", values); });
