@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -45,13 +46,19 @@ struct Marks {
 
 bool has(const Axes& axes, const std::string& axis) { return std::ranges::find(axes, axis) != axes.end(); }
 
-// The axes of a family and the device, and the values that they have at its points. Values are numbered in
-// the order that people look for them in, for cases run in a shuffled one: words as the family lists them,
-// numbers by size. So there may be a million points: they are sorted and compared by these numbers alone.
+bool derives(const Family& family, const std::string& name) {
+  return std::ranges::find(family.derived, name, &Derived::name) != family.derived.end();
+}
+
+// The axes of a family, what it derives from them, and the device, and the values that they have at its
+// points. Values are numbered in the order that people look for them in, for cases run in a shuffled one:
+// words as the family lists them, numbers by size. So there may be a million points: they are sorted and
+// compared by these numbers alone.
 class Frame {
  public:
   Frame(const Family& family, const Points& points) {
     for (const auto& axis : family.axes) names_.push_back(axis.name);
+    for (const auto& column : family.derived) names_.push_back(column.name);
     names_.push_back(device_axis);
     places_.resize(points.size() * names_.size());
     texts_.resize(names_.size());
@@ -98,14 +105,15 @@ class Frame {
  private:
   void number(std::size_t a, const Family& family, const Points& points) {
     static const Value none{std::string()};
+    static const Values words_of_no_axis;
     using Key = std::pair<std::ptrdiff_t, Value>;  // a word's place among the known, else the number
     std::unordered_map<const Value*, std::uint32_t> met;
     std::map<Key, std::uint32_t> keys;
     const auto value_of = [&](const Point& point) {
-      const Value* value = point.of->name->axis(names_[a]);
+      const Value* value = point.of->cell(names_[a]);
       return value != nullptr ? value : &none;
     };
-    const bool device = a == family.axes.size();
+    const bool device = a + 1 == names_.size();
     for (const auto& point : points) {
       std::uint32_t& place = places_[point.index * names_.size() + a] = 0;
       if (device) {
@@ -115,7 +123,7 @@ class Frame {
       }
       const Value* value = value_of(point);
       if (!met.try_emplace(value, 0).second) continue;
-      const auto& known = family.axes[a].values;
+      const Values& known = a < family.axes.size() ? family.axes[a].values : words_of_no_axis;
       const bool word = std::holds_alternative<std::string>(*value);
       keys.try_emplace({word ? std::ranges::find(known, *value) - known.begin() : 0, *value}, 0);
     }
@@ -365,6 +373,7 @@ void add_tuned(Report& out, const Points& tuned, const Points& usual, const Fami
 void check(const Family& family, const Axes& axes) {
   Axes names = {device_axis};
   for (const auto& axis : family.axes) names.push_back(axis.name);
+  for (const auto& column : family.derived) names.push_back(column.name);
   for (const auto& axis : axes) {
     if (!has(names, axis))
       throw Error(Kind::usage, fmt::format("family {} has no axis {}; it has {}", family.name, axis,
@@ -393,7 +402,7 @@ void add_family(Report& out, const std::vector<const DeviceResults*>& all, const
   Axes columns = !choice.columns.empty() ? choice.columns : devices ? Axes{device_axis} : view.columns;
   for (auto* axes : {&rows, &columns}) {  // by their names of today
     for (auto& axis : *axes) {
-      if (axis != device_axis) axis = family.axis(axis)->name;
+      if (const Axis* known = family.axis(axis)) axis = known->name;
     }
   }
   std::erase_if(columns, [&](const std::string& axis) { return has(rows, axis); });
@@ -402,8 +411,17 @@ void add_family(Report& out, const std::vector<const DeviceResults*>& all, const
                                                  : view.quantity.empty()  ? "rate"
                                                                           : view.quantity);
   if (rows.empty()) rows = {family.axes.front().name};
+  const auto lacks = [&](const Point& point) {  // what is asked for and not derived of every case
+    return std::ranges::any_of(std::array{&rows, &columns}, [&](const Axes* axes) {
+      return std::ranges::any_of(*axes, [&](const std::string& axis) {
+        return derives(family, axis) && point.of->cell(axis) == nullptr;
+      });
+    });
+  };
   for (const bool cold : {false, true}) {
-    const Points points = points_of(all, family, false, cold);
+    Points points = points_of(all, family, false, cold);
+    std::erase_if(points, lacks);
+    for (std::size_t i = 0; i < points.size(); ++i) points[i].index = i;
     if (cold && !points.empty()) out.line("with emptied caches:");
     const Frame frame(family, points);
     for (const auto& block : blocks_of(points, frame, family, rows, columns, quantity)) {
@@ -577,8 +595,9 @@ Report family_tables(const ResultsSet& all, const std::vector<Family>& families,
   if (!choice.quantity.empty()) shown_quantity(choice.quantity);
   // An axis must be one of all families chosen by name; else families without it are left out.
   const auto has_all = [&](const Family* family, const Axes& axes) {
-    return std::ranges::all_of(
-        axes, [&](const std::string& axis) { return axis == device_axis || family->axis(axis) != nullptr; });
+    return std::ranges::all_of(axes, [&](const std::string& axis) {
+      return axis == device_axis || family->axis(axis) != nullptr || derives(*family, axis);
+    });
   };
   Axes asked = choice.rows;
   asked.insert(asked.end(), choice.columns.begin(), choice.columns.end());

@@ -13,7 +13,8 @@ struct Family;
 
 struct TableChoice {
   std::vector<std::string> families;  // empty: all that have rows
-  // Axes, or `device`; empty: as the family's view has it, over several devices kernel by device.
+  // Axes, what is derived from them, or `device`; empty: as the family's view has it, over several devices
+  // kernel by device.
   std::vector<std::string> rows, columns;
   std::string quantity;  // empty: the view's
   bool plot = false;

@@ -17,17 +17,34 @@ namespace {
 
 constexpr const char* any_value = "*";
 
-// What people compare in the family's tables is no launch to choose: the width of a copy's vectors.
-bool is_compared(const Family& family, const std::string& axis) {
-  return std::ranges::find(family.view.columns, axis) != family.view.columns.end();
+// What stands in the family's tables and texts tell apart is no launch to choose: the width of a copy's
+// vectors.
+using Compared = std::set<std::string>;
+Compared compared_of(const ResultsSet& set, const Family& family) {
+  std::map<std::string, std::set<std::string>> told;
+  for (const auto* axes : {&family.view.rows, &family.view.columns}) {
+    for (const auto& axis : *axes) {
+      for (const auto& figure : set.figures) {
+        if (figure.of->family != family.name) continue;
+        if (const Value* value = figure.of->axis(axis)) told[axis].insert(text_of(*value));
+      }
+    }
+  }
+  Compared out;
+  for (const auto& [axis, values] : told) {
+    if (values.size() > 1) out.insert(axis);
+  }
+  return out;
 }
 
 // Whether a case is what a figure names: its other axes at their defaults, and of a launch what the text
-// says; or, launched in any way, what people look for in the family's tables.
-bool is_case_of(const CaseName& figure, const CaseName& here, const Family& family, bool any_launch) {
+// says; or, launched in any way, what texts compare.
+bool is_case_of(const CaseName& figure, const CaseName& here, const Family& family,
+                const Compared* any_launch) {
   return std::ranges::all_of(family.axes, [&](const Axis& axis) {
     const Value* wanted = figure.axis(axis.name);
-    if (axis.tunable && (wanted == nullptr || (any_launch && !is_compared(family, axis.name)))) return true;
+    if (axis.tunable && (wanted == nullptr || (any_launch != nullptr && !any_launch->contains(axis.name))))
+      return true;
     const std::string text = text_of(wanted != nullptr ? *wanted : axis.values.front());
     const Value* cell = here.axis(axis.name);
     return text == any_value || text == text_of(cell != nullptr ? *cell : axis.values.front());
@@ -38,8 +55,8 @@ bool is_case_of(const CaseName& figure, const CaseName& here, const Family& fami
 // largest.
 using BySize = std::map<std::int64_t, double>;
 
-BySize best_of(const DeviceResults& device, const CaseName& figure, const Family& family, bool any_launch,
-               bool fraction) {
+BySize best_of(const DeviceResults& device, const CaseName& figure, const Family& family,
+               const Compared* any_launch, bool fraction) {
   BySize out;
   for (const auto& at : device.cases) {
     if (at.family() != family.name || at.exhibit || !is_case_of(figure, *at.name, family, any_launch))
@@ -56,7 +73,7 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
 }
 
 Number value_here(const DeviceResults& device, const PublishedFigure& figure, const Family& family,
-                  bool any_launch) {
+                  const Compared* any_launch) {
   const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
   const BySize of = best_of(device, *figure.of, family, any_launch, fraction);
   if (of.empty()) return {};
@@ -75,6 +92,13 @@ std::string text_of(const PublishedFigure& figure, double value) {
     case PublishedFigure::Quantity::speedup: return fmt::format("{:.3g}x", value);
   }
   return "";
+}
+
+std::string published_text(const PublishedFigure& figure) {
+  std::string text = text_of(figure, figure.value);
+  if (!figure.fraction_of.empty()) text += " of " + figure.fraction_of;
+  if (!figure.evidence.empty()) text += " (" + figure.evidence + ")";
+  return text;
 }
 
 std::string key_of(const PublishedFigure& figure) {
@@ -119,31 +143,40 @@ void add_family(Report& out, const ResultsSet& set, const Family& family,
     heads.push_back({letter + "at its best", Align::right, Give::wrap});
   }
   Table table(heads);
-  bool any = false, voided = false;
+  const Compared compared = compared_of(set, family);
+  bool any = false, fractions = false;
+  std::set<std::string> evidence;
   for (const auto& figures : rows) {
     const PublishedFigure& first = *figures.front();
     std::vector<std::string> cells = {short_text(*first.of, names)};
+    std::set<std::string> told;
     if (first.over != nullptr) cells[0] += " over " + short_text(*first.over, names);
     for (const auto& text : texts) {
       const auto it = std::ranges::find(figures, text, &PublishedFigure::device);
-      const bool is_void = it != figures.end() && !(*it)->evidence.empty();
-      voided = voided || is_void;
-      cells.push_back(it == figures.end() ? "" : text_of(**it, (*it)->value) + (is_void ? " (void)" : ""));
+      cells.push_back(it == figures.end() ? "" : published_text(**it));
+      if (it != figures.end()) told.insert((*it)->evidence);
     }
     bool here = false;
     for (const auto* device : devices) {
-      for (const bool any_launch : {false, true}) {
+      for (const Compared* any_launch : {static_cast<const Compared*>(nullptr), &compared}) {
         const Number value = value_here(*device, first, family, any_launch);
         here = here || value;
         cells.push_back(value ? text_of(first, *value) : paint("-", Style::dim));
       }
     }
-    any = any || here;
-    if (here) table.add(std::move(cells));
+    if (!here) continue;
+    any = true;
+    fractions = fractions || first.quantity == PublishedFigure::Quantity::of_ceiling;
+    evidence.merge(told);
+    table.add(std::move(cells));
   }
   if (!any) return;
   out.table(std::move(table));
-  if (voided) out.line("void: what was published is no measurement of what it says; see the claims");
+  if (fractions)
+    out.line("%: published of what is named; here of what family ceiling reached in the same run");
+  if (evidence.contains("void"))
+    out.line("void: what was published is no measurement of what it says; see the claims");
+  if (evidence.contains("inconsistent")) out.line("inconsistent: its source says otherwise elsewhere");
   out.line();
 }
 

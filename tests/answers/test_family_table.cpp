@@ -79,6 +79,30 @@ TEST(FamilyTable, ShowsSlowdownsOverTheBestOfTheTable) {
                               "16     16.00x  2.00x\n"));
 }
 
+// What follows from a case is a row or column like an axis; without one, a case has no place there.
+TEST(FamilyTable, ShowsWhatFollowsFromTheAxes) {
+  std::vector<Family> families = invented();
+  families[1].derived = {{"measurement", "number in a plot"}};
+  const auto numbered = [](const char* kernel, const char* mapping, double gb_per_s,
+                           const char* measurement) {
+    Record record = grid_row(kernel, mapping, gb_per_s);
+    record.axes.emplace_back("measurement", measurement);
+    return record;
+  };
+  const std::vector<Record> records = {numbered("plain", "row", 50, "10"),
+                                       numbered("plain", "column", 40, "9"), grid_row("clever", "row", 60)};
+  EXPECT_THAT(shown(records, {.families = {"grid"}, .rows = {"kernel"}, .columns = {"measurement"}},
+                    {.ascii = false}, "text", families),
+              AllOf(HasSubstr("by measurement\n"
+                              "kernel        9       10\n"),
+                    Not(HasSubstr("clever"))));
+  EXPECT_THAT(shown(records, {.families = {"grid"}}, {.ascii = false}, "text", families),
+              HasSubstr("clever"));
+  EXPECT_THAT([&] { shown(records, {.families = {"grid"}, .columns = {"color"}}, {}, "text", families); },
+              testing::Throws<Error>(testing::Property(
+                  &Error::what, HasSubstr("it has device, kernel, mapping, n, local, form, measurement"))));
+}
+
 TEST(FamilyTable, ShowsItemsAndTimesWhereThereIsNoRate) {
   Record items = row("sort", {{"n", "64"}});
   items.gitems_per_s = 2.5;

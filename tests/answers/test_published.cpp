@@ -34,8 +34,9 @@ Record timed(const char* kernel, int width, int group, int n, double seconds, do
 
 const std::string header = "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n";
 
-std::string shown(const std::string& figures, const std::vector<Record>& records) {
-  const std::vector<Family> families = {loom()};
+std::string shown(const std::string& figures, const std::vector<Record>& records,
+                  const Family& family = loom()) {
+  const std::vector<Family> families = {family};
   ResultsSet set = results_of(records, families);
   set.add(header + figures, "figures.csv");
   Report out;
@@ -55,6 +56,43 @@ TEST(Published, StandsBesideWhatIsLaunchedAlikeAndAtItsBest) {
             "plain width=2           500 us          400 us       100 us\n"
             "plain width=1    600 us (void)          300 us       300 us\n"
             "void: what was published is no measurement of what it says; see the claims\n\n");
+}
+
+// No choice of a launch either where it names the table's rows; but what all texts have alike is one.
+TEST(Published, WhatTextsCompareInTheTablesRowsIsNoLaunch) {
+  Family family = loom();
+  family.view = {.rows = {"kernel", "width", "group"}, .columns = {"n"}, .quantity = "rate"};
+  const std::vector<Record> records = {timed("plain", 1, 64, 1024, 4e-4, 0.5),
+                                       timed("plain", 1, 256, 1024, 3e-4, 0.5),
+                                       timed("plain", 4, 256, 1024, 1e-4, 0.5)};
+  const auto text = shown(
+      "J,1804,Loom 0,loom/kernel=plain/width=1/group=64,5e-4,,,,,\n"
+      "J,1804,Loom 0,loom/kernel=plain/width=4/group=64,5e-4,,,,,\n",
+      records, family);
+  EXPECT_THAT(text, testing::ContainsRegex("width=1 +500 us +400 us +300 us"));
+  EXPECT_THAT(text, testing::ContainsRegex("width=4 +500 us +- +100 us"));
+}
+
+TEST(Published, SaysWhyAFigureIsNotToBeBelieved) {
+  const auto text = shown("J,1804,Loom 0,loom/kernel=plain/width=1,5e-4,,,,inconsistent,elsewhere 4e-4\n",
+                          {timed("plain", 1, 256, 1024, 3e-4, 0.5)});
+  EXPECT_THAT(text, testing::HasSubstr("500 us (inconsistent)"));
+  EXPECT_THAT(text, testing::HasSubstr("\ninconsistent: its source says otherwise elsewhere\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("void")));
+}
+
+TEST(Published, NamesWhatAFractionIsOf) {
+  const std::vector<Family> families = {loom()};
+  ResultsSet set = results_of({timed("plain", 4, 256, 1024, 1e-4, 0.5)}, families);
+  set.add(
+      "source,year,device,case,seconds,of_ceiling,fraction_of,over,speedup,evidence,note\n"
+      "J,1804,Loom 0,loom/kernel=plain,,0.8,pin bandwidth,,,,\n",
+      "figures.csv");
+  Report out;
+  add_published(out, set, {&families[0]});
+  const std::string text = text_of(out, "text", Screen{.ascii = false});
+  EXPECT_THAT(text, testing::HasSubstr("80 % of pin bandwidth"));
+  EXPECT_THAT(text, testing::HasSubstr("%: published of what is named; here of what family ceiling reached"));
 }
 
 TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
