@@ -235,7 +235,7 @@ std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
                          graph.series[points.front().series]);
     return fmt::format("{} {}, {} {}", series(*best), value(*best), series(*worst), value(*worst));
   }
-  // By place: the one where the most series meet, the last of these; of a heat map the one of the largest
+  // By place: the last where half as many series meet as anywhere; of a heat map the one of the largest
   // factor.
   std::map<std::pair<double, std::size_t>, std::pair<const GraphPoint*, const GraphPoint*>> ends;
   std::map<std::pair<double, std::size_t>, std::size_t> met;
@@ -250,10 +250,12 @@ std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
     const double ratio = of.second->y / of.first->y;
     return ratio > 0 ? std::max(ratio, 1 / ratio) : 1;
   };
+  std::size_t most = 0;
+  for (const auto& [at, count] : met) most = std::max(most, count);
   auto where = ends.begin();
   for (auto it = ends.begin(); it != ends.end(); ++it) {
     const bool heat = graph.graph.kind == Graph::Kind::heat;
-    if (heat ? factor(it->second) > factor(where->second) : met[it->first] >= met[where->first]) where = it;
+    if (heat ? factor(it->second) > factor(where->second) : 2 * met[it->first] >= most) where = it;
   }
   const auto [best, worst] = where->second;
   const std::string at = text_at(graph, panel, *best);
@@ -390,7 +392,12 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
   }
   std::vector<double> xs, ys;
   std::vector<std::vector<GraphPanel>> by_device(devices.size());
-  for (const auto& [key, places_of] : panels) {
+  std::vector<std::pair<std::size_t, Key>> panel_keys;
+  for (const auto& [key, unused] : panels) panel_keys.push_back(key);
+  std::ranges::stable_sort(panel_keys,
+                           [&](const auto& a, const auto& b) { return before(axes, a.second, b.second); });
+  for (const auto& key : panel_keys) {
+    const auto& places_of = panels[key];
     GraphPanel panel;
     panel.device = devices[key.first];
     Names shown_axes;
@@ -415,6 +422,13 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
                                : std::optional<double>(0);
       const Number y = quantity.of(*one->run, first_s[place.second], best_s);
       if (!x || !y) continue;
+      if (numbers && graph.x.size() > 1) {  // several products may be the same: the better stands for them
+        const auto same = std::ranges::find_if(panel.points, [&, row = place.first](const GraphPoint& other) {
+          return other.series == row && other.x == *x;
+        });
+        if (same != panel.points.end() && (quantity.of_time ? same->y <= *y : same->y >= *y)) continue;
+        if (same != panel.points.end()) panel.points.erase(same);
+      }
       GraphPoint& point = panel.points.emplace_back();
       point.series = place.first;
       point.column = place.second;
@@ -478,6 +492,7 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
   out.log_x = !numbered && spans_a_decade(xs);
   out.log_y = spans_a_decade(ys) && graph.kind != Graph::Kind::launches;
   for (auto& all : by_device) {
+    std::ranges::reverse(all);  // of as many points the larger sizes first
     std::ranges::stable_sort(all, std::ranges::greater(),
                              [](const GraphPanel& panel) { return panel.points.size(); });
     if (all.size() > most_panels) {

@@ -112,10 +112,11 @@ std::string best_of(const DeviceResults& device, const Family& family) {
   }
   if (best == nullptr) return "not measured";
   const Value* kernel = at_best->name->axis("kernel");
-  return fmt::format(
-      "{}, {}{}", kernel != nullptr ? text_of(*kernel) : "", number_text(*best->gitems_per_s, "G items/s"),
-      best->of_ceiling && !best->cached ? fmt::format(", {} of a copy", percent_text(*best->of_ceiling, 0))
-                                        : "");
+  const bool bytes = family.view.quantity != "items" && best->gb_per_s;
+  return fmt::format("{}, {}", kernel != nullptr ? text_of(*kernel) : "",
+                     best->of_ceiling && !best->cached ? percent_text(*best->of_ceiling, 0) + " of a copy"
+                     : bytes                           ? number_text(*best->gb_per_s, "GB/s")
+                                                       : number_text(*best->gitems_per_s, "G/s"));
 }
 
 Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
@@ -366,6 +367,8 @@ Json roofline(const ResultsSet& set, const Devices& devices) {
     const Placed* worst = nullptr;
     std::vector<std::pair<double, double>> named;
     for (const auto& kernel : data.kernels) {
+      if (kernel.fraction > 1.5)
+        continue;  // its data is in registers or local memory: no roof here is over it
       if (kernel.bound > 0) {
         const bool moves = kernel.intensity == 0;
         fractions.push_back(Json::array(

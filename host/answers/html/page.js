@@ -157,7 +157,7 @@
         data.marks = data.marks.filter((mark) => !("column" in mark) || there.has(mark.column));
       }
       spec.width = Math.max(80, Math.floor(all - left - right - 12));
-      if ("roof" in (rows[0] || {})) room = all > 700 && rows.length < 40 ? 100 : 0;
+      if ("roof" in (rows[0] || {})) room = all > 700 ? 100 : 0;
       spec.params[0].value = room;
       spec.datasets = data;
       return spec;
@@ -186,10 +186,12 @@
   }
 
   // ---- Parts of a section
+  const list = (lines) => (lines.length === 0 ? [] : [make("ul", {}, ...lines.map(([text, failure]) => make("li", { class: failure ? "failure" : "odd", title: text }, text.length > 140 ? text.slice(0, 140) + "…" : text)))]);
   const cardsOf = (part) => make("div", { class: "cards" }, ...part.cards.map((card) => make("article", { class: "card" },
     make("h3", {}, card.name), make("p", { class: "dim" }, card.about),
     make("dl", {}, ...card.facts.map(([words, value, why]) => make("div", { title: why }, make("dt", {}, words), make("dd", {}, value)))),
-    ...(card.odd.length ? [make("details", { open: card.odd.some(([, failure]) => failure) }, make("summary", {}, "What is odd"), make("ul", {}, ...card.odd.map(([text, failure]) => make("li", { class: failure ? "failure" : "odd" }, text.length > 140 ? text.slice(0, 140) + "…" : text))))] : []))));
+    ...list(card.odd.filter(([, failure]) => failure)),
+    ...(card.odd.some(([, failure]) => !failure) ? [make("details", {}, make("summary", {}, "What is odd"), ...list(card.odd.filter(([, failure]) => !failure)))] : []))));
 
   const tableOf = (part) => {
     const { body, scroll } = gridOf(part.columns, part.title);
