@@ -187,6 +187,8 @@ double median_of(const Timed& timed, double RunTime::*what) {
 }
 
 Outcome outcome_of(Case at, const Timed& timed) {
+  Number measured;
+  for (const auto* run : timed.runs) measured = std::max(measured, run->measured);
   const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
   const RunTime& any = *timed.any;
   return {.at = std::move(at),
@@ -196,7 +198,8 @@ Outcome outcome_of(Case at, const Timed& timed) {
           .flops = count(any.flops),
           .items = count(any.items),
           .of_ceiling = any.of_ceiling,
-          .call_s = call_of(timed)};
+          .call_s = call_of(timed),
+          .measured = measured};
 }
 
 }  // namespace

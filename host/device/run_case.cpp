@@ -112,9 +112,16 @@ class Execution {
     for (const auto& one : plan_.checks) {
       const Tally tally = tally_of(one, stage);
       if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
+      if (one.unit.empty()) continue;
+      measured_ = std::max(measured_, tally.measured);
+      unit_ = one.unit;
     }
     for (std::size_t b = 0; b < buffers_.size(); ++b) check_guard(b);
   }
+
+  // What the checks measured, the most of all times.
+  const Number& measured() const { return measured_; }
+  const std::string& unit() const { return unit_; }
 
  private:
   cl::Kernel kernel_of(const cl::Program& program, const Launch& launch) {
@@ -243,6 +250,8 @@ class Execution {
   std::vector<cl::Buffer> buffers_;
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
+  Number measured_;
+  std::string unit_;
 };
 
 std::string yes_no(bool flag) { return flag ? "yes" : "no"; }
@@ -465,6 +474,8 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
         throw Error(error.kind, std::string("right before the timing, wrong after it: ") + error.what());
       }
     }
+    record.value = execution.measured();
+    record.unit = execution.unit();
     record.verified = rule.check_again ? Verified::yes : Verified::before;
     record.status = Status::ok;
     if (!plan.exhibit.empty()) record.reason += "right on this device";

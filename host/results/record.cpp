@@ -115,7 +115,8 @@ const std::vector<Column>& columns() {
       {"finding", "", "Name of a conclusion drawn from several rows; such a row has no time",
        &Record::finding},
       {"value", "unit",
-       "Value of the finding, in the unit of column `unit`; empty: undecided, `reason` says why",
+       "Value of the finding, in the unit of column `unit`; empty: undecided, `reason` says why. In the row "
+       "of a case the largest of what its check measured over the whole output, such as an error",
        &Record::value},
       {"value_low", "unit", "Where the value lies, if that is known: from here", &Record::value_low, true},
       {"value_high", "unit", "to here", &Record::value_high, true},

@@ -86,6 +86,7 @@ struct RunTime {
   std::int64_t commands = 1;  // of one execution
   Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
   Count bytes = {}, flops = {}, items = {};
+  Number measured = {};  // by the case's check
   Ceiling ceiling = Ceiling::none;
 
   bool doubtful() const { return slowed || unsettled; }

@@ -46,7 +46,8 @@ Outcome outcome_of(const Case& at, const Record& record) {
           .flops = count(record.flops),
           .items = count(record.items),
           .of_ceiling = record.of_ceiling,
-          .call_s = record.call_s};
+          .call_s = record.call_s,
+          .measured = record.value};
 }
 
 void fail(Record& record, Kind kind, std::string why) {

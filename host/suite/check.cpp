@@ -66,7 +66,7 @@ Bytes poisoned(std::size_t size) {
 
 bool same(const Tally& a, const Tally& b) {
   return a.elements == b.elements && a.written == b.written && a.wrong == b.wrong &&
-         a.first_wrong == b.first_wrong && a.first_text == b.first_text;
+         a.first_wrong == b.first_wrong && a.first_text == b.first_text && a.measured == b.measured;
 }
 
 bool is_large(const Plan& plan) {
@@ -339,6 +339,7 @@ class Checker {
 
   void sound_buffers(const Plan& plan, const DeviceInfo& device) {
     std::set<std::size_t> used, checked;
+    int measuring = 0;
     for (const auto& step : plan.steps)
       std::visit(Overloaded{[&](const Launch& launch) {
                               for (const auto& arg : launch.args) {
@@ -353,7 +354,9 @@ class Checker {
     for (const auto& check : plan.checks) {
       rule(check.buffer.index < plan.buffers.size() && check.compare, "a check looks at no buffer");
       checked.insert(check.buffer.index);
+      measuring += check.unit.empty() ? 0 : 1;
     }
+    rule(measuring < 2, "two of its checks measure something, and a row has one value");
     std::uint64_t total = 0;
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
       const BufferSpec& spec = plan.buffers[b];
@@ -378,6 +381,8 @@ class Checker {
         zeros.merge(check.compare(part.begin, Bytes(part.end - part.begin)));
         const Bytes garbage = poisoned(part.end - part.begin);
         const Tally tally = check.compare(part.begin, garbage);
+        rule(!tally.measured || !check.unit.empty(),
+             "the check of buffer {} measures something and has no unit", check.buffer.index);
         const bool whole = tally.elements > 0 && garbage.size() % tally.elements == 0;
         rule(whole, "the check of buffer {} looks at {} elements of {} bytes", check.buffer.index,
              tally.elements, garbage.size());

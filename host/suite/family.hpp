@@ -12,6 +12,8 @@
 //     of suite/ceiling.hpp, measured by family ceiling in the same run) by 5 % is `implausible` and reaches
 //     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
 //     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
+//   - What a check measures besides right and wrong, the largest of its numbers over the whole output, is the
+//     row's value, in Check::unit, and Outcome::measured.
 //   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
 //   - Family::refine is asked when all cases of a preset but smoke are measured, and not where the user chose
 //     cases by --set, --where or --filter. It must name the same for the same outcomes, or an interrupted run

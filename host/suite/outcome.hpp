@@ -18,7 +18,8 @@ struct Outcome {
   bool disturbed = false;  // more than half of the samples were taken while the device was slowed down
   std::uint64_t bytes = 0, flops = 0, items = 0;  // the plan's cost
   std::optional<double> of_ceiling = {};          // not at smoke sizes, which have no ceilings
-  std::optional<double> call_s = {};  // of one that is waited for before the next, by the host's clock
+  std::optional<double> call_s = {};    // of one that is waited for before the next, by the host's clock
+  std::optional<double> measured = {};  // by the plan's check that has a unit, at most in any run
 };
 
 // A conclusion from several cases of one family on one device, such as the inferred lock-step width.

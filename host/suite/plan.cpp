@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace clweave {
 
 void Tally::merge(const Tally& other) {
   elements += other.elements;
   written += other.written;
   wrong += other.wrong;
+  measured = std::max(measured, other.measured);  // nothing is less than any number
   if (other.first_wrong < first_wrong) {
     first_wrong = other.first_wrong;
     first_text = other.first_text;

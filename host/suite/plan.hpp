@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -71,6 +72,7 @@ struct Tally {
   std::uint64_t elements = 0, written = 0, wrong = 0;
   std::uint64_t first_wrong = UINT64_MAX;  // element index
   std::string first_text;                  // "[17] is 3, expected 4"
+  std::optional<double> measured = {};     // the most it met of what Check::unit counts, such as an error
 
   void merge(const Tally& other);
   std::string text() const;  // one sentence: how many are right and written, and the first that is not
@@ -88,6 +90,7 @@ struct BufferSpec {
 struct Check {
   Buffer buffer;
   std::function<Tally(std::uint64_t offset, std::span<const std::byte>)> compare;
+  std::string unit = {};  // of Tally::measured, which becomes the row's value; empty: it measures nothing
 };
 
 // The work one execution of all steps does, as the algorithm defines it, not as the hardware may do it.

@@ -161,6 +161,20 @@ TEST(Check, FindsWhatBreaksARule) {
          p.expect<std::uint32_t>({1}, [](std::uint64_t) { return 0U; });
        }),
        "its checks take outputs of zeros"},
+      {of_plan([](Plan& p) {
+         p.checks[0].compare = [compare = p.checks[0].compare](std::uint64_t offset,
+                                                               std::span<const std::byte> d) {
+           Tally tally = compare(offset, d);
+           tally.measured = 1;
+           return tally;
+         };
+       }),
+       "measures something and has no unit"},
+      {of_plan([](Plan& p) {
+         p.checks[0].unit = "ULP";
+         p.checks.push_back(p.checks[0]);
+       }),
+       "two of its checks measure something"},
       {[](Family&, Plan&, const Case& at) {
          if (!at.axes.empty() && at.number("n") == 3) throw Error(Kind::usage, "n must be even");
        },

@@ -109,6 +109,20 @@ TEST(TallyOf, StretchesAddsUpInAnyOrder) {
   }
 }
 
+TEST(TallyOf, StretchesKnowTheMostThatWasMeasured) {
+  Tally total, nothing, little, much;
+  little.measured = -1;
+  much.measured = 2.5;
+  total.merge(nothing);
+  EXPECT_FALSE(total.measured);
+  total.merge(little);
+  EXPECT_EQ(total.measured, -1);
+  total.merge(much);
+  total.merge(nothing);
+  total.merge(little);
+  EXPECT_EQ(total.measured, 2.5);
+}
+
 TEST(TallyOf, AToleranceIsRelativeToWhatIsExpected) {
   EXPECT_EQ(tally_of<float>({10.09F, 10.9F}, 0.01).wrong, 0U);
   EXPECT_EQ(tally_of<float>({10.11F, 10.88F}, 0.01).wrong, 2U);
