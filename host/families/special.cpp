@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// special: what do sin, exp, log, rsqrt, sqrt, division and powr cost in full, half and native precision, and
+// how far are they off?
+//
+// Every item adds up the values at some points of a grid, which takes the time, and writes one value of a
+// sweep of the arguments, of which the largest error is the row's value. Full and half precision are wrong
+// where OpenCL says so. Native precision it leaves to the maker: it is taken for wrong where half precision
+// would be, and near a zero of the function by an absolute error of as much.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <numbers>
+
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Exact = long double;
+
+// Where a function is looked at: half of the points among all floats of `wide`, as close to each other as
+// floats are, the other half evenly in `near`. Where `wide` has both signs it lists the positive ones.
+struct Domain {
+  float wide_low, wide_high;
+  bool both_signs;
+  float near_low, near_high;
+
+  float at(double place, bool wide, bool negative) const {
+    if (!wide) return static_cast<float>(std::lerp(double{near_low}, double{near_high}, place));
+    const auto low = std::bit_cast<std::uint32_t>(wide_low), high = std::bit_cast<std::uint32_t>(wide_high);
+    const auto bits = low + static_cast<std::uint32_t>(place * (high - low));
+    return (both_signs && negative ? -1.0F : 1.0F) * std::bit_cast<float>(bits);
+  }
+};
+
+struct Function {
+  const char* name;
+  int arguments;
+  double ulps;       // that OpenCL allows in full precision
+  bool has_zero;     // within x
+  float grid_first;  // the sums are of values in [first, first + 1), all well above 0
+  Domain x, y;
+  Exact (*exact)(Exact x, Exact y);
+};
+
+constexpr float most = 0x1p127F, least = 0x1p-126F;
+constexpr Domain none = {1, 2, false, 1, 2}, positive = {least, most, false, 0.5F, 4};
+// No argument makes a denormal or more than a float holds.
+constexpr std::array<Function, 7> functions = {
+    {{"sin",
+      1,
+      4,
+      true,
+      1,
+      {0x1p-100F, 0x1p16F, true, -8, 8},
+      none,
+      [](Exact x, Exact) { return std::sin(x); }},
+     {"exp", 1, 3, false, 1, {0x1p-100F, 87, true, -4, 4}, none, [](Exact x, Exact) { return std::exp(x); }},
+     {"log", 1, 3, true, 2, positive, none, [](Exact x, Exact) { return std::log(x); }},
+     {"rsqrt", 1, 2, false, 1, positive, none, [](Exact x, Exact) { return 1 / std::sqrt(x); }},
+     {"sqrt", 1, 3, false, 1, positive, none, [](Exact x, Exact) { return std::sqrt(x); }},
+     {"divide",
+      2,
+      2.5,
+      false,
+      1,
+      {0x1p-60F, 0x1p60F, true, 1, 2},
+      {0x1p-60F, 0x1p60F, true, 1, 2},
+      [](Exact x, Exact y) { return x / y; }},
+     {"powr",
+      2,
+      16,
+      false,
+      1,
+      {0x1p-4F, 0x1p4F, false, 0.5F, 2},
+      {0x1p-10F, 0x1p4F, true, -2, 2},
+      [](Exact x, Exact y) { return std::pow(x, y); }}}};
+
+const Function& function_of(const Case& at) {
+  return *std::ranges::find_if(functions, [&](const Function& f) { return at.is("function", f.name); });
+}
+
+// Makers promise something of a native sine up to pi.
+Domain domain_of(const Case& at, const Function& f) {
+  constexpr auto pi = std::numbers::pi_v<float>;
+  if (!at.is("function", "sin") || !at.is("path", "native")) return f.x;
+  return {f.x.wide_low, pi, true, -pi, pi};
+}
+
+struct Bound {
+  double ulps, absolute;
+};
+Bound bound_of(const Case& at, const Function& f) {
+  constexpr double of_half = 8192;
+  if (at.is("path", "full")) return {f.ulps, 0};
+  return {of_half, at.is("path", "native") && f.has_zero ? 0x1p-10 : 0};
+}
+
+constexpr std::uint64_t grid_points = 4096;  // where a sum may begin; it goes on for as many at most
+constexpr float grid_step = 1.0F / (2 * grid_points);
+
+// Sums of the values at the first so many points of the grid, reckoned when they are first asked for.
+class GridSums {
+ public:
+  explicit GridSums(const Function& f) : f_(f) {}
+
+  Exact of(std::uint64_t first, std::uint64_t count) {
+    std::call_once(once_, [this] {
+      sums_.push_back(0);
+      const Exact mirror = 2 * Exact{f_.grid_first} + 1;
+      for (std::uint64_t i = 0; i < 2 * grid_points; ++i) {
+        const Exact x = f_.grid_first + Exact{grid_step} * static_cast<Exact>(i);
+        sums_.push_back(sums_.back() + f_.exact(x, mirror - x));
+      }
+    });
+    return sums_[first + count] - sums_[first];
+  }
+
+ private:
+  const Function& f_;
+  std::once_flag once_;
+  std::vector<Exact> sums_;
+};
+
+double ulp_of(Exact value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
+
+// Each element by `look(i, got, tally)`, which says what was expected where it is wrong, and may measure.
+template <class Look>
+void check_each(Plan& p, Buffer out, std::string unit, Look look) {
+  p.checks.push_back({out,
+                      [look](std::uint64_t offset, std::span<const std::byte> bytes) {
+                        Tally tally;
+                        const std::uint64_t first = offset / sizeof(float);
+                        for (std::uint64_t k = 0; k < bytes.size() / sizeof(float); ++k) {
+                          float got = 0;
+                          std::memcpy(&got, &bytes[k * sizeof got], sizeof got);
+                          ++tally.elements;
+                          const void* blank = &poison[k * sizeof got % poison.size()];
+                          tally.written +=
+                              std::memcmp(&bytes[k * sizeof got], blank, sizeof got) != 0 ? 1U : 0U;
+                          const std::string wrong = look(first + k, got, tally);
+                          if (wrong.empty() || tally.wrong++ > 0) continue;
+                          tally.first_wrong = first + k;
+                          tally.first_text = fmt::format("[{}] is {}, expected {}", first + k, got, wrong);
+                        }
+                        return tally;
+                      },
+                      std::move(unit)});
+}
+
+void measure(Tally& tally, double number) {
+  tally.measured = std::max(tally.measured, std::optional(number));
+}
+
+Plan plan_of_evaluation(const Case& at) {
+  const Function& f = function_of(at);
+  const std::uint64_t n = at.count("n"), trips = at.count("trips", 4, grid_points);
+  Plan::need(trips % 4 == 0, "trips must be a multiple of 4");
+  const Domain domain = domain_of(at, f);
+  const Random<double> jitter(at.seed, 1), place_of_y(at.seed, 2);
+  const Random<std::uint8_t> sign_of_x(at.seed, 3), sign_of_y(at.seed, 4);
+  const auto x = [=, both = domain](std::uint64_t i) {
+    const double place = (static_cast<double>(i) + (jitter(i) + 1) / 2) / static_cast<double>(n);
+    return both.at(place, i % 2 == 0, sign_of_x(i) % 2 == 1);
+  };
+  const auto y = [=, both = f.y](std::uint64_t i) {
+    return both.at((place_of_y(i) + 1) / 2, i % 2 == 0, sign_of_y(i) % 2 == 1);
+  };
+  Plan p;
+  const bool two = f.arguments == 2, full = at.is("path", "full");
+  const std::string prefix = !full ? at.text("path") + "_" : at.is("function", "divide") ? "full_" : "";
+  p.define("FUNCTION", prefix + f.name).define("ARGUMENTS", f.arguments);
+  const auto xs = p.input<float>(n, x);
+  const auto values = p.output<float>(n);
+  const auto sums = p.output<float>(n);
+  const auto points = static_cast<std::uint32_t>(grid_points), steps = static_cast<std::uint32_t>(trips);
+  if (two)
+    p.launch("evaluate", {n}, {}, values, sums, xs, p.input<float>(n, y), f.grid_first, grid_step, points,
+             steps);
+  else
+    p.launch("evaluate", {n}, {}, values, sums, xs, f.grid_first, grid_step, points, steps);
+
+  const Bound bound = bound_of(at, f);
+  check_each(p, values, "ULP", [=, exact = f.exact](std::uint64_t i, float got, Tally& tally) {
+    const Exact want = exact(x(i), two ? y(i) : 0);
+    const double error = std::abs(static_cast<double>(got - want)), ulp = ulp_of(want);
+    if (error <= bound.ulps * ulp + bound.absolute) {
+      measure(tally, error / ulp);
+      return std::string();
+    }
+    return fmt::format("{:.9g} within {:g} ULP, not {:.4g}", want, bound.ulps + bound.absolute / ulp,
+                       error / ulp);
+  });
+  // Each of four sums rounds at every addition, and so do those that join them and what is expected.
+  const double roundings = static_cast<double>(trips) / 4 + 3;
+  p.expect<float>(
+      sums,
+      [trips, exact = std::make_shared<GridSums>(f)](std::uint64_t i) {
+        return exact->of(i % grid_points, trips);
+      },
+      bound.ulps * 0x1p-23 + roundings * 0x1p-24);
+  p.cost = {.read = n * sizeof(float) * static_cast<std::uint64_t>(f.arguments),
+            .written = 2 * n * sizeof(float),
+            .flops = 0,
+            .items = n * (trips + 1)};
+  return p;
+}
+
+// Every fourth product has nothing to do with denormals; of the others the first is one, the second is of
+// one, the third is one of one. All are exact.
+Plan plan_of_denormals(const Case& at) {
+  const std::uint64_t n = at.count("n");
+  const Random<std::uint8_t> bits(at.seed, 1);
+  const Random<float> normal(at.seed, 2);
+  const auto a = [=](std::uint64_t i) {
+    constexpr std::array<float, 4> scales = {1, 0x1p-70F, 0x1p-148F, 0x1p-148F};
+    return static_cast<float>(bits(i) | 1) * scales[i % 4];
+  };
+  const auto b = [=](std::uint64_t i) {
+    constexpr std::array<float, 4> factors = {0, 0x1p-76F, 0x1p100F, 2};
+    return i % 4 == 0 ? std::copysign(std::abs(normal(i)) / 2 + 0.5F, normal(i))
+                      : std::copysign(factors[i % 4], normal(i));
+  };
+  Plan p;
+  p.define("FUNCTION", std::string("sin")).define("ARGUMENTS", 1);
+  const auto as = p.input<float>(n, a), bs = p.input<float>(n, b);
+  const auto out = p.output<float>(n);
+  p.launch("denormals", {n}, {}, out, as, bs);
+  check_each(p, out, "flushed", [=](std::uint64_t i, float got, Tally& tally) {
+    const auto want = static_cast<float>(double{a(i)} * b(i));
+    const bool flushed = i % 4 != 0 && got == 0;
+    if (got != want && !flushed) return fmt::format("{:.9g}{}", want, i % 4 != 0 ? " or 0" : "");
+    if (i % 4 != 0) measure(tally, flushed ? 1 : 0);
+    return std::string();
+  });
+  p.cost = {.read = 2 * n * sizeof(float), .written = n * sizeof(float), .flops = 0, .items = n};
+  return p;
+}
+
+// c leaves a 64th of the product, so that its rounding shows.
+Plan plan_of_contraction(const Case& at) {
+  const std::uint64_t n = at.count("n");
+  const Random<float> one(at.seed, 1), other(at.seed, 2);
+  const auto a = [=](std::uint64_t i) { return 1 + std::abs(one(i)); };
+  const auto b = [=](std::uint64_t i) { return 1 + std::abs(other(i)); };
+  const auto product = [=](std::uint64_t i) { return static_cast<float>(double{a(i)} * b(i)); };
+  const auto c = [=](std::uint64_t i) { return product(i) * (-63.0F / 64); };
+  Plan p;
+  p.define("FUNCTION", std::string("sin")).define("ARGUMENTS", 1);
+  const auto as = p.input<float>(n, a), bs = p.input<float>(n, b), cs = p.input<float>(n, c);
+  const auto out = p.output<float>(n);
+  p.launch("contraction", {n}, {}, out, as, bs, cs);
+  check_each(p, out, "fused", [=](std::uint64_t i, float got, Tally& tally) {
+    const float fused = std::fma(a(i), b(i), c(i)), apart = static_cast<float>(double{product(i)} + c(i));
+    if (got != fused && got != apart) return fmt::format("{:.9g} or {:.9g}", fused, apart);
+    if (fused != apart) measure(tally, got == fused ? 1 : 0);
+    return std::string();
+  });
+  p.cost = {.read = 3 * n * sizeof(float), .written = n * sizeof(float), .flops = 2 * n, .items = n};
+  return p;
+}
+
+Plan plan(const Case& at, const DeviceInfo& /*device*/) {
+  if (at.is("kernel", "denormals")) return plan_of_denormals(at);
+  if (at.is("kernel", "contraction")) return plan_of_contraction(at);
+  return plan_of_evaluation(at);
+}
+
+// ---- What the rows say -----------------------------------------------------------------------------------
+
+// The fastest of the evaluations of a function on a path, and the largest error of all.
+struct Evaluated {
+  const Outcome* fastest = nullptr;
+  std::optional<double> ulps;
+
+  double rate() const { return 1e-9 * static_cast<double>(fastest->items) / fastest->time_s; }
+};
+Evaluated evaluated(const std::vector<Outcome>& outcomes, const std::string& function, const char* path) {
+  Evaluated out;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", "evaluate") || !o.at.is("function", function) || !o.at.is("path", path)) continue;
+    out.ulps = std::max(out.ulps, o.measured);
+    const Evaluated other = {&o, {}};
+    if (out.fastest == nullptr || other.rate() > out.rate()) out.fastest = &o;
+  }
+  return out;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::vector<Finding> out;
+  for (const auto& f : functions) {
+    const std::string name = f.name;
+    const Evaluated full = evaluated(outcomes, name, "full");
+    for (const char* path : {"full", "half", "native"}) {
+      const Evaluated here = evaluated(outcomes, name, path);
+      if (here.fastest == nullptr) continue;
+      const std::string prefix = path == std::string("full") ? name : fmt::format("{}_{}", name, path);
+      const Outcome& o = *here.fastest;
+      Finding rate{prefix + "_rate", here.rate(), "G/s",
+                   fmt::format("values of {} in {} precision, of all compute units together", name, path)};
+      if (o.low_s && o.high_s) {
+        rate.low = *rate.value * o.time_s / *o.high_s;
+        rate.high = *rate.value * o.time_s / *o.low_s;
+      }
+      out.push_back(std::move(rate));
+      if (here.ulps) {
+        const Bound bound = bound_of(o.at, f);
+        Finding error{prefix + "_ulp", here.ulps, "ULP",
+                      fmt::format("the largest error of {} in {} precision met in a sweep of its arguments",
+                                  name, path),
+                      here.ulps};
+        if (bound.absolute == 0) error.high = bound.ulps;
+        out.push_back(std::move(error));
+      }
+      if (path != std::string("full") && full.fastest != nullptr && full.fastest->items == o.items)
+        out.push_back(ratio_of(prefix + "_gain", *full.fastest, o,
+                               fmt::format("time of {} in full precision over {}", name, path)));
+    }
+  }
+  const auto whether = [&](const char* kernel, const char* finding, const char* yes, const char* no) {
+    std::optional<double> is;
+    for (const auto& o : outcomes) {
+      if (o.at.is("kernel", kernel)) is = std::max(is, o.measured);
+    }
+    if (is) out.push_back({finding, *is, "", *is > 0 ? yes : no});
+  };
+  whether("denormals", "denormals_flushed", "1: denormal floats are flushed to zero",
+          "0: denormal floats are kept");
+  whether("contraction", "contracted", "1: a * b + c is rounded once where nothing is said",
+          "0: a * b + c is rounded twice where nothing is said");
+  return out;
+}
+
+}  // namespace
+
+Family special() {
+  const auto evaluates = [](const Case& at) { return at.is("kernel", "evaluate"); };
+  const Values all = {"sin", "exp", "log", "rsqrt", "sqrt", "divide", "powr"};
+  const auto sweeps = [](const std::string& of_functions, const std::string& size) -> Sweeps {
+    return {of_functions + " " + size, "kernel=denormals,contraction " + size};
+  };
+  const std::string everything = "function=" + all + " path=full,half,native";
+  return {
+      .name = "special",
+      .question =
+          "What do elementary functions cost in full, half and native precision, and how far are they off?",
+      .axes = {{.name = "kernel",
+                .meaning =
+                    "evaluate: a function; denormals: products that are or are of denormals; contraction: "
+                    "whether a product and a sum are rounded once",
+                .values = {"evaluate", "denormals", "contraction"}},
+               {.name = "function", .meaning = "what is evaluated", .values = all, .when = evaluates},
+               {.name = "path",
+                .meaning =
+                    "full: as OpenCL promises; half: half_, to 8192 ULP; native: native_, as the maker likes",
+                .values = {"full", "half", "native"},
+                .when = evaluates},
+               {.name = "n",
+                .meaning = "arguments of the sweep, an item each",
+                .values = {262144},
+                .takes = whole(1, 1 << 26)},
+               {.name = "trips",
+                .meaning = "values that an item adds up besides",
+                .values = {64},
+                .takes = multiples_of(4, 4, grid_points),
+                .when = evaluates}},
+      .presets = {.smoke = sweeps(everything, "n=130 trips=4") + Sweeps{"path=full,native n=67 trips=12"},
+                  .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=262144"),
+                  .paper = sweeps(everything, "n=4194304"),
+                  .full = sweeps(everything, "n=262144,4194304,67108864")},
+      .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
+      .plan = plan,
+      .findings = findings,
+      .on_card = {{"sin_rate", "G/s", "sines of full precision"},
+                  {"sin_native_gain", "x", "time of a sine of full precision over a native one"},
+                  {"sin_native_ulp", "ULP", "largest error of a native one"},
+                  {"exp_native_gain", "x", "time of an exponential of full precision over a native one"},
+                  {"divide_native_gain", "x", "time of a division of full precision over a native one"},
+                  {"denormals_flushed", "", "1: denormal floats become zero"},
+                  {"contracted", "", "1: a * b + c is rounded once"}}};
+}
+
+}  // namespace clweave

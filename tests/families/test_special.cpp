@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_special: what family special takes for right, measures and concludes.
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "plans.hpp"
+
+using namespace clweave;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace {
+
+std::vector<float> floats_in(const Plan& plan, std::size_t buffer) {
+  const Bytes bytes = filled(plan.buffers[buffer], {0, plan.buffers[buffer].bytes});
+  std::vector<float> out(bytes.size() / sizeof(float));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+Tally of_floats(const Check& check, const std::vector<float>& values) {
+  Bytes bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return check.compare(0, bytes);
+}
+
+float moved(float value, int ulps) { return std::bit_cast<float>(std::bit_cast<std::int32_t>(value) + ulps); }
+
+// What a device gives that is off by so many ULP everywhere, on a path of sqrt.
+Tally square_roots(const char* path, int ulps, std::size_t wrong = 0, float instead = 0) {
+  const Plan plan =
+      plan_with("special", {{"function", word("sqrt")}, {"path", word(path)}, {"n", number(1000)}});
+  auto values = floats_in(plan, 0);
+  for (auto& x : values) x = moved(std::sqrt(x), ulps);
+  if (wrong > 0) values[wrong] = instead;
+  return of_floats(plan.checks.at(0), values);
+}
+
+std::vector<Outcome> measured_rows(const std::function<double(const Case&)>& seconds,
+                                   const std::function<double(const Case&)>& measured) {
+  const Family special = family_named("special");
+  const Random<double> noise(1, 1);
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(special, "quick")) {
+    const double time_s = seconds(at) * (1 + 0.02 * noise(outcomes.size()));
+    outcomes.push_back({.at = at, .time_s = time_s, .low_s = time_s * 0.98, .high_s = time_s * 1.02});
+    outcomes.back().items = plan_of(special, at, roomy()).cost.items;
+    outcomes.back().measured = measured(at);
+  }
+  return outcomes;
+}
+
+const Finding& named(const std::vector<Finding>& found, const std::string& name) {
+  const auto it = std::ranges::find(found, name, &Finding::name);
+  if (it == found.end()) throw std::logic_error("no finding " + name);
+  return *it;
+}
+
+}  // namespace
+
+TEST(SpecialChecks, MeasureTheLargestErrorOfWhatIsRight) {
+  const Tally exact = square_roots("full", 0);
+  EXPECT_EQ(exact.wrong, 0U);
+  EXPECT_LE(exact.measured.value(), 0.5) << "rounded correctly";
+  EXPECT_GT(exact.measured.value(), 0.4);
+  const Tally off = square_roots("full", 2);
+  EXPECT_EQ(off.wrong, 0U);
+  EXPECT_NEAR(off.measured.value(), 2.5, 0.1);
+}
+
+TEST(SpecialChecks, HoldEachPathAgainstItsBound) {
+  EXPECT_EQ(square_roots("full", 4).wrong, 1000U) << "OpenCL allows 3";
+  EXPECT_THAT(square_roots("full", 4).first_text, HasSubstr("within 3 ULP, not 4"));
+  EXPECT_EQ(square_roots("half", 4).wrong, 0U);
+  // The root below a power of two lies among floats half as far apart.
+  EXPECT_THAT(square_roots("native", 4000).measured.value(),
+              testing::AllOf(testing::Gt(3999), testing::Lt(8001)));
+  EXPECT_EQ(square_roots("native", 8194).wrong, 1000U);
+  for (const float instead : {std::numeric_limits<float>::quiet_NaN(), HUGE_VALF, 0.0F}) {
+    for (const char* path : {"full", "half", "native"}) {
+      const Tally tally = square_roots(path, 0, 17, instead);
+      EXPECT_EQ(tally.wrong, 1U) << path << ", " << instead;
+      EXPECT_EQ(tally.first_wrong, 17U);
+      EXPECT_LE(tally.measured.value(), 0.5) << "what is wrong is not measured";
+    }
+  }
+}
+
+// A sum that lacks one of its values, or has one of another place.
+TEST(SpecialChecks, ASumThatLacksAValueIsWrong) {
+  for (const char* function : {"sin", "exp", "log", "rsqrt", "sqrt", "divide", "powr"}) {
+    const Plan plan = plan_with(
+        "special",
+        {{"function", word(function)}, {"path", word("native")}, {"n", number(1)}, {"trips", number(256)}});
+    const double first = function == std::string("log") ? 2 : 1, mirror = 2 * first + 1;
+    const auto value = [&](double x) {
+      const std::string f = function;
+      return f == "sin"     ? std::sin(x)
+             : f == "exp"   ? std::exp(x)
+             : f == "log"   ? std::log(x)
+             : f == "rsqrt" ? 1 / std::sqrt(x)
+             : f == "sqrt"  ? std::sqrt(x)
+             : f == "powr"  ? std::pow(x, mirror - x)
+                            : x / (mirror - x);
+    };
+    double sum = 0;
+    for (int i = 0; i < 256; ++i) sum += value(first + i / 8192.0);
+    const Check& sums = plan.checks.at(1);
+    EXPECT_EQ(of_floats(sums, {static_cast<float>(sum)}).wrong, 0U) << function;
+    EXPECT_EQ(of_floats(sums, {static_cast<float>(sum - value(first))}).wrong, 1U) << function;
+  }
+}
+
+TEST(SpecialChecks, SeeFlushedDenormals) {
+  const Plan plan = plan_with("special", {{"kernel", word("denormals")}, {"n", number(64)}});
+  const auto a = floats_in(plan, 0), b = floats_in(plan, 1);
+  std::vector<float> kept, flushed;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    kept.push_back(a[i] * b[i]);
+    flushed.push_back(i % 4 == 0 ? kept.back() : 0);
+  }
+  EXPECT_EQ(of_floats(plan.checks.at(0), kept).measured, 0);
+  EXPECT_EQ(of_floats(plan.checks.at(0), flushed).measured, 1);
+  EXPECT_EQ(of_floats(plan.checks.at(0), flushed).wrong, 0U);
+  flushed[4] = 0;  // a product that has nothing to do with denormals
+  EXPECT_EQ(of_floats(plan.checks.at(0), flushed).wrong, 1U);
+}
+
+TEST(SpecialChecks, SeeAFusedProductAndSum) {
+  const Plan plan = plan_with("special", {{"kernel", word("contraction")}, {"n", number(64)}});
+  const auto a = floats_in(plan, 0), b = floats_in(plan, 1), c = floats_in(plan, 2);
+  std::vector<float> fused, apart;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    fused.push_back(std::fma(a[i], b[i], c[i]));
+    volatile float product = a[i] * b[i];
+    apart.push_back(product + c[i]);
+  }
+  EXPECT_EQ(of_floats(plan.checks.at(0), fused).measured, 1);
+  EXPECT_EQ(of_floats(plan.checks.at(0), apart).measured, 0);
+  EXPECT_EQ(of_floats(plan.checks.at(0), fused).wrong + of_floats(plan.checks.at(0), apart).wrong, 0U);
+  apart[3] = moved(apart[3], 200);
+  EXPECT_EQ(of_floats(plan.checks.at(0), apart).wrong, 1U);
+}
+
+TEST(SpecialFindings, AreWhatNativePrecisionGainsAndLoses) {
+  const Family special = family_named("special");
+  const auto found = special.findings(
+      measured_rows([](const Case& at) { return at.is("path", "native") ? 1e-3 : 4e-3; },
+                    [](const Case& at) {
+                      return at.is("kernel", "evaluate") ? (at.is("path", "native") ? 70.5 : 1.5)
+                                                         : (at.is("kernel", "denormals") ? 0.0 : 1.0);
+                    }),
+      roomy());
+  const Finding& gain = named(found, "sin_native_gain");
+  EXPECT_NEAR(gain.value.value(), 4, 0.2);
+  EXPECT_LT(gain.low.value(), 4);
+  EXPECT_GT(gain.high.value(), 4);
+  const double rate = 1e-9 * 262144 * 65 / 4e-3;
+  EXPECT_NEAR(finding_of(found, "exp_rate"), rate, 0.03 * rate);
+  EXPECT_EQ(finding_of(found, "exp_ulp"), 1.5);
+  EXPECT_EQ(named(found, "exp_ulp").high, 3) << "what OpenCL allows";
+  EXPECT_EQ(finding_of(found, "sin_native_ulp"), 70.5);
+  EXPECT_FALSE(named(found, "sin_native_ulp").high) << "near a zero nothing bounds it";
+  EXPECT_EQ(finding_of(found, "denormals_flushed"), 0);
+  EXPECT_THAT(named(found, "denormals_flushed").text, HasSubstr("kept"));
+  EXPECT_EQ(finding_of(found, "contracted"), 1);
+}
+
+TEST(SpecialFindings, AreLeftOutWithoutTheirRows) {
+  const Family special = family_named("special");
+  auto rows = measured_rows([](const Case&) { return 1e-3; }, [](const Case&) { return 1.0; });
+  std::erase_if(rows,
+                [](const Outcome& o) { return !o.at.is("kernel", "evaluate") || o.at.is("path", "full"); });
+  const auto found = special.findings(rows, roomy());
+  EXPECT_THAT(found, Not(IsEmpty()));
+  for (const char* name : {"sin_native_gain", "sin_rate", "denormals_flushed", "contracted"})
+    EXPECT_THAT(found, Not(Contains(Field(&Finding::name, name))));
+}
