@@ -162,7 +162,7 @@ TEST(SpecialFindings, AreWhatNativePrecisionGainsAndLoses) {
   EXPECT_NEAR(gain.value.value(), 4, 0.2);
   EXPECT_LT(gain.low.value(), 4);
   EXPECT_GT(gain.high.value(), 4);
-  const double rate = 1e-9 * 262144 * 65 / 4e-3;
+  const double rate = 1e-9 * 65536 * 65 / 4e-3;
   EXPECT_NEAR(finding_of(found, "exp_rate"), rate, 0.03 * rate);
   EXPECT_EQ(finding_of(found, "exp_ulp"), 1.5);
   EXPECT_EQ(named(found, "exp_ulp").high, 3) << "what OpenCL allows";
