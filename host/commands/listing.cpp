@@ -156,7 +156,9 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
           launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
                                          launch->local.empty() ? "driver" : text_of(launch->local)));
         else
-          launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer" : "host");
+          launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer"
+                                : std::holds_alternative<Transfer>(step) ? "transfer"
+                                                                         : "host");
       }
       if (launches.size() > 4) {  // a line is to stay readable
         const std::size_t more = launches.size() - 3;

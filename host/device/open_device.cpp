@@ -63,6 +63,19 @@ const OpenDevice::Built& OpenDevice::build(const Source& source) {
   return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;
 }
 
+cl::CommandQueue OpenDevice::queue(std::size_t number, bool in_order) {
+  if (number == 0 && in_order) return queue_;
+  auto& queue = more_queues_[{number, in_order}];
+  if (queue() != nullptr) return queue;
+  if (!in_order) {
+    const auto able = device_.getInfo<CL_DEVICE_QUEUE_PROPERTIES>();
+    if ((able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0)
+      throw Error(Kind::unsupported, "the device has no queue that takes commands out of order");
+  }
+  queue = cl::CommandQueue(context_, device_, in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  return queue;
+}
+
 namespace {
 
 // The most that a `spin` may ask of one item, below every device's most_turns().

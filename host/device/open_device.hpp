@@ -45,6 +45,9 @@ class OpenDevice {
   const cl::Device& device() const { return device_; }
   const cl::Context& context() const { return context_; }
   cl::CommandQueue& queue() { return queue_; }
+  // The first in order is queue() itself; others are made when they are first asked for. Throws cl::Error,
+  // and `unsupported` where the device takes no commands out of order.
+  cl::CommandQueue queue(std::size_t number, bool in_order);
   Staging& staging() { return *staging_; }
   const TimerCertificate& timer() const { return timer_; }
   // Whether a certified timer is still as it was. Where a short look at it says otherwise it is certified
@@ -64,6 +67,7 @@ class OpenDevice {
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
+  std::map<std::pair<std::size_t, bool>, cl::CommandQueue> more_queues_;  // by number and whether in order
   std::optional<Staging> staging_;
   std::map<std::string, Built> built_;  // by fingerprint
   TimerCertificate timer_;

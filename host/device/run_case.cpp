@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <deque>
 #include <exception>
 #include <fstream>
-#include <mutex>
 #include <thread>
 
 #include "base/clock.hpp"
-#include "base/parallel.hpp"
 #include "base/stats.hpp"
+#include "device/memory.hpp"
 #include "device/open_device.hpp"
 #include "suite/family.hpp"
 
@@ -49,18 +48,15 @@ std::string launch_text(const Launch& launch) {
 class Execution {
  public:
   Execution(OpenDevice& device, const Plan& plan, const cl::Program& program) : device_(device), plan_(plan) {
-    for (const auto& spec : plan.buffers) {
-      buffers_.emplace_back(device.context(), CL_MEM_READ_WRITE,
-                            round_up(spec.bytes, poison.size()) + guard_bytes);
-      if (!spec.fill) continue;
-      poison_guard(buffers_.size() - 1);
-      upload(buffers_.size() - 1);
-    }
+    for (const auto& spec : plan.buffers) memory_.emplace_back(device, spec);
+    for (std::size_t q = 0; q < plan.queues.count; ++q)
+      queues_.push_back(device.queue(q, plan.queues.in_order));
     for (const auto& step : plan.steps) {
       cl::Kernel& kernel = kernels_.emplace_back();
       auto& part = host_parts_.emplace_back();
       std::visit(Overloaded{[&](const Launch& launch) { kernel = kernel_of(program, launch); },
-                            [](const CopyBuffer&) {}, [&](const HostWork& work) { part.resize(work.bytes); }},
+                            [](const CopyBuffer&) {}, [](const Transfer&) {},
+                            [&](const HostWork& work) { part.resize(work.bytes); }},
                  step);
     }
   }
@@ -70,11 +66,16 @@ class Execution {
   Sample run(int batch) {
     const std::size_t steps = plan_.steps.size(), commands = steps * static_cast<std::size_t>(batch);
     cl::Event first, last;
+    if (plan_.idle_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.idle_s));
     const double before = host_now();
-    for (std::size_t c = 0; c < commands; ++c)
-      enqueue(c % steps, c + 1 == commands ? &last : c == 0 ? &first : nullptr);
-    device_.queue().finish();
+    for (std::size_t c = 0; c < commands; ++c) {
+      cl::Event* event = plan_.by_host ? nullptr : c + 1 == commands ? &last : c == 0 ? &first : nullptr;
+      enqueue(c % steps, event);
+      if (c % steps + 1 == steps) end_execution();
+    }
+    finish();
     Sample sample{.event_s = 0, .host_s = (host_now() - before) / batch, .batch = batch};
+    if (plan_.by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
     // Of many executions, start and end that are exchanged would still look like a time.
     const bool sound = begin.sound() && end.sound() && begin.end <= end.end;
@@ -96,27 +97,28 @@ class Execution {
   double call() {
     const double before = host_now();
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) enqueue(step, nullptr);
-    device_.queue().finish();
+    finish();
     return host_now() - before;
   }
 
   void poison_outputs() {
-    for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      if (!plan_.buffers[b].fill) poison_buffer(b);
+    for (std::size_t b = 0; b < memory_.size(); ++b) {
+      if (!plan_.buffers[b].fill) memory_[b].poison_all();
     }
+    device_.queue().finish();  // the plan may use other queues
   }
 
   // Compares everything that the executions since the poisoning wrote. Throws `wrong_result`.
   void check(const char* stage) {
     device_.stage(stage);
     for (const auto& one : plan_.checks) {
-      const Tally tally = tally_of(one, stage);
+      const Tally tally = memory_[one.buffer.index].compare(one, stage);
       if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
       if (one.unit.empty()) continue;
       measured_ = std::max(measured_, tally.measured);
       unit_ = one.unit;
     }
-    for (std::size_t b = 0; b < buffers_.size(); ++b) check_guard(b);
+    for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].check_guard(b);
   }
 
   // What the checks measured, the most of all times.
@@ -134,7 +136,7 @@ class Execution {
             [&] {
               std::visit(Overloaded{[&](Buffer buffer) {
                                       kind = fmt::format("buffer {}", buffer.index);
-                                      kernel.setArg(i, buffers_[buffer.index]);
+                                      memory_[buffer.index].be_argument(kernel, i);
                                     },
                                     [&](LocalBytes local) {
                                       kind = fmt::format("{} bytes of local memory", local.bytes);
@@ -153,101 +155,50 @@ class Execution {
   void enqueue(std::size_t step, cl::Event* event) {
     std::visit(
         Overloaded{[&](const CopyBuffer& copy) {
-                     device_.queue().enqueueCopyBuffer(buffers_[copy.from.index], buffers_[copy.to.index], 0,
-                                                       0, copy.bytes, nullptr, event);
+                     device_.queue().enqueueCopyBuffer(memory_[copy.from.index].buffer(),
+                                                       memory_[copy.to.index].buffer(), 0, 0, copy.bytes,
+                                                       nullptr, event);
+                   },
+                   [&](const Transfer& transfer) {
+                     const bool to_device = is_of_host(plan_.buffers[transfer.from.index].place);
+                     const Memory &from = memory_[transfer.from.index], &to = memory_[transfer.to.index];
+                     (to_device ? from : to)
+                         .transfer(transfer, to_device, to_device ? to : from, queues_[transfer.queue],
+                                   event);
                    },
                    [&](const HostWork& work) {
                      device_.queue().flush();  // else nothing need run meanwhile
                      work.compute(host_parts_[step]);
-                     device_.queue().enqueueWriteBuffer(buffers_[work.to.index], CL_TRUE, work.offset,
+                     device_.queue().enqueueWriteBuffer(memory_[work.to.index].buffer(), CL_TRUE, work.offset,
                                                         work.bytes, host_parts_[step].data(), nullptr, event);
                    },
                    [&](const Launch& launch) {
                      about([&] { return launch_text(launch); },
                            [&] {
-                             device_.queue().enqueueNDRangeKernel(kernels_[step], cl::NullRange,
-                                                                  nd_range(launch.global),
-                                                                  nd_range(launch.local), nullptr, event);
+                             queues_[launch.queue].enqueueNDRangeKernel(
+                                 kernels_[step], cl::NullRange, nd_range(launch.global),
+                                 nd_range(launch.local), nullptr, event);
                            });
                    }},
         plan_.steps[step]);
   }
 
-  // The host's own work may take minutes: whoever watches hears of it, else the device would be blamed.
-  void on_host(const char* stage, std::uint64_t bytes,
-               const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) {
-    constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
-    with_heartbeat(
-        often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { device_.stage(stage); });
+  // One that is out of order may else begin the next execution before this one has ended.
+  void end_execution() {
+    if (plan_.queues.in_order) return;
+    for (const auto& queue : queues_) queue.enqueueBarrierWithWaitList();
   }
 
-  void poison_buffer(std::size_t b) { poison_from(b, 0); }
-  // Of an input, whose last few bytes behind a multiple of the pattern are uploaded after this.
-  void poison_guard(std::size_t b) { poison_from(b, plan_.buffers[b].bytes / poison.size() * poison.size()); }
-
-  void poison_from(std::size_t b, std::uint64_t begin) {
-    struct Pattern {
-      std::array<unsigned char, poison.size()> bytes;
-    };
-    const std::uint64_t bytes = round_up(plan_.buffers[b].bytes, poison.size()) + guard_bytes - begin;
-    if (device_.info().platform != "Oclgrind") {
-      device_.queue().enqueueFillBuffer(buffers_[b], Pattern{poison}, begin, bytes);
-      return;
-    }
-    // What Oclgrind 21.10 has filled it takes for uninitialised, even after a kernel has stored there.
-    const std::vector<Pattern> patterns(bytes / poison.size(), Pattern{poison});
-    device_.queue().enqueueWriteBuffer(buffers_[b], CL_TRUE, begin, bytes, patterns.data());
-  }
-
-  void upload(std::size_t b) {
-    const auto& spec = plan_.buffers[b];
-    device_.staging().upload(buffers_[b], spec.bytes,
-                             [&](std::uint64_t offset, std::span<std::byte> stretch) {
-                               on_host("upload", stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
-                                 spec.fill(offset + begin, stretch.subspan(begin, end - begin));
-                               });
-                             });
-  }
-
-  Tally tally_of(const Check& check, const char* stage) {
-    Tally total;
-    std::mutex merging;
-    device_.staging().download(buffers_[check.buffer.index], plan_.buffers[check.buffer.index].used(),
-                               [&](std::uint64_t offset, std::span<const std::byte> stretch) {
-                                 on_host(stage, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
-                                   const Tally part =
-                                       check.compare(offset + begin, stretch.subspan(begin, end - begin));
-                                   const std::scoped_lock lock(merging);
-                                   total.merge(part);
-                                 });
-                               });
-    return total;
-  }
-
-  void check_guard(std::size_t b) {
-    constexpr std::uint64_t stretch_bytes = 64 << 20;
-    constexpr std::size_t period = poison.size();
-    const std::uint64_t used = plan_.buffers[b].used();
-    const std::uint64_t end = round_up(plan_.buffers[b].bytes, period) + guard_bytes;
-    std::vector<unsigned char> guard;
-    for (std::uint64_t at = used; at < end; at += guard.size()) {
-      guard.resize(std::min(stretch_bytes, end - at));
-      device_.queue().enqueueReadBuffer(buffers_[b], CL_TRUE, at, guard.size(), guard.data());
-      const auto expected = [&](std::size_t i) { return poison[(at + i) % period]; };
-      std::size_t right = 0;
-      while (right < std::min(period, guard.size()) && guard[right] == expected(right)) ++right;
-      // What repeats itself from there on is right: comparing it so takes a tenth of the time.
-      if (right == period && std::memcmp(guard.data(), &guard[period], guard.size() - period) == 0) continue;
-      while (right < guard.size() && guard[right] == expected(right)) ++right;
-      if (right < guard.size())
-        throw Error(Kind::wrong_result,
-                    fmt::format("wrote behind the end of buffer {}: byte {} of {}", b, at + right, used));
-    }
+  // All queues are to work before the first is waited for.
+  void finish() {
+    for (const auto& queue : queues_) queue.flush();
+    for (const auto& queue : queues_) queue.finish();
   }
 
   OpenDevice& device_;
   const Plan& plan_;
-  std::vector<cl::Buffer> buffers_;
+  std::deque<Memory> memory_;
+  std::vector<cl::CommandQueue> queues_;
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
   std::vector<std::vector<std::byte>> host_parts_;  // per step; empty for others than host work
   Number measured_;
@@ -379,13 +330,13 @@ Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
 Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring rule) {
   Row row{named_record(device.info(), family, at), {}};
   Record& record = row.record;
-  const auto tell_timer = [&] {
-    rule.use_event = device.timer().event;
+  const auto tell_timer = [&](bool by_host) {
+    rule.use_event = device.timer().event && !by_host;
     rule.tick_s = rule.use_event ? 1e-9 * static_cast<double>(device.info().timer_ns) : 0;
     record.timer = rule.use_event ? Timer::event : Timer::host;
-    record.timer_reason = device.timer().reason;
+    record.timer_reason = by_host ? "the host has a part in the work" : device.timer().reason;
   };
-  tell_timer();
+  tell_timer(false);
   const auto failed = [&](Kind kind, const std::string& why) {
     drop_times(record);
     row.samples.clear();
@@ -394,6 +345,8 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
   try {
     device.stage("plan");
     const Plan plan = plan_for(family, at, device.info());
+    if (plan.by_host) tell_timer(true);
+    if (plan.single || plan.idle_s > 0) rule.max_batch = 1;
     if (!plan.exhibit.empty()) {
       record.exhibit = "yes";
       record.reason = "exhibit: " + plan.exhibit + "; ";
@@ -455,7 +408,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     }
     if (by_event && !device.timer_holds()) {
       drop_times(record);
-      tell_timer();
+      tell_timer(false);
       take();
     } else if (failure) {
       std::rethrow_exception(failure);

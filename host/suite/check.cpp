@@ -89,9 +89,12 @@ std::string argument_text(const Arg& arg) {
 
 // All that reaches the device: its program, its memory with samples of what is in it, its commands.
 std::string request_of(const Plan& plan) {
-  std::string text = fmt::format("{} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "));
+  std::string text =
+      fmt::format("{} {} {} {} {} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "),
+                  plan.queues.count, plan.queues.in_order, plan.single, plan.idle_s);
   for (const auto& spec : plan.buffers) {
-    text += fmt::format(" {} bytes, {} spare", spec.bytes, spec.spare);
+    text += fmt::format(" {} bytes, {} spare, place {} + {}", spec.bytes, spec.spare,
+                        static_cast<int>(spec.place), spec.misaligned);
     if (!spec.fill) continue;
     for (const auto& part : stretches_of(spec.bytes, 4096)) {
       const Bytes bytes = filled(spec, part);
@@ -109,6 +112,10 @@ std::string request_of(const Plan& plan) {
               return line;
             },
             [](const CopyBuffer& copy) { return fmt::format(" copy {} {}", copy.from.index, copy.to.index); },
+            [](const Transfer& t) {
+              return fmt::format(" transfer {} {} {} {} {} {}", t.from.index, t.to.index, t.blocking, t.map,
+                                 t.touched, t.row);
+            },
             [](const HostWork& work) {
               return fmt::format(" host {} {} {}", work.bytes, work.offset, work.to.index);
             }},
@@ -286,8 +293,20 @@ class Checker {
     for (const auto& step : plan.steps)
       std::visit(Overloaded{[&](const Launch& launch) { sound_launch(launch, plan, device); },
                             [&](const CopyBuffer& copy) { sound_copy(copy, plan); },
+                            [&](const Transfer& transfer) { sound_transfer(transfer, plan); },
                             [&](const HostWork& work) { sound_host_work(work, plan); }},
                  step);
+    for (const auto& step : plan.steps) {
+      std::visit(
+          [&](const auto& one) {
+            if constexpr (requires { one.queue; })
+              rule(one.queue < plan.queues.count, "a step is given to queue {} of {}", one.queue,
+                   plan.queues.count);
+          },
+          step);
+    }
+    rule((plan.queues.count == 1 && plan.queues.in_order) || plan.by_host,
+         "several queues are timed by the device's clock");
     sound_buffers(plan, device);
   }
 
@@ -306,8 +325,8 @@ class Checker {
     std::size_t local_bytes = 0;
     for (const auto& arg : launch.args) {
       std::visit(Overloaded{[&](const Buffer& b) {
-                              rule(b.index < plan.buffers.size(), "kernel {} uses a buffer that is none",
-                                   launch.kernel);
+                              rule(b.index < plan.buffers.size() && !is_of_host(plan.buffers[b.index].place),
+                                   "kernel {} uses a buffer that is none, or the host's", launch.kernel);
                             },
                             [&](const LocalBytes& local) {
                               rule(local.bytes > 0, "kernel {} gets no bytes of local memory", launch.kernel);
@@ -331,6 +350,22 @@ class Checker {
          "a copy goes nowhere, holds nothing or more than its buffers do");
   }
 
+  void sound_transfer(const Transfer& transfer, const Plan& plan) {
+    const bool known = transfer.from.index < plan.buffers.size() && transfer.to.index < plan.buffers.size();
+    if (rule(known, "a transfer uses a buffer that is none"); !known) return;
+    const BufferSpec &from = plan.buffers[transfer.from.index], &to = plan.buffers[transfer.to.index];
+    rule(is_of_host(from.place) != is_of_host(to.place), "a transfer is not between host and device");
+    const std::uint64_t moved = transfer.touched > 0 ? transfer.touched : transfer.bytes;
+    const std::uint64_t rows = transfer.row > 0 ? transfer.bytes / transfer.row : 1;
+    const std::uint64_t reach = transfer.row > 0 ? rows * transfer.pitch : transfer.bytes;
+    rule(transfer.bytes > 0 && moved <= transfer.bytes && transfer.row <= transfer.pitch &&
+             (transfer.row == 0 || transfer.bytes % transfer.row == 0) &&
+             moved <= (is_of_host(from.place) ? from : to).bytes &&
+             reach <= (is_of_host(from.place) ? to : from).bytes,
+         "a transfer holds nothing or more than its buffers do");
+    rule(plan.by_host, "a transfer is timed by the device alone");
+  }
+
   void sound_host_work(const HostWork& work, const Plan& plan) {
     rule(work.to.index < plan.buffers.size() && !plan.buffers[work.to.index].fill && work.bytes > 0 &&
              work.offset + work.bytes <= plan.buffers[work.to.index].bytes && work.compute,
@@ -349,6 +384,9 @@ class Checker {
                             [&](const CopyBuffer& copy) {
                               used.insert({copy.from.index, copy.to.index});
                             },
+                            [&](const Transfer& transfer) {
+                              used.insert({transfer.from.index, transfer.to.index});
+                            },
                             [&](const HostWork& work) { used.insert(work.to.index); }},
                  step);
     for (const auto& check : plan.checks) {
@@ -360,7 +398,8 @@ class Checker {
     std::uint64_t total = 0;
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
       const BufferSpec& spec = plan.buffers[b];
-      total += spec.bytes;
+      total += spec.place == BufferPlace::pageable ? 0 : spec.bytes;
+      rule(spec.misaligned == 0 || is_of_host(spec.place), "buffer {} of the device is misaligned", b);
       rule(spec.bytes > 0 && spec.bytes <= static_cast<std::uint64_t>(device.max_alloc_bytes),
            "buffer {} is empty or larger than the device allows", b);
       rule(used.contains(b), "no step uses buffer {}", b);

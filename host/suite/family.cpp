@@ -142,6 +142,7 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   if (plan.sources.empty()) plan.sources = {family.name};
   std::uint64_t total = 0;
   for (const auto& buffer : plan.buffers) {
+    if (buffer.place == BufferPlace::pageable) continue;
     total += buffer.bytes;
     Plan::need(
         buffer.bytes + guard_bytes + poison.size() <= static_cast<std::uint64_t>(device.max_alloc_bytes),

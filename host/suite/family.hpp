@@ -7,7 +7,8 @@
 //     what lies behind every buffer, samples, and checks again. A wrong element is a row `wrong_result`.
 //   - One execution is all steps in order, HostWork with its wait and its `compute` included.
 //     Outcome::time_s is the median of such executions in one run (`--runs` gives an outcome per run), by the
-//     device's clock where its stamps passed their test, else by the host's (column timer).
+//     device's clock where its stamps passed their test, else by the host's (column timer), and by that
+//     always where the plan is `by_host`.
 //   - Plan::cost over that time is GB/s, Gop/s and G items/s. A row that beats the rate of Plan::ceiling (one
 //     of suite/ceiling.hpp, measured by family ceiling in the same run) by 5 % is `implausible` and reaches
 //     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an

@@ -34,15 +34,28 @@ struct LocalBytes {
 using Scalar = std::vector<std::byte>;
 using Arg = std::variant<Buffer, LocalBytes, Scalar>;
 
+// Steps of one queue follow each other; those of several, and of one that is out of order, do not, and touch
+// nothing in common.
 struct Launch {
   std::string kernel;
   Range global;
   Range local;
   std::vector<Arg> args;
+  std::size_t queue = 0;
 };
 struct CopyBuffer {  // clEnqueueCopyBuffer of the first `bytes`
   Buffer from, to;
   std::uint64_t bytes;
+};
+// Between a buffer of the host and one of the device.
+struct Transfer {
+  Buffer from, to;
+  std::uint64_t bytes;
+  bool blocking = true;
+  bool map = false;                  // the host itself copies, the device's buffer mapped
+  std::uint64_t touched = 0;         // what the host copies of all that is mapped; 0: all
+  std::uint64_t row = 0, pitch = 0;  // of each `pitch` bytes of the device's buffer the first `row`; 0: all
+  std::size_t queue = 0;
 };
 // The host's share: computed while earlier steps run on the device, then written behind them.
 struct HostWork {
@@ -50,7 +63,7 @@ struct HostWork {
   std::uint64_t offset, bytes;
   std::function<void(std::span<std::byte>)> compute;
 };
-using Step = std::variant<Launch, CopyBuffer, HostWork>;
+using Step = std::variant<Launch, CopyBuffer, Transfer, HostWork>;
 
 // std::visit(Overloaded{..}, step) with a function per alternative: the compiler finds who lacks one.
 template <class... Fs>
@@ -78,12 +91,28 @@ struct Tally {
   std::string text() const;  // one sentence: how many are right and written, and the first that is not
 };
 
+// Where a buffer lies. Only transfers reach those of the host.
+enum class BufferPlace {
+  device,          // as the driver likes
+  pageable,        // the host: ordinary memory
+  pinned,          // the host: allocated by the driver (CL_MEM_ALLOC_HOST_PTR) and mapped all the time
+  alloc_host_ptr,  // the device: allocated by the driver for both
+  use_host_ptr,    // the device: over ordinary memory of the host
+  svm_coarse,      // one address for both: mapped by turns
+  svm_fine,        // seen by both all the time
+};
+inline bool is_of_host(BufferPlace place) {
+  return place == BufferPlace::pageable || place == BufferPlace::pinned;
+}
+
 // Both functions get the offset of their stretch in bytes; stretches start at multiples of 16 elements and
 // are handed to several threads at once.
 struct BufferSpec {
   std::uint64_t bytes;
   std::function<void(std::uint64_t offset, std::span<std::byte>)> fill;  // empty: output, poisoned
   std::uint64_t spare = 0;  // bytes at the end that nothing may write, as the guard behind them
+  BufferPlace place = BufferPlace::device;
+  std::uint64_t misaligned = 0;  // of the host: bytes from a page's start to where it begins
 
   std::uint64_t used() const { return bytes - spare; }
 };
@@ -129,12 +158,22 @@ inline std::string type_name<std::uint8_t>() {
   return "uchar";
 }
 
+// What steps are given to.
+struct Queues {
+  std::size_t count = 1;
+  bool in_order = true;
+};
+
 struct Plan {
   std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
   std::map<std::string, std::string> defines;
   std::string options;  // of the compiler beside the defines, which this device's takes
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order
+  Queues queues;
+  bool by_host = false;  // timed by the host's clock: it has a part in the work, or there are several queues
+  bool single = false;   // never executed back to back: how long one takes, its wait included
+  double idle_s = 0;     // so long the device rests before each execution; the rest is not timed
   std::vector<Check> checks;
   Cost cost;
   Ceiling ceiling = Ceiling::none;  // what the case cannot beat, as family ceiling measured it
@@ -197,9 +236,15 @@ struct Plan {
     });
   }
 
+  Buffer put(Buffer b, BufferPlace place, std::uint64_t misaligned = 0) {
+    buffers[b.index].place = place;
+    buffers[b.index].misaligned = misaligned;
+    return b;
+  }
+
   template <class... A>
   void launch(std::string kernel, Range global, Range local, const A&... args) {
-    steps.emplace_back(Launch{std::move(kernel), std::move(global), std::move(local), {pack(args)...}});
+    steps.emplace_back(Launch{std::move(kernel), std::move(global), std::move(local), {pack(args)...}, 0});
   }
 
   // Every element i of `b` must equal value(i); `tolerance` is relative to |expected|, 0 = same value.

@@ -191,7 +191,7 @@ Estimate estimate(const Plan& plan, const DeviceInfo& device) {
   const auto work =
       static_cast<double>(plan.cost.read + plan.cost.written) + static_cast<double>(plan.cost.flops) / 10;
   out.device_s = executions * work / device_rate;
-  out.seconds = each_s + static_cast<double>(out.bytes) / host_rate + out.device_s;
+  out.seconds = each_s + static_cast<double>(out.bytes) / host_rate + out.device_s + 5 * plan.idle_s;
   return out;
 }
 

@@ -127,6 +127,24 @@ TEST(Check, FindsWhatBreaksARule) {
        }),
        "the host's share"},
       {of_plan([](Plan& p) {
+         p.steps.emplace_back(Transfer{{0}, {1}, 4});
+       }),
+       "is not between host and device"},
+      {of_plan([](Plan& p) {
+         p.buffers[0].place = BufferPlace::pinned;
+         p.steps.emplace_back(Transfer{{0}, {1}, std::uint64_t{1} << 40});
+       }),
+       "a transfer holds nothing or more"},
+      {of_plan([](Plan& p) {
+         p.buffers[0].place = BufferPlace::pageable;
+         p.steps.emplace_back(Transfer{{0}, {1}, 4});
+       }),
+       "a transfer is timed by the device alone"},
+      {of_plan([](Plan& p) { p.buffers[0].place = BufferPlace::pageable; }), "or the host's"},
+      {of_plan([](Plan& p) { p.buffers[0].misaligned = 1; }), "buffer 0 of the device is misaligned"},
+      {of_plan([&](Plan& p) { launch(p).queue = 1; }), "given to queue 1 of 1"},
+      {of_plan([](Plan& p) { p.queues.count = 2; }), "several queues are timed by the device's clock"},
+      {of_plan([](Plan& p) {
          p.buffers.push_back({16, [](std::uint64_t, D) {}});
        }),
        "no step uses buffer 2"},

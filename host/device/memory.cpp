@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "device/open_device.hpp"
+
+namespace clweave {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+
+cl_mem_flags flags_of(BufferPlace place) {
+  switch (place) {
+    case BufferPlace::pinned:
+    case BufferPlace::alloc_host_ptr: return CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+    case BufferPlace::use_host_ptr: return CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    default: return CL_MEM_READ_WRITE;
+  }
+}
+
+void expect_success(cl_int status, const char* call) {
+  if (status != CL_SUCCESS) throw cl::Error(status, call);
+}
+
+// Sets memory that goes on from `begin` of a buffer.
+void put_poison(std::span<std::byte> stretch, std::uint64_t begin) {
+  for (std::uint64_t i = 0; i < stretch.size(); ++i)
+    stretch[i] = std::byte{poison[(begin + i) % poison.size()]};
+}
+
+}  // namespace
+
+void Memory::Free::operator()(std::byte* pages) const { std::free(pages); }
+
+Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), spec_(spec) {
+  if (spec.place == BufferPlace::pageable || spec.place == BufferPlace::use_host_ptr) {
+    pages_.reset(
+        static_cast<std::byte*>(std::aligned_alloc(page, round_up(spec.misaligned + bytes(), page))));
+    if (!pages_) throw std::bad_alloc();
+  }
+  if (is_svm()) {
+    allocate_svm();
+  } else if (spec.place != BufferPlace::pageable) {
+    buffer_ = cl::Buffer(device.context(), flags_of(spec.place), spec.misaligned + bytes(), pages_.get());
+  }
+  if (spec.place == BufferPlace::pinned)
+    host_ = static_cast<std::byte*>(device.queue().enqueueMapBuffer(
+                buffer_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, spec.misaligned + bytes())) +
+            spec.misaligned;
+  if (spec.place == BufferPlace::pageable) host_ = pages_.get() + spec.misaligned;
+  if (!spec.fill) return;
+  // The last few bytes behind a multiple of the pattern are uploaded after this.
+  poison_from(spec.bytes / poison.size() * poison.size());
+  upload();
+}
+
+Memory::~Memory() {
+  try {
+    if (spec_.place == BufferPlace::pinned && host_ != nullptr) {
+      device_.queue().enqueueUnmapMemObject(buffer_, host_ - spec_.misaligned);
+      device_.queue().finish();
+    }
+  } catch (const cl::Error&) {  // nobody asks for it any more
+  }
+  if (is_svm() && host_ != nullptr) clSVMFree(device_.context()(), host_);
+}
+
+void Memory::allocate_svm() {
+  cl_device_svm_capabilities able = 0;
+  clGetDeviceInfo(device_.device()(), CL_DEVICE_SVM_CAPABILITIES, sizeof able, &able, nullptr);
+  const bool fine = spec_.place == BufferPlace::svm_fine;
+  Plan::need((able & (fine ? CL_DEVICE_SVM_FINE_GRAIN_BUFFER : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)) != 0,
+             fine ? "the device has no fine-grained shared virtual memory"
+                  : "the device has no shared virtual memory");
+  host_ = static_cast<std::byte*>(clSVMAlloc(
+      device_.context()(), CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0), bytes(), 0));
+  if (host_ == nullptr) throw cl::Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc");
+}
+
+std::uint64_t Memory::bytes() const { return round_up(spec_.bytes, poison.size()) + guard_bytes; }
+
+bool Memory::is_reachable() const { return is_of_host(spec_.place) || is_svm(); }
+
+void Memory::use(cl_map_flags access, const Use& f) const {
+  cl_command_queue queue = device_.queue()();
+  if (spec_.place == BufferPlace::svm_coarse)
+    expect_success(clEnqueueSVMMap(queue, CL_TRUE, access, host_, bytes(), 0, nullptr, nullptr),
+                   "clEnqueueSVMMap");
+  f({host_, bytes()});
+  if (spec_.place == BufferPlace::svm_coarse) {
+    expect_success(clEnqueueSVMUnmap(queue, host_, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
+    device_.queue().finish();
+  }
+}
+
+// The host's own work may take minutes: whoever watches hears of it, else the device would be blamed.
+void Memory::on_host(const char* stage, std::uint64_t bytes,
+                     const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const {
+  constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
+  with_heartbeat(
+      often, [&] { for_stretches(bytes, 1 << 16, work); }, [&] { device_.stage(stage); });
+}
+
+void Memory::poison_from(std::uint64_t begin) {
+  struct Pattern {
+    std::array<unsigned char, poison.size()> bytes;
+  };
+  const std::uint64_t length = bytes() - begin;
+  if (is_reachable()) {
+    use(CL_MAP_WRITE, [&](std::span<std::byte> all) { put_poison(all.subspan(begin), begin); });
+    return;
+  }
+  if (device_.info().platform != "Oclgrind") {
+    device_.queue().enqueueFillBuffer(buffer_, Pattern{poison}, begin, length);
+    return;
+  }
+  // What Oclgrind 21.10 has filled it takes for uninitialised, even after a kernel has stored there.
+  const std::vector<Pattern> patterns(length / poison.size(), Pattern{poison});
+  device_.queue().enqueueWriteBuffer(buffer_, CL_TRUE, begin, length, patterns.data());
+}
+
+void Memory::upload() {
+  const auto fill = [&](std::uint64_t offset, std::span<std::byte> stretch) {
+    on_host("upload", stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+      spec_.fill(offset + begin, stretch.subspan(begin, end - begin));
+    });
+  };
+  if (is_reachable())
+    use(CL_MAP_WRITE, [&](std::span<std::byte> all) { fill(0, all.first(spec_.bytes)); });
+  else
+    device_.staging().upload(buffer_, spec_.bytes, fill);
+}
+
+Tally Memory::compare(const Check& check, const char* stage) const {
+  Tally total;
+  std::mutex merging;
+  const auto compare = [&](std::uint64_t offset, std::span<const std::byte> stretch) {
+    on_host(stage, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
+      const Tally part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
+      const std::scoped_lock lock(merging);
+      total.merge(part);
+    });
+  };
+  if (is_reachable())
+    use(CL_MAP_READ, [&](std::span<std::byte> all) { compare(0, all.first(spec_.used())); });
+  else
+    device_.staging().download(buffer_, spec_.used(), compare);
+  return total;
+}
+
+void Memory::check_guard(std::size_t number) const {
+  constexpr std::uint64_t stretch_bytes = 64 << 20;
+  constexpr std::size_t period = poison.size();
+  const std::uint64_t used = spec_.used(), end = bytes();
+  std::vector<unsigned char> guard;
+  for (std::uint64_t at = used; at < end; at += guard.size()) {
+    guard.resize(std::min(stretch_bytes, end - at));
+    if (is_reachable())
+      use(CL_MAP_READ, [&](std::span<std::byte> all) { std::memcpy(guard.data(), &all[at], guard.size()); });
+    else
+      device_.queue().enqueueReadBuffer(buffer_, CL_TRUE, at, guard.size(), guard.data());
+    const auto expected = [&](std::size_t i) { return poison[(at + i) % period]; };
+    std::size_t right = 0;
+    while (right < std::min(period, guard.size()) && guard[right] == expected(right)) ++right;
+    // What repeats itself from there on is right: comparing it so takes a tenth of the time.
+    if (right == period && std::memcmp(guard.data(), &guard[period], guard.size() - period) == 0) continue;
+    while (right < guard.size() && guard[right] == expected(right)) ++right;
+    if (right < guard.size())
+      throw Error(Kind::wrong_result,
+                  fmt::format("wrote behind the end of buffer {}: byte {} of {}", number, at + right, used));
+  }
+}
+
+void Memory::be_argument(cl::Kernel& kernel, cl_uint index) const {
+  if (is_svm())
+    expect_success(clSetKernelArgSVMPointer(kernel(), index, host_), "clSetKernelArgSVMPointer");
+  else
+    kernel.setArg(index, buffer_);
+}
+
+void Memory::transfer(const Transfer& t, bool to_device, const Memory& device, const cl::CommandQueue& queue,
+                      cl::Event* event) const {
+  const cl_bool blocking = t.blocking ? CL_TRUE : CL_FALSE;
+  if (t.map) {
+    const std::uint64_t touched = t.touched > 0 ? t.touched : t.bytes;
+    const auto copy = [&](void* mapped) {
+      std::memcpy(to_device ? mapped : host_, to_device ? host_ : mapped, touched);
+    };
+    if (device.is_svm()) {
+      const bool coarse = device.spec_.place == BufferPlace::svm_coarse;
+      const cl_map_flags access = to_device ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
+      if (coarse)
+        expect_success(clEnqueueSVMMap(queue(), CL_TRUE, access, device.host_, t.bytes, 0, nullptr, nullptr),
+                       "clEnqueueSVMMap");
+      copy(device.host_);
+      if (coarse)
+        expect_success(clEnqueueSVMUnmap(queue(), device.host_, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
+      return;
+    }
+    // Known since 1.2; before it the old content comes along.
+    const cl_map_flags write =
+        device_.info().version.starts_with("OpenCL 1.1") ? CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION;
+    void* mapped =
+        queue.enqueueMapBuffer(device.buffer_, CL_TRUE, to_device ? write : CL_MAP_READ, 0, t.bytes);
+    copy(mapped);
+    queue.enqueueUnmapMemObject(device.buffer_, mapped, nullptr, event);
+  } else if (device.is_svm()) {
+    expect_success(clEnqueueSVMMemcpy(queue(), blocking, to_device ? device.host_ : host_,
+                                      to_device ? host_ : device.host_, t.bytes, 0, nullptr, nullptr),
+                   "clEnqueueSVMMemcpy");
+  } else if (t.row > 0) {
+    const cl::array<cl::size_type, 3> origin = {0, 0, 0}, region = {t.row, t.bytes / t.row, 1};
+    if (to_device)
+      queue.enqueueWriteBufferRect(device.buffer_, blocking, origin, origin, region, t.pitch, 0, t.row, 0,
+                                   host_, nullptr, event);
+    else
+      queue.enqueueReadBufferRect(device.buffer_, blocking, origin, origin, region, t.pitch, 0, t.row, 0,
+                                  host_, nullptr, event);
+  } else if (to_device) {
+    queue.enqueueWriteBuffer(device.buffer_, blocking, 0, t.bytes, host_, nullptr, event);
+  } else {
+    queue.enqueueReadBuffer(device.buffer_, blocking, 0, t.bytes, host_, nullptr, event);
+  }
+}
+
+}  // namespace clweave

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory: one buffer of a plan, where the plan wants it, with a guard behind its end: filled or poisoned
+// before a run, compared after it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "device/cl.hpp"
+#include "suite/plan.hpp"
+
+namespace clweave {
+
+class OpenDevice;
+
+class Memory {
+ public:
+  // Filled, if it is an input. Throws cl::Error, and `unsupported` where the device has no such memory. Both
+  // arguments must outlive it.
+  Memory(OpenDevice&, const BufferSpec&);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // The following throw cl::Error.
+  void poison_all() { poison_from(0); }
+  Tally compare(const Check&, const char* stage) const;
+  void check_guard(std::size_t number) const;  // throws `wrong_result`, which calls it buffer `number`
+
+  void be_argument(cl::Kernel&, cl_uint index) const;
+  const cl::Buffer& buffer() const { return buffer_; }
+
+  // Moves what the plan says between this memory, which is the host's, and the device's.
+  void transfer(const Transfer&, bool to_device, const Memory& device, const cl::CommandQueue&,
+                cl::Event*) const;
+
+ private:
+  using Use = std::function<void(std::span<std::byte> all)>;
+
+  std::uint64_t bytes() const;  // with the guard
+  bool is_reachable() const;    // by the host, without a transfer
+  bool is_svm() const {
+    return spec_.place == BufferPlace::svm_coarse || spec_.place == BufferPlace::svm_fine;
+  }
+  void allocate_svm();
+  void use(cl_map_flags, const Use&) const;  // of reachable memory
+  void poison_from(std::uint64_t begin);
+  void upload();
+  void on_host(const char* stage, std::uint64_t bytes,
+               const std::function<void(std::uint64_t begin, std::uint64_t end)>&) const;
+
+  struct Free {
+    void operator()(std::byte* pages) const;
+  };
+
+  OpenDevice& device_;
+  const BufferSpec& spec_;
+  std::unique_ptr<std::byte, Free> pages_;  // ordinary memory behind it, if any
+  cl::Buffer buffer_;                       // none for pageable and shared virtual memory
+  std::byte* host_ = nullptr;               // where the host finds it; null: nowhere
+};
+
+}  // namespace clweave

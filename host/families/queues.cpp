@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// queues: what does it cost to give a device something to do, and what may happen at once?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+
+// x after `trips` steps x -> a * x + c, which compute in queues.cl takes one by one.
+Word after(Word x, std::uint64_t trips) {
+  Word a = 1664525u, c = 1013904223u;
+  for (; trips > 0; trips /= 2) {
+    if (trips % 2 == 1) x = a * x + c;
+    c = a * c + c;
+    a *= a;
+  }
+  return x;
+}
+
+std::int64_t most_trips(const DeviceInfo& device) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(1000000000, device.most_turns()));
+}
+
+bool computes(const Case& at) {
+  return at.is("kernel", "compute") || at.is("kernel", "overlap") || at.is("kernel", "round_trip");
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  Plan p;
+  const Word seed = Random<Word>(at.seed, 1)(0) | 1;
+  const std::string kernel = at.text("kernel");
+  if (kernel == "launch") {
+    const std::uint64_t launches = at.count("launches"), queues = at.count("queues");
+    p.by_host = true;
+    p.queues = {queues, at.is("ordered", "yes")};
+    const auto out = p.output<Word>(launches);
+    for (std::uint64_t i = 0; i < launches; ++i) {
+      p.launch("mark", {1}, {1}, out, static_cast<Word>(i), static_cast<Word>(seed + i * i));
+      std::get<Launch>(p.steps.back()).queue = i % queues;
+    }
+    p.expect<Word>(out, [seed](std::uint64_t i) { return static_cast<Word>(seed + i * i); });
+    p.cost = {.read = 0, .written = launches * sizeof(Word), .flops = 0, .items = launches};
+    return p;
+  }
+  if (kernel == "groups") {
+    const std::uint64_t groups = at.count("groups"), group = at.count("group", 1, 65536);
+    const auto out = p.output<Word>(groups);
+    p.launch("mark_groups", {groups * group}, {group}, out, seed);
+    p.expect<Word>(out, [seed](std::uint64_t i) { return static_cast<Word>(seed + i); });
+    p.cost = {.read = 0, .written = groups * sizeof(Word), .flops = 0, .items = groups};
+    return p;
+  }
+  p.by_host = true;
+  p.cost.items = 1;
+  if (computes(at)) {
+    const std::uint64_t trips = at.count("trips", 0, most_trips(device));
+    const std::uint64_t items = kernel == "round_trip" && trips == 0 ? 1 : device.units() * 2048;
+    const auto out = p.output<Word>(items);
+    p.launch("compute", {items}, {}, out, seed, static_cast<Word>(trips));
+    p.expect<Word>(out, [=](std::uint64_t i) { return after(static_cast<Word>(seed + i), trips); });
+    p.cost.written += items * sizeof(Word);
+  }
+  if (kernel == "round_trip") {
+    p.single = true;
+    p.idle_s = 1e-3 * static_cast<double>(at.number("idle_ms"));
+  }
+  if (kernel == "transfer" || kernel == "overlap") {
+    const std::uint64_t bytes = at.count("n");
+    const Random<Word> value(at.seed, 2);
+    p.queues.count = 2;
+    const auto in = p.input<Word>(bytes / sizeof(Word), value);
+    const auto out = p.put(p.output<Word>(bytes / sizeof(Word)), BufferPlace::pinned);
+    p.steps.emplace_back(Transfer{.from = in, .to = out, .bytes = bytes, .blocking = false, .queue = 1});
+    p.expect<Word>(out, value);
+    p.cost.written += bytes;
+  }
+  return p;
+}
+
+const Outcome* of_kernel(const std::vector<Outcome>& outcomes, const char* kernel,
+                         const std::map<std::string, std::int64_t>& numbers = {}) {
+  const Outcome* found = nullptr;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", kernel)) continue;
+    if (std::ranges::all_of(numbers,
+                            [&](const auto& axis) { return o.at.number(axis.first) == axis.second; }) &&
+        (found == nullptr || o.time_s < found->time_s))
+      found = &o;
+  }
+  return found;
+}
+
+// As many steps as take as long as the transfer, so that neither hides behind the other: two digits of them.
+std::int64_t balanced_trips(const Outcome& compute, const Outcome& transfer, const DeviceInfo& device) {
+  const double trips = static_cast<double>(compute.at.number("trips")) * transfer.time_s / compute.time_s;
+  const double digit = std::pow(10, std::floor(std::log10(std::max(trips, 1.0))) - 1);
+  const auto most = static_cast<double>(most_trips(device));
+  return static_cast<std::int64_t>(std::clamp(std::round(trips / digit) * digit, 1.0, most));
+}
+
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  const Outcome* transfer = of_kernel(outcomes, "transfer");
+  const Outcome* compute = of_kernel(outcomes, "compute", {{"trips", 1000}});
+  if (transfer == nullptr || compute == nullptr) return {};
+  Case alone = compute->at, both = transfer->at;
+  const auto set = [](Case& at, const std::string& axis, Value value) {
+    std::ranges::find(at.axes, axis, &std::pair<std::string, Value>::first)->second = std::move(value);
+  };
+  const std::int64_t trips = balanced_trips(*compute, *transfer, device);
+  set(alone, "trips", trips);
+  set(both, "trips", trips);
+  set(both, "kernel", "overlap");
+  return {alone, both};
+}
+
+Finding time_finding(std::string name, const Outcome& o, const std::string& text) {
+  Finding out{std::move(name), 1e6 * o.time_s, "us", text};
+  if (o.low_s) out.low = 1e6 * *o.low_s;
+  if (o.high_s) out.high = 1e6 * *o.high_s;
+  return out;
+}
+
+Finding rate_finding(std::string name, const Outcome& o, double unit, std::string of,
+                     const std::string& text) {
+  const double many = static_cast<double>(o.items) / unit;
+  Finding out{std::move(name), many / o.time_s, std::move(of), text};
+  if (o.low_s && o.high_s) {
+    out.low = many / *o.high_s;
+    out.high = many / *o.low_s;
+  }
+  return out;
+}
+
+// Of the shorter of two, what went on at the same time as the other.
+std::optional<Finding> overlap(const std::vector<Outcome>& outcomes) {
+  const Outcome *both = of_kernel(outcomes, "overlap"), *transfer = of_kernel(outcomes, "transfer");
+  if (both == nullptr || transfer == nullptr) return {};
+  const Outcome* compute = of_kernel(outcomes, "compute", {{"trips", both->at.number("trips")}});
+  if (compute == nullptr) return {};
+  const auto part = [](double c, double t, double b) { return (c + t - b) / std::min(c, t); };
+  Finding out{
+      "overlap", part(compute->time_s, transfer->time_s, both->time_s), "",
+      "part of a transfer that goes on while a kernel computes: 0 where one waits for the other, 1 where "
+      "neither notices"};
+  if (compute->low_s && compute->high_s && transfer->low_s && transfer->high_s && both->low_s &&
+      both->high_s) {
+    out.low = part(*compute->low_s, *transfer->low_s, *both->high_s);
+    out.high = part(*compute->high_s, *transfer->high_s, *both->low_s);
+  }
+  return out;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::vector<Finding> out;
+  const Outcome *one = nullptr, *best = nullptr;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", "launch")) continue;
+    if (o.at.number("queues") == 1 && o.at.is("ordered", "yes")) one = &o;
+    if (best == nullptr ||
+        o.time_s * static_cast<double>(best->items) < best->time_s * static_cast<double>(o.items))
+      best = &o;
+  }
+  if (one != nullptr) {
+    out.push_back(rate_finding("launch_rate", *one, 1e6, "M/s",
+                               fmt::format("a launch each {:.3g} us, by one queue",
+                                           1e6 * one->time_s / static_cast<double>(one->items))));
+    if (best != one && best->items == one->items)
+      out.push_back(ratio_of("queues_gain", *one, *best,
+                             fmt::format("launches by one queue over {} {}", best->at.number("queues"),
+                                         best->at.is("ordered", "yes") ? "in order" : "out of order")));
+  }
+  const Outcome* awake = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"trips", 0}});
+  if (awake != nullptr)
+    out.push_back(
+        time_finding("round_trip", *awake,
+                     fmt::format("an empty launch and the wait for it take {:.3g} us", 1e6 * awake->time_s)));
+  const Outcome* asleep = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"trips", 0}});
+  if (awake != nullptr && asleep != nullptr)
+    out.push_back(ratio_of("wake_up", *asleep, *awake, "round trip after 100 ms of rest over one without"));
+  const Outcome *busy = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"trips", 1000}}),
+                *cold = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"trips", 1000}});
+  if (busy != nullptr && cold != nullptr)
+    out.push_back(
+        ratio_of("wake_up_work", *cold, *busy,
+                 "time of some arithmetic after 100 ms of rest over none: what the clock needs to rise"));
+  if (const Outcome* groups = of_kernel(outcomes, "groups"))
+    out.push_back(rate_finding(
+        "group_rate", *groups, 1e6, "M/s",
+        fmt::format("work-groups of {} items that write a word each", groups->at.number("group"))));
+  if (auto found = overlap(outcomes)) out.push_back(std::move(*found));
+  return out;
+}
+
+}  // namespace
+
+Family queues() {
+  const auto of = [](std::initializer_list<const char*> kernels) {
+    return [names = std::vector<std::string>(kernels.begin(), kernels.end())](const Case& at) {
+      return std::ranges::find(names, at.text("kernel")) != names.end();
+    };
+  };
+  return {
+      .name = "queues",
+      .question = "What does it cost to give the device something to do, and what may happen at once?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "launch: empty launches; round_trip: one launch and the wait for it; groups: one launch of "
+                "many work-groups; compute, transfer, overlap: a kernel, a read into pinned memory, both "
+                "by two queues",
+            .values = {"launch", "round_trip", "groups", "compute", "transfer", "overlap"}},
+           {.name = "queues",
+            .meaning = "among which the launches are dealt out",
+            .values = {1, 2, 4, 8, 16, 32, 64},
+            .takes = whole(1, 256),
+            .when = of({"launch"})},
+           {.name = "ordered",
+            .meaning = "whether a queue keeps the order of its commands",
+            .values = {"yes", "no"},
+            .when = of({"launch"})},
+           {.name = "launches",
+            .meaning = "launches of one execution",
+            .values = {64},
+            .takes = whole(1, 4096),
+            .when = of({"launch"})},
+           {.name = "idle_ms",
+            .meaning = "so long the device rests before each launch; that is not timed",
+            .values = {0, 1, 10, 100},
+            .takes = whole(0, 10000),
+            .when = of({"round_trip"})},
+           {.name = "groups",
+            .meaning = "work-groups of one launch",
+            .values = {1 << 20, 1 << 16},
+            .takes = whole(1, 1 << 30),
+            .when = of({"groups"})},
+           {.name = "group",
+            .meaning = "items of a work-group",
+            .values = {64, 1, 256},
+            .takes = whole(1, 65536),
+            .when = of({"groups"})},
+           {.name = "trips",
+            .meaning =
+                "steps of each item's arithmetic, 2048 items for each compute unit; 0: none, and one item",
+            .values = {0, 1000},
+            .takes = whole(0, 1000000000),
+            .when = computes},
+           {.name = "n",
+            .meaning = "bytes of the transfer",
+            .values = {64 << 20, 1 << 20},
+            .takes = multiples_of(4, 4, std::int64_t{1} << 36),
+            .when = of({"transfer", "overlap"})}},
+      .presets = {.smoke = {"kernel=launch launches=5 queues=1,2",
+                            "kernel=launch launches=5 queues=2 ordered=no",
+                            "kernel=round_trip idle_ms=0,1 trips=0,7", "kernel=groups groups=67 group=1,64",
+                            "kernel=compute trips=7", "kernel=transfer n=4100",
+                            "kernel=overlap trips=7 n=4100"},
+                  .quick = {"kernel=launch queues=1,4,16", "kernel=launch queues=1 ordered=no",
+                            "kernel=round_trip idle_ms=0,100 trips=0,1000", "kernel=groups",
+                            "kernel=compute trips=1000", "kernel=transfer"},
+                  .paper = {},
+                  .full = {"kernel=launch queues=1,2,4,8,16,32,64 ordered=yes,no",
+                           "kernel=round_trip idle_ms=0,1,10,100 trips=0,1000",
+                           "kernel=groups group=1,64,256", "kernel=compute trips=1000", "kernel=transfer"}},
+      .view = {.rows = {"kernel", "queues", "ordered", "idle_ms", "group"},
+               .columns = {"trips"},
+               .quantity = "items"},
+      .plan = plan,
+      .refine = refine,
+      .findings = findings,
+      .on_card = {{"launch_rate", "M/s", "launches by one queue"},
+                  {"queues_gain", "x", "gain of more queues"},
+                  {"round_trip", "us", "an empty launch and its wait"},
+                  {"wake_up", "x", "round trip after 100 ms of rest over none"},
+                  {"group_rate", "M/s", "work-groups begun"},
+                  {"overlap", "", "part of a transfer beside a kernel"}}};
+}
+
+}  // namespace clweave

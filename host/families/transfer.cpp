@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// transfer: how fast do bytes get to the device and back, and what decides it?
+//
+// All by the host's clock: of pageable memory the device's time stamps see the last part of the way alone.
+// Between two buffers of a device it is kernel=buffer of family copy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+constexpr std::uint64_t first_bytes = 64;  // what is read of a buffer that is mapped to be looked into
+
+bool writes(const Case& at) { return at.text("kernel").ends_with("write"); }
+bool maps(const Case& at) { return at.text("kernel").starts_with("map"); }
+bool is_rect(const Case& at) { return at.text("kernel").starts_with("rect"); }
+
+BufferPlace place_named(const std::string& word) {
+  static const std::map<std::string, BufferPlace> places = {{"pageable", BufferPlace::pageable},
+                                                            {"pinned", BufferPlace::pinned},
+                                                            {"device", BufferPlace::device},
+                                                            {"alloc_host_ptr", BufferPlace::alloc_host_ptr},
+                                                            {"use_host_ptr", BufferPlace::use_host_ptr},
+                                                            {"svm_coarse", BufferPlace::svm_coarse},
+                                                            {"svm_fine", BufferPlace::svm_fine}};
+  return places.at(word);
+}
+
+Plan plan(const Case& at, const DeviceInfo& /*device*/) {
+  const std::uint64_t n = at.count("n"), words = n / sizeof(Word);
+  const std::uint64_t row = is_rect(at) ? std::min<std::uint64_t>(1024, n & (~n + 1)) : 0;
+  const std::uint64_t pitch = row + row / 2;
+  const std::uint64_t device_words = is_rect(at) ? n / row * pitch / sizeof(Word) : words;
+  const BufferPlace host = place_named(at.text("memory")), place = place_named(at.text("buffer"));
+  // An odd address is what an array behind a header has.
+  const std::uint64_t misaligned = at.count("align") % 4096;
+  const bool blocking = at.is("wait", "each");
+  Plan p;
+  p.by_host = true;
+  const auto value = [&](std::uint64_t stream) { return Random<Word>(at.seed, stream); };
+  // Word i of what is moved, at its place among the rows of the device's buffer; between them what was there.
+  const auto in_rows = [=](auto moved, Word between) {
+    return [=](std::uint64_t i) {
+      if (row == 0) return moved(i);
+      const std::uint64_t at_row = i / (pitch / sizeof(Word)), column = i % (pitch / sizeof(Word));
+      if (column < row / sizeof(Word)) return moved(at_row * (row / sizeof(Word)) + column);
+      if (between != 0) return static_cast<Word>(between * (i + 1));
+      Word untouched = 0;
+      std::memcpy(&untouched, &poison[i * sizeof(Word) % poison.size()], sizeof untouched);
+      return untouched;
+    };
+  };
+  const auto to_device = [&](std::uint64_t stream, bool waits, std::size_t queue) {
+    const auto in = p.put(p.input<Word>(words, value(stream)), host, misaligned);
+    const auto out = p.put(p.output<Word>(device_words), place);
+    p.steps.emplace_back(Transfer{in, out, n, waits, maps(at), 0, row, pitch, queue});
+    p.expect<Word>(out, in_rows(value(stream), 0));
+    return out;
+  };
+  const auto from_device = [&](std::uint64_t stream, bool waits, std::size_t queue) {
+    constexpr Word odd = 0x9E3779B1;
+    const bool some = at.is("kernel", "map_first");
+    const std::uint64_t moved = some ? std::min(first_bytes, n) : n;
+    const auto in = p.put(p.input<Word>(device_words, in_rows(value(stream), odd)), place);
+    const auto out = p.put(p.output<Word>(moved / sizeof(Word)), host, misaligned);
+    p.steps.emplace_back(Transfer{in, out, n, waits, maps(at), some ? moved : 0, row, pitch, queue});
+    p.expect<Word>(out, value(stream));
+    p.cost.written += moved;
+  };
+  p.cost.items = 1;
+  if (at.is("kernel", "both")) {
+    p.queues.count = 2;
+    to_device(1, false, 0);
+    from_device(2, false, 1);
+    p.cost.written += n;
+  } else if (writes(at)) {
+    const auto there = to_device(1, blocking, 0);
+    p.cost.written = n;
+    if (at.is("used", "yes")) {
+      const auto out = p.output<Word>(device_words);
+      p.launch("use", {device_words}, {}, out, there);
+      p.expect<Word>(out, in_rows(value(1), 0));
+    }
+  } else {
+    from_device(1, blocking, 0);
+  }
+  return p;
+}
+
+// The row of this kind that moved most, if it moved enough for a rate.
+using Kind = std::map<std::string, std::string>;
+constexpr std::int64_t enough = 1 << 20;
+
+bool is_of(const Outcome& o, const Kind& kind) {
+  const auto has = [&](const char* axis, const char* usual) {
+    const auto it = kind.find(axis);
+    return o.at.is(axis, it == kind.end() ? usual : it->second);
+  };
+  return has("kernel", "") && has("memory", "pageable") && has("buffer", "device") && has("wait", "each") &&
+         has("used", "no");
+}
+
+const Outcome* extreme(const std::vector<Outcome>& outcomes, const Kind& kind, bool largest,
+                       std::int64_t align = 4096) {
+  const Outcome* best = nullptr;
+  for (const auto& o : outcomes) {
+    if (!is_of(o, kind) || o.at.number("align") != align) continue;
+    if (best == nullptr || (o.at.number("n") > best->at.number("n")) == largest) best = &o;
+  }
+  return best;
+}
+
+Finding rate_finding(std::string name, const Outcome& o, const std::string& what) {
+  const double bytes = 1e-9 * static_cast<double>(o.bytes);
+  Finding out{std::move(name), bytes / o.time_s, "GB/s",
+              fmt::format("{}: {:.4g} GB/s, {} bytes at once", what, bytes / o.time_s, o.at.count("n"))};
+  if (o.low_s && o.high_s) {
+    out.low = bytes / *o.high_s;
+    out.high = bytes / *o.low_s;
+  }
+  return out;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::vector<Finding> out;
+  const auto large = [&](const Kind& kind, std::int64_t align = 4096) {
+    const Outcome* o = extreme(outcomes, kind, true, align);
+    return o != nullptr && o->at.number("n") >= enough ? o : nullptr;
+  };
+  const auto ratio = [&](const char* name, const Outcome* of, const Outcome* to, const char* text) {
+    if (of != nullptr && to != nullptr && of->at.number("n") == to->at.number("n"))
+      out.push_back(ratio_of(name, *of, *to, text));
+  };
+  for (const std::string kernel : {"write", "read"}) {
+    const std::string way = kernel == "write" ? "to the device" : "from the device";
+    const std::string stem = kernel == "write" ? "to_device" : "from_device";
+    const Outcome* pageable = large({{"kernel", kernel}});
+    const Outcome* pinned = large({{"kernel", kernel}, {"memory", "pinned"}});
+    if (pinned != nullptr) out.push_back(rate_finding(stem, *pinned, way + ", pinned memory"));
+    if (pageable != nullptr)
+      out.push_back(rate_finding(stem + "_pageable", *pageable, way + ", ordinary memory"));
+    ratio((stem + "_odd").c_str(), large({{"kernel", kernel}}, 1), pageable,
+          "time of host memory at an odd address over one at a page's start");
+    const Outcome* small = extreme(outcomes, {{"kernel", kernel}, {"memory", "pinned"}}, false);
+    if (small != nullptr && small->at.number("n") <= 4096) {
+      Finding least{
+          stem + "_least", 1e6 * small->time_s, "us",
+          fmt::format("{} bytes {} take {:.3g} us", small->at.count("n"), way, 1e6 * small->time_s)};
+      if (small->low_s) least.low = 1e6 * *small->low_s;
+      if (small->high_s) least.high = 1e6 * *small->high_s;
+      out.push_back(std::move(least));
+    }
+  }
+  // Both move n bytes each way: alone one after the other, or at once.
+  const Outcome* both = large({{"kernel", "both"}, {"memory", "pinned"}, {"wait", "each"}});
+  const Outcome* there = large({{"kernel", "write"}, {"memory", "pinned"}});
+  const Outcome* back = large({{"kernel", "read"}, {"memory", "pinned"}});
+  if (both != nullptr && there != nullptr && back != nullptr) {
+    Outcome after = *there;
+    after.time_s += back->time_s;
+    const bool known = after.low_s && after.high_s && back->low_s && back->high_s;
+    after.low_s = known ? std::optional(*there->low_s + *back->low_s) : std::nullopt;
+    after.high_s = known ? std::optional(*there->high_s + *back->high_s) : std::nullopt;
+    out.push_back(
+        ratio_of("both_ways", after, *both,
+                 "time of both ways one after the other over both at once: 2 where they share nothing"));
+  }
+  for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
+    const Kind kind = {{"kernel", "map_first"}, {"buffer", place}};
+    const Outcome *most = extreme(outcomes, kind, true), *least = extreme(outcomes, kind, false);
+    if (most == nullptr || least == nullptr || most->at.number("n") < 64 * least->at.number("n")) continue;
+    Finding growth = ratio_of("map_growth_" + place, *most, *least, "");
+    constexpr double same = 2;
+    growth.text = fmt::format("mapping {} bytes takes {:.3g} times as long as {}: {}", most->at.count("n"),
+                              *growth.value, least->at.count("n"),
+                              *growth.value < same ? "nothing is copied" : "they are copied");
+    out.push_back(std::move(growth));
+  }
+  return out;
+}
+
+}  // namespace
+
+Family transfer() {
+  const auto moves = [](const Case& at) { return !maps(at); };
+  const Values sizes = {1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20,
+                        1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
+  return {
+      .name = "transfer",
+      .question = "How fast do bytes get to the device and back, and what does it depend on?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "write: to the device; read: from it; both: at once, by two queues; rect_*: the first two "
+                "thirds of each row of a buffer; map_*: mapped, and copied by the host; map_first: mapped, "
+                "and 64 bytes looked at",
+            .values = {"write", "read", "both", "rect_write", "rect_read", "map_write", "map_read",
+                       "map_first"}},
+           {.name = "memory",
+            .meaning = "the host's memory: ordinary, or allocated by the driver and mapped all the time",
+            .values = {"pageable", "pinned"},
+            .when = moves},
+           {.name = "buffer",
+            .meaning = "the device's buffer: as the driver likes, allocated for both "
+                       "(CL_MEM_ALLOC_HOST_PTR), over the program's memory (CL_MEM_USE_HOST_PTR), or shared "
+                       "virtual memory",
+            .values = {"device", "alloc_host_ptr", "use_host_ptr", "svm_coarse", "svm_fine"}},
+           {.name = "align",
+            .meaning = "the host's memory begins so many bytes behind a page's start; 4096: at it",
+            .values = {4096, 64, 1},
+            .when = moves},
+           {.name = "wait",
+            .meaning = "the call itself waits for each transfer, or a call at the end for all",
+            .values = {"each", "at_end"},
+            .when = [](const Case& at) { return !maps(at) && !at.is("kernel", "both"); }},
+           {.name = "used",
+            .meaning = "a kernel reads what was written, as part of the time: a driver may have put it off",
+            .values = {"no", "yes"},
+            .when = writes},
+           {.name = "n",
+            .meaning = "bytes each way",
+            .values = sizes,
+            .takes = multiples_of(16, 16, std::int64_t{1} << 36)}},
+      .presets =
+          {.smoke = {"kernel=write,read,both,rect_write,rect_read n=4112",
+                     "kernel=write,read memory=pinned n=4112", "kernel=write,read align=1 n=1048592",
+                     "kernel=write,read wait=at_end n=1048592", "kernel=map_write,map_read,map_first n=4112",
+                     "kernel=write,map_write used=yes "
+                     "buffer=device,alloc_host_ptr,use_host_ptr,svm_coarse,svm_fine "
+                     "n=4112",
+                     "kernel=read,map_read buffer=alloc_host_ptr,use_host_ptr,svm_coarse,svm_fine n=4112"},
+           .quick = {"kernel=write,read memory=pageable,pinned n=4096,67108864",
+                     "kernel=both memory=pinned n=67108864", "kernel=write,read align=1 n=67108864",
+                     "kernel=map_first buffer=device,alloc_host_ptr,use_host_ptr n=4096,67108864"},
+           .paper = {},
+           .full =
+               {"kernel=write,read,both,rect_write,rect_read memory=pageable,pinned n=" + sizes,
+                "kernel=write,read memory=pageable,pinned align=4096,64,1 wait=each,at_end n=4096,67108864",
+                "kernel=write,map_write used=no,yes "
+                "buffer=device,alloc_host_ptr,use_host_ptr,svm_coarse,svm_fine "
+                "n=4096,67108864",
+                "kernel=read,map_read,map_first "
+                "buffer=device,alloc_host_ptr,use_host_ptr,svm_coarse,svm_fine "
+                "n=4096,67108864"}},
+      .view = {.rows = {"kernel", "buffer", "wait", "used"},
+               .columns = {"memory", "align"},
+               .quantity = "rate"},
+      .makes_sense =
+          [](const Case& at) {
+            const bool svm = at.text("buffer").starts_with("svm");
+            return at.is("buffer", "device") ||
+                   (!is_rect(at) && !at.is("kernel", "both") && !(svm && at.is("kernel", "map_first")));
+          },
+      .plan = plan,
+      .findings = findings,
+      .on_card = {{"to_device", "GB/s", "bytes to the device, pinned"},
+                  {"from_device", "GB/s", "bytes from the device, pinned"},
+                  {"to_device_pageable", "GB/s", "the same from ordinary memory"},
+                  {"both_ways", "x", "gain of both ways at once, of 2"},
+                  {"to_device_least", "us", "a small transfer"},
+                  {"map_growth_device", "x", "mapping 64 MiB over 4 KiB: 1 where nothing is copied"}}};
+}
+
+}  // namespace clweave

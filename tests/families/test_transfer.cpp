@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_transfer: what families transfer and queues ask for and conclude of invented devices.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "plans.hpp"
+
+using namespace clweave;
+using testing::DoubleNear;
+using testing::HasSubstr;
+
+namespace {
+
+// Each case of preset quick, and those asked for behind it, takes `seconds(at)`.
+std::vector<Finding> concluded(const std::string& name, const std::function<double(const Case&)>& seconds) {
+  const Family& family = family_named(name);
+  std::vector<Outcome> outcomes;
+  const auto measure = [&](const std::vector<Case>& cases) {
+    for (const auto& at : cases) {
+      if (std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.at.id() == at.id(); })) continue;
+      const Plan plan = plan_of(family, at, roomy());
+      const double time_s = seconds(at);
+      outcomes.push_back({at, time_s, 0.99 * time_s, 1.01 * time_s});
+      outcomes.back().bytes = plan.cost.read + plan.cost.written;
+      outcomes.back().items = plan.cost.items;
+    }
+  };
+  measure(preset_of(family, "quick"));
+  if (family.refine) measure(family.refine(outcomes, roomy()));
+  return family.findings(outcomes, roomy());
+}
+
+const Finding& named(const std::vector<Finding>& found, const std::string& name) {
+  const auto it = std::ranges::find(found, name, &Finding::name);
+  if (it == found.end()) throw std::logic_error("no finding " + name);
+  return *it;
+}
+
+// 5 us for a call, 20 GB/s pinned, 5 GB/s ordinary, half as fast from an odd address; a map that copies only
+// what is the device's own.
+double of_card(const Case& at) {
+  const auto n = static_cast<double>(at.number("n"));
+  const std::string& kernel = at.text("kernel");
+  if (kernel == "map_first") return 2e-6 + (at.is("buffer", "device") ? n / 10e9 : 0);
+  const double rate = at.is("memory", "pinned") ? 20e9 : at.number("align") == 1 ? 2.5e9 : 5e9;
+  return 5e-6 + n / rate * (kernel == "both" ? 1.25 : 1);
+}
+
+TEST(TransferFindings, TellRatesAndWhatTheyDependOn) {
+  const auto found = concluded("transfer", of_card);
+  EXPECT_THAT(*named(found, "to_device").value, DoubleNear(20, 0.1));
+  EXPECT_THAT(*named(found, "from_device_pageable").value, DoubleNear(5, 0.1));
+  EXPECT_LT(*named(found, "to_device").low, 20);
+  EXPECT_GT(*named(found, "to_device").high, 20);
+  EXPECT_THAT(*named(found, "to_device_odd").value, DoubleNear(2, 0.01));
+  EXPECT_THAT(*named(found, "to_device_least").value, DoubleNear(5.2, 0.01));
+  EXPECT_THAT(*named(found, "both_ways").value, DoubleNear(1.6, 0.01));
+}
+
+TEST(TransferFindings, TellWhetherAMapCopies) {
+  const auto found = concluded("transfer", of_card);
+  EXPECT_GT(*named(found, "map_growth_device").value, 1000);
+  EXPECT_THAT(named(found, "map_growth_device").text, HasSubstr("they are copied"));
+  EXPECT_DOUBLE_EQ(*named(found, "map_growth_use_host_ptr").value, 1);
+  EXPECT_THAT(named(found, "map_growth_use_host_ptr").text, HasSubstr("nothing is copied"));
+}
+
+// Of a rectangle the gaps between its rows stay as they were.
+TEST(TransferPlans, LeaveTheGapsOfARectangleAlone) {
+  const Family& family = family_named("transfer");
+  for (const auto& at : preset_of(family, "smoke")) {
+    if (!at.is("kernel", "rect_write")) continue;
+    const Plan plan = plan_of(family, at, roomy());
+    const auto& moved = std::get<Transfer>(plan.steps.at(0));
+    ASSERT_GT(moved.row, 0u);
+    ASSERT_GT(moved.pitch, moved.row);
+    const Bytes in = filled(plan.buffers[moved.from.index], {0, at.count("n")});
+    Bytes out(plan.buffers[moved.to.index].bytes);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::byte{poison[i % poison.size()]};
+    for (std::size_t row = 0; row < in.size() / moved.row; ++row)
+      std::copy_n(&in[row * moved.row], moved.row, &out[row * moved.pitch]);
+    EXPECT_EQ(plan.checks.at(0).compare(0, out).wrong, 0u);
+    out[moved.row] ^= std::byte{1};
+    EXPECT_EQ(plan.checks.at(0).compare(0, out).wrong, 1u);
+    return;
+  }
+  FAIL() << "no rectangle in preset smoke";
+}
+
+// 4 us a launch by one queue, 1 us by four and more; a kernel of 1000 trips takes 200 us, the transfer 3 ms.
+double of_queues(const Case& at, double hidden) {
+  const std::string& kernel = at.text("kernel");
+  if (kernel == "launch") return 64e-6 * (at.number("queues") == 1 ? 4 : 1);
+  if (kernel == "round_trip")
+    return (at.number("idle_ms") > 0 ? 50e-6 : 10e-6) + 1e-9 * static_cast<double>(at.number("trips"));
+  if (kernel == "groups") return 1e-3;
+  const double compute_s = 200e-9 * static_cast<double>(at.number("trips")), transfer_s = 3e-3;
+  if (kernel == "compute") return compute_s;
+  if (kernel == "transfer") return transfer_s;
+  return compute_s + transfer_s - hidden * std::min(compute_s, transfer_s);
+}
+
+TEST(QueuesFindings, TellWhatALaunchCosts) {
+  const auto found = concluded("queues", [](const Case& at) { return of_queues(at, 0); });
+  EXPECT_THAT(*named(found, "launch_rate").value, DoubleNear(0.25, 0.001));
+  EXPECT_THAT(*named(found, "queues_gain").value, DoubleNear(4, 0.01));
+  EXPECT_THAT(*named(found, "round_trip").value, DoubleNear(10, 0.01));
+  EXPECT_THAT(*named(found, "wake_up").value, DoubleNear(5, 0.01));
+  EXPECT_THAT(*named(found, "group_rate").value, DoubleNear(1048.6, 0.1));
+}
+
+TEST(QueuesFindings, TellWhatOverlaps) {
+  for (const double hidden : {0.0, 0.5, 1.0}) {
+    const auto found = concluded("queues", [&](const Case& at) { return of_queues(at, hidden); });
+    EXPECT_THAT(*named(found, "overlap").value, DoubleNear(hidden, 1e-6));
+  }
+}
+
+TEST(QueuesFindings, HoldAKernelAgainstATransferThatTakesAsLong) {
+  const Family& family = family_named("queues");
+  std::vector<Outcome> outcomes;
+  for (const auto& at : preset_of(family, "quick")) outcomes.push_back({at, of_queues(at, 0)});
+  const auto asked = family.refine(outcomes, roomy());
+  ASSERT_EQ(asked.size(), 2u);
+  for (const auto& at : asked) EXPECT_EQ(at.number("trips"), 15000) << at.id();
+  EXPECT_EQ(family.refine({outcomes.front()}, roomy()).size(), 0u);
+}
+
+}  // namespace
