@@ -23,6 +23,8 @@ class Writer {
  public:
   Writer(const DeviceRows& rows, const std::vector<Family>& families) : rows_(rows), families_(families) {}
 
+  void about(CardGroup group) { group_ = group; }  // what is added from now on
+
   // What a number came from.
   struct Answer {
     double value;
@@ -34,7 +36,7 @@ class Writer {
 
   void add(const std::string& name, const std::string& unit, const std::string& meaning,
            const std::string& family, const Number& number_of) {
-    Trait trait{name, meaning, unit};
+    Trait trait{name, meaning, unit, group_};
     const auto value = [&](Clock clock) -> std::optional<double> {
       const auto answer = number_of(clock);
       if (!answer) return {};
@@ -130,6 +132,7 @@ class Writer {
   Card finish() {
     card_.device = rows_.results->name;
     card_.name = rows_.name();
+    std::ranges::stable_sort(card_.traits, {}, &Trait::group);
     return std::move(card_);
   }
 
@@ -139,6 +142,7 @@ class Writer {
  private:
   const DeviceRows& rows_;
   const std::vector<Family>& families_;
+  CardGroup group_ = CardGroup::execution;
   std::string concluding_;                  // the last family asked
   std::optional<Conclusions> conclusions_;  // of it
   Card card_;
@@ -383,12 +387,15 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
   const auto units = static_cast<double>(rows.results->compute_units);
   w.add_finding("lockstep_width", "items", "items in lock-step, by their times", "lanes", "lockstep_width");
   w.add("two_paths", "x", "time of two paths among neighbours over one", "lanes", two_paths(w));
+  w.add("best_group", "items", "best work-group", "grayscale", best_group(w));
+  w.add("group_plateau", "x", "largest over smallest group within 5 % of it", "grayscale", plateau(w));
+  w.add("chains_needed", "chains", "per item for 90 % of peak with few items", "arithmetic",
+        chains_needed(w));
+  w.about(CardGroup::memory);
   w.add_finding("mapping_penalty", "x", "time with neighbours a row apart over adjacent ones", "divergence",
                 "coalescing_penalty");
   w.add("stride_penalty", "x", "time of strided reads over straight ones", "access", stride(w));
   w.add("vector_width", "words", "least vector with 97 % of the best copy", "copy", vector_width(w));
-  w.add("best_group", "items", "best work-group", "grayscale", best_group(w));
-  w.add("group_plateau", "x", "largest over smallest group within 5 % of it", "grayscale", plateau(w));
   w.add_finding("bytes_in_flight_unit", "B", "in flight per compute unit for 90 % of bandwidth", "occupancy",
                 "bytes_in_flight_measured");
   if (units > 0) {
@@ -398,13 +405,13 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
     w.add("bytes_in_flight", "B", "in flight for 90 % of bandwidth", "latency,arithmetic,occupancy",
           [](Clock) { return Writer::none(); });
   }
-  w.add("chains_needed", "chains", "per item for 90 % of peak with few items", "arithmetic",
-        chains_needed(w));
   w.add_finding("memory_latency", "ns", "dependent load in memory", "latency", "memory_latency");
+  w.about(CardGroup::synchronisation);
   w.add_finding("launch_latency", "us", "launch, back to back", "latency", "launch_latency", 1e-3);
   w.add_finding("round_trip_latency", "us", "launch that the host waits for", "latency", "round_trip_latency",
                 1e-3);
   for (const auto& family : families) {
+    w.about(family.card_group);
     for (const auto& said : family.on_card)
       w.add_finding(said.finding, said.unit, said.meaning, family.name, said.finding);
   }
@@ -414,6 +421,7 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
         std::pair(Ceiling::arithmetic_float, "multiply-adds of float"),
         std::pair(Ceiling::arithmetic_double, "multiply-adds of double"),
         std::pair(Ceiling::arithmetic_int, "multiply-adds of int")}) {
+    w.about(of_arithmetic(ceiling) ? CardGroup::formats : CardGroup::memory);
     w.add(text_of(ceiling), unit_of(ceiling), meaning, "copy", w.ceiling(ceiling));
   }
   w.add("balance", "op/B", "float operations per byte read", "copy",
@@ -423,6 +431,7 @@ Card card_of(const DeviceRows& rows, const std::vector<Family>& families) {
           if (!arithmetic || !read) return {};
           return Answer{arithmetic->value / read->value, {arithmetic->from.front(), read->from.front()}, ""};
         });
+  w.about(CardGroup::algorithms);
   for (const std::string family : {"reduction", "scan", "compaction"}) {
     // Smaller ones may fit a cache.
     w.add("best_" + family, "of copy", "best " + family + ", its GB/s over those of a copy",
@@ -450,6 +459,18 @@ std::string value_text(const Trait& trait, bool with_interval) {
                      number_text(trait.range->second, unit));
 }
 
+const char* title_of(CardGroup group) {
+  switch (group) {
+    case CardGroup::execution: return "execution";
+    case CardGroup::memory: return "memory hierarchy";
+    case CardGroup::host_link: return "host link";
+    case CardGroup::synchronisation: return "synchronisation";
+    case CardGroup::formats: return "number formats";
+    case CardGroup::algorithms: return "algorithms";
+  }
+  return "";
+}
+
 std::string unit_text(const Trait& trait) { return trait.unit == "B" ? "" : trait.unit; }
 
 Table table_of(const std::vector<Card>& cards) {
@@ -460,9 +481,16 @@ Table table_of(const std::vector<Card>& cards) {
   if (cards.size() == 1) heads.push_back({"by", Align::left, Give::cut, 1});
   heads.push_back({"meaning", Align::left, Give::cut, 2});
   Table table(heads);
+  std::optional<CardGroup> group;
   for (std::size_t t = 0; t < cards.front().traits.size(); ++t) {
     const Trait& first = cards.front().traits[t];
     if (std::ranges::none_of(cards, [&](const Card& card) { return card.traits[t].is_known(); })) continue;
+    if (group != first.group) {
+      std::vector<std::string> title(heads.size());
+      title.front() = paint(title_of(first.group), Style::bold);
+      table.add(std::move(title));
+      group = first.group;
+    }
     std::vector<std::string> cells = {paint(first.name, Style::cyan)};
     for (const auto& card : cards) cells.push_back(value_text(card.traits[t], cards.size() == 1));
     cells.push_back(unit_text(first));
@@ -513,7 +541,8 @@ std::array<std::optional<double>, 3> numbers_of(const Trait& trait) {
 }
 
 void add_rows(const std::vector<Card>& cards, Report& out) {
-  out.columns({"device", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
+  out.columns(
+      {"device", "group", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
   out.rows([&cards](const std::function<void(Report::Row)>& take) {
     for (const auto& card : cards) {
       for (const auto& trait : card.traits) {
@@ -521,9 +550,9 @@ void add_rows(const std::vector<Card>& cards, Report& out) {
           return value ? fmt::format("{}", *value) : std::string();
         };
         const auto [value, low, high] = numbers_of(trait);
-        take({card.name, trait.name, number(value), number(low), number(high), trait.unit,
-              trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning, trait.command,
-              fmt::format("{}", fmt::join(trait.cases, ";"))});
+        take({card.name, title_of(trait.group), trait.name, number(value), number(low), number(high),
+              trait.unit, trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning,
+              trait.command, fmt::format("{}", fmt::join(trait.cases, ";"))});
       }
     }
   });
@@ -537,7 +566,10 @@ nlohmann::json document_of(const std::vector<Card>& cards) {
   for (const auto& card : cards) {
     auto traits = nlohmann::json::array();
     for (const auto& trait : card.traits) {
-      nlohmann::json entry = {{"trait", trait.name}, {"unit", trait.unit}, {"meaning", trait.meaning}};
+      nlohmann::json entry = {{"group", title_of(trait.group)},
+                              {"trait", trait.name},
+                              {"unit", trait.unit},
+                              {"meaning", trait.meaning}};
       if (trait.is_known()) {
         const auto [value, low, high] = numbers_of(trait);
         entry["value"] = number(value);

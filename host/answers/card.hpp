@@ -6,6 +6,7 @@
 
 #include "answers/device_rows.hpp"
 #include "answers/report.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -13,6 +14,7 @@ struct Trait {
   std::string name;     // lower_snake, the same on every card
   std::string meaning;  // for people
   std::string unit;
+  CardGroup group = CardGroup::execution;
   std::optional<Figure> figure = {};  // none where rows are missing or do not decide
   std::string note = {};              // which variant reached it
   std::vector<std::string> cases = {};

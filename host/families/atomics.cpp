@@ -240,6 +240,7 @@ Family atomics() {
                            .quantity = "items"}}},
       .plan = plan,
       .findings = findings,
+      .card_group = CardGroup::synchronisation,
       .on_card = {{"atomics_one", "G/s", "atomic additions to one counter"},
                   {"atomics_item", "G/s", "atomic additions to one's own counter"},
                   {"atomics_local_one", "G/s", "the same to a group's one in local memory"},

@@ -130,6 +130,7 @@ Family banks() {
                            .marks = {"banks"}}}},
       .plan = plan,
       .findings = findings,
+      .card_group = CardGroup::memory,
       .on_card = {{"banks", "", "banks of local memory"},
                   {"bank_bytes", "B", "width of one"},
                   {"bank_conflict", "x", "time with all items in one bank over none"},

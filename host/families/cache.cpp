@@ -510,6 +510,7 @@ Family cache() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
+      .card_group = CardGroup::memory,
       .on_card = {{"cache_1_latency", "ns", "dependent load in the first level"},
                   {"cache_1_bytes", "B", "which holds"},
                   {"cache_1_sharers", "units", "that share it"},

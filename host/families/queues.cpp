@@ -275,9 +275,8 @@ Family queues() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .on_card = {{"launch_rate", "M/s", "launches by one queue"},
-                  {"queues_gain", "x", "gain of more queues"},
-                  {"round_trip", "us", "an empty launch and its wait"},
+      .card_group = CardGroup::synchronisation,
+      .on_card = {{"queues_gain", "x", "gain of more queues"},
                   {"wake_up", "x", "round trip after 100 ms of rest over none"},
                   {"group_rate", "M/s", "work-groups begun"},
                   {"overlap", "", "part of a transfer beside a kernel"}}};

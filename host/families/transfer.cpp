@@ -260,6 +260,7 @@ Family transfer() {
           },
       .plan = plan,
       .findings = findings,
+      .card_group = CardGroup::host_link,
       .on_card = {{"to_device", "GB/s", "bytes to the device, pinned"},
                   {"from_device", "GB/s", "bytes from the device, pinned"},
                   {"to_device_pageable", "GB/s", "the same from ordinary memory"},

@@ -44,6 +44,9 @@
 
 namespace clweave {
 
+// What a trait of a device's card is about, in the order of the card.
+enum class CardGroup { execution, memory, host_link, synchronisation, formats, algorithms };
+
 // A finding that stands on a device's card.
 struct OnCard {
   std::string finding;
@@ -103,7 +106,8 @@ struct Family {
   // that does not. Asked again with theirs, until it names none that is new; may be empty.
   std::function<std::vector<Case>(const std::vector<Outcome>&, const DeviceInfo&)> refine = {};
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
-      {};  // may be empty
+      {};                                       // may be empty
+  CardGroup card_group = CardGroup::execution;  // of all of on_card
   std::vector<OnCard> on_card = {};
 
   const Axis* axis(const std::string& axis_name) const;   // by its name or a former one; null without

@@ -243,7 +243,7 @@ TEST(FingerprintOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
               HasSubstr("lockstep_width of Loom 1 is undecided: two widths explain the times as well")));
   }
   EXPECT_THAT(shown(report_of(cards, false), "csv"),
-              HasSubstr(",lockstep_width,,16,32,items,two widths explain the times as well,"));
+              HasSubstr(",execution,lockstep_width,,16,32,items,two widths explain the times as well,"));
   EXPECT_THAT(
       shown(report_of(cards, false), "json"),
       AllOf(HasSubstr(R"("undecided": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
@@ -254,10 +254,11 @@ TEST(FingerprintOutput, OneCard) {
       shown(report_of(std::vector<Card>{card({ceiling("copy", 200), ceiling("read", 250)})}, true), "text");
   EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
 
-trait  value  unit  by  meaning
-─────────────────────────────────────────────
-copy     200  GB/s      copy, both directions
-read     250  GB/s      read
+trait             value  unit  by  meaning
+────────────────────────────────────────────────────────
+memory hierarchy
+copy                200  GB/s      copy, both directions
+read                250  GB/s      read
 
 not measured on Loom 1
 )"));
@@ -284,12 +285,13 @@ B  Loom 2, Invented, driver 1.2
 
 | trait | A | B | unit | meaning |
 | --- | ---: | ---: | --- | --- |
+| memory hierarchy |  |  |  |  |
 | copy | 200 | 1234 | GB/s | copy, both directions |
 | read | - | 1300 | GB/s | read |
 )"));
   const std::string csv = shown(report_of(cards, false), "csv");
-  EXPECT_THAT(csv, testing::StartsWith("device,trait,value,low,high,unit,note,meaning,command,cases\n"));
-  EXPECT_THAT(csv, HasSubstr("\"Loom 2, Invented, driver 1.2\",copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
+  EXPECT_THAT(csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases\n"));
+  EXPECT_THAT(csv, HasSubstr("\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
                              "directions\",,ceiling/kernel=copy\n"));
   EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
 }
