@@ -327,6 +327,24 @@ Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
 
 }  // namespace
 
+namespace {
+
+const OpenDevice::Built& probed(OpenDevice& device, const Source& source) {
+  try {
+    return device.build(source);
+  } catch (const Error& error) {
+    if (error.kind != Kind::build) throw;
+    // The first line that complains.
+    const std::string text = error.what();
+    const auto at = text.find("error");
+    const auto begin = at == std::string::npos ? 0 : text.rfind('\n', at) + 1;
+    throw Error(Kind::unsupported,
+                "the compiler does not take it: " + text.substr(begin, text.find('\n', begin) - begin));
+  }
+}
+
+}  // namespace
+
 Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring rule) {
   Row row{named_record(device.info(), family, at), {}};
   Record& record = row.record;
@@ -357,7 +375,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     record.fingerprint = source.fingerprint;
     device.stage("build");
     const double before = host_now();
-    const auto& built = device.build(source);
+    const auto& built = plan.probe ? probed(device, source) : device.build(source);
     record.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
 
     device.stage("upload");

@@ -563,6 +563,22 @@ TEST_F(Kernels, DoublePrecisionRunsOrSaysWhyNot) {
   expect_no_numbers(record);
 }
 
+// By what the compiler says of the program, not by what the driver says of its extensions.
+TEST_F(Kernels, WhatTheCompilerDoesNotTakeIsMissingAndNotBroken) {
+  int missing = 0;
+  for (const auto& job : jobs_of("formats", {"path=extension", "trips=1"})) {
+    const Record record = record_of(session(), job);
+    if (record.ok()) continue;
+    ++missing;
+    EXPECT_EQ(record.status, Status::unsupported) << record.reason;
+    EXPECT_THAT(record.reason, testing::StartsWith("the compiler does not take it: "));
+    EXPECT_THAT(record.reason, HasSubstr("dot_4x8packed_ss_int"));
+  }
+  if (on("pocl") || on("oclgrind")) {
+    EXPECT_EQ(missing, 1);
+  }
+}
+
 TEST_F(Kernels, TheTimerIsBelievedWhereItTicks) {
   if (on("rusticl")) {
     // Both stamps are taken after the work: they stand a nanosecond apart, or what the host did in between.

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// formats: how fast are small number formats, and by which path to them?
+//
+// A path is there where the compiler takes it and the result is right; what a driver says of its extensions
+// decides nothing: some are slower than what they stand for, some are missing where the hardware can do it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/parallel.hpp"
+#include "suite/family.hpp"
+
+namespace clweave {
+
+namespace {
+
+using Word = std::uint32_t;
+constexpr std::uint64_t warp = 32, tile_rows = 16, tile_columns = 8, tile = tile_rows * tile_columns;
+constexpr std::uint64_t distinct_items = 256;
+constexpr std::uint64_t words_of_a = 128, words_of_b = 64;  // of a tile's two factors
+
+// The value nearest to x, ties to even, of those that a half holds; x is a normal one within its range.
+double to_half(double x) {
+  if (x == 0) return x;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  const double unit = std::ldexp(1.0, std::max(exponent - 11, -24));
+  return std::nearbyint(x / unit) * unit;
+}
+
+double value_of_half(Word bits) {
+  const Word exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
+                                         : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+Word bits_of_half(double x) {
+  const Word sign = std::signbit(x) ? 0x8000 : 0;
+  x = std::abs(x);
+  if (x < std::ldexp(1.0, -14)) return sign | static_cast<Word>(std::ldexp(x, 24));
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return sign |
+         (static_cast<Word>(exponent + 14) << 10 | (static_cast<Word>(std::ldexp(fraction, 11)) & 1023));
+}
+
+template <class F>
+Word of_halves(Word x, Word m, Word c, F step) {
+  const auto part = [&](int shift) {
+    const auto value = [shift](Word word) { return value_of_half(word >> shift & 0xFFFF); };
+    return bits_of_half(step(value(x), value(m), value(c)));
+  };
+  return part(0) | part(16) << 16;
+}
+
+// What formats.cl computes in one step.
+Word step(const std::string& kernel, bool emulated, Word x, Word m, Word c) {
+  if (kernel == "half") {
+    // A product of halves and a sum with one are exact in double. The emulation rounds to a float before.
+    return of_halves(x, m, c, [emulated](double a, double b, double add) {
+      return to_half(emulated ? static_cast<double>(std::fma(static_cast<float>(a), static_cast<float>(b),
+                                                             static_cast<float>(add)))
+                              : a * b + add);
+    });
+  }
+  if (kernel == "dot8") {
+    for (int i = 0; i < 4; ++i)
+      c += static_cast<Word>(static_cast<std::int8_t>(x >> 8 * i) * static_cast<std::int8_t>(m >> 8 * i));
+    return c;
+  }
+  if (kernel == "int16") {
+    const Word low = (x & 0xFFFF) * (m & 0xFFFF) + (c & 0xFFFF), high = (x >> 16) * (m >> 16) + (c >> 16);
+    return high << 16 | (low & 0xFFFF);
+  }
+  return (x & 0xFFFFFF) * (m & 0xFFFFFF) + c;
+}
+
+// Multiplications and additions of one step.
+std::uint64_t operations(const std::string& kernel) {
+  return kernel == "half" || kernel == "int16" ? 4 : kernel == "dot8" ? 8 : 2;
+}
+
+bool is_matrix(const Case& at) { return at.text("kernel").starts_with("matrix"); }
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+struct Launched {
+  std::uint64_t group, items, ilp, trips;
+};
+
+void chains(Plan& p, const Case& at, const Launched& l) {
+  const std::string kernel = at.text("kernel");
+  const bool halves = kernel == "half", emulated = at.is("path", "emulation");
+  const Random<Word> random(at.seed, 1), factor(at.seed, 2);
+  // Items repeat, as the host takes far longer for a chain. Halves lie between one and two of either sign: a
+  // factor near one leaves its mark on them for a thousand steps.
+  const auto value = [=](std::uint64_t i) {
+    const Word bits = random(i % (distinct_items * l.ilp));
+    return halves ? (bits & 0x83FF83FFu) | 0x3C003C00u : bits;
+  };
+  constexpr Word nearly_one = 0xBBFE3BFEu, third = 0x34003500u;
+  const Word m = halves ? nearly_one : factor(0) | 0x00010001u, c = halves ? third : factor(1);
+  const auto in = p.input<Word>(l.items * l.ilp, value);
+  const auto out = p.output<Word>(l.items);
+  p.launch("chains", {l.items}, {l.group}, out, in, m, c, static_cast<Word>(l.trips));
+  struct Sums {
+    std::once_flag once;
+    std::array<Word, distinct_items> of = {};
+  };
+  const auto sums = std::make_shared<Sums>();
+  const auto compute = [=] {
+    for_stretches(distinct_items, 1, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        for (std::uint64_t k = 0; k < l.ilp; ++k) {
+          Word x = value(i * l.ilp + k);
+          for (std::uint64_t t = 0; t < l.trips; ++t) x = step(kernel, emulated, x, m, c);
+          sums->of[i] = sums->of[i] * 31 + x;
+        }
+      }
+    });
+  };
+  p.expect_from<Word>(out, [=](std::uint64_t begin) {
+    std::call_once(sums->once, compute);
+    return [sums, i = begin]() mutable { return sums->of[i++ % distinct_items]; };
+  });
+  p.cost = {.read = l.items * l.ilp * sizeof(Word),
+            .written = l.items * sizeof(Word),
+            .flops = l.items * l.ilp * l.trips * operations(kernel),
+            .items = l.items};
+}
+
+// An element of one of the factors, packed as words: small whole numbers, whose sums are exact.
+int element(const Random<Word>& random, bool halves, std::uint64_t word, std::uint64_t place, bool of_a) {
+  const Word bits = random(word);
+  if (!halves) return static_cast<std::int8_t>(bits >> 8 * place);
+  const int small = static_cast<int>(bits >> 4 * place & 15);
+  return of_a ? small : small / 2 - 4;
+}
+
+template <class Sum>
+void matrices(Plan& p, const Case& at, const Launched& l) {
+  constexpr bool halves = std::is_same_v<Sum, float>;
+  constexpr std::uint64_t packed = halves ? 2 : 4, depth = 8 * packed;
+  const Random<Word> random(at.seed, 1);
+  const auto value = [=](std::uint64_t word) {
+    Word bits = 0;
+    for (std::uint64_t place = 0; place < packed; ++place) {
+      const int v = element(random, halves, word, place, word < words_of_a);
+      bits |= halves ? bits_of_half(v) << 16 * place : (static_cast<Word>(v) & 0xFF) << 8 * place;
+    }
+    return bits;
+  };
+  std::array<Word, tile> product = {};
+  for (std::uint64_t row = 0; row < tile_rows; ++row) {
+    for (std::uint64_t column = 0; column < tile_columns; ++column) {
+      for (std::uint64_t k = 0; k < depth; ++k) {
+        const int a = element(random, halves, row * 8 + k / packed, k % packed, true);
+        const int b = element(random, halves, words_of_a + column * 8 + k / packed, k % packed, false);
+        product[row * tile_columns + column] += static_cast<Word>(a * b);
+      }
+    }
+  }
+  const auto in = p.input<Word>(words_of_a + words_of_b, value);
+  const auto out = p.output<Sum>(l.items / warp * l.ilp * tile);
+  p.launch("matrices", {l.items}, {l.group}, out, in, static_cast<Word>(l.trips));
+  p.expect<Sum>(out, [=](std::uint64_t i) {
+    const Word sum = product[i % tile] * static_cast<Word>(l.trips) + static_cast<Word>(i / tile % l.ilp) + 1;
+    return static_cast<Sum>(static_cast<std::int32_t>(sum));
+  });
+  p.cost = {.read = (words_of_a + words_of_b) * sizeof(Word),
+            .written = l.items / warp * l.ilp * tile * sizeof(Sum),
+            .flops = l.items / warp * l.ilp * l.trips * 2 * tile * depth,
+            .items = l.items};
+}
+
+Plan plan(const Case& at, const DeviceInfo& device) {
+  const Launched l = {
+      .group = at.count("group"),
+      .items = device.units() * at.count("groups_per_unit") * at.count("group"),
+      .ilp = at.count("ilp"),
+      .trips = at.count("trips", 1,
+                        static_cast<std::int64_t>(std::min<std::uint64_t>(65536, device.most_turns())))};
+  Plan::need(!at.is("path", "ptx") || device.has_extension("cl_nv_pragma_unroll"),
+             "path=ptx needs NVIDIA's compiler");
+  // It takes the program and ends it.
+  Plan::need(device.platform != "Oclgrind" || !at.is("kernel", "half") || at.is("path", "emulation"),
+             "Oclgrind computes no halves");
+  Plan p;
+  p.probe = at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension");
+  p.define("ILP", l.ilp).define(upper(at.text("kernel") + "_" + at.text("path")), 1);
+  if (at.is("kernel", "matrix_half")) {
+    // Beyond it the sums are not exact.
+    Plan::need(l.trips * 16 * 15 * 4 < (1u << 24), "matrix_half adds up no more than 17476 products");
+    matrices<float>(p, at, l);
+  } else if (at.is("kernel", "matrix_int8")) {
+    matrices<std::int32_t>(p, at, l);
+  } else {
+    chains(p, at, l);
+  }
+  return p;
+}
+
+// The path by which most operations a second are done.
+const Outcome* best(const std::vector<Outcome>& outcomes, const std::string& kernel,
+                    const std::string& path = "") {
+  const Outcome* found = nullptr;
+  const auto rate = [](const Outcome& o) { return static_cast<double>(o.flops) / o.time_s; };
+  for (const auto& o : outcomes) {
+    if (o.at.is("kernel", kernel) && (path.empty() || o.at.is("path", path)) &&
+        (found == nullptr || rate(o) > rate(*found)))
+      found = &o;
+  }
+  return found;
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::vector<Finding> out;
+  for (const std::string kernel : {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}) {
+    const Outcome* fastest = best(outcomes, kernel);
+    if (fastest == nullptr) continue;
+    const double operations = 1e-9 * static_cast<double>(fastest->flops);
+    Finding rate{kernel + "_rate", operations / fastest->time_s, "Gop/s",
+                 fmt::format("{} by path {}: {:.4g} Gop/s", kernel, fastest->at.text("path"),
+                             operations / fastest->time_s)};
+    if (fastest->low_s && fastest->high_s) {
+      rate.low = operations / *fastest->high_s;
+      rate.high = operations / *fastest->low_s;
+    }
+    out.push_back(std::move(rate));
+    const Outcome* emulated = best(outcomes, kernel, "emulation");
+    if (emulated != nullptr && emulated != fastest && emulated->flops == fastest->flops)
+      out.push_back(
+          ratio_of(kernel + "_gain", *emulated, *fastest,
+                   fmt::format("time of {} emulated over path {}", kernel, fastest->at.text("path"))));
+  }
+  return out;
+}
+
+}  // namespace
+
+Family formats() {
+  const Sweeps all = {"kernel=half path=builtin,ptx,emulation", "kernel=dot8 path=extension,ptx,emulation",
+                      "kernel=int16,int24 path=builtin,emulation", "kernel=matrix_half,matrix_int8 path=ptx"};
+  const auto each = [](const Sweeps& sweeps, const std::string& more) {
+    Sweeps out;
+    for (auto sweep : sweeps) {
+      for (const auto& [name, values] : Sweep(more)) sweep[name] = values;
+      out.push_back(sweep);
+    }
+    return out;
+  };
+  return {
+      .name = "formats",
+      .question = "How fast are small number formats and matrix units, and by which path?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "half: two halves; dot8: four products of bytes and their sum; int16: two of 16 bits; int24: "
+                "the low 24 bits; matrix_half, matrix_int8: 16 x 8 sums of 16 or 32 products by a matrix "
+                "unit",
+            .values = {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}},
+           {.name = "path",
+            .meaning = "builtin: as OpenCL C has it; extension: cl_khr_integer_dot_product; ptx: NVIDIA's "
+                       "instruction; emulation: by floats or words of 32 bits",
+            .values = {"builtin", "extension", "ptx", "emulation"}},
+           {.name = "ilp",
+            .meaning = "independent chains of an item",
+            .values = {8, 1, 2, 4},
+            .takes = whole(1, 16)},
+           {.name = "group",
+            .meaning = "items of a work-group",
+            .values = {256, 128, 1024},
+            .takes = multiples_of(32, 32, 1024)},
+           {.name = "groups_per_unit",
+            .meaning = "work-groups for each compute unit",
+            .values = {16},
+            .takes = whole(1, 1024)},
+           {.name = "trips", .meaning = "steps of a chain", .values = {512}, .takes = whole(1, 65536)}},
+      .presets = {.smoke = each(all, "group=32 groups_per_unit=1 trips=1,37 ilp=2") +
+                           each({"kernel=half path=builtin,emulation"},
+                                "group=32 groups_per_unit=1 trips=611 ilp=1"),
+                  .quick = all,
+                  .paper = {},
+                  .full = each(all, "ilp=1,2,4,8 group=128,256,1024")},
+      .view = {.rows = {"kernel", "path"}, .columns = {"ilp", "group"}, .quantity = "rate"},
+      .makes_sense =
+          [](const Case& at) {
+            const std::string kernel = at.text("kernel"), path = at.text("path");
+            if (is_matrix(at)) return path == "ptx";
+            if (path == "extension") return kernel == "dot8";
+            if (path == "ptx") return kernel == "half" || kernel == "dot8";
+            return path == "emulation" || kernel != "dot8";
+          },
+      .plan = plan,
+      .findings = findings,
+      .card_group = CardGroup::formats,
+      .on_card = {{"half_rate", "Gop/s", "multiply-adds of half, by the best path"},
+                  {"dot8_rate", "Gop/s", "products of bytes and their sums"},
+                  {"matrix_half_rate", "Gop/s", "matrix unit, half"},
+                  {"matrix_int8_rate", "Gop/s", "matrix unit, bytes"}}};
+}
+
+}  // namespace clweave
