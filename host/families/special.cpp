@@ -376,6 +376,7 @@ Family special() {
       .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
       .plan = plan,
       .findings = findings,
+      .card_group = CardGroup::formats,
       .on_card = {{"sin_rate", "G/s", "sines of full precision"},
                   {"sin_native_gain", "x", "time of a sine of full precision over a native one"},
                   {"sin_native_ulp", "ULP", "largest error of a native one"},

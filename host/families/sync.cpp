@@ -348,6 +348,7 @@ Family sync() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
+      .card_group = CardGroup::synchronisation,
       .on_card = {{"barrier_local_256", "ns", "barrier of 256 items, local fence"},
                   {"barrier_global_256", "ns", "the same, global fence"},
                   {"subgroup_width", "items", "that tell each other without memory"},
