@@ -265,7 +265,7 @@ TEST(FamilyTable, TakesOtherAxesAndQuantities) {
            {{.rows = {"width"}},
             "family grid has no axis width; it has device, kernel, mapping, n, local, form"},
            {{.quantity = "watts"},
-            "there is no quantity watts; there are rate, ms, gb, gop, items, of_ceiling, speedup, "
+            "there is no quantity watts; there are rate, ms, ns, gb, gop, items, of_ceiling, speedup, "
             "slowdown"}}) {
     try {
       tables(choice);
