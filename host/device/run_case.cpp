@@ -189,9 +189,17 @@ class Execution {
     for (const auto& queue : queues_) queue.enqueueBarrierWithWaitList();
   }
 
-  // All queues are to work before the first is waited for.
+  // All queues are to work before the first is waited for, by an event of each: rusticl 22.3 does not wait
+  // for what was flushed before its clFinish.
   void finish() {
-    for (const auto& queue : queues_) queue.flush();
+    if (queues_.size() > 1) {
+      std::vector<cl::Event> ends(queues_.size());
+      for (std::size_t q = 0; q < queues_.size(); ++q) {
+        queues_[q].enqueueMarkerWithWaitList(nullptr, &ends[q]);
+        queues_[q].flush();
+      }
+      cl::Event::waitForEvents(ends);
+    }
     for (const auto& queue : queues_) queue.finish();
   }
 
