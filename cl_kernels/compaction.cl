@@ -675,9 +675,15 @@ __kernel void move_sequences(__global Key* restrict out, __global uint* restrict
   ulong to = unit > 0 ? unit_sums[unit - 1] : 0;
   const ulong end = unit_sums[unit];
   if (lane == 0 && unit == get_global_size(0) / UNIT - 1) put_count(count, end, n);
-  const bool collects = WRITE == 2 || (WRITE == 0 && (end - to) * 8 > (own.last - own.first) * SEQUENCE_CHUNK);
-  const ulong turns = turns_of(own, each, extra);
+#if WRITE == 0
+  const bool collects = (end - to) * 8 > (own.last - own.first) * SEQUENCE_CHUNK;
+#elif WRITE == 2
+  const bool collects = true;
+#endif
+#if WRITE != 1
   uint start = 0, fill = 0;  // of the ring
+#endif
+  const ulong turns = turns_of(own, each, extra);
   for (ulong turn = 0; turn < turns; ++turn) {
     const ulong c = own.first + turn;
     Rows x;
