@@ -438,6 +438,18 @@ double minima(const Series& points, double depth) {
   return count;
 }
 
+// How much faster `of` is than `of_before`, over the same of `to`.
+std::optional<double> gain(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
+  const auto rate = [&](const Picked& rows) -> Number {
+    const auto value = best(rows, rule.quantity, clock, used);
+    return value && rule.quantity == "time" ? 1 / *value : value;
+  };
+  const auto of = rate(sides.of), to = rate(sides.to), of_before = rate(sides.of_before),
+             to_before = rate(sides.to_before);
+  if (!of || !to || !of_before || !to_before) return {};
+  return *of / *of_before / (*to / *to_before);
+}
+
 std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   const auto points = [&] { return series_of(rule, sides, clock, used); };
   switch (rule.kind) {
@@ -448,16 +460,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       if (!to) return {};
       return *of / *to;
     }
-    case Rule::Kind::gain: {
-      const auto rate = [&](const Picked& rows) -> Number {
-        const auto value = best(rows, rule.quantity, clock, used);
-        return value && rule.quantity == "time" ? 1 / *value : value;
-      };
-      const auto of = rate(sides.of), to = rate(sides.to), of_before = rate(sides.of_before),
-                 to_before = rate(sides.to_before);
-      if (!of || !to || !of_before || !to_before) return {};
-      return *of / *of_before / (*to / *to_before);
-    }
+    case Rule::Kind::gain: return gain(rule, sides, clock, used);
     case Rule::Kind::spread: {
       const Series all = points();
       if (all.size() < 2) return {};

@@ -64,8 +64,11 @@ struct DeviceRows {
   mutable std::size_t reads = 0;                   // of a Clock
 
   DeviceRows() = default;
-  DeviceRows(DeviceRows&&) = default;  // by_family shows timed: a copy would show another's
+  ~DeviceRows() = default;
+  DeviceRows(DeviceRows&&) = default;
   DeviceRows& operator=(DeviceRows&&) = default;
+  DeviceRows(const DeviceRows&) = delete;  // its by_family would show the other's timed
+  DeviceRows& operator=(const DeviceRows&) = delete;
 
   // Without what a platform says of its own build.
   std::string name() const {
