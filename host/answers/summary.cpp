@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "answers/rivals.hpp"
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 #include "suite/family.hpp"
@@ -200,6 +201,7 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
   const CaseTimes* failed = nullptr;
   for (const auto* device : devices) {
     add_device(out, *device, families);
+    add_rivals(out, set, *device, families);
     for (const auto& at : device->cases) {
       if (failed == nullptr && at.failed()) failed = &at;
       if (family.empty() && at.family() != "ceiling") family = at.family();

@@ -1,191 +1,283 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu: what plain C++ reaches on this machine's processor, beside the same work in OpenCL, and what
-// Boost.Compute reaches on the first OpenCL device.
+// cpu: what plain C++ and oneTBB reach on this machine's processor.
 //
-//   clweave_baseline_cpu [n [threads]]     n 32-bit words, 2^26 unless told; all hardware threads unless told
+//   clweave_baseline_cpu --family scan --csv FILE.csv [other options of clweave run] [--threads N]
 //
-// Prints one CSV row per kernel: median time of 41 samples, their quartiles, the same byte counts as
-// clweave's. Every output is checked before the timing.
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <numeric>
-#include <random>
-#include <thread>
-#include <vector>
+// Of what the standard library does in parallel (par_..), oneTBB is behind it. A program of its own: an
+// OpenCL driver for the processor may bring another oneTBB, and a process holds one.
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/parallel_scan.h>
+#include <tbb/version.h>
 
-#if __has_include(<boost/compute/algorithm/copy_if.hpp>)
-#define CL_TARGET_OPENCL_VERSION 120
-#include <boost/compute/algorithm/copy.hpp>
-#include <boost/compute/algorithm/copy_if.hpp>
-#include <boost/compute/algorithm/inclusive_scan.hpp>
-#include <boost/compute/container/vector.hpp>
-#include <boost/compute/lambda.hpp>
-#include <boost/compute/system.hpp>
-#define HAS_BOOST_COMPUTE 1
-#endif
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <execution>
+#include <iterator>
+#include <numeric>
+#include <thread>
+
+#include "base/error.hpp"
+#include "baselines/native.hpp"
+#include "families/shared/scanned.hpp"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
+namespace clweave {
 namespace {
 
-using Words = std::vector<std::uint32_t>;
+using Words = std::uint32_t;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// work(first, last) on equal stretches of [0, n), a thread each; stretches begin at whole cache lines.
+// Calls f(first, last) on stretches of [0, n), on all threads.
 template <class F>
-void on_threads(unsigned threads, std::size_t n, F work) {
-  std::vector<std::thread> team;
-  const std::size_t stretch = (n / threads + 15) / 16 * 16;
-  for (unsigned t = 1; t < threads; ++t)
-    team.emplace_back([=] { work(std::min(n, t * stretch), std::min(n, (t + 1) * stretch), t); });
-  work(0, std::min(n, stretch), 0);
-  for (auto& thread : team) thread.join();
+void on_threads(std::size_t n, const F& f) {
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, 4096),
+                    [&](const auto& range) { f(range.begin(), range.end()); });
 }
 
-void fail(const char* kernel) {
-  std::fprintf(stderr, "%s: wrong result\n", kernel);
-  std::exit(1);
-}
+bool always(const Case&) { return true; }
 
-void measure(const char* kernel, unsigned threads, std::size_t n, double bytes,
-             const std::function<void()>& work) {
-  std::vector<double> times;
-  const double until = now() + 0.3;
-  while (now() < until) work();
-  for (int i = 0; i < 41; ++i) {
-    const double before = now();
-    work();
-    times.push_back(now() - before);
+// ---- Copies
+// ------------------------------------------------------------------------------------------------
+
+void copy_streaming(std::byte* to, const std::byte* from, std::size_t bytes) {
+#ifdef __SSE2__
+  std::size_t i = 0;
+  for (; i < bytes && reinterpret_cast<std::uintptr_t>(to + i) % 16 != 0; ++i) to[i] = from[i];
+  for (; i + 16 <= bytes; i += 16) {
+    __m128i part;
+    std::memcpy(&part, from + i, sizeof part);
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), part);
   }
-  std::ranges::sort(times);
-  std::printf("native,%s,uint,%zu,%u,%zu,%.6g,%.6g,%.6g,%.0f,%.4g\n", kernel, n, threads, times.size(),
-              times[20], times[10], times[30], bytes, 1e-9 * bytes / times[20]);
-  std::fflush(stdout);
+  for (; i < bytes; ++i) to[i] = from[i];
+  _mm_sfence();
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+template <bool parallel, bool streaming>
+Prepared copy(const Work& work) {
+  const auto from = work.inputs[0];
+  const auto to = work.outputs[0];
+  const auto some = [=](std::size_t first, std::size_t last) {
+    if constexpr (streaming)
+      copy_streaming(&to[first], &from[first], last - first);
+    else
+      std::memcpy(&to[first], &from[first], last - first);
+  };
+  if constexpr (parallel) return {[=] { on_threads(from.size(), some); }};
+  return {[=] { some(0, from.size()); }};
+}
+
+// ---- Reductions and scans: of unsigned words, as signed ones wrap, too
+// ----------------------------------------
+
+enum class How : std::uint8_t { std, par, tbb };
+
+template <class T, How how>
+void scan(std::span<const T> in, std::span<T> out, bool exclusive) {
+  constexpr T initial = initial_value;
+  if constexpr (how == How::std) {
+    if (exclusive)
+      std::exclusive_scan(in.begin(), in.end(), out.begin(), initial);
+    else
+      std::inclusive_scan(in.begin(), in.end(), out.begin());
+  } else if constexpr (how == How::par) {
+    if (exclusive)
+      std::exclusive_scan(std::execution::par, in.begin(), in.end(), out.begin(), initial);
+    else
+      std::inclusive_scan(std::execution::par, in.begin(), in.end(), out.begin());
+  } else {
+    tbb::parallel_scan(
+        tbb::blocked_range<std::size_t>(0, in.size(), 4096), T{0},
+        [=](const auto& range, T sum, bool is_final) {
+          for (std::size_t i = range.begin(); i < range.end(); ++i) {
+            const T value = in[i];
+            if (is_final) out[i] = exclusive ? initial + sum : sum + value;
+            sum += value;
+          }
+          return sum;
+        },
+        [](T left, T right) { return left + right; });
+  }
+}
+
+// A scan of a higher order is as many scans, the later ones in place.
+template <class T, How how>
+Prepared scans(const Work& work) {
+  const auto in = work.input<T>();
+  const auto out = work.output<T>();
+  const std::int64_t order = work.at.number("scan_order");
+  const bool exclusive = work.at.is("form", "exclusive");
+  return {[=] {
+    for (std::int64_t k = 0; k < order; ++k) scan<T, how>(k == 0 ? in : out, out, exclusive);
+  }};
+}
+
+template <class T, How how>
+Prepared reduction(const Work& work) {
+  const auto in = work.input<T>();
+  const auto out = work.output<T>();
+  if constexpr (how == How::std) return {[=] { out[0] = std::reduce(in.begin(), in.end(), T{0}); }};
+  if constexpr (how == How::par)
+    return {[=] { out[0] = std::reduce(std::execution::par, in.begin(), in.end(), T{0}); }};
+  return {[=] {
+    out[0] = tbb::parallel_reduce(
+        tbb::blocked_range<std::size_t>(0, in.size(), 4096), T{0},
+        [=](const auto& range, T sum) {
+          return std::reduce(&in[range.begin()], &in[range.begin()] + range.size(), sum);
+        },
+        [](T left, T right) { return left + right; });
+  }};
+}
+
+template <template <class, How> class Of, How how>
+Prepared of_width(const Work& work) {
+  const std::string& type = work.at.text("type");
+  return type == "ulong" || type == "long" ? Of<std::uint64_t, how>()(work) : Of<std::uint32_t, how>()(work);
+}
+template <class T, How how>
+struct Scans {
+  Prepared operator()(const Work& work) const { return scans<T, how>(work); }
+};
+template <class T, How how>
+struct Reductions {
+  Prepared operator()(const Work& work) const { return reduction<T, how>(work); }
+};
+
+bool is_whole(const Case& at) { return !at.is("type", "float") && !at.is("type", "double"); }
+bool is_plain_scan(const Case& at) { return is_whole(at) && at.is("op", "sum") && at.number("tuple") == 1; }
+
+// ---- Compaction
+// ------------------------------------------------------------------------------------------------
+
+template <bool parallel>
+Prepared compaction(const Work& work) {
+  const auto in = work.input<Words>();
+  const auto out = work.output<Words>(0), count = work.output<Words>(1);
+  const auto move = [=](auto keeps) {
+    const auto end = [&] {
+      if constexpr (parallel)
+        return std::copy_if(std::execution::par, in.begin(), in.end(), out.begin(), keeps);
+      return std::copy_if(in.begin(), in.end(), out.begin(), keeps);
+    }();
+    count[0] = static_cast<Words>(end - out.begin());
+    count[1] = static_cast<Words>(in.size()) - count[0];
+  };
+  if (work.at.is("predicate", "even")) return {[=] { move([](Words key) { return key % 2 == 0; }); }};
+  if (work.at.is("predicate", "less_than"))
+    return {[=] { move([](Words key) { return key < 0x80000000U; }); }};
+  return {[=] { move([](Words key) { return key != 0; }); }};
+}
+
+// ---- Pixels and matrices
+// -----------------------------------------------------------------------------------------
+
+template <bool parallel>
+Prepared grayscale(const Work& work) {
+  const auto in = work.input<Words>();
+  const auto out = work.output<Words>();
+  const auto some = [=](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Words pixel = in[i];
+      const Words luma =
+          (77 * (pixel & 255) + 150 * (pixel >> 8 & 255) + 29 * (pixel >> 16 & 255) + 128) >> 8;
+      out[i] = (pixel & 0xFF000000U) | luma * 0x010101U;
+    }
+  };
+  if constexpr (parallel) return {[=] { on_threads(in.size(), some); }};
+  return {[=] { some(0, in.size()); }};
+}
+
+// Even rows, or columns, are added, odd ones subtracted.
+template <class T, bool parallel>
+Prepared add_or_subtract(const Work& work) {
+  const auto a = work.input<T>(0), b = work.at.is("operands", "ab") ? work.input<T>(1) : a;
+  const auto c = work.output<T>();
+  const std::size_t n = work.at.count("n");
+  const bool by_row = work.at.is("parity", "row");
+  const auto rows = [=](std::size_t first, std::size_t last) {
+    for (std::size_t row = first; row < last; ++row) {
+      const T* left = &a[row * n];
+      const T* right = &b[row * n];
+      T* to = &c[row * n];
+      if (!by_row) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = i % 2 == 0 ? left[i] + right[i] : left[i] - right[i];
+      } else if (row % 2 == 0) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = left[i] + right[i];
+      } else {
+        for (std::size_t i = 0; i < n; ++i) to[i] = left[i] - right[i];
+      }
+    }
+  };
+  if constexpr (parallel)
+    return {[=] {
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n),
+                        [&](const auto& some) { rows(some.begin(), some.end()); });
+    }};
+  return {[=] { rows(0, n); }};
+}
+
+template <bool parallel>
+Prepared divergence(const Work& work) {
+  return work.at.is("type", "double") ? add_or_subtract<double, parallel>(work)
+                                      : add_or_subtract<float, parallel>(work);
+}
+
+std::vector<Native> all_natives() {
+  const std::vector<std::string> copied = {"type", "n"}, reduced = {"type", "op", "n"},
+                                 scanned = {"type", "op", "form", "task", "scan_order", "tuple", "n"},
+                                 kept = {"type", "predicate", "kept", "pattern", "output", "n"},
+                                 image = {"image"}, matrix = {"type", "parity", "operands", "n"};
+  const auto sums = [](const Case& at) { return is_whole(at) && at.is("op", "sum"); };
+  const auto scans_only = [](const Case& at) { return is_plain_scan(at) && at.is("task", "scan"); };
+  const auto keys_only = [](const Case& at) { return at.is("type", "uint") && at.is("output", "key"); };
+  const auto floats = [](const Case& at) { return at.is("type", "float") || at.is("type", "double"); };
+  return {
+      {"std", "copy", "memcpy", "kernel=no_loop width=1", copied, always, copy<false, false>, false},
+      {"tbb", "copy", "memcpy", "kernel=no_loop width=1", copied, always, copy<true, false>},
+      {"tbb", "copy", "streaming", "kernel=no_loop width=1", copied, always, copy<true, true>},
+      {"std", "reduction", "reduce", "kernel=atomic", reduced, sums, of_width<Reductions, How::std>, false},
+      {"std", "reduction", "par_reduce", "kernel=atomic", reduced, sums, of_width<Reductions, How::par>},
+      {"tbb", "reduction", "parallel_reduce", "kernel=atomic", reduced, sums, of_width<Reductions, How::tbb>},
+      {"std", "scan", "scan", "kernel=lookback", scanned, scans_only, of_width<Scans, How::std>, false},
+      {"std", "scan", "par_scan", "kernel=lookback", scanned, scans_only, of_width<Scans, How::par>},
+      {"tbb", "scan", "parallel_scan", "kernel=lookback", scanned, scans_only, of_width<Scans, How::tbb>},
+      {"std", "compaction", "copy_if", "kernel=spataro", kept, keys_only, compaction<false>, false},
+      {"std", "compaction", "par_copy_if", "kernel=spataro", kept, keys_only, compaction<true>},
+      {"std", "grayscale", "loop", "kernel=guarded", image, always, grayscale<false>, false},
+      {"tbb", "grayscale", "parallel_for", "kernel=guarded", image, always, grayscale<true>},
+      {"std", "divergence", "loop", "kernel=grid group=16x16", matrix, floats, divergence<false>, false},
+      {"tbb", "divergence", "parallel_for", "kernel=grid group=16x16", matrix, floats, divergence<true>}};
 }
 
 }  // namespace
+}  // namespace clweave
 
 int main(int argc, char** argv) {
-  const std::size_t n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : std::size_t{1} << 26;
-  const unsigned threads = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2]))
-                                    : std::max(1U, std::thread::hardware_concurrency());
-  if (n == 0 || threads == 0) {
-    std::fprintf(stderr, "usage: clweave_baseline_cpu [n [threads]]\n");
-    return 2;
-  }
-  Words in(n), out(n);
-  std::mt19937 random(1);
-  for (auto& word : in) word = static_cast<std::uint32_t>(random());
-  const double bytes = 4.0 * static_cast<double>(n);
-  std::printf("api,kernel,type,n,threads,samples,time_s,p25_s,p75_s,bytes,gb_per_s\n");
-
-  const auto copies = [&](const char* kernel, auto copy) {
-    const auto work = [&] {
-      on_threads(threads, n, [&](std::size_t first, std::size_t last, unsigned) { copy(first, last); });
-    };
-    std::ranges::fill(out, 0);
-    work();
-    if (in != out) fail(kernel);
-    measure(kernel, threads, n, 2 * bytes, work);
-  };
-  copies("memcpy", [&](std::size_t first, std::size_t last) {
-    std::memcpy(&out[first], &in[first], 4 * (last - first));
-  });
-  copies("copy_loop", [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      out[i] = in[i];
-#if defined(__GNUC__)
-      asm volatile("" ::: "memory");  // else it becomes a memcpy
-#endif
+  using namespace clweave;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  if (const auto at = std::ranges::find(words, "--threads"); at != words.end()) {
+    const std::string count = at + 1 == words.end() ? "" : at[1];
+    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), threads);
+    if (error != std::errc() || end != count.data() + count.size() || threads == 0 || threads > 4096) {
+      fmt::print(stderr, "--threads: '{}' is no number from 1 to 4096\n", count);
+      return 2;
     }
-  });
-#ifdef __SSE2__
-  copies("copy_streaming", [&](std::size_t first, std::size_t last) {
-    std::size_t i = first;
-    for (; i < last && reinterpret_cast<std::uintptr_t>(&out[i]) % 16 != 0; ++i) out[i] = in[i];
-    for (; i + 4 <= last; i += 4) {
-      __m128i four;
-      std::memcpy(&four, &in[i], sizeof four);
-      _mm_stream_si128(reinterpret_cast<__m128i*>(&out[i]), four);
-    }
-    for (; i < last; ++i) out[i] = in[i];
-    _mm_sfence();
-  });
-#endif
-
-  Words sums(16 * std::size_t{threads});  // a cache line each
-  const auto reduce = [&] {
-    on_threads(threads, n, [&](std::size_t first, std::size_t last, unsigned t) {
-      sums[16 * t] = std::reduce(&in[first], &in[first] + (last - first), std::uint32_t{0});
-    });
-    std::uint32_t sum = 0;
-    for (unsigned t = 0; t < threads; ++t) sum += sums[16 * t];
-    return sum;
-  };
-  if (reduce() != std::accumulate(in.begin(), in.end(), std::uint32_t{0})) fail("reduce");
-  measure("reduce", threads, n, bytes, [&] { reduce(); });
-
-  Words sums_so_far(n);
-  for (std::size_t i = 0; i < n; ++i) sums_so_far[i] = in[i] + (i > 0 ? sums_so_far[i - 1] : 0);
-  const auto scan = [&] { std::inclusive_scan(in.begin(), in.end(), out.begin()); };
-  scan();
-  if (out != sums_so_far) fail("std_inclusive_scan");
-  measure("std_inclusive_scan", 1, n, 2 * bytes, scan);
-
-  std::size_t kept = 0;
-  const auto select = [&] {
-    kept = static_cast<std::size_t>(
-        std::copy_if(in.begin(), in.end(), out.begin(), [](std::uint32_t word) { return word % 2 == 0; }) -
-        out.begin());
-  };
-  select();
-  if (kept != static_cast<std::size_t>(std::ranges::count_if(in, [](auto word) { return word % 2 == 0; })))
-    fail("std_copy_if");
-  const double select_bytes = bytes + 4.0 * static_cast<double>(kept);
-  measure("std_copy_if", 1, n, select_bytes, select);
-
-#ifdef HAS_BOOST_COMPUTE
-  try {
-    namespace compute = boost::compute;
-    compute::command_queue queue = compute::system::default_queue();
-    const compute::vector<std::uint32_t> device_in(in.begin(), in.end(), queue);
-    compute::vector<std::uint32_t> device_out(n, queue.get_context());
-    std::size_t found = 0;
-    const auto copy_if = [&] {
-      using compute::lambda::_1;
-      found = static_cast<std::size_t>(
-          compute::copy_if(device_in.begin(), device_in.end(), device_out.begin(), _1 % 2 == 0, queue) -
-          device_out.begin());
-      queue.finish();
-    };
-    copy_if();
-    Words back(n);
-    compute::copy(device_out.begin(), device_out.end(), back.begin(), queue);
-    if (found != kept ||
-        !std::equal(back.begin(), back.begin() + static_cast<std::ptrdiff_t>(kept), out.begin()))
-      fail("boost_compute_copy_if");
-    measure("boost_compute_copy_if", threads, n, select_bytes, copy_if);
-
-    const auto inclusive_scan = [&] {
-      compute::inclusive_scan(device_in.begin(), device_in.end(), device_out.begin(), queue);
-      queue.finish();
-    };
-    inclusive_scan();
-    compute::copy(device_out.begin(), device_out.end(), back.begin(), queue);
-    if (back != sums_so_far) fail("boost_compute_inclusive_scan");
-    measure("boost_compute_inclusive_scan", threads, n, 2 * bytes, inclusive_scan);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "boost_compute: %s\n", error.what());
+    words.erase(at, at + 2);
   }
-#endif
-  return 0;
+  const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
+  return native_main(words, [&](const std::vector<std::string>& devices) -> Natives {
+    if (!devices.empty()) throw Error(Kind::usage, "--device: this program is for the processor alone");
+    return {processor(), threads, fmt::format("g++ {}, {}", __VERSION__, TBB_runtime_version()),
+            all_natives()};
+  });
 }

@@ -2,6 +2,7 @@
 #include "commands/reading.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -24,6 +25,10 @@ const ResultsSet& read_with_notes(const std::vector<std::string>& files,
   static auto& kept = *new std::deque<ResultsSet>;
   const ResultsSet& out = kept.emplace_back(read_results(files, families));
   tell_notes(out.notes);
+  if (measured(out).empty())
+    throw Error(Kind::io,
+                fmt::format("no row of an OpenCL device in {}{}", fmt::join(files, ", "),
+                            out.natives.empty() ? "" : ": name the file, too, that it stands beside"));
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace clweave {
 // What a reader should know about the files, on stderr.
 void tell_notes(const std::vector<std::string>&);
 
-// As read_results, with its notes told. It is there until the process ends: taking a million cases apart
+// As read_results, with its notes told; `io` where no row is of a device. It is there until the process ends: taking a million cases apart
 // takes a second, for nothing.
 const ResultsSet& read_with_notes(const std::vector<std::string>& files, const std::vector<Family>&);
 

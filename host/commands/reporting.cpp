@@ -43,7 +43,6 @@ void write_report(const ReportOptions& options) {
     files = options.against;
   }
   const ResultsSet& set = read_with_notes(files, families);
-  if (measured(set).empty()) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(files, ", ")));
   std::string command = fmt::format("clweave report {}", fmt::join(options.files, " "));
   if (!options.against.empty()) command += fmt::format(" --against {}", fmt::join(options.against, " "));
   const auto page = page_of({.set = &set,

@@ -68,8 +68,6 @@ int show(const Options& options) {
   if (options.files.empty()) throw Error(Kind::usage, "FILE is required: a CSV of clweave run");
   const auto& families = all_families();
   const ResultsSet& set = read_with_notes(options.files, families);
-  if (measured(set).empty())
-    throw Error(Kind::io, fmt::format("no row in {}", fmt::join(options.files, ", ")));
   if (!options.svg.empty()) {
     write_file(options.svg, picture(options, set, families));
     return fine;

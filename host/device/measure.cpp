@@ -79,4 +79,64 @@ Measured measure(Probe& probe, const Measuring& rule) {
   return out;
 }
 
+void record_cost(Record& record, const Cost& cost) {
+  const auto known = [](std::uint64_t count) -> Count {
+    if (count == 0) return {};
+    return static_cast<std::int64_t>(count);
+  };
+  record.bytes = known(cost.read + cost.written);
+  record.flops = known(cost.flops);
+  record.items = known(cost.items);
+}
+
+void record_times(Record& record, const Measured& measured, const Measuring& rule) {
+  std::vector<double> times;
+  std::vector<double> walls;
+  std::int64_t throttled = 0;
+  for (const auto& sample : measured.samples) {
+    times.push_back(rule.use_event ? sample.event_s : sample.host_s);
+    walls.push_back(sample.host_s);
+    throttled += sample.throttled ? 1 : 0;
+  }
+  const auto interval = median_interval(times);
+  const auto spread = summarize(times);
+  record.batch = measured.samples.front().batch;
+  record.method = *record.batch > 1 ? "back_to_back" : "single";
+  record.cache = rule.cold ? "cold" : "warm";
+  record.samples = static_cast<std::int64_t>(times.size());
+  record.converged = measured.stop == Stop::converged ? "yes" : "no";
+  record.time_s = interval.median;
+  if (interval.bounded) {
+    record.time_low_s = interval.low;
+    record.time_high_s = interval.high;
+  }
+  record.wall_s = median(walls);
+  record.min_s = spread.min;
+  record.p25_s = spread.p25;
+  record.p75_s = spread.p75;
+  record.p95_s = spread.p95;
+  record.mean_s = spread.mean;
+  record.sd_s = spread.sd;
+  record.lag1 = spread.lag1;
+  record.outliers = static_cast<std::int64_t>(spread.outliers);
+  record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
+  const auto rate = [&](Count count) -> Number {
+    if (!count) return {};
+    return 1e-9 * static_cast<double>(*count) / *record.time_s;
+  };
+  record.gb_per_s = rate(record.bytes);
+  record.gflop_per_s = rate(record.flops);
+  record.gitems_per_s = rate(record.items);
+}
+
+void drop_times(Record& record) {
+  for (auto member :
+       {&Record::time_s, &Record::time_low_s, &Record::time_high_s, &Record::wall_s, &Record::call_s,
+        &Record::min_s, &Record::p25_s, &Record::p75_s, &Record::p95_s, &Record::mean_s, &Record::sd_s,
+        &Record::lag1, &Record::gb_per_s, &Record::gflop_per_s, &Record::gitems_per_s, &Record::throttled})
+    record.*member = {};
+  for (auto member : {&Record::samples, &Record::batch, &Record::outliers}) record.*member = {};
+  record.converged = record.method = record.steps_s = "";
+}
+
 }  // namespace clweave

@@ -8,6 +8,7 @@
 
 #include "base/stats.hpp"
 #include "results/row.hpp"
+#include "suite/plan.hpp"
 
 namespace clweave {
 
@@ -46,5 +47,11 @@ struct Probe {
   Calm calm = {};                             // of the whole session; updated
 };
 Measured measure(Probe&, const Measuring&);
+
+// The cells of a row that its work decides, and those that its samples do.
+void record_cost(Record&, const Cost&);
+void record_times(Record&, const Measured&, const Measuring&);
+// No number of a wrong kernel is worth keeping.
+void drop_times(Record&);
 
 }  // namespace clweave

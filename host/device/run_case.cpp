@@ -213,8 +213,6 @@ class Execution {
   std::string unit_;
 };
 
-std::string yes_no(bool flag) { return flag ? "yes" : "no"; }
-
 // "1.2e-05;3e-06": the median of each step over some executions.
 std::string steps_text(const std::vector<std::vector<double>>& executions) {
   std::vector<std::string> medians;
@@ -224,46 +222,6 @@ std::string steps_text(const std::vector<std::vector<double>>& executions) {
     medians.push_back(fmt::format("{:.4g}", median(times)));
   }
   return fmt::format("{}", fmt::join(medians, ";"));
-}
-
-void record_times(Record& record, const Measured& measured, const Measuring& rule) {
-  std::vector<double> times;
-  std::vector<double> walls;
-  std::int64_t throttled = 0;
-  for (const auto& sample : measured.samples) {
-    times.push_back(rule.use_event ? sample.event_s : sample.host_s);
-    walls.push_back(sample.host_s);
-    throttled += sample.throttled ? 1 : 0;
-  }
-  const auto interval = median_interval(times);
-  const auto spread = summarize(times);
-  record.batch = measured.samples.front().batch;
-  record.method = *record.batch > 1 ? "back_to_back" : "single";
-  record.cache = rule.cold ? "cold" : "warm";
-  record.samples = static_cast<std::int64_t>(times.size());
-  record.converged = yes_no(measured.stop == Stop::converged);
-  record.time_s = interval.median;
-  if (interval.bounded) {
-    record.time_low_s = interval.low;
-    record.time_high_s = interval.high;
-  }
-  record.wall_s = median(walls);
-  record.min_s = spread.min;
-  record.p25_s = spread.p25;
-  record.p75_s = spread.p75;
-  record.p95_s = spread.p95;
-  record.mean_s = spread.mean;
-  record.sd_s = spread.sd;
-  record.lag1 = spread.lag1;
-  record.outliers = static_cast<std::int64_t>(spread.outliers);
-  record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
-  const auto rate = [&](Count count) -> Number {
-    if (!count) return {};
-    return 1e-9 * static_cast<double>(*count) / *record.time_s;
-  };
-  record.gb_per_s = rate(record.bytes);
-  record.gflop_per_s = rate(record.flops);
-  record.gitems_per_s = rate(record.items);
 }
 
 // What samples of whole batches do not show: how long a call with its wait takes, and what each step has of
@@ -287,8 +245,6 @@ void record_calls(Record& record, Execution& execution, std::size_t steps, const
   record.steps_s = steps_text(executions);
 }
 
-Count known(std::uint64_t count) { return count == 0 ? Count() : Count(static_cast<std::int64_t>(count)); }
-
 // Ticks of all processors since the start, and of those the ones a hypervisor took: the first line of
 // /proc/stat. Zeros where there is none.
 struct HostTicks {
@@ -305,17 +261,6 @@ HostTicks host_ticks() {
     if (column == 7) ticks.stolen = value;
   }
   return ticks;
-}
-
-// No number of a wrong kernel is worth keeping.
-void drop_times(Record& record) {
-  for (auto member :
-       {&Record::time_s, &Record::time_low_s, &Record::time_high_s, &Record::wall_s, &Record::call_s,
-        &Record::min_s, &Record::p25_s, &Record::p75_s, &Record::p95_s, &Record::mean_s, &Record::sd_s,
-        &Record::lag1, &Record::gb_per_s, &Record::gflop_per_s, &Record::gitems_per_s, &Record::throttled})
-    record.*member = {};
-  for (auto member : {&Record::samples, &Record::batch, &Record::outliers}) record.*member = {};
-  record.converged = record.method = record.steps_s = "";
 }
 
 }  // namespace
@@ -419,9 +364,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
       record_calls(record, execution, plan.steps.size(), rule, prepare);
       row.samples = std::move(measured.samples);
     };
-    record.bytes = known(plan.cost.read + plan.cost.written);
-    record.flops = known(plan.cost.flops);
-    record.items = known(plan.cost.items);
+    record_cost(record, plan.cost);
     record.ceiling = plan.ceiling;
     for (const auto& buffer : plan.buffers) row.buffer_bytes += buffer.bytes;
     // So the time stamps of every row lie between two looks at the timer that found it right.

@@ -505,7 +505,10 @@ class Filing {
   // Where the row's time went, if it has one.
   std::optional<Place> add(const Record& r, std::size_t line) {
     const std::uint32_t place = set_.rows++;
-    if (r.api != "opencl") return {};
+    if (r.api != "opencl") {
+      add_native(r, line);
+      return {};
+    }
     DeviceResults& device = device_of(r);
     if (!r.finding.empty()) {
       device.finding_of(r.case_id, r.family)
@@ -542,6 +545,12 @@ class Filing {
   }
 
  private:
+  void add_native(const Record& r, std::size_t line) {
+    if (!r.ok()) return;
+    check_times(r, name_, line);
+    set_.natives.push_back({r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), r.cpu, run_of(r)});
+  }
+
   DeviceResults& device_of(const Record& r) {
     if (last_device_ < set_.devices.size()) {
       DeviceResults& last = set_.devices[last_device_];
@@ -628,6 +637,11 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
   if (samples != nullptr) add_samples(*this, places, *samples, samples_name, name);
 }
 
+bool NativeTime::runs_on(const DeviceResults& other) const {
+  const bool here = device.platform.starts_with(native_platform) && other.type == "cpu" && cpu == other.cpu;
+  return here || device == other;
+}
+
 void ResultsSet::merge(ResultsSet other) {
   const auto file = static_cast<std::uint32_t>(files.size());
   for (auto& device : other.devices) {
@@ -679,6 +693,7 @@ void ResultsSet::merge(ResultsSet other) {
     }
   }
   figures.insert(figures.end(), other.figures.begin(), other.figures.end());
+  natives.insert(natives.end(), other.natives.begin(), other.natives.end());
   files.insert(files.end(), other.files.begin(), other.files.end());
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
   names.insert(names.end(), other.names.begin(), other.names.end());
@@ -693,9 +708,11 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
     for (const auto& at : device.cases) here.insert(at.family());
     device.keep(families);
   }
-  std::erase_if(figures, [&](const PublishedFigure& figure) {
-    return std::ranges::find(families, figure.of->family) == families.end();
-  });
+  const auto is_left_out = [&](const CaseName& name) {
+    return std::ranges::find(families, name.family) == families.end();
+  };
+  std::erase_if(figures, [&](const PublishedFigure& figure) { return is_left_out(*figure.of); });
+  std::erase_if(natives, [&](const NativeTime& native) { return is_left_out(*native.of); });
   std::erase_if(devices,
                 [](const DeviceResults& device) { return device.published && device.cases.empty(); });
   for (const auto& family : families) {

@@ -4,9 +4,10 @@
 //
 // Which rows count is decided here and in `counts`, for all answers alike:
 //   findings   are conclusions, not times: kept by themselves
-//   api        rows of another API than OpenCL are other programs: left out
-//   tuned      a case in the configuration that tuning found is another case than the same one by default
-//   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
+//   api        rows of another API than OpenCL are other programs': kept by themselves, as what ours are to
+//   beat tuned      a case in the configuration that tuning found is another case than the same one by
+//   default cold       rows with emptied caches are cases of their own clock: compared with their like, and
+//   part of
 //              no claim, card or roofline
 //   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
 //   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
@@ -30,6 +31,8 @@
 namespace clweave {
 
 inline constexpr const char* several_clocks = "several clocks";
+// The platform of what runs on the host's processor without OpenCL.
+inline constexpr std::string_view native_platform = "native";
 
 // A case as all its rows have it. Axes are in the family's order, without those whose cell is empty; their
 // names and values belong to the set, which holds each once.
@@ -205,11 +208,25 @@ struct PublishedFigure {
   std::string evidence;          // why it is void; empty: it is not
 };
 
+// A row of another API: what people would use instead of a kernel. Its axes say what is computed; `kernel` is
+// what computes it, and `threads` on how many.
+struct NativeTime {
+  std::string api;
+  const CaseName* of = nullptr;
+  DeviceKey device;
+  std::string cpu;
+  RunTime run;
+
+  // Whether that is the same silicon: the same device, or this machine's processor.
+  bool runs_on(const DeviceResults&) const;
+};
+
 // The devices of one or more files, in the order met.
 struct ResultsSet {
   std::vector<std::string> files;
   std::vector<DeviceResults> devices;
   std::vector<PublishedFigure> figures;
+  std::vector<NativeTime> natives;
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
   std::uint32_t rows = 0;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// rivals: the best kernel beside the best of what people would use instead, for each piece of work.
+#pragma once
+#include <vector>
+
+#include "answers/report.hpp"
+#include "results/results_set.hpp"
+
+namespace clweave {
+
+struct Family;
+
+// Of the same work on the same silicon. On which clock: the host's, wait included, where the rival has no
+// other.
+struct Rivals {
+  const CaseTimes* ours = nullptr;
+  const NativeTime* native = nullptr;
+  const NativeTime* work = nullptr;     // whose axes say what is computed
+  double ratio = 0, low = 0, high = 0;  // the native's time over ours: above 1 ours is faster
+};
+
+// One for each piece of work that both did, in the order that natives were met.
+std::vector<Rivals> rivals_of(const ResultsSet&, const DeviceResults&);
+
+// The table of a device's, empty where there are none.
+void add_rivals(Report&, const ResultsSet&, const DeviceResults&, const std::vector<Family>&);
+
+}  // namespace clweave

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// native: what people would use instead of a kernel, measured by clweave's rules and written in its columns.
+//
+// A baseline does the work of a family's case: its inputs, the output that is expected and the cost are those
+// of the case's plan. Its row's id has the axes that say what is computed, and so meets the rows of all
+// kernels that compute the same; column api says that it is none of them.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "suite/case.hpp"
+#include "suite/device_info.hpp"
+
+namespace clweave {
+
+// The buffers of a plan in host memory, in its order: first what it fills, then what it leaves to be written.
+struct Work {
+  const Case& at;
+  std::vector<std::span<std::byte>> inputs, outputs;
+
+  template <class T>
+  std::span<const T> input(std::size_t i = 0) const {
+    return {reinterpret_cast<const T*>(inputs[i].data()), inputs[i].size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<T> output(std::size_t i = 0) const {
+    return {reinterpret_cast<T*>(outputs[i].data()), outputs[i].size() / sizeof(T)};
+  }
+};
+
+// Ready to be executed, again and again; it has ended when `execute` returns.
+struct Prepared {
+  std::function<void()> execute;
+  std::function<void()> collect = {};  // brings the results to the outputs; empty: they are there
+};
+
+struct Native {
+  std::string api;     // column api: std, tbb, boost.compute
+  std::string family;  // whose work it does
+  std::string name;    // in place of a kernel's
+  std::string like;    // the kernel, and what it needs, whose plan has the work: "kernel=grid group=16x16"
+  std::vector<std::string> axes;           // that say what is computed
+  std::function<bool(const Case&)> takes;  // a case of `like` with these axes
+  std::function<Prepared(const Work&)> prepare;
+  bool parallel = true;  // runs on all threads; else on one
+};
+
+// Where baselines run, what made them, and which there are.
+struct Natives {
+  DeviceInfo device;     // as rows name it; all its limits are set
+  unsigned threads = 1;  // of those that are parallel
+  std::string made_by;   // compilers and libraries with their versions: column build_options
+  std::vector<Native> all;
+};
+
+// This machine's processor as a device.
+DeviceInfo processor();
+
+// Takes the options of `clweave run`, and writes what it writes: a row for each baseline and each case that
+// it does the work of. `natives` gets what --device says. Returns the exit code.
+int native_main(const std::vector<std::string>& arguments,
+                const std::function<Natives(const std::vector<std::string>& devices)>& natives);
+
+}  // namespace clweave

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_rivals: the best kernel beside the best of what people would use instead, from invented rows.
+#include "answers/rivals.hpp"
+
+#include <gmock/gmock.h>
+
+#include "answers/invented_records.hpp"
+
+using namespace clweave;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+Record kernel_row(const std::string& kernel, double time_s, double wall_s) {
+  Record record = grid_row(kernel, "row", 100);
+  record.device_type = "cpu";
+  record.cpu = "Loom processor";
+  record.timer = Timer::event;
+  record.bytes = 1000;
+  record.time_s = time_s;
+  record.time_low_s = 0.9 * time_s;
+  record.time_high_s = 1.1 * time_s;
+  record.wall_s = wall_s;
+  return record;
+}
+
+Record native_row(const std::string& api, const std::string& name, double time_s) {
+  Record record = row("grid", {{"kernel", name}, {"mapping", "row"}, {"n", "64"}, {"threads", "2"}});
+  record.api = api;
+  record.platform = "native, C++20";
+  record.device = record.cpu = "Loom processor";
+  record.timer = Timer::host;
+  record.bytes = 1000;
+  record.time_s = record.wall_s = time_s;
+  record.time_low_s = 0.8 * time_s;
+  record.time_high_s = 1.25 * time_s;
+  return record;
+}
+
+}  // namespace
+
+TEST(Rivals, AreTheBestOfEachSideByTheHostsClock) {
+  const auto set = results_of({kernel_row("plain", 1e-3, 2e-3), kernel_row("clever", 2e-3, 1.6e-3),
+                               native_row("std", "loop", 9e-3), native_row("tbb", "parallel_for", 3.2e-3)},
+                              invented());
+  ASSERT_EQ(set.devices.size(), 1u);
+  const auto rivals = rivals_of(set, set.devices[0]);
+  ASSERT_EQ(rivals.size(), 1u) << "the same work of both";
+  EXPECT_THAT(rivals[0].ours->id(), HasSubstr("kernel=clever"))
+      << "plain is faster by the device's clock alone";
+  EXPECT_EQ(rivals[0].native->api, "tbb");
+  EXPECT_NEAR(rivals[0].ratio, 2, 1e-9);
+  EXPECT_NEAR(rivals[0].low, 3.2 * 0.8 / (1.6 * 1.1), 1e-9);
+  EXPECT_NEAR(rivals[0].high, 3.2 * 1.25 / (1.6 * 0.9), 1e-9);
+}
+
+TEST(Rivals, DoTheSameWorkOnTheSameSilicon) {
+  Record other_size = kernel_row("plain", 1e-3, 1e-3), less = kernel_row("plain", 1e-3, 1e-3),
+         elsewhere = native_row("std", "loop", 1e-3), exhibit = kernel_row("plain", 1e-3, 1e-3);
+  other_size.axes[2].second = "1024";
+  other_size.case_id = "grid/kernel=plain/mapping=row/n=1024/local=16x16/form=corrected";
+  less.bytes = 500;
+  elsewhere.device = elsewhere.cpu = "another processor";
+  exhibit.exhibit = "yes";
+  const Record native = native_row("std", "loop", 1e-3);
+  for (const auto& ours : {other_size, less, exhibit}) {
+    const auto set = results_of({ours, native}, invented());
+    EXPECT_TRUE(rivals_of(set, set.devices.at(0)).empty()) << ours.case_id;
+  }
+  const auto set = results_of({kernel_row("plain", 1e-3, 1e-3), elsewhere}, invented());
+  EXPECT_TRUE(rivals_of(set, set.devices.at(0)).empty());
+}
+
+TEST(Rivals, StandInATable) {
+  const auto set =
+      results_of({kernel_row("plain", 1e-3, 2e-3), native_row("tbb", "parallel_for", 3e-3)}, invented());
+  Report out;
+  add_rivals(out, set, set.devices[0], invented());
+  const std::string text = text_of(out, "text", {.ascii = false});
+  for (const char* word : {"plain", "tbb parallel_for on 2 threads", "1.50x"})
+    EXPECT_THAT(text, HasSubstr(word));
+  Report none;
+  const auto alone = results_of({kernel_row("plain", 1e-3, 2e-3)}, invented());
+  add_rivals(none, alone, alone.devices[0], invented());
+  EXPECT_EQ(text_of(none, "text", {.ascii = false}), "");
+}
