@@ -153,8 +153,7 @@ Natives natives_on(const std::vector<std::string>& selectors) {
   const auto platform = compute::system::platforms().at(static_cast<std::size_t>(device.platform_index));
   const auto on = platform.devices().at(static_cast<std::size_t>(device.device_index));
   const compute::command_queue queue(compute::context(on), on);
-  return {device, static_cast<unsigned>(device.units()), "Boost.Compute of Boost " BOOST_LIB_VERSION,
-          all_natives(queue)};
+  return {device, 0, "Boost.Compute of Boost " BOOST_LIB_VERSION, all_natives(queue)};
 }
 
 }  // namespace

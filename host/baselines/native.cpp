@@ -114,7 +114,7 @@ std::vector<NativeJob> jobs_for(const std::vector<Native>& natives, const Select
       if (!found) continue;
       Case row{native.family, {{"kernel", native.name}}, job.at.seed};
       for (const auto& axis : native.axes) row.axes.emplace_back(axis, found->at(axis));
-      row.axes.emplace_back("threads", std::int64_t{native.parallel ? threads : 1});
+      if (threads > 0) row.axes.emplace_back("threads", std::int64_t{native.parallel ? threads : 1});
       if (ids.insert(native.api + " " + row.id()).second)
         out.push_back({&native, job.family, *found, std::move(row)});
     }
@@ -122,13 +122,11 @@ std::vector<NativeJob> jobs_for(const std::vector<Native>& natives, const Select
   return out;
 }
 
-Row measured(const NativeJob& job, const Natives& host, const Measuring& rule) {
+Row measured(const NativeJob& job, const Natives& host, Measuring rule) {
   Row row{named_record(host.device, *job.family, job.row), {}};
   Record& record = row.record;
   record.api = job.native->api;
   record.build_options = host.made_by;
-  record.timer = Timer::host;
-  record.timer_reason = "there is no device";
   const auto failed = [&](Kind kind, const std::string& why) {
     drop_times(record);
     row.samples.clear();
@@ -146,17 +144,37 @@ Row measured(const NativeJob& job, const Natives& host, const Measuring& rule) {
       buffers.check();
     };
     verify();
-    const auto once = [&](int batch) {
+    const auto host_s = [&](int batch, const auto& executions) {
       const double before = host_now();
-      for (int i = 0; i < batch; ++i) prepared.execute();
-      const double seconds = (host_now() - before) / batch;
-      return Sample{.event_s = 0, .host_s = seconds, .batch = batch};
+      executions();
+      return (host_now() - before) / batch;
     };
-    Probe probe{.run = once, .canary = {}, .pause = {}};
+    const auto one_by_one = [&](int batch) {
+      for (int i = 0; i < batch; ++i) prepared.execute();
+    };
+    const auto sample = [&](int batch) {
+      Sample out{.batch = batch};
+      out.host_s = host_s(batch, [&] {
+        if (prepared.device_s)
+          out.event_s = prepared.device_s(batch);
+        else
+          one_by_one(batch);
+      });
+      return out;
+    };
+    rule.use_event = static_cast<bool>(prepared.device_s);
+    record.timer = rule.use_event ? Timer::event : Timer::host;
+    record.timer_reason = rule.use_event ? "" : "there is no device";
+    Probe probe{.run = sample, .canary = {}, .pause = {}};
     Measured samples = measure(probe, rule);
     record_cost(record, plan.cost);
     record_times(record, samples, rule);
     record.call_s = record.time_s;
+    if (rule.use_event) {
+      std::vector<double> calls;
+      for (int i = 0; i < 9; ++i) calls.push_back(host_s(1, [&] { one_by_one(1); }));
+      record.call_s = median(calls);
+    }
     verify();
     row.samples = std::move(samples.samples);
     record.verified = Verified::yes;
@@ -182,8 +200,7 @@ int measure_all(const std::vector<std::string>& arguments,
   const Natives host = natives(options->devices);
   const auto jobs = jobs_for(host.all, options->selection, host.threads);
   if (jobs.empty()) throw Error(Kind::usage, "no baseline does the work of these cases");
-  Measuring rule = rule_of(*options);
-  rule.use_event = false;
+  const Measuring rule = rule_of(*options);
   auto axes = axis_names(all_families());
   axes.emplace_back("threads");
   const Record common = provenance(words, options->selection.seed);

@@ -35,6 +35,8 @@ struct Work {
 struct Prepared {
   std::function<void()> execute;
   std::function<void()> collect = {};  // brings the results to the outputs; empty: they are there
+  // Seconds of one of so many executions back to back, by a device's clock; empty: the host's.
+  std::function<double(int batch)> device_s = {};
 };
 
 struct Native {
@@ -51,7 +53,7 @@ struct Native {
 // Where baselines run, what made them, and which there are.
 struct Natives {
   DeviceInfo device;     // as rows name it; all its limits are set
-  unsigned threads = 1;  // of those that are parallel
+  unsigned threads = 1;  // of those that are parallel; 0: that is no question there
   std::string made_by;   // compilers and libraries with their versions: column build_options
   std::vector<Native> all;
 };

@@ -548,7 +548,7 @@ class Filing {
   void add_native(const Record& r, std::size_t line) {
     if (!r.ok()) return;
     check_times(r, name_, line);
-    set_.natives.push_back({r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), r.cpu, run_of(r)});
+    set_.natives.push_back({r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)});
   }
 
   DeviceResults& device_of(const Record& r) {
@@ -638,8 +638,8 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
 }
 
 bool NativeTime::runs_on(const DeviceResults& other) const {
-  const bool here = device.platform.starts_with(native_platform) && other.type == "cpu" && cpu == other.cpu;
-  return here || device == other;
+  if (!device.platform.starts_with(native_platform)) return device == other;
+  return device.name == other.name || (other.type == "cpu" && device.name == other.cpu);
 }
 
 void ResultsSet::merge(ResultsSet other) {

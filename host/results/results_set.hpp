@@ -31,7 +31,7 @@
 namespace clweave {
 
 inline constexpr const char* several_clocks = "several clocks";
-// The platform of what runs on the host's processor without OpenCL.
+// The platform of what runs without OpenCL.
 inline constexpr std::string_view native_platform = "native";
 
 // A case as all its rows have it. Axes are in the family's order, without those whose cell is empty; their
@@ -214,10 +214,10 @@ struct NativeTime {
   std::string api;
   const CaseName* of = nullptr;
   DeviceKey device;
-  std::string cpu;
   RunTime run;
 
-  // Whether that is the same silicon: the same device, or this machine's processor.
+  // Whether that is the same silicon: the same device by another name of its platform, or its host's
+  // processor.
   bool runs_on(const DeviceResults&) const;
 };
 

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuda: what CUDA and CUB reach on an NVIDIA GPU.
+//
+//   clweave_baseline_cuda --family scan --csv FILE.csv [other options of clweave run]
+//
+// A scan of a higher order is as many scans, one after the other; a tuple is a struct with an operator of its
+// own. The time holds all that a call launches, CUB's own initialisation among it.
+#include <cub/cub.cuh>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "baselines/cuda.hpp"
+#include "baselines/native.hpp"
+#include "families/shared/scanned.hpp"
+
+namespace clweave {
+namespace {
+
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(std::size_t n) { must(cudaMalloc(&at_, n * sizeof(T)), "cudaMalloc"); }
+  explicit OnDevice(std::span<const T> host) : OnDevice(host.size()) {
+    must(cudaMemcpy(at_, host.data(), host.size_bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  ~OnDevice() { cudaFree(at_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  T* get() const { return at_; }
+  void download(std::span<T> to) const {
+    must(cudaMemcpy(to.data(), at_, to.size_bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+
+ private:
+  T* at_ = nullptr;
+};
+
+// Seconds of one of so many launches back to back, between two events.
+double batch_seconds(int batch, const std::function<void()>& launch) {
+  static const auto made = [] {
+    cudaEvent_t event;
+    must(cudaEventCreate(&event), "event");
+    return event;
+  };
+  static cudaEvent_t begin = made(), end = made();
+  must(cudaEventRecord(begin), "record");
+  for (int i = 0; i < batch; ++i) launch();
+  must(cudaEventRecord(end), "record");
+  must(cudaEventSynchronize(end), "synchronize");
+  float ms = 0;
+  must(cudaEventElapsedTime(&ms, begin, end), "elapsed");
+  return 1e-3 * ms / batch;
+}
+
+Prepared launched(const std::function<void()>& launch, const std::function<void()>& collect) {
+  return {[launch] {
+            launch();
+            must(cudaDeviceSynchronize(), "synchronize");
+          },
+          collect, [launch](int batch) { return batch_seconds(batch, launch); }};
+}
+
+Prepared copy(const Work& work) {
+  const auto in = std::make_shared<OnDevice<std::byte>>(work.input<std::byte>());
+  const std::size_t bytes = work.inputs[0].size();
+  const auto out = std::make_shared<OnDevice<std::byte>>(bytes);
+  return launched(
+      [=] {
+        must(cudaMemcpyAsync(out->get(), in->get(), bytes, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
+      },
+      [out, to = work.output<std::byte>()] { out->download(to); });
+}
+
+template <class T>
+Prepared reduction(const Work& work) {
+  const auto in = std::make_shared<OnDevice<T>>(work.input<T>());
+  const auto out = std::make_shared<OnDevice<T>>(1);
+  const auto call = [in, out, n = work.input<T>().size()](void* at, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(at, bytes, in->get(), out->get(), n);
+  };
+  const auto scratch = std::make_shared<Scratch>(call);
+  return launched([=] { must(call(scratch->at, scratch->bytes), "sum"); },
+                  [out, to = work.output<T>()] { out->download(to.first(1)); });
+}
+
+struct Largest {
+  template <class T>
+  __host__ __device__ T operator()(const T& l, const T& r) const {
+    return l < r ? r : l;
+  }
+};
+struct Sum {
+  template <class T>
+  __host__ __device__ T operator()(const T& l, const T& r) const {
+    return l + r;
+  }
+};
+
+template <class T, class Op>
+Prepared scan(const Work& work) {
+  const auto in = std::make_shared<OnDevice<T>>(work.input<T>());
+  const std::size_t n = work.input<T>().size();
+  const auto out = std::make_shared<OnDevice<T>>(n);
+  const bool exclusive = work.at.is("form", "exclusive");
+  const auto call = [=](const T* from, void* at, std::size_t& bytes) {
+    return exclusive ? cub::DeviceScan::ExclusiveScan(at, bytes, from, out->get(), Op(), T{initial_value}, n)
+                     : cub::DeviceScan::InclusiveScan(at, bytes, from, out->get(), Op(), n);
+  };
+  const auto scratch =
+      std::make_shared<Scratch>([&](void* at, std::size_t& bytes) { return call(in->get(), at, bytes); });
+  const std::int64_t order = work.at.number("scan_order");
+  return launched(
+      [=] {
+        for (std::int64_t k = 0; k < order; ++k)
+          must(call(k == 0 ? in->get() : out->get(), scratch->at, scratch->bytes), "scan");
+      },
+      [out, to = work.output<T>()] { out->download(to); });
+}
+
+template <class T, int size>
+struct Tuple {
+  T v[size];
+};
+struct TupleSum {
+  template <class T, int size>
+  __host__ __device__ Tuple<T, size> operator()(const Tuple<T, size>& l, const Tuple<T, size>& r) const {
+    Tuple<T, size> out;
+#pragma unroll
+    for (int k = 0; k < size; ++k) out.v[k] = l.v[k] + r.v[k];
+    return out;
+  }
+};
+
+template <class T, int size>
+Prepared tuples(const Work& work) {
+  using Element = Tuple<T, size>;
+  const auto in = std::make_shared<OnDevice<T>>(work.input<T>());
+  const auto out = std::make_shared<OnDevice<T>>(work.output<T>().size());
+  const std::size_t whole = work.input<T>().size() / size;
+  const auto call = [=](void* at, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveScan(at, bytes, reinterpret_cast<const Element*>(in->get()),
+                                          reinterpret_cast<Element*>(out->get()), TupleSum(), whole);
+  };
+  const auto scratch = std::make_shared<Scratch>(call);
+  return launched([=] { must(call(scratch->at, scratch->bytes), "scan"); },
+                  [out, to = work.output<T>()] { out->download(to); });
+}
+
+template <class T>
+Prepared scan_of(const Work& work) {
+  switch (work.at.number("tuple")) {
+    case 2: return tuples<T, 2>(work);
+    case 4: return tuples<T, 4>(work);
+    case 5: return tuples<T, 5>(work);
+    case 8: return tuples<T, 8>(work);
+    default: return work.at.is("op", "max") ? scan<T, Largest>(work) : scan<T, Sum>(work);
+  }
+}
+
+Prepared scan_of_type(const Work& work) {
+  const std::string& type = work.at.text("type");
+  if (type == "ulong") return scan_of<std::uint64_t>(work);
+  if (type == "long")
+    return work.at.is("op", "max") ? scan<std::int64_t, Largest>(work) : scan_of<std::uint64_t>(work);
+  if (type == "int")
+    return work.at.is("op", "max") ? scan<std::int32_t, Largest>(work) : scan_of<std::uint32_t>(work);
+  return scan_of<std::uint32_t>(work);
+}
+
+bool scans(const Case& at) {
+  const std::int64_t tuple = at.number("tuple");
+  const bool tuples = tuple == 2 || tuple == 4 || tuple == 5 || tuple == 8;
+  if (!at.is("task", "scan") || at.is("type", "float") || at.is("type", "double")) return false;
+  if (tuples)  // whole ones, of order 1
+    return at.is("op", "sum") && at.is("form", "inclusive") && at.number("scan_order") == 1 &&
+           at.number("n") % tuple == 0;
+  return tuple == 1 && (at.is("op", "sum") || at.is("op", "max"));
+}
+
+struct Keeps {
+  int predicate;
+  __host__ __device__ bool operator()(std::uint32_t key) const {
+    return predicate == 0 ? key != 0 : predicate == 1 ? key % 2 == 0 : key < 0x80000000U;
+  }
+};
+
+Prepared compaction(const Work& work) {
+  using T = std::uint32_t;
+  const auto in = std::make_shared<OnDevice<T>>(work.input<T>());
+  const auto n = static_cast<std::int64_t>(work.input<T>().size());
+  const auto out = std::make_shared<OnDevice<T>>(static_cast<std::size_t>(n)),
+             count = std::make_shared<OnDevice<T>>(1);
+  const Keeps keeps{work.at.is("predicate", "non_zero") ? 0 : work.at.is("predicate", "even") ? 1 : 2};
+  const auto call = [=](void* at, std::size_t& bytes) {
+    return cub::DeviceSelect::If(at, bytes, in->get(), out->get(), count->get(), n, keeps);
+  };
+  const auto scratch = std::make_shared<Scratch>(call);
+  return launched([=] { must(call(scratch->at, scratch->bytes), "select"); },
+                  [=, to = work.output<T>(0), said = work.output<T>(1)] {
+                    count->download(said.first(1));
+                    out->download(to.first(said[0]));
+                    said[1] = static_cast<T>(n) - said[0];
+                  });
+}
+
+template <class T>
+__global__ void add_or_subtract(T* __restrict__ c, const T* __restrict__ a, const T* __restrict__ b,
+                                unsigned n, bool by_row) {
+  const unsigned column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (column >= n || row >= n) return;
+  const std::size_t i = std::size_t{row} * n + column;
+  c[i] = (by_row ? row : column) % 2 == 0 ? a[i] + b[i] : a[i] - b[i];
+}
+
+template <class T>
+Prepared divergence(const Work& work) {
+  const auto a = std::make_shared<OnDevice<T>>(work.input<T>(0));
+  const auto b = work.at.is("operands", "ab") ? std::make_shared<OnDevice<T>>(work.input<T>(1)) : a;
+  const auto c = std::make_shared<OnDevice<T>>(work.output<T>().size());
+  const auto n = static_cast<unsigned>(work.at.count("n"));
+  const bool by_row = work.at.is("parity", "row");
+  return launched(
+      [=] {
+        const dim3 group(16, 16), groups((n + 15) / 16, (n + 15) / 16);
+        add_or_subtract<T><<<groups, group>>>(c->get(), a->get(), b->get(), n, by_row);
+        must(cudaGetLastError(), "launch");
+      },
+      [c, to = work.output<T>()] { c->download(to); });
+}
+
+Prepared divergence_of_type(const Work& work) {
+  return work.at.is("type", "double") ? divergence<double>(work) : divergence<float>(work);
+}
+
+Natives natives_on(const std::vector<std::string>& selectors) {
+  if (!selectors.empty()) throw Error(Kind::usage, "--device: CUDA_VISIBLE_DEVICES says which");
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess)
+    throw Error(Kind::no_device, "no CUDA device here");
+  int driver = 0, runtime = 0;
+  must(cudaDriverGetVersion(&driver), "version");
+  must(cudaRuntimeGetVersion(&runtime), "version");
+  DeviceInfo device = processor();
+  device.platform_version =
+      "CUDA " + std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10);
+  device.vendor = "NVIDIA Corporation";
+  device.name = properties.name;
+  device.type = "gpu";
+  device.driver = "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+  device.compute_units = properties.multiProcessorCount;
+  device.memory_bytes = device.usable_bytes = device.max_alloc_bytes =
+      static_cast<std::int64_t>(properties.totalGlobalMem);
+  const auto words = [](const Case& at) {
+    return at.is("op", "sum") && (at.is("type", "uint") || at.is("type", "int"));
+  };
+  const auto always = [](const Case&) { return true; };
+  const auto keys = [](const Case& at) { return at.is("type", "uint") && at.is("output", "key"); };
+  const auto floats = [](const Case& at) { return at.is("type", "float") || at.is("type", "double"); };
+  const std::string made_by = "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
+                              std::to_string(__CUDACC_VER_MINOR__) + ", CUB " +
+                              std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION);
+  return {device,
+          0,
+          made_by,
+          {{"cuda", "copy", "cudaMemcpy", "kernel=no_loop width=1", {"type", "n"}, always, copy},
+           {"cuda",
+            "reduction",
+            "cub_sum",
+            "kernel=atomic",
+            {"type", "op", "n"},
+            words,
+            reduction<std::uint32_t>},
+           {"cuda",
+            "scan",
+            "cub_scan",
+            "kernel=lookback",
+            {"type", "op", "form", "task", "scan_order", "tuple", "n"},
+            scans,
+            scan_of_type},
+           {"cuda",
+            "compaction",
+            "cub_select",
+            "kernel=spataro",
+            {"type", "predicate", "kept", "pattern", "output", "n"},
+            keys,
+            compaction},
+           {"cuda",
+            "divergence",
+            "add_or_subtract",
+            "kernel=grid group=16x16",
+            {"type", "parity", "operands", "n"},
+            floats,
+            divergence_of_type}}};
+}
+
+}  // namespace
+}  // namespace clweave
+
+int main(int argc, char** argv) { return clweave::native_main({argv + 1, argv + argc}, clweave::natives_on); }
