@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# chosen: which of the committed files speak for their devices; for scripts/results and tests/golden/check
+
+# newest KIND DEVICE..: of every device that has such a file, its newest
+newest() {
+  local kind=$1 device
+  shift
+  for device in "$@"; do
+    find "$device" -maxdepth 1 -name "*-$kind.csv" | sort | tail -1
+  done
+}
+# of_claims DEVICE..: what decides claims on them
+of_claims() {
+  local device
+  for device in "$@"; do
+    newest claims "$device"
+    find "$device" -maxdepth 1 -name '*-paper.csv' -o -maxdepth 1 -name '*-copy-warp-stride.csv' | sort
+  done
+}
