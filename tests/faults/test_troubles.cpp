@@ -47,8 +47,10 @@ class Troubles : public testing::Test {
     trial_.start(
         {"run", "--preset", "smoke", "--no-ceiling", "--timeout", "60", "--family", family, "--csv", csv});
     const Ended ended = trial_.finish(1200);
-    EXPECT_EQ(ended.code, 0) << ended.err;
-    for (const auto& record : read_results(csv).cases) known[record.case_id] = record.status;
+    for (const auto& record : read_results(csv).cases) {
+      EXPECT_TRUE(!record.failed() || record.status == Status::implausible) << ended.err;
+      known[record.case_id] = record.status;
+    }
     return known;
   }
 
@@ -157,8 +159,10 @@ class Troubles : public testing::Test {
     for (const auto& record : results.cases) {
       const bool twice =
           record.status == Status::crashed && record.reason.find("ended twice") != std::string::npos;
-      const bool noise = record.status == Status::implausible;  // of a busy machine
-      EXPECT_TRUE(record.status == calm(family_).at(record.case_id) || twice || noise)
+      const Status undisturbed = calm(family_).at(record.case_id);
+      // Of a busy machine, then or now.
+      const bool noise = record.status == Status::implausible || undisturbed == Status::implausible;
+      EXPECT_TRUE(record.status == undisturbed || twice || noise)
           << record.case_id << " " << record.status << ": " << record.reason;
     }
     for (const char* rest : {".running", ".running.new", ".new"})
