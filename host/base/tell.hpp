@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/terminal.hpp"
+
 namespace clweave {
 
 // As fmt::print(stderr), whose failure would end a run: a closed or full stderr costs the message alone.
 template <class... Args>
 void tell(fmt::format_string<Args...> text, Args&&... args) {
-  const std::string line = fmt::format(text, std::forward<Args>(args)...);
+  const Screen screen{.live = false, .colour = true, .ascii = false, .width = 0};
+  const std::string line = shown(fmt::format(text, std::forward<Args>(args)...), screen);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

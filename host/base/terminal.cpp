@@ -105,6 +105,11 @@ std::size_t columns_of(const Unit& unit) {
 
 constexpr std::array style_codes = {1, 2, 31, 32, 33, 36};
 
+// Marks that make what stands behind them run the other way.
+bool turns_text(wchar_t code) {
+  return (code >= L'\x202A' && code <= L'\x202E') || (code >= L'\x2066' && code <= L'\x2069');
+}
+
 bool is_ours(std::string_view escape) {
   return escape == "\x1b[0m" ||
          std::ranges::any_of(style_codes, [&](int code) { return escape == fmt::format("\x1b[{}m", code); });
@@ -173,7 +178,7 @@ std::string shown(std::string_view text, const Screen& screen) {
       out += '\n';
     } else if (unit.code < L' ') {
       out += unit.text == "\x1b" ? '?' : ' ';
-    } else if (unit.columns < 0 || unit.code == L'\xFFFD') {
+    } else if (unit.columns < 0 || unit.code == L'\xFFFD' || turns_text(unit.code)) {
       out += '?';
     } else {
       out += screen.ascii && unit.text.size() > 1 ? ascii_of(unit.text) : unit.text;
