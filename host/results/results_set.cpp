@@ -115,16 +115,34 @@ std::int64_t units_of(const CaseName& name, const RunTime& run) {
   return per_unit > 0 && items % per_unit == 0 ? items / per_unit : 0;
 }
 
-// A time that is none makes every number after it wrong.
+// A time that is none makes every number after it wrong, and so does one of which no ratio is a number.
+constexpr double least_s = 1e-15, most_s = 1e12;
+
 void check_times(const Record& r, const std::string& file, std::size_t line) {
   if (!r.ok()) return;
   for (const auto& column : columns()) {
     const auto* member = std::get_if<Number Record::*>(&column.member);
     if (member == nullptr || column.unit != "s" || column.name == "sd_s") continue;
     const Number& value = r.**member;
-    if (value && !(*value > 0))
+    if (value && !(*value >= least_s && *value <= most_s))
       throw Error(Kind::io,
                   fmt::format("{}:{}: column {}: {} s is no time", file, line, column.name, *value));
+  }
+}
+
+// A word where a number is meant cannot be answered for.
+void check_axes(const CaseName& name, const std::vector<Family>& families, const std::string& file,
+                std::size_t line) {
+  const auto family = std::ranges::find(families, name.family, &Family::name);
+  if (family == families.end()) return;
+  const auto is_word = [](const Value& value) { return std::holds_alternative<std::string>(value); };
+  for (const auto& [title, value] : name.axes) {
+    const Axis* axis = family->axis(*title);
+    const bool of_numbers =
+        axis != nullptr && axis->takes.of != Takes::Of::shapes && std::ranges::none_of(axis->values, is_word);
+    if (of_numbers && is_word(*value))
+      throw Error(Kind::io,
+                  fmt::format("{}:{}: column {}: '{}' is no number", file, line, *title, text_of(*value)));
   }
 }
 
@@ -519,7 +537,10 @@ class Filing {
     tuning_ = tuning_ || r.command.starts_with("[\"tune\"");
     check_times(r, name_, line);
     CaseTimes& at = device.case_of(set_.names.front()->of(r, families_), !r.tuned.empty());
-    if (at.rows == 0) at.derived = set_.names.front()->derived_of(r, families_);
+    if (at.rows == 0) {
+      check_axes(*at.name, families_, name_, line);
+      at.derived = set_.names.front()->derived_of(r, families_);
+    }
     RunTime run = run_of(r);
     run.file = file_;
     run.run = run_number(r);

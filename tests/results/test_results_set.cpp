@@ -121,12 +121,31 @@ TEST(Reader, RefusesARowThatIsThereTwice) {
             "x.csv:3: a second row of run 1 of loom/kernel=grid");
 }
 
+TEST(Reader, RefusesAWordWhereANumberIsMeant) {
+  const std::vector<Family> families = {
+      {.name = "loom",
+       .question = "?",
+       .axes = {{.name = "n", .meaning = "", .values = {64}, .takes = whole(1, 64)}}}};
+  const auto read = [&](const char* n) {
+    return complaint_of(
+        [&] {
+          ResultsSet().add(csv_of({row({{"n", n}}, 1)}), "x.csv", "", "", families);
+        },
+        Kind::io);
+  };
+  EXPECT_EQ(read("64"), "accepted");
+  EXPECT_EQ(read("many"), "x.csv:2: column n: 'many' is no number");
+}
+
 TEST(Reader, RefusesATimeThatIsNoneByLineAndColumn) {
   Record zero = row({{"kernel", "row"}}, 0), negative = row({{"kernel", "row"}}, 1);
   negative.wall_s = -1;
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})),
             "x.csv:3: column time_s: 0 s is no time");
   EXPECT_EQ(complaint(csv_of({negative})), "x.csv:2: column wall_s: -1 s is no time");
+  // Of these no ratio is a number.
+  for (const double s : {1e-320, 1e308})
+    EXPECT_THAT(complaint(csv_of({row({{"kernel", "row"}}, s)})), HasSubstr("is no time")) << s;
   EXPECT_EQ(complaint(csv_of({bad(zero, "timeout")})), "accepted") << "what failed has no time";
 }
 
