@@ -26,8 +26,8 @@ int exit_code(Kind kind) {
   }
 }
 
-// A file that takes the number of a closed stdin, stdout or stderr would get what is meant for people. What is
-// written to a closed output is lost as it is on a full one, and fails as there.
+// A file that takes the number of a closed stdin, stdout or stderr would get what is meant for people. What
+// is written to a closed output is lost as it is on a full one, and fails as there.
 void open_standard_files() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDONLY);  // takes the lowest number
@@ -55,7 +55,8 @@ int code_of(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   open_standard_files();
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that has left comes back as an error, and costs no row
+  // A reader that has left and a file that may not grow come back as errors, and cost no row.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int code = code_of(argc, argv);
   if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
   tell("clweave: cannot write stdout: {}\n", std::generic_category().message(errno));

@@ -233,9 +233,8 @@ CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
     if (error) fail("create the folder of", path_, error.value());
   }
   const int access = mode == Mode::append ? O_RDWR : mode == Mode::truncate ? O_WRONLY | O_TRUNC : O_WRONLY;
-  do {
-    fd_ = ::open(path_.c_str(), access | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  } while (fd_ < 0 && errno == EINTR);
+  // Interrupted, it is not tried again: a pipe that nobody reads would wait for ever.
+  fd_ = ::open(path_.c_str(), access | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ < 0) fail("open", path_, errno);
   struct stat status = {};
   fstat(fd_, &status);

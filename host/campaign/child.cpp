@@ -85,7 +85,7 @@ Child::Child(const std::vector<std::string>& arguments, const std::vector<std::s
   sigset_t defaults, none;
   sigemptyset(&none);
   sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) sigaddset(&defaults, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGXFSZ}) sigaddset(&defaults, signal);
   posix_spawnattr_setsigdefault(&how, &defaults);
   posix_spawnattr_setsigmask(&how, &none);
   posix_spawnattr_setpgroup(&how, 0);

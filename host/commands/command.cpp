@@ -109,12 +109,16 @@ void add_formats(CLI::App& command, std::string& format) {
 }
 
 void add_families(CLI::App& command, std::vector<std::string>& families, const std::string& meaning) {
-  command.add_option("--family", families, meaning)->delimiter(',')->type_name("NAME,..");
+  command.add_option("--family", families, meaning)
+      ->delimiter(',')
+      ->allow_extra_args(false)  // the next word may be a file
+      ->type_name("NAME,..");
 }
 
 void add_claims(CLI::App& command, std::vector<std::string>& ids, std::string& file) {
   command.add_option("--claim", ids, "Only these claims, e.g. 000-b; may be given again [all]")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("ID,..");
   command.add_option("--claims-file", file, "Read the claims from here instead of the built-in ones")
       ->type_name("FILE")

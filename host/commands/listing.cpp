@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/quantity.hpp"
 #include "base/table.hpp"
@@ -138,7 +139,7 @@ Report families_report(const std::vector<Family>& families) {
   return out;
 }
 
-Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
+Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bool refines) {
   Report out;
   Table table({{"case", Align::left, Give::wrap},
                {"launches", Align::left, Give::cut, 1},
@@ -147,7 +148,9 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
   out.columns({"case_id", "memory_bytes", "time_s", "launches", "unsupported"});
   double seconds = 0;
   std::uint64_t most_bytes = 0;
+  std::set<std::string> refining;
   for (const auto& job : jobs) {
+    if (refines && job.family->refine) refining.insert(job.family->name);
     try {
       const Plan plan = plan_of(*job.family, job.at, device);
       std::vector<std::string> launches;
@@ -179,6 +182,9 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device) {
   out.table(std::move(table));
   out.line(fmt::format("{} cases on {}, at most {} of device memory, roughly {}", jobs.size(), device.name,
                        bytes_text(static_cast<double>(most_bytes)), seconds_text(seconds)));
+  if (!refining.empty())
+    out.line(fmt::format("and what turns out to be worth measuring besides: {} may ask for more cases",
+                         fmt::join(refining, ", ")));
   return out;
 }
 

@@ -12,6 +12,7 @@ Report devices_report(const std::vector<DeviceInfo>&);
 Report families_report(const std::vector<Family>&);
 
 // One line per job with launch shapes, memory and time estimates on this device, and the totals.
-Report dry_run_report(const std::vector<Job>&, const DeviceInfo&);
+// `refines`: families may ask for more cases than these.
+Report dry_run_report(const std::vector<Job>&, const DeviceInfo&, bool refines);
 
 }  // namespace clweave

@@ -72,10 +72,18 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
   return chosen;
 }
 
-bool names_stdout(const std::string& path) {
-  struct stat there = {}, out = {};
-  return !path.empty() && stat(path.c_str(), &there) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
-         !S_ISCHR(out.st_mode) && there.st_ino == out.st_ino && there.st_dev == out.st_dev;
+std::string rows_path(const std::string& path) {
+  struct stat there = {};
+  if (path.empty() || stat(path.c_str(), &there) != 0) return path;
+  const auto is = [&](int fd) {
+    struct stat open = {};
+    return fstat(fd, &open) == 0 && !S_ISCHR(open.st_mode) && there.st_ino == open.st_ino &&
+           there.st_dev == open.st_dev;
+  };
+  if (is(STDOUT_FILENO)) return "-";
+  if (S_ISREG(there.st_mode) && is(STDERR_FILENO))
+    throw Error(Kind::usage, path + " is where stderr goes: choose another --csv");
+  return path;
 }
 
 std::vector<std::string> default_paths(const std::vector<DeviceInfo>& devices, const std::string& suffix) {

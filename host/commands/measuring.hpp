@@ -20,8 +20,9 @@ std::unique_ptr<Runner> runner_of(const Options&, std::function<void()> tick);
 // after an interrupt. Throws `no_device` with the list of those there are.
 std::vector<DeviceInfo> chosen_devices(Runner&, const std::vector<std::string>& selectors);
 
-// Whether a path is another name of stdout, such as /dev/stdout.
-bool names_stdout(const std::string& path);
+// Where the rows go: "-" for any other name of stdout, such as /dev/stdout. `usage` for the file that stderr
+// goes to: each would write over the other.
+std::string rows_path(const std::string& path);
 
 // results/<device>/<UTC time><suffix>.csv for each; equal devices get a number.
 std::vector<std::string> default_paths(const std::vector<DeviceInfo>&, const std::string& suffix);

@@ -12,9 +12,12 @@
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/tell.hpp"
 
 namespace clweave {
+
+namespace fs = std::filesystem;
 
 void tell_notes(const std::vector<std::string>& notes) {
   for (const auto& note : notes) tell("note: {}\n", note);
@@ -32,17 +35,28 @@ const ResultsSet& read_with_notes(const std::vector<std::string>& files,
   return out;
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  const std::filesystem::path whole = path;
-  std::error_code ignored;
-  if (whole.has_parent_path()) std::filesystem::create_directories(whole.parent_path(), ignored);
-  const std::string part = path + ".part";
+void check_drawing(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return;
+  std::ifstream there(path, std::ios::binary);
+  if (const int first = there.get(); there && first != '<')
+    throw Error(Kind::usage, path + " holds something else than a page or a picture: choose another name");
+}
+
+void write_drawing(const std::string& path, const std::string& text) {
+  check_drawing(path);
+  std::error_code none;
+  const fs::path whole = behind_links(path);
+  // What is no ordinary file, such as /dev/stdout, is never replaced.
+  const bool in_place = fs::exists(whole, none) && !fs::is_regular_file(whole, none);
+  if (whole.has_parent_path()) fs::create_directories(whole.parent_path(), none);
+  const fs::path part = in_place ? whole : fs::path(whole.string() + ".part");
   std::ofstream file(part, std::ios::binary);
   file << text;
   file.close();
-  if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
+  if (file && (in_place || std::rename(part.c_str(), whole.c_str()) == 0)) return;
   const std::string why = std::strerror(errno);
-  std::filesystem::remove(part, ignored);
+  if (!in_place) fs::remove(part, none);
   throw Error(Kind::io, fmt::format("cannot write {}: {}", path, why));
 }
 

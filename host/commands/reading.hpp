@@ -15,7 +15,11 @@ void tell_notes(const std::vector<std::string>&);
 // takes a second, for nothing.
 const ResultsSet& read_with_notes(const std::vector<std::string>& files, const std::vector<Family>&);
 
-// The whole file or nothing of it: a full disk leaves no half of it. Makes its folder. Throws `io`.
-void write_file(const std::string& path, const std::string& text);
+// A page or a picture: the whole file or nothing of it, so that a full disk leaves no half of it. Makes its
+// folder. Throws `io`, and as check_drawing.
+void write_drawing(const std::string& path, const std::string& text);
+
+// `usage` for a file that would be lost: it holds neither.
+void check_drawing(const std::string& path);
 
 }  // namespace clweave

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "answers/html_report.hpp"
@@ -32,6 +33,15 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
 
 }  // namespace
 
+std::string page_path(const std::string& asked, const std::string& rows) {
+  const std::filesystem::path page =
+      asked.empty() ? std::filesystem::path(rows).replace_extension(".html") : std::filesystem::path(asked);
+  if (page.lexically_normal() == std::filesystem::path(rows).lexically_normal())
+    throw Error(Kind::usage, rows + " is to hold the rows: choose another name for the page");
+  check_drawing(page.string());
+  return page.string();
+}
+
 void write_report(const ReportOptions& options) {
   const auto& families = all_families();
   std::optional<Regression> regression;
@@ -51,7 +61,7 @@ void write_report(const ReportOptions& options) {
                              .origins = origins_of(files),
                              .regression = regression ? &*regression : nullptr,
                              .command = command + " -o " + options.out});
-  write_file(options.out, html_of(page));
+  write_drawing(options.out, html_of(page));
   tell("clweave: report: {}\n", options.out);
 }
 

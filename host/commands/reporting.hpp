@@ -12,7 +12,10 @@ struct ReportOptions {
   std::string out;
 };
 
-// Throws as read_results, and `io` where the page cannot be written.
+// Where the page of a run goes: `asked`, or beside its first file. `usage` where rows would be lost by it.
+std::string page_path(const std::string& asked, const std::string& rows);
+
+// Throws as read_results and write_drawing.
 void write_report(const ReportOptions&);
 
 }  // namespace clweave

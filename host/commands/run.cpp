@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -100,20 +99,20 @@ int run(Options options, const std::vector<std::string>& arguments) {
     command = words.get<std::vector<std::string>>();
     auto again = parse_options(command);
     if (!again || std::ranges::find(command, "tune") != command.end())
-      throw Error(Kind::usage,
-                  fmt::format("{} is not of clweave run and cannot go on: type clweave {} --csv {} "
-                              "--overwrite",
-                              options.resume, fmt::join(command, " "), options.resume));
+      throw Error(Kind::usage, fmt::format("{} is not of clweave run and cannot go on; start again what made "
+                                           "it: clweave {}",
+                                           options.resume, fmt::join(command, " ")));
     own_file = again->csv.empty();
     again->csv = options.resume;
     again->dry_run = options.dry_run;
     if (options.report) again->report = options.report;
     options = *again;
   }
-  if (names_stdout(options.csv)) options.csv = "-";
+  options.csv = rows_path(options.csv);
+  const bool replays = !options.replay.empty();
   std::vector<Job> common_jobs;
   std::vector<Claim> claims;  // whose cases depend on the device
-  if (!options.replay.empty()) {
+  if (replays) {
     Replay replay = replay_of(options, families);
     common_jobs.push_back(std::move(replay.job));
     replay.options.report = options.report;
@@ -132,8 +131,11 @@ int run(Options options, const std::vector<std::string>& arguments) {
   });
   auto devices = chosen_devices(*runner, options.devices);
   if (interrupts() != 0) return interrupted;
+  const Selection& chosen = options.selection;
+  const bool refines = !replays && claims.empty() && chosen.preset != "smoke" && chosen.set.empty() &&
+                       chosen.where.empty() && chosen.filter.empty();
   if (options.dry_run) {
-    for (const auto& device : devices) print(dry_run_report(jobs_of(device), device));
+    for (const auto& device : devices) print(dry_run_report(jobs_of(device), device, refines));
     return fine;
   }
   if (left) keep_devices_of(*left, options.csv, own_file, devices);
@@ -145,9 +147,9 @@ int run(Options options, const std::vector<std::string>& arguments) {
   std::shared_ptr<ResultsFile> common_file;
   std::vector<std::string> files;
   const auto paths = default_paths(devices, "");
-  const Selection& chosen = options.selection;
-  const bool refines = options.replay.empty() && claims.empty() && chosen.preset != "smoke" &&
-                       chosen.set.empty() && chosen.where.empty() && chosen.filter.empty();
+  const std::string page = options.report && options.csv != "-"
+                               ? page_path(*options.report, options.csv.empty() ? paths.front() : options.csv)
+                               : "";  // asked for now, not after hours
   std::optional<TunedStore> store;
   if (options.tuned) store.emplace(options.store.empty() ? default_store_path() : options.store);
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -191,13 +193,10 @@ int run(Options options, const std::vector<std::string>& arguments) {
     // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
     if (error.kind != Kind::closed && !stdout_is_csv) throw;
   }
-  if (options.report && files.front() != "-") {
-    std::string page = *options.report;
-    if (page.empty()) page = std::filesystem::path(files.front()).replace_extension(".html").string();
+  if (!page.empty())
     write_report({.files = files, .against = {}, .out = page});
-  } else if (options.report) {
+  else if (options.report)
     tell("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
-  }
   return code;
 }
 

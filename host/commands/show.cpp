@@ -69,7 +69,7 @@ int show(const Options& options) {
   const auto& families = all_families();
   const ResultsSet& set = read_with_notes(options.files, families);
   if (!options.svg.empty()) {
-    write_file(options.svg, picture(options, set, families));
+    write_drawing(options.svg, picture(options, set, families));
     return fine;
   }
   if (!options.chart.empty()) throw Error(Kind::usage, "--chart is for pictures: add --plot FILE.svg");
@@ -95,11 +95,13 @@ Command show(CLI::App& app) {
   add_families(*command, options->choice.families, "Only these families [all]");
   command->add_option("--rows", options->choice.rows, "Axes down the table, or device [the family's own]")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("AXIS,..");
   command
       ->add_option("--columns", options->choice.columns,
                    "Axes across the table, or device [the family's own]")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("AXIS,..");
   std::vector<std::string> names;
   for (const auto& quantity : shown_quantities()) names.emplace_back(quantity.name);

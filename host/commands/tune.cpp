@@ -36,7 +36,7 @@ int tune(Options options, const std::vector<std::string>& arguments) {
   const auto paths = default_paths(devices, "-tune");
   TunedStore store(options.store.empty() ? default_store_path() : options.store);
   store.try_write();  // now, not after an hour of search
-  if (names_stdout(options.csv)) options.csv = "-";
+  options.csv = rows_path(options.csv);
   const bool stdout_is_csv = options.csv == "-";
   const int people = stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO;
   std::vector<Job> ceilings;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/version.hpp"
 
 namespace clweave {
@@ -49,6 +50,22 @@ void cut_samples(const std::string& path, std::size_t rows) {
   }
   in.close();
   if (keep < fs::file_size(path)) fs::resize_file(path, keep);
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  std::getline(in, line);
+  return line + "\n";
+}
+
+// Whether a file is empty or holds samples, and those of these rows: X and X.csv have the same.
+bool are_of(const std::string& rows, const std::string& samples) {
+  const std::string other = rows.ends_with(".csv") ? rows.substr(0, rows.size() - 4) : rows + ".csv";
+  const bool shared = samples_path(other) == samples && fs::is_regular_file(other) &&
+                      first_line(other).starts_with(columns().front().name + ",");
+  return fs::is_regular_file(samples) &&
+         (fs::file_size(samples) == 0 || (!shared && first_line(samples) == csv_line(sample_header)));
 }
 
 // The note beside a file that is being written.
@@ -135,10 +152,15 @@ std::string row_key(const Record& record) {
                      record.driver, record.run.value_or(0), record.case_id);
 }
 
-ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, Origin origin, bool overwrite)
-    : path_(std::move(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
+ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes, Origin origin,
+                         bool overwrite)
+    : path_(behind_links(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
   if (path_.ends_with(".samples.csv"))
     throw Error(Kind::usage, path_ + ": the samples of other rows have such names: choose another");
+  // Those of rows that are gone may go, but nothing else.
+  if (const std::string samples = samples_path(path_);
+      path_ != "-" && fs::exists(samples) && !are_of(path_, samples))
+    throw Error(Kind::usage, samples + " is in the way of this run's samples: choose another --csv");
   if (path_ != "-") lock_ = std::make_shared<FileLock>(path_);
   rows_ = std::make_unique<CsvWriter>(path_, overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
   if (path_ != "-" && !lock_->held()) *lock_ = FileLock(path_);
@@ -151,7 +173,8 @@ ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, Origin
   open_samples(false);
 }
 
-Unfinished ResultsFile::read(const std::string& path, const std::vector<std::string>& axes) {
+Unfinished ResultsFile::read(const std::string& name, const std::vector<std::string>& axes) {
+  const std::string path = behind_links(name);
   Unfinished out;
   out.lock = std::make_shared<FileLock>(path);
   read_note(path, out);
@@ -191,9 +214,9 @@ Unfinished ResultsFile::read(const std::string& path, const std::vector<std::str
   return out;
 }
 
-ResultsFile::ResultsFile(std::string path, std::vector<std::string> axes, Origin origin,
+ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes, Origin origin,
                          const Unfinished& left)
-    : path_(std::move(path)),
+    : path_(behind_links(path)),
       axes_(std::move(axes)),
       origin_(std::move(origin)),
       lock_(left.lock),
@@ -214,13 +237,6 @@ ResultsFile::~ResultsFile() {
 
 void ResultsFile::open_samples(bool append) {
   const std::string path = samples_path(path_);
-  // Those of rows that are gone may go, but nothing else.
-  if (std::ifstream in(path); !append && in.peek() != std::ifstream::traits_type::eof()) {
-    std::string first;
-    std::getline(in, first);
-    if (first + "\n" != csv_line(sample_header))
-      throw Error(Kind::usage, path + " is in the way of this run's samples: choose another --csv");
-  }
   samples_ = std::make_unique<CsvWriter>(path, append ? CsvWriter::Mode::append : CsvWriter::Mode::truncate);
   samples_->watch();
   if (samples_->empty() || !append) samples_->write(sample_header);

@@ -42,15 +42,15 @@ class ResultsFile {
  public:
   // A new pair of files; "-" writes the rows to stdout and no samples, and so does a path that is no ordinary
   // file. Throws as CsvWriter does, and `usage` when another process writes it, for a name that samples have,
-  // and for samples that are in the way and none of clweave's. `overwrite`: what was there goes.
-  ResultsFile(std::string path, std::vector<std::string> axes, Origin, bool overwrite = false);
+  // and for what is in the way of its samples, be it those of other rows. `overwrite`: what was there goes.
+  ResultsFile(const std::string& path, std::vector<std::string> axes, Origin, bool overwrite = false);
 
   // The pair as it was left; nobody else may write it as long as the value lives. `io` when it is no results
   // file; `usage`, with what differs and what to type, when it cannot go on: the rows of another version, or
   // columns that are not today's.
   static Unfinished read(const std::string& path, const std::vector<std::string>& axes);
   // Goes on behind its last whole row.
-  ResultsFile(std::string path, std::vector<std::string> axes, Origin, const Unfinished&);
+  ResultsFile(const std::string& path, std::vector<std::string> axes, Origin, const Unfinished&);
 
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;

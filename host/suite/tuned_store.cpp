@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/path.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -140,7 +141,7 @@ void TunedStore::try_write() {
 
 void TunedStore::save() const {
   std::error_code error;
-  const fs::path path = fs::absolute(path_);
+  const fs::path path = fs::absolute(behind_links(path_));
   fs::create_directories(path.parent_path(), error);
   const fs::path fresh = fmt::format("{}.{}", path.string(), getpid());
   std::ofstream out(fresh);

@@ -3,7 +3,9 @@
 // without a process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +23,8 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 class CampaignTest : public testing::Test {
  protected:
@@ -390,6 +394,36 @@ TEST_F(CampaignTest, SamplesReplaceNothingElse) {
   std::ofstream(samples_path(path())) << "mine\n";
   EXPECT_THROW(ResultsFile(path(), axes(), origin()), Error);
   EXPECT_EQ(read_text(samples_path(path())), "mine\n");
+  fs::remove(samples_path(path()));
+  ASSERT_EQ(mkfifo(samples_path(path()).c_str(), 0600), 0);
+  EXPECT_THROW(ResultsFile(path(), axes(), origin()), Error);
+  fs::remove(samples_path(path()));
+  EXPECT_FALSE(fs::exists(path())) << "what was refused began nothing";
+}
+
+// rows and rows.csv have one name for their samples.
+TEST_F(CampaignTest, SamplesAreOfOneFile) {
+  ResultsFile(path(), axes(), origin()).finish();
+  const std::string twin = path().substr(0, path().size() - 4);
+  ASSERT_EQ(samples_path(twin), samples_path(path()));
+  EXPECT_THROW(ResultsFile(twin, axes(), origin()), Error);
+  EXPECT_FALSE(fs::exists(twin));
+  std::ofstream(twin) << "a program\n";
+  ResultsFile(path(), axes(), origin(), true).finish();
+}
+
+// What is done to a file by another name is done to the file.
+TEST_F(CampaignTest, ALinkIsTheFileItself) {
+  runner_.fails(toy("b"), Kind::device_lost, "not run: gone");
+  run({toy("a"), toy("b")});
+  const std::string link = folder_.of("link.csv");
+  fs::create_symlink("rows.csv", link);
+  const Unfinished left = ResultsFile::read(link, axes());
+  EXPECT_THAT(left.records, SizeIs(1));
+  { const ResultsFile file(link, axes(), origin(), left); }
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024"));
+  EXPECT_FALSE(fs::exists(samples_path(link)));
 }
 
 // ---- Searches --------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <iterator>
@@ -429,6 +430,11 @@ TEST_F(Cli, DryRunRunsNothing) {
 
   // Without --csv neither.
   EXPECT_EQ(run_inside(tiny + Strings{"--dry-run"}).code, 0);
+
+  // Families that may ask for more are named where they would be asked.
+  const Strings quick = {"run", "--preset", "quick", "--family", "cache,divergence", "--dry-run"};
+  EXPECT_THAT(run(quick).out, HasSubstr("besides: cache may ask for more cases"));
+  EXPECT_THAT(run(quick + Strings{"--set", "n=33"}).out, Not(HasSubstr("may ask")));
   EXPECT_FALSE(fs::exists(folder() / "results"));
 }
 
@@ -746,6 +752,65 @@ TEST_F(Cli, AFileThatTakesNothingEndsInFive) {
                  "sh");
     EXPECT_EQ(trial_.finish().code, 5) << lost;
   }
+}
+
+// A page or a picture takes the place of its like alone.
+TEST_F(Cli, ADrawingReplacesNoRows) {
+  ASSERT_EQ(run(tiny + Strings{"--csv", csv()}).code, 0);
+  const std::string samples = csv().substr(0, csv().size() - 4) + ".samples.csv", rows = content_of(csv()),
+                    page = (folder() / "page.html").string();
+  const std::string of_samples = content_of(samples);
+  for (const auto& path : {csv(), samples}) {
+    const Ended ended = run({"report", csv(), "-o", path});
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("choose another name"));
+  }
+  // Said before anything is measured, and nothing is begun.
+  const fs::path fresh = folder() / "fresh.html";
+  for (const Strings& words :
+       {Strings{"--csv", fresh.string(), "--report"}, Strings{"--csv", fresh.string(), "--report", csv()}}) {
+    const Ended ended = run(tiny + words);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_FALSE(fs::exists(fresh));
+  }
+  EXPECT_EQ(content_of(csv()), rows);
+  EXPECT_EQ(content_of(samples), of_samples);
+  // What is no ordinary file stays what it is, and so does a link.
+  fs::create_symlink("page.html", folder() / "link.html");
+  for (int times = 0; times < 2; ++times)
+    EXPECT_EQ(run({"report", csv(), "-o", (folder() / "link.html").string()}).code, 0);
+  EXPECT_TRUE(fs::is_symlink(folder() / "link.html"));
+  EXPECT_THAT(content_of(page), StartsWith("<!doctype html>"));
+  const std::string fifo = (folder() / "fifo").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  trial_.start({"-c", "cat \"$2\" & \"$0\" report \"$1\" -o \"$2\"; wait", CLWEAVE_BINARY, csv(), fifo},
+               "sh");
+  EXPECT_THAT(trial_.finish().out, StartsWith("<!doctype html>"));
+  EXPECT_TRUE(fs::is_fifo(fifo));
+}
+
+TEST_F(Cli, RowsAndMessagesHaveFilesOfTheirOwn) {
+  trial_.start(
+      Strings{"-c", "exec \"$0\" \"$@\" 2> '" + csv() + "'", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
+      "sh");
+  EXPECT_EQ(trial_.finish().code, 2);
+  EXPECT_THAT(content_of(csv()), HasSubstr("is where stderr goes"));
+}
+
+// Messages name files and quote what they hold.
+TEST_F(Cli, NoMessageCarriesControlCharacters) {
+  const Ended ended = run({"show", (folder() / "no\x1b]0;title\x07\x1b[2J\xE2\x80\xAEsuch.csv").string()});
+  EXPECT_EQ(ended.code, 2);
+  for (const char* sign : {"\x1b", "\x07", "\xE2\x80\xAE"}) EXPECT_THAT(ended.err, Not(HasSubstr(sign)));
+}
+
+TEST_F(Cli, AFileThatMayNotGrowEndsInFive) {
+  trial_.start({"run", "--preset", "quick", "--family", "lanes", "--no-ceiling", "--csv", csv()});
+  ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 2; })) << trial_.err();
+  trial_.limit(RLIMIT_FSIZE, fs::file_size(csv()) + 100);
+  const Ended ended = trial_.finish();
+  EXPECT_EQ(ended.code, 5) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("File too large"));
 }
 
 TEST_F(Cli, AnotherNameOfStdoutIsStdout) {

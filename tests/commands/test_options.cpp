@@ -43,3 +43,19 @@ TEST(MeasuringOptions, ASeedIsNotClamped) {
   EXPECT_THROW(parse_options({"run", "--seed", "18446744073709551616"}), Error);
   EXPECT_THROW(parse_options({"run", "--seed", "-1"}), Error);
 }
+
+// A list ends with its word: what follows is a file.
+TEST(ListOptions, SwallowNoFile) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"claims", "--claim", "000-a,000-b", "/dev/null"},
+        {"claims", "--claim", "000-a", "--claim", "000-b", "/dev/null"},
+        {"show", "--family", "lanes,copy", "/dev/null"},
+        {"show", "--rows", "n", "--columns", "paths", "/dev/null"}}) {
+    try {
+      run_command(words);
+      ADD_FAILURE() << "an empty file is no results";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind, Kind::io) << error.what();
+    }
+  }
+}
