@@ -27,10 +27,10 @@ struct Timed {
   std::size_t index = 0;  // into a Clock
 
   const std::string& family() const { return name->family; }
-  const Value* axis(std::string_view) const;         // null: it has none
-  std::string cell(std::string_view axis) const;     // as text; empty: it has none
-  std::int64_t number(std::string_view axis) const;  // 0: it is none
-  bool is(std::string_view axis, std::string_view word) const;
+  const Value* axis(std::string_view) const;           // null: it has none
+  std::string cell(std::string_view wanted) const;     // as text; empty: it has none
+  std::int64_t number(std::string_view wanted) const;  // 0: it is none
+  bool is(std::string_view wanted, std::string_view word) const;
 };
 
 using Picked = std::vector<const Timed*>;

@@ -394,6 +394,21 @@ Points points_of(const std::vector<const DeviceResults*>& devices, const Family&
   return out;
 }
 
+void add_findings(Report& out, const std::vector<const DeviceResults*>& all, const Family& family) {
+  bool any = false;
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    for (const auto& found : all[d]->findings) {
+      if (found.family != family.name) continue;
+      const Finding& one = found.typical();
+      out.line(fmt::format(
+          "  {}{} {}: {}", all.size() > 1 ? letter_of(d) + " " : "", paint(one.name, Style::cyan),
+          one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided", one.text));
+      any = true;
+    }
+  }
+  if (any) out.line();
+}
+
 void add_family(Report& out, const std::vector<const DeviceResults*>& all, const Family& family,
                 const TableChoice& choice, Marks& marks) {
   const bool devices = all.size() > 1;
@@ -433,18 +448,7 @@ void add_family(Report& out, const std::vector<const DeviceResults*>& all, const
     const Points tuned = points_of(all, family, true, cold);
     if (!tuned.empty() && !choice.plot) add_tuned(out, tuned, points, family, devices);
   }
-  bool any = false;
-  for (std::size_t d = 0; d < all.size(); ++d) {
-    for (const auto& found : all[d]->findings) {
-      if (found.family != family.name) continue;
-      const Finding& one = found.typical();
-      out.line(fmt::format("  {}{} {}: {}", devices ? letter_of(d) + " " : "", paint(one.name, Style::cyan),
-                           one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided",
-                           one.text));
-      any = true;
-    }
-  }
-  if (any) out.line();
+  add_findings(out, all, family);
 }
 
 std::string counted(std::size_t n, const char* what) {
@@ -538,6 +542,16 @@ Axes axes_of_all(const std::vector<const Family*>& families) {
   return out;
 }
 
+Report::Row cells_of(const DataRow& one, const Axes& axes) {
+  Report::Row row;
+  for (const auto& column : case_columns()) row.push_back(column.cell(one));
+  for (const auto& axis : axes) {
+    const Value* value = one.at != nullptr ? one.at->name->axis(axis) : nullptr;
+    row.push_back(value != nullptr ? cell_of(text_of(*value)) : Cell());
+  }
+  return row;
+}
+
 }  // namespace
 
 void add_cases(Report& out, const ResultsSet& set, const std::vector<const Family*>& families) {
@@ -549,15 +563,7 @@ void add_cases(Report& out, const ResultsSet& set, const std::vector<const Famil
   }());
   out.rows([&set, families](const std::function<void(Report::Row)>& take) {
     const Axes axes = axes_of_all(families);
-    const auto add = [&](const DataRow& one) {
-      Report::Row row;
-      for (const auto& column : case_columns()) row.push_back(column.cell(one));
-      for (const auto& axis : axes) {
-        const Value* value = one.at != nullptr ? one.at->name->axis(axis) : nullptr;
-        row.push_back(value != nullptr ? cell_of(text_of(*value)) : Cell());
-      }
-      take(std::move(row));
-    };
+    const auto add = [&](const DataRow& one) { take(cells_of(one, axes)); };
     const auto chosen = [&](const std::string& name) {
       return std::ranges::find(families, name, &Family::name) != families.end();
     };

@@ -53,7 +53,7 @@ bool is_case_of(const CaseName& figure, const CaseName& here, const Family& fami
 
 // The least time, or the greatest fraction, by size: what a text does not say is looked at where it is
 // largest.
-using BySize = std::map<std::int64_t, double>;
+using BySize = std::map<std::int64_t, double, std::greater<>>;
 
 BySize best_of(const DeviceResults& device, const CaseName& figure, const Family& family,
                const Compared* any_launch, bool fraction) {
@@ -77,10 +77,10 @@ Number value_here(const DeviceResults& device, const PublishedFigure& figure, co
   const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
   const BySize of = best_of(device, *figure.of, family, any_launch, fraction);
   if (of.empty()) return {};
-  if (figure.over == nullptr) return of.rbegin()->second;
+  if (figure.over == nullptr) return of.begin()->second;
   const BySize over = best_of(device, *figure.over, family, any_launch, false);
-  for (auto it = of.rbegin(); it != of.rend(); ++it) {
-    if (const auto same = over.find(it->first); same != over.end()) return same->second / it->second;
+  for (const auto& [size, time_s] : of) {
+    if (const auto same = over.find(size); same != over.end()) return same->second / time_s;
   }
   return {};
 }
@@ -118,6 +118,16 @@ std::string short_text(const CaseName& name, const ShortNames& names) {
     at = end + 1;
   }
   return out;
+}
+
+// What the words in its cells mean.
+void add_words(Report& out, bool fractions, const std::set<std::string>& evidence) {
+  if (fractions)
+    out.line("%: published of what is named; here of what family ceiling reached in the same run");
+  if (evidence.contains("void"))
+    out.line("void: what was published is no measurement of what it says; see the claims");
+  if (evidence.contains("inconsistent")) out.line("inconsistent: its source says otherwise elsewhere");
+  out.line();
 }
 
 void add_family(Report& out, const ResultsSet& set, const Family& family,
@@ -172,12 +182,7 @@ void add_family(Report& out, const ResultsSet& set, const Family& family,
   }
   if (!any) return;
   out.table(std::move(table));
-  if (fractions)
-    out.line("%: published of what is named; here of what family ceiling reached in the same run");
-  if (evidence.contains("void"))
-    out.line("void: what was published is no measurement of what it says; see the claims");
-  if (evidence.contains("inconsistent")) out.line("inconsistent: its source says otherwise elsewhere");
-  out.line();
+  add_words(out, fractions, evidence);
 }
 
 }  // namespace

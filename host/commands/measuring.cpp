@@ -51,7 +51,7 @@ std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> 
 
 std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
   std::vector<std::string> complaints;
-  const auto all = runner.devices(complaints);
+  auto all = runner.devices(complaints);
   for (const auto& complaint : complaints) tell("clweave: {}\n", complaint);
   if (interrupts() != 0) return {};
   if (all.empty())
