@@ -13,7 +13,7 @@ namespace clweave {
 // As fmt::print(stderr), whose failure would end a run: a closed or full stderr costs the message alone.
 template <class... Args>
 void tell(fmt::format_string<Args...> text, Args&&... args) {
-  const Screen screen{.live = false, .colour = true, .ascii = false, .width = 0};
+  const Screen screen{.live = false, .colour = wants_colour(fileno(stderr)), .ascii = false, .width = 0};
   const std::string line = shown(fmt::format(text, std::forward<Args>(args)...), screen);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
