@@ -52,20 +52,28 @@ void cut_samples(const std::string& path, std::size_t rows) {
   if (keep < fs::file_size(path)) fs::resize_file(path, keep);
 }
 
+// With its end, where it has one.
 std::string first_line(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string line;
   std::getline(in, line);
-  return line + "\n";
+  return in.eof() ? line : line + "\n";
 }
 
-// Whether a file is empty or holds samples, and those of these rows: X and X.csv have the same.
-bool are_of(const std::string& rows, const std::string& samples) {
+// Samples of rows that are gone may go, but nothing else, nor those of other rows: X and X.csv have one name
+// for theirs.
+void check_samples(const std::string& rows) {
+  const std::string samples = samples_path(rows);
+  if (!fs::exists(samples)) return;
   const std::string other = rows.ends_with(".csv") ? rows.substr(0, rows.size() - 4) : rows + ".csv";
   const bool shared = samples_path(other) == samples && fs::is_regular_file(other) &&
                       first_line(other).starts_with(columns().front().name + ",");
-  return fs::is_regular_file(samples) &&
-         (fs::file_size(samples) == 0 || (!shared && first_line(samples) == csv_line(sample_header)));
+  if (fs::is_regular_file(samples)) {
+    const std::string line = first_line(samples);
+    if (line.empty() || (!shared && csv_line(sample_header).starts_with(line))) return;
+  }
+  throw Error(Kind::usage,
+              samples + " is in the way of this run's samples: move it away, or choose another --csv");
 }
 
 // The note beside a file that is being written.
@@ -127,7 +135,7 @@ bool keep_rows(const std::string& path, const std::vector<bool>& kept) {
   }
   if (rows.size() == table.rows.size()) return false;
   table.rows = std::move(rows);
-  if (fs::exists(samples_path(path))) {
+  if (std::error_code none; fs::file_size(samples_path(path), none) > 0 && !none) {
     CsvTable samples = read_csv(samples_path(path));
     std::erase_if(samples.rows, [&](CsvTable::Row& sample) {
       const auto row = std::strtoull(sample.cells.at(0).c_str(), nullptr, 10);
@@ -157,10 +165,7 @@ ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes,
     : path_(behind_links(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
   if (path_.ends_with(".samples.csv"))
     throw Error(Kind::usage, path_ + ": the samples of other rows have such names: choose another");
-  // Those of rows that are gone may go, but nothing else.
-  if (const std::string samples = samples_path(path_);
-      path_ != "-" && fs::exists(samples) && !are_of(path_, samples))
-    throw Error(Kind::usage, samples + " is in the way of this run's samples: choose another --csv");
+  if (path_ != "-") check_samples(path_);
   if (path_ != "-") lock_ = std::make_shared<FileLock>(path_);
   rows_ = std::make_unique<CsvWriter>(path_, overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
   if (path_ != "-" && !lock_->held()) *lock_ = FileLock(path_);
@@ -221,6 +226,7 @@ ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes,
       origin_(std::move(origin)),
       lock_(left.lock),
       written_(left.records.size()) {
+  check_samples(path_);
   cut_to_last_line(path_);
   if (fs::exists(samples_path(path_))) cut_samples(samples_path(path_), left.kept.size());
   if (fs::file_size(path_) > 0 && keep_rows(path_, left.kept)) *lock_ = FileLock(path_);  // another file now

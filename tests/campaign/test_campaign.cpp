@@ -401,6 +401,21 @@ TEST_F(CampaignTest, SamplesReplaceNothingElse) {
   EXPECT_FALSE(fs::exists(path())) << "what was refused began nothing";
 }
 
+TEST_F(CampaignTest, ResumeAddsNoSamplesToAnotherFile) {
+  runner_.fails(toy("b"), Kind::device_lost, "not run: gone");
+  run({toy("a"), toy("b")});
+  const std::string rows = read_text(path());
+  std::ofstream(samples_path(path())) << "row,run\n1,1";
+  EXPECT_THROW(resume({toy("a"), toy("b")}), Error);
+  EXPECT_EQ(read_text(samples_path(path())), "row,run\n1,1");
+  EXPECT_EQ(read_text(path()), rows);
+  // A header that its writer did not end is its own.
+  std::ofstream(samples_path(path())) << "row,run,cas";
+  runner_.times(toy("b"), {2e-3});
+  EXPECT_EQ(resume({toy("a"), toy("b")}), fine);
+  EXPECT_TRUE(read_text(samples_path(path())).starts_with("row,run,case_id,index,"));
+}
+
 // rows and rows.csv have one name for their samples.
 TEST_F(CampaignTest, SamplesAreOfOneFile) {
   ResultsFile(path(), axes(), origin()).finish();
