@@ -662,6 +662,27 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   EXPECT_THAT(unknown.err, HasSubstr("lanes/paths=3"));
 }
 
+// Not the cases that its family would ask for besides.
+TEST_F(Cli, AReplayIsOfOneRow) {
+  const Strings one = {"run",          "--preset", "smoke",  "--family", "registers",
+                       "--no-ceiling", "--where",  "live=8", "--where",  "kernel=live"};
+  ASSERT_EQ(run(one + Strings{"--csv", csv()}).code, 0);
+  const Record made = read_results(csv()).cases.at(0);
+  auto table = read_csv(csv());
+  const auto column = std::ranges::find(table.header, "command") - table.header.begin();
+  std::ofstream out(csv());
+  out << csv_line(table.header);
+  for (auto& row : table.rows) {
+    row.cells[static_cast<std::size_t>(column)] = R"(["run","--preset","quick","--family","registers"])";
+    out << csv_line(row.cells);
+  }
+  out.close();
+  const Ended ended = run({"run", "--replay", csv(), "--case", made.case_id, "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(planned_cases(ended.out), 1);
+  EXPECT_THAT(ended.out, Not(HasSubstr("may ask")));
+}
+
 // ---- Outputs that take nothing ---------------------------------------------------------------------------
 
 TEST_F(Cli, ClosedDescriptorsPutNothingIntoTheFiles) {
