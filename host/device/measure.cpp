@@ -22,7 +22,7 @@ int warm_up(Probe& probe, const Measuring& rule) {
   int steady = 0;
   for (int launches = 1; launches < 200; ++launches) {
     const Sample next = probe.run(batch);
-    warmed_s += next.host_s * next.batch;
+    warmed_s += next.host_s * next.batch + rule.rest_s;
     steady = std::abs(next.host_s - last.host_s) <= 0.1 * std::min(next.host_s, last.host_s) ? steady + 1 : 0;
     last = next;
     const double took_s = next.host_s * next.batch;
@@ -58,7 +58,7 @@ Measured measure(Probe& probe, const Measuring& rule) {
       out.samples.push_back(probe.run(batch));
       const Sample& sample = out.samples.back();
       times.push_back(rule.use_event ? sample.event_s : sample.host_s);
-      elapsed_s += sample.host_s * sample.batch;
+      elapsed_s += sample.host_s * sample.batch + rule.rest_s / 4;
       out.stop = decide(rule.stop, times, elapsed_s);
     }
     const bool throttled = slow() || slow_before;

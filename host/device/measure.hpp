@@ -22,6 +22,7 @@ struct Measuring {
   int max_batch = 4096;       // .. nor more often than this
   bool check_again = true;    // the output after the timing, too: for what is to be kept
   double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
+  double rest_s = 0;          // before each execution: a quarter of it counts as time of the sample
 };
 
 struct Measured {

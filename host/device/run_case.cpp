@@ -318,6 +318,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     const Plan plan = plan_for(family, at, device.info());
     if (plan.by_host) tell_timer(true);
     if (plan.single || plan.idle_s > 0) rule.max_batch = 1;
+    rule.rest_s = plan.idle_s;
     if (!plan.exhibit.empty()) {
       record.exhibit = "yes";
       record.reason = "exhibit: " + plan.exhibit + "; ";

@@ -65,6 +65,16 @@ std::function<double(int)> wild(double seconds) {
 
 }  // namespace
 
+TEST(Measure, RestsAreShort) {
+  Scene scene{.time_s = wild(1e-6)};
+  scene.rule.max_batch = 1;
+  scene.rule.rest_s = 0.1;
+  scene.rule.stop.max_seconds = 0.25;
+  const Measured measured = scene.measured();
+  EXPECT_EQ(measured.samples.size(), 10U) << "a quarter of each rest counts";
+  EXPECT_LE(scene.batches.size(), 13U) << "it need not be warmed up for long";
+}
+
 TEST(Measure, StopsAtTheFewestSamplesWhenTimesAreConstant) {
   Scene scene{.time_s = constant(0.01)};
   const Measured measured = scene.measured();
