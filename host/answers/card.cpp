@@ -96,13 +96,12 @@ class Writer {
     return out;
   }
 
-  // Those of the largest n among them.
-  static Picked largest(const Picked& rows) {
-    std::int64_t most = 0;
-    for (const auto* timed : rows) most = std::max(most, timed->number("n"));
+  // Those of the n that most have, of several the largest.
+  static Picked of_one_size(const Picked& rows) {
+    std::map<std::int64_t, Picked> by_size;
+    for (const auto* timed : rows) by_size[timed->number("n")].push_back(timed);
     Picked out;
-    std::ranges::copy_if(rows, std::back_inserter(out),
-                         [&](const Timed* timed) { return timed->number("n") == most; });
+    for (const auto& [n, same] : by_size) out = same.size() >= out.size() ? same : out;
     return out;
   }
 
@@ -159,7 +158,7 @@ std::optional<Answer> ratio(const Timed* of, const Timed* to, Clock clock) {
 // Two paths dealt item by item over one path.
 Number two_paths(const Writer& w) {
   const auto of_paths = [&](std::int64_t paths) {
-    return Writer::largest(w.of("lanes", [&](const Timed& timed) {
+    return Writer::of_one_size(w.of("lanes", [&](const Timed& timed) {
       return timed.number("paths") == paths && timed.number("granularity") == 1;
     }));
   };
@@ -174,7 +173,7 @@ Number stride(const Writer& w) {
     return timed.is("kernel", "line") && timed.is("type", "uint") && timed.number("group") == 256 &&
            timed.number("offset") == 0;
   });
-  const Picked rows = Writer::largest(line);
+  const Picked rows = Writer::of_one_size(line);
   const Timed* straight = nullptr;
   const Timed* apart = nullptr;
   for (const auto* timed : rows) {
@@ -190,7 +189,7 @@ Number stride(const Writer& w) {
 }
 
 Picked plain_copies(const Writer& w) {
-  return Writer::largest(w.of("copy", [](const Timed& timed) {
+  return Writer::of_one_size(w.of("copy", [](const Timed& timed) {
     return timed.is("kernel", "no_loop") && timed.is("type", "uint") && !timed.is("store", "streaming");
   }));
 }
@@ -330,13 +329,17 @@ Number single_pass(const Writer& w) {
   for (const auto* timed : rows) {
     if (timed->is("kernel", "three_phase")) three.push_back(timed);
   }
-  three = Writer::largest(three);  // single passes may have been measured at larger sizes alone
+  // At the largest size that both were measured at.
   const std::set<std::string> several = {"hillis_steele", "three_phase", "reduce_then_scan", "batched"};
+  std::int64_t n = 0;
   for (const auto* timed : rows) {
-    if (!three.empty() && !several.contains(timed->cell("kernel")) &&
-        timed->number("n") == three.front()->number("n"))
-      one.push_back(timed);
+    if (several.contains(timed->cell("kernel"))) continue;
+    one.push_back(timed);
+    if (std::ranges::any_of(three, [&](const Timed* t) { return t->number("n") == timed->number("n"); }))
+      n = std::max(n, timed->number("n"));
   }
+  for (auto* some : {&three, &one})
+    std::erase_if(*some, [&](const Timed* timed) { return timed->number("n") != n; });
   return [three, one](Clock clock) {
     const Timed* best = Writer::fastest(one, clock);
     auto out = ratio(Writer::fastest(three, clock), best, clock);

@@ -159,6 +159,8 @@ class DeviceComparison {
         ++basis_.by_host;
       }
     }
+    // What one session chose for itself is nothing that the other lacks.
+    if ((a == nullptr || b == nullptr) && any.ok() && any.reason == chosen_here) return;
     Compared row;
     row.device = basis_.device;
     row.family = any.family();

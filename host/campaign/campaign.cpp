@@ -141,19 +141,23 @@ void Campaign::run_device(Bench& bench, int run) {
 
 // Puts behind the group what its family asks for now that it knows the rest, the same in every run.
 bool Campaign::extend(std::vector<Job>& group, const Bench& bench, const Judge& judge) {
-  const Job& first = group.front();
+  const Job first = group.front();  // the group grows
   const Family& family = *first.family;
-  if (!bench.refines || !family.refine || first.exhibit || rules_.outside.interrupts() != 0) return false;
+  const bool refines = bench.refines || first.is_ceiling;
+  if (!refines || !family.refine || first.exhibit || rules_.outside.interrupts() != 0) return false;
   std::set<std::string> ids;
   for (const auto& job : group) ids.insert(job.at.id());
   std::vector<Case>& known = refined_[{bench.device.index(), &family}];
-  for (auto& at : family.refine(judge.outcomes(family), bench.device)) {
+  DeviceInfo device = bench.device;
+  device.cache_bytes = std::max(device.cache_bytes, static_cast<std::int64_t>(judge.cache_bytes()));
+  for (auto& at : family.refine(judge.outcomes(family), device)) {
     if (std::ranges::find(known, at.id(), &Case::id) == known.end()) known.push_back(std::move(at));
   }
   std::vector<double> predicted;
   for (const auto& at : known) {
     if (!ids.insert(at.id()).second) continue;
-    const Job& job = group.emplace_back(Job{&family, at});
+    const Job& job =
+        group.emplace_back(Job{.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
     predicted.push_back(predicted_seconds(job, bench.device));
     left_s_ += predicted.back();
   }
@@ -179,6 +183,7 @@ void Campaign::run_job(Bench& bench, Examiner& examiner, const Job& job, const s
     row = std::move(*got);
   }
   if (job.tuned) row.record.tuned = "yes";
+  if (job.refined && row.record.ok()) row.record.reason = chosen_here;
   ++measured_;
   examiner.write(row, run, order, [&](const std::string& line) { progress_->note(line); });
   records_.push_back(row.record);

@@ -46,6 +46,8 @@ class Judge {
   // What is known of a family by now: its rows that were ok.
   const std::vector<Outcome>& outcomes(const Family&) const;
 
+  double cache_bytes() const { return cache_bytes_; }  // as family ceiling concludes; 0: not known
+
   // One record per conclusion of each family, from the rows that were ok.
   std::vector<Record> findings() const;
 

@@ -80,8 +80,8 @@ void add_choice(CLI::App& command, Options& out) {
   add_families(command, out.selection.families, "Only these families [all]");
   command
       .add_option("--preset", out.selection.preset,
-                  "smoke: tiny sizes of every variant; quick: minutes; paper: the published sizes and "
-                  "sweeps; full")
+                  "smoke: tiny sizes of every variant; quick: minutes; card: what a device's card needs of "
+                  "it; paper: the published sizes and sweeps; full")
       ->type_name("NAME");
   command
       .add_option("--set", out.selection.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")

@@ -6,8 +6,11 @@
 //
 // Counted bytes: every element read once and written once, and for gather its index read once; what a device
 // moves beside them is what it pays.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "families/shared/device_size.hpp"
 #include "families/shared/permutation.hpp"
 #include "suite/family.hpp"
 
@@ -72,11 +75,11 @@ void plan_line(Plan& p, const Case& at, Range global, Range local) {
   });
 }
 
-template <class T>
-void plan_gather(Plan& p, const Case& at, Range global, Range local) {
+template <class T, class Order>
+void plan_gather(Plan& p, const Case& at, const Order& order, Range global, Range local) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const Random<T> value(at.seed, 1);
-  const Permutation order(n, at.seed);
+
   const bool reads = reads_apart(at), writes = writes_apart(at);
   // A scatter reads what belongs where it writes to, so that the output needs no inverse permutation.
   const auto in = p.input<T>(n, [=](std::uint64_t i) { return value(writes && !reads ? order(i) : i); });
@@ -87,6 +90,24 @@ void plan_gather(Plan& p, const Case& at, Range global, Range local) {
   p.expect<T>(out, [=](std::uint64_t i) { return value(reads && !writes ? order(i) : i); });
   p.cost.read += n * sizeof(std::uint32_t);
 }
+
+// 32 neighbours touch so many lines of 32 elements, of each as much. Those that touch the rest of a line are
+// far away: none finds it in a cache.
+class Spread {
+ public:
+  Spread(std::uint64_t n, std::uint64_t lines, std::uint64_t seed) : lines_(lines), order_(n / line, seed) {}
+
+  std::uint64_t operator()(std::uint64_t i) const {
+    const std::uint64_t neighbours = i / line, part = i % line / (line / lines_), all = order_.size();
+    return order_((neighbours + part * (all / lines_)) % all) * line + i % line;
+  }
+
+  static constexpr std::uint64_t line = 32;
+
+ private:
+  std::uint64_t lines_;
+  Permutation order_;
+};
 
 template <class T>
 void plan_transpose(Plan& p, const Case& at) {
@@ -117,7 +138,12 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (at.is("kernel", "line")) {
     plan_line<T>(p, at, global, {group});
   } else if (at.is("kernel", "gather")) {
-    plan_gather<T>(p, at, global, {group});
+    plan_gather<T>(p, at, Permutation(n, at.seed), global, {group});
+  } else if (at.is("kernel", "gather_lines")) {
+    const std::uint64_t lines = at.count("lines", 1, Spread::line);
+    if (n % (lines * Spread::line) != 0)
+      throw Error(Kind::unsupported, "n must be a multiple of " + std::to_string(lines * Spread::line));
+    plan_gather<T>(p, at, Spread(n, lines, at.seed), global, {group});
   } else {
     if (!at.is("kernel", "transpose")) Plan::need_local(device, tile * (tile + 1) * sizeof(T));
     plan_transpose<T>(p, at);
@@ -127,28 +153,62 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 
 // What a kernel does not heed stays at its default, and `side` names what is not coalesced.
 bool makes_sense(const Case& at) {
-  const bool line = at.is("kernel", "line"), gather = at.is("kernel", "gather");
+  const bool line = at.is("kernel", "line"), gather = at.text("kernel").starts_with("gather");
   const bool strided = at.number("stride") != 1, misaligned = at.number("offset") != 0;
   if ((strided || misaligned) && (!line || (strided && misaligned))) return false;
   if ((line || gather) ? at.number("tile") != 32 : at.number("group") != 256) return false;
   if (line) return at.is("side", "neither") == !(strided || misaligned);
+  if (at.is("kernel", "gather_lines")) return at.is("side", "read") || at.is("side", "write");
   if (gather) return !at.is("side", "neither");
   if (at.is("kernel", "transpose")) return at.is("side", "read") || at.is("side", "write");
   return at.is("side", "neither");
 }
 
-// Of the largest n: the worst of each kind of path over the coalesced line.
+// What each further line takes that neighbours read from, by the fewest and the most lines of the largest n.
+void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  std::map<std::int64_t, std::map<std::int64_t, const Outcome*>> by_lines;  // of each n
+  for (const auto& o : outcomes) {
+    if (o.at.is("kernel", "gather_lines") && o.at.is("side", "read") && o.at.is("type", "uint") &&
+        o.at.number("group") == 256)
+      by_lines[o.at.number("n")][o.at.number("lines")] = &o;
+  }
+  if (by_lines.empty() || by_lines.rbegin()->second.size() < 2) return;
+  const auto& [n, rows] = *by_lines.rbegin();
+  const auto& [few_lines, few] = *rows.begin();
+  const auto& [many_lines, many] = *rows.rbegin();
+  const double lines = static_cast<double>(many_lines - few_lines) * static_cast<double>(n) / Spread::line;
+  const double value = 1e9 * (many->time_s - few->time_s) / lines;
+  Finding found{
+      "line_time", value, "ns",
+      fmt::format("32 neighbours that read from {} lines instead of {} take {:.3g} ns for each line more, "
+                  "all compute units together, n={}",
+                  many_lines, few_lines, value, n)};
+  if (few->low_s && few->high_s && many->low_s && many->high_s) {
+    found.low = 1e9 * (*many->low_s - *few->high_s) / lines;
+    found.high = 1e9 * (*many->high_s - *few->low_s) / lines;
+  }
+  if (found.low.value_or(value) <= 0) {
+    found.value.reset();
+    found.text += ": that may be nothing";
+  }
+  out.push_back(std::move(found));
+}
+
+// Of the n that most have: the worst of each kind of path over the coalesced line.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::int64_t largest = 0;
-  for (const auto& o : outcomes) largest = std::max(largest, o.at.number("n"));
-  const auto counts = [&](const Outcome& o) {
-    return o.at.number("n") == largest && o.at.is("type", "uint") && o.at.number("group") == 256;
+  std::vector<Finding> out;
+  add_line_time(out, outcomes);
+  const auto is_plain = [](const Case& at) {
+    return at.is("type", "uint") && at.number("group") == 256 && !at.is("kernel", "gather_lines");
   };
+  const std::int64_t largest = common_size(outcomes, is_plain);
+  const auto counts = [&](const Outcome& o) { return o.at.number("n") == largest && is_plain(o.at); };
+
   const Outcome* straight = nullptr;
   for (const auto& o : outcomes) {
     if (counts(o) && o.at.is("kernel", "line") && o.at.is("side", "neither")) straight = &o;
   }
-  if (straight == nullptr) return {};
+  if (straight == nullptr) return out;
   std::map<std::string, const Outcome*> worst;
   for (const auto& o : outcomes) {
     if (!counts(o)) continue;
@@ -160,7 +220,6 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const Outcome*& entry = worst[name];
     if (entry == nullptr || o.time_s > entry->time_s) entry = &o;
   }
-  std::vector<Finding> out;
   for (const auto& [name, o] : worst)
     out.push_back(ratio_of(name, *o, *straight,
                            "time over that of a coalesced copy, the worst at stride " +
@@ -193,9 +252,11 @@ Family access() {
       .question = "What does a device pay when neighbouring work-items do not touch neighbouring addresses?",
       .axes = {{.name = "kernel",
                 .meaning = "line: item i touches element offset + i * stride; gather: through a random "
-                           "permutation; transpose: of a square matrix, straight; transpose_tiled: through "
+                           "permutation; gather_lines: 32 neighbours through so many lines of 32 elements; "
+                           "transpose: of a square matrix, straight; transpose_tiled: through "
                            "local memory; transpose_padded: without its bank conflicts",
-                .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded"}},
+                .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded",
+                           "gather_lines"}},
                {.name = "side",
                 .meaning = "which accesses are not coalesced",
                 .values = {"neither", "read", "write", "both"}},
@@ -220,22 +281,39 @@ Family access() {
                 .tunable = true,
                 .former = {"work_group"},
                 .takes = whole(1, 65536),
-                .when = [](const Case& at) { return at.is("kernel", "line") || at.is("kernel", "gather"); }},
+                .when =
+                    [](const Case& at) {
+                      return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
+                    }},
                {.name = "tile",
                 .meaning = "edge of a tile of the transposes; a work-group has 8 rows of it",
                 .values = {32, 16, 64},
                 .tunable = true,
                 .takes = multiples_of(8, 8, 64),
-                .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }}},
-      .presets = {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
-                           Sweeps{"kernel=line n=1", "kernel=gather side=read type=uchar,ulong n=1009",
-                                  "kernel=transpose_tiled,transpose_padded tile=16 n=289"},
-                  .quick = all_paths({"uint"}, {2, 8, 64}, {1, 31}, {1 << 20}, {1 << 20}),
-                  .paper = {},
-                  .full =
-                      all_paths({"uint"}, strides, offsets, sizes, sizes) +
-                      all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
-                      Sweeps{
+                .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }},
+               {.name = "lines",
+                .meaning = "lines of 32 elements that 32 neighbours touch",
+                .values = {1, 2, 4, 8, 16, 32},
+                .takes = powers_of_two(1, 32),
+                .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
+      .presets =
+          {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
+                    Sweeps{"kernel=line n=1", "kernel=gather_lines side=read,write lines=1,4,32 n=4096",
+                           "kernel=gather side=read type=uchar,ulong n=1009",
+                           "kernel=transpose_tiled,transpose_padded tile=16 n=289"},
+           .quick = {"kernel=line side=neither n=1048576", "kernel=line side=read stride=2,8 n=1048576",
+                     "kernel=line side=read,write,both stride=64 n=1048576",
+                     "kernel=line side=read,write,both offset=1 n=1048576",
+                     "kernel=gather side=read,write,both n=1048576",
+                     "kernel=transpose side=read,write n=1048576",
+                     "kernel=transpose_tiled,transpose_padded side=neither n=1048576",
+                     "kernel=gather_lines side=read lines=1,32 n=16777216"},
+           .card = {"kernel=line side=neither n=1048576", "kernel=line side=read stride=64 n=1048576",
+                    "kernel=gather_lines side=read lines=1,32 n=16777216"},
+           .paper = {},
+           .full = all_paths({"uint"}, strides, offsets, sizes, sizes) +
+                   all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +
+                   Sweeps{"kernel=gather_lines side=read,write lines=1,2,4,8,16,32 n=16777216,67108864",
                           "kernel=line group=64,128,512,1024 n=" + sizes,
                           "kernel=transpose_tiled,transpose_padded tile=16,64 n=4194304,9000000,67108864"}},
       .view = {.rows = {"kernel", "side"},
@@ -257,7 +335,9 @@ Family access() {
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
-      .findings = findings};
+      .findings = findings,
+      .card_group = CardGroup::memory,
+      .on_card = {{"line_time", "ns", "for each line more that 32 neighbours read from"}}};
 }
 
 }  // namespace clweave

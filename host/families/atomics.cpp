@@ -225,6 +225,8 @@ Family atomics() {
                                 " memory=local share=0,1,3 spacing=2 result=used "
                                 "hops=3 group=32"},
                   .quick = sweeps,
+                  .card = {"kernel=add share=0,1", "kernel=add memory=local share=0",
+                           "kernel=add,cas,float_cas,float_native share=256"},
                   .paper = sweeps,
                   .full = sweeps +
                           Sweeps{"kernel=" + all + " share=0,1,32,256 result=unused,used",

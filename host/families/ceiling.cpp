@@ -7,9 +7,13 @@
 //
 // Counted bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of local
 // memory and stores. A multiply-add counts as two operations.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <map>
 
+#include "families/shared/contents.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -17,6 +21,8 @@ namespace clweave {
 namespace {
 
 constexpr std::uint64_t wide = 64, narrow = 16;  // bytes of uint16 and uint4
+
+bool copies(const Case& at) { return at.is("kernel", "buffer") || at.text("kernel").starts_with("copy"); }
 
 Plan plan_of_memory(const Case& at) {
   const std::string& kernel = at.text("kernel");
@@ -34,10 +40,9 @@ Plan plan_of_memory(const Case& at) {
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
   if (kernel == "copy_stream_run") p.sources = {"shared/streaming_store", "ceiling"};
   using Word = std::uint32_t;
-  const Random<Word> value(at.seed, 1);
+  const Contents<Word> value(at);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);
-  const bool copies = kernel == "buffer" || kernel.starts_with("copy");
-  if (copies) {
+  if (copies(at)) {
     const auto out = p.output<Word>(bytes / sizeof(Word));
     if (kernel == "buffer") {
       p.steps.emplace_back(CopyBuffer{in, out, bytes});
@@ -46,7 +51,8 @@ Plan plan_of_memory(const Case& at) {
     }
     p.expect<Word>(out, value);
     p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = bytes / sizeof(Word)};
-    p.ceiling = Ceiling::copy;
+    // What a device compresses is no measure for others.
+    if (at.is("contents", "random")) p.ceiling = Ceiling::copy;
     return p;
   }
   const std::uint64_t items = bytes / vector / run;
@@ -105,25 +111,89 @@ Plan plan_of_reread(const Case& at) {
   return p;
 }
 
-// The largest working set that is reread markedly faster than the largest of all: what the last-level cache
-// holds. A set that half fits is a little faster too, hence 25 %.
-std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::map<std::int64_t, double> time;  // by n; every size reads the same number of bytes
+// Seconds of the kernel that rereads the smallest working set faster, by n: every size reads as many bytes.
+struct Reread {
+  const Outcome* least = nullptr;
+  std::map<std::int64_t, double> time = {};
+};
+Reread reread_of(const std::vector<Outcome>& outcomes) {
+  const auto is_reread = [](const Outcome& o) { return o.at.text("kernel").starts_with("reread"); };
+  Reread out;
   for (const auto& o : outcomes) {
-    if (!o.at.text("kernel").starts_with("reread")) continue;
-    const auto [it, first] = time.emplace(o.at.number("n"), o.time_s);
+    if (is_reread(o) && (out.least == nullptr || std::pair(o.at.number("n"), o.time_s) <
+                                                     std::pair(out.least->at.number("n"), out.least->time_s)))
+      out.least = &o;
+  }
+  for (const auto& o : outcomes) {
+    if (!is_reread(o) || !o.at.is("kernel", out.least->at.text("kernel"))) continue;
+    const auto [it, first] = out.time.emplace(o.at.number("n"), o.time_s);
     if (!first) it->second = std::min(it->second, o.time_s);
   }
-  if (time.size() < 4) return {};
+  constexpr std::int64_t wide_enough = 64;
+  if (out.time.size() < 2 || out.time.rbegin()->first < wide_enough * out.time.begin()->first) return {};
+  return out;
+}
+
+// The largest that is reread markedly faster than the largest of all, 0: none is. A set that half fits is a
+// little faster too, hence 25 %.
+std::int64_t cached_of(const std::map<std::int64_t, double>& time) {
   std::int64_t cached = 0;
   for (const auto& [n, seconds] : time) {
     if (seconds * 1.25 >= time.rbegin()->second) break;  // what comes after is noise
     cached = n;
   }
+  return cached;
+}
+
+// The middle of where the cache ends, until that is known to a factor of two.
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  const Reread reread = reread_of(outcomes);
+  const std::int64_t cached = cached_of(reread.time);
+  if (cached == 0) return {};
+  const std::int64_t beyond = reread.time.upper_bound(cached)->first;
+  if (beyond <= 2 * cached) return {};
+  Case at = reread.least->at;
+  const int octaves = std::bit_width(static_cast<std::uint64_t>(beyond / cached)) - 1;
+  for (auto& [axis, value] : at.axes) {
+    if (axis == "n") value = cached << octaves / 2;
+  }
+  return {at};
+}
+
+// By the kernel that copies zeros fastest: random words beside it.
+void add_compression(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const Outcome *zeros = nullptr, *random = nullptr;
+  for (const auto& o : outcomes) {
+    if (copies(o.at) && o.at.is("contents", "zeros") && (zeros == nullptr || o.time_s < zeros->time_s))
+      zeros = &o;
+  }
+  for (const auto& o : outcomes) {
+    if (zeros != nullptr && o.at.is("kernel", zeros->at.text("kernel")) &&
+        o.at.at("n") == zeros->at.at("n") && o.at.is("contents", "random"))
+      random = &o;
+  }
+  if (random == nullptr) return;
+  Finding found = ratio_of("compression", *random, *zeros, "");
+  constexpr double markedly = 1.05;
+  const bool is_faster = found.low.value_or(*found.value / markedly) > markedly;
+  found.text =
+      fmt::format("compression: {}: a copy of random words takes {:.3g} times as long as one of zeros",
+                  is_faster ? "found" : "none found", *found.value);
+  out.push_back(std::move(found));
+}
+
+// What the last-level cache holds, and whether zeros are copied faster.
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+  std::vector<Finding> out;
+  add_compression(out, outcomes);
+  const Reread reread = reread_of(outcomes);
+  if (reread.time.empty()) return out;
+  const std::int64_t cached = cached_of(reread.time);
   const double bytes = 4.0 * static_cast<double>(cached);
-  return {{"cache_bytes", bytes, "B",
-           cached == 0 ? "no working set was reread faster than the largest"
-                       : "the largest working set reread faster than memory"}};
+  out.insert(out.begin(), {"cache_bytes", bytes, "B",
+                           cached == 0 ? "no working set was reread faster than the largest"
+                                       : "the largest working set reread faster than memory"});
+  return out;
 }
 
 // Items for n words, in whole rounds over the compute units: a last round that is not full would count as a
@@ -212,6 +282,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 }  // namespace
 
 Family ceiling() {
+  const Values copying = {"buffer", "copy", "copy_run", "copy_stream_run"};
   const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run"};
   // The trips of these are no whole rounds through local memory: the sum tells where an item read.
   const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
@@ -219,12 +290,15 @@ Family ceiling() {
   const Sweeps caches = {
       "kernel=reread,reread_run "
       "n=262144,1048576,2097152,4194304,8388608,16777216,33554432,67108864,134217728"};
-  const Sweeps quick = {"kernel=" + memory + " n=134217728", "kernel=" + local + " trips=129",
-                        "kernel=" + arithmetic + " type=float trips=1024,2048",
-                        "kernel=" + arithmetic + " type=double,int,long trips=2048"};
+  // Where between these the cache ends is asked for.
+  const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
+  const Sweeps card = {"kernel=" + memory + " n=134217728", "kernel=copy,copy_run contents=zeros n=134217728",
+                       ends, "kernel=" + local + " trips=129",
+                       "kernel=" + arithmetic + " type=float,double,int trips=2048"};
   // Larger arrays are read a little faster still.
-  const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728", "kernel=read,read_run n=268435456",
-                           "kernel=" + local + " trips=129,513",
+  const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
+                           "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
+                           "kernel=read,read_run n=268435456", "kernel=" + local + " trips=129,513",
                            "kernel=" + arithmetic + " type=" + types + " trips=1024,2048"};
   return {
       .name = "ceiling",
@@ -255,11 +329,13 @@ Family ceiling() {
                     [](const Case& at) {
                       return at.text("kernel").starts_with("arithmetic") ||
                              at.text("kernel").starts_with("local");
-                    }}},
-      .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=reread,reread_run n=4096",
-                            "kernel=" + local + " n=65536 trips=4,67",
+                    }},
+               axis_contents(copies)},
+      .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=" + copying + " contents=ramp n=32768",
+                            "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 trips=4,67",
                             "kernel=" + arithmetic + " type=" + types + " n=65536 trips=4"},
-                  .quick = quick + caches,
+                  .quick = card + Sweeps{"kernel=" + arithmetic + " type=long trips=2048"},
+                  .card = card,
                   .paper = thorough + caches,
                   .full = thorough + caches},
       .view = {.rows = {"kernel", "type", "trips"},
@@ -281,7 +357,10 @@ Family ceiling() {
                 []<class T>(const Case& c, const DeviceInfo& d) { return plan_of_arithmetic<T>(c, d); })(
                 at, device);
           },
-      .findings = findings};
+      .refine = refine,
+      .findings = findings,
+      .card_group = CardGroup::memory,
+      .on_card = {{"compression", "x", "time of a copy of random words over one of zeros"}}};
 }
 
 }  // namespace clweave

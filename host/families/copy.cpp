@@ -12,6 +12,8 @@
 #include <optional>
 #include <tuple>
 
+#include "families/shared/contents.hpp"
+#include "families/shared/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -140,7 +142,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("V", type_name<T>() + (width == 1 ? "" : std::to_string(width)));
   p.define("LANES", std::to_string(lanes) + "u").define("ILP", std::to_string(ilp) + "u");
   if (at.is("store", "streaming")) p.sources = {"shared/streaming_store", "copy"};
-  const Random<T> value(at.seed, 1);
+  const Contents<T> value(at);
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);
   const auto count = static_cast<std::uint32_t>(n);
@@ -165,7 +167,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (const auto number = measurement_of(at)) p.derive("measurement", *number);
   p.expect<T>(out, value);
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
-  p.ceiling = Ceiling::copy;
+  if (at.is("contents", "random")) p.ceiling = Ceiling::copy;
   if (published) p.exhibit = fault_of(at);
   return p;
 }
@@ -283,16 +285,39 @@ std::string best_text(const Outcome& best) {
   return text;
 }
 
-// Of the largest n: the best launch of each kernel and width, how much there was to lose, and every local
-// minimum of a search.
+// The best, and the driver's own beside it.
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  const auto counts = [](const Case& at) {
+    return at.is("type", "uint") && at.is("form", "corrected") && at.is("contents", "random") &&
+           !at.is("kernel", "buffer");
+  };
+  auto out = at_device_size(outcomes, device, 1, plan<std::uint32_t>, counts);
+  for (const auto& o : outcomes) {
+    if (out.empty() || !o.at.is("kernel", "buffer") || !o.at.is("type", "uint") ||
+        !o.at.is("contents", "random"))
+      continue;
+    Case at = o.at;
+    for (auto& [axis, value] : at.axes) {
+      if (axis == "n") value = out.front().at("n");
+    }
+    out.push_back(std::move(at));
+    break;
+  }
+  return out;
+}
+
+// Of the n that most have: the best launch of each kernel and width, how much there was to lose, and every
+// local minimum of a search.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::int64_t largest = 0;
-  for (const auto& o : outcomes) largest = std::max(largest, o.at.number("n"));
+  const auto counts = [](const Case& at) {
+    return at.is("type", "uint") && at.is("form", "corrected") && at.is("contents", "random");
+  };
+  const std::int64_t largest = common_size(outcomes, counts);
   std::map<std::string, Landscape> searches;
   const Outcome* fastest = nullptr;
   const Outcome* buffer = nullptr;
   for (const auto& o : outcomes) {
-    if (o.at.number("n") != largest || !o.at.is("type", "uint") || !o.at.is("form", "corrected")) continue;
+    if (o.at.number("n") != largest || !counts(o.at)) continue;
     if (o.at.is("kernel", "buffer")) {
       buffer = &o;
       continue;
@@ -395,13 +420,15 @@ Family copy() {
            {.name = "n", .meaning = "elements", .values = Values(published_n), .takes = whole(1, UINT32_MAX)},
            {.name = "form",
             .meaning = "corrected: copies the array; published: exhibit of a launch that does not cover it",
-            .values = {"corrected", "published"}}},
+            .values = {"corrected", "published"}},
+           axis_contents({})},
       .presets =
           {.smoke = {"kernel=no_loop width=1,4 group=64 n=1,63,64,65,1009",
                      "kernel=grid_stride,warp_stride width=1,4 group=64 groups=3 n=1,65,1009",
                      "kernel=ilp ilp=2 group=32 n=1,1009,4096",
                      "kernel=ilp ilp=14 width=1 group=32 n=1009,4096",
                      "kernel=no_loop type=" + types + " width=2 n=1009",
+                     "kernel=no_loop type=" + types + " contents=ramp n=4099",
                      "kernel=no_loop type=uchar width=8,16 n=1009", "kernel=no_loop store=streaming n=1009",
                      "kernel=buffer n=1,1009",
                      "kernel=warp_stride group=64,96 groups=3 setup=inside n=65,1009",
@@ -414,11 +441,17 @@ Family copy() {
                      "kernel=billeter width=1 group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " n=4096 form=published"},
            .quick = {"kernel=buffer n=" + Values{published_n},
-                     "kernel=no_loop,ilp width=1,4 ilp=1,4 n=" + Values{published_n},
+                     "kernel=no_loop width=1,4 n=" + Values{published_n},
+                     "kernel=ilp width=4 ilp=1,4 n=" + Values{published_n},
                      "kernel=no_loop width=16 store=streaming n=" + Values{published_n},
-                     "kernel=grid_stride,warp_stride width=1,4 groups=512,8192 n=" + Values{published_n},
-                     "kernel=" + fixed_billeter + " group=" + Values{billeter_items} + " groups=" +
-                         Values{billeter_groups} + " setup=" + both + " n=" + Values{published_n}},
+                     "kernel=grid_stride width=1,4 groups=512,8192 n=" + Values{published_n},
+                     "kernel=warp_stride width=1,4 n=" + Values{published_n},
+                     "kernel=" + fixed_billeter + " group=" + Values{billeter_items} +
+                         " groups=" + Values{billeter_groups} + " n=" + Values{published_n},
+                     "kernel=billeter setup=inside group=" + Values{billeter_items} +
+                         " groups=" + Values{billeter_groups} + " n=" + Values{published_n}},
+           .card = {"kernel=buffer n=" + Values{published_n},
+                    "kernel=no_loop width=1,4 n=" + Values{published_n}},
            .paper = published_search() + published_exhibits(),
            .full =
                Sweeps{"kernel=buffer,no_loop,ilp,grid_stride,warp_stride ilp=1,4 n=" + powers,
@@ -427,6 +460,7 @@ Family copy() {
                       "kernel=no_loop,ilp,grid_stride,warp_stride type=" + types + " width=" + widths +
                           " ilp=1,4 n=" + Values{published_n},
                       "kernel=ilp width=" + widths + " ilp=" + ilps + " n=134217728",
+                      "kernel=buffer,no_loop,grid_stride contents=zeros,constant,ramp n=16777216,134217728",
                       // No power of two, and a prime.
                       "kernel=no_loop,ilp,grid_stride,warp_stride width=1,2,4 n=16000000,16777213,134217689",
                       "kernel=" + fixed_billeter + " width=1,2,4 group=" + Values{billeter_items} +
@@ -453,6 +487,7 @@ Family copy() {
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
+      .refine = refine,
       .findings = findings};
 }
 

@@ -276,11 +276,13 @@ Family divergence() {
                             "kernel=loop,grid,unweave type=float n=33 group=" + locals +
                                 " padding=16 index=uint launches=2",
                             "kernel=" + exhibits + " parity=" + parities + " type=float n=64 form=published"},
-                  .quick = {"kernel=loop,grid,unweave,nobranch parity=" + parities + " mapping=" + mappings +
-                                " type=float n=4096 group=" + locals,
-                            "kernel=grid parity=" + parities + " mapping=" + mappings + " type=float",
+                  .quick = {"kernel=grid,unweave,nobranch parity=" + parities + " mapping=" + mappings +
+                                " type=float n=4096 group=16x16",
+                            "kernel=loop parity=" + parities + " mapping=" + mappings +
+                                " type=float n=4096 group=256",
                             "kernel=select,signbit mapping=" + mappings + " type=float n=4096",
                             "kernel=" + exhibits + " parity=" + parities + " type=float form=published"},
+                  .card = {"kernel=grid mapping=" + mappings + " type=float n=4096"},
                   .paper = {"kernel=" + published_kernels + " parity=" + parities + " mapping=" + mappings +
                                 " operands=" + operands + " type=double,float group=" + locals,
                             // What the published numbers may owe to their size, their index and their timing.

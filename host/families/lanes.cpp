@@ -168,7 +168,8 @@ Family lanes() {
             .former = {"work_group"},
             .takes = whole(1, 65536)}},
       .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 group=64"},
-                  .quick = {"paths=1,2,8,32,64 granularity=" + all_granularities},
+                  .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
+                  .card = {"paths=1,2,8,32 granularity=" + all_granularities},
                   .paper = {},
                   .full = {"paths=" + all_paths + " granularity=" + all_granularities +
                            " trips=256,1024 n=262144,1048576"}},

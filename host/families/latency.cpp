@@ -210,6 +210,7 @@ Family latency() {
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
                             "hops=5 group=64"},
                   .quick = sweeps(large),
+                  .card = {"kernel=chase working_set=268435456", "kernel=launch,round_trip hops=64"},
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
       .view =

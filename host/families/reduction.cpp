@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "base/parallel.hpp"
+#include "families/shared/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -370,6 +371,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   return out;
 }
 
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  return at_device_size(outcomes, device, 2, plan,
+                        [](const Case& at) { return at.is("op", "sum") && at.is("type", "int"); });
+}
+
 // Small sizes have no work for more groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
@@ -458,9 +464,8 @@ Family reduction() {
                      "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
                      "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
                      "kernel=vector n=2003 group=32 groups_per_unit=2"},
-           // The last three of more than a cache holds.
-           .quick = {"kernel=" + variants() + " n=4194304 group=256,1",
-                     "kernel=more_work,single,run_single n=67108864 group=256,1"},
+           .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
+           .card = {"kernel=vector,single,atomic n=4194304", "kernel=run_single n=4194304 group=1"},
            .paper = paper,
            .full = full},
       .view = {.rows = {"kernel"},
@@ -475,6 +480,7 @@ Family reduction() {
       .derived = {{"groups", "work-groups of the first launch"}, {"launches", "of one reduction"}},
       .makes_sense = makes_sense,
       .plan = plan,
+      .refine = refine,
       .findings = findings};
 }
 

@@ -249,6 +249,7 @@ Family registers() {
       .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_unit=2 trips=1,3",
                             "kernel=census live=8,40 group=16 groups_per_unit=3 trips=5"},
                   .quick = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8,64"},
+                  .card = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8"},
                   .paper = {"kernel=live live=" + steps_of(8, 128), "kernel=live live=" + steps_of(32, 512),
                             "kernel=census live=" + octaves},
                   .full = {"kernel=live live=" + steps_of(8, 512),

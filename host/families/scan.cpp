@@ -22,6 +22,7 @@
 #include <optional>
 #include <tuple>
 
+#include "families/shared/device_size.hpp"
 #include "families/shared/photograph.hpp"
 #include "families/shared/scanned.hpp"
 #include "families/shared/tiles.hpp"
@@ -766,14 +767,17 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     std::int64_t fullest = 0;  // the largest of those with the most
     for (const auto& [n, count] : counts)
       fullest = !counts.contains(fullest) || count >= counts.at(fullest) ? n : fullest;
-    const std::int64_t largest = counts.rbegin()->first;
+    // At the largest size that both were measured at.
     const auto ratio = [&](const std::string& name, const Best& of, const Best& over, const char* text) {
-      const Outcome* one = of.of(type, 1, 1, largest);
-      const Outcome* other = over.of(type, 1, 1, largest);
-      if (one == nullptr || other == nullptr) return;
-      out.push_back(
-          {name + "_" + type, one->time_s / other->time_s, "ratio",
-           fmt::format("{}, {} {}: {} over {}", text, largest, type, launch_of(*one), launch_of(*other))});
+      for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
+        const Outcome* one = of.of(type, 1, 1, it->first);
+        const Outcome* other = over.of(type, 1, 1, it->first);
+        if (one == nullptr || other == nullptr) continue;
+        out.push_back({name + "_" + type, one->time_s / other->time_s, "ratio",
+                       fmt::format("{}, {} {}: {} over {}", text, it->first, type, launch_of(*one),
+                                   launch_of(*other))});
+        return;
+      }
     };
     ratio("sam_of_copy", designs.copy, designs.sam,
           "time of a copy over that of SAM; published 1 on large inputs (Titan X)");
@@ -789,6 +793,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     }
   }
   return out;
+}
+
+// Not of the kernels that compute nothing, or work in vain.
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  return at_device_size(outcomes, device, 2, plan<std::uint32_t>, [](const Case& at) {
+    return is_plain_scan(at) && at.is("type", "uint") && at.number("scan_order") == 1 &&
+           at.number("tuple") == 1 && !at.is("kernel", "copy") && !at.is("kernel", "encode") &&
+           !at.is("kernel", "hillis_steele");
+  });
 }
 
 Presets presets_of(const Values& kernels, const Values& types, const Values& ops, const Values& forms) {
@@ -887,11 +900,14 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "window=4",
                 "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2"},
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
-                "kernel=register_tile,pascal,cpu,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
-                "kernel=lookback_wide,pascal tuple=2,8 n=4194304 per_item=32",
+                "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
+                "kernel=pascal,cpu scan_order=8 n=4194304 per_item=32 rows=8",
+                "kernel=lookback_wide,pascal tuple=8 n=4194304 per_item=32",
                 "kernel=sam tuple=1,2,8 n=4194304 rows=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
-                "kernel=pascal,cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
+                "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
+      .card = {"kernel=three_phase,lookback,lookback_fallback,lookback_wide,pascal,cpu n=4194304 per_item=16 "
+               "rows=8"},
       .paper = plots(sizes) + beside(few) + grown({1 << 24}),
       .full = Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_item=16 rows=8",
                      "kernel=register_tile,pipelined,sam lanes=ptx n=1048576,16777216,268435456 rows=8,12",
@@ -944,6 +960,7 @@ Family scan() {
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
+      .refine = refine,
       .findings = findings};
 }
 

@@ -371,6 +371,7 @@ Family special() {
                 .when = evaluates}},
       .presets = {.smoke = sweeps(everything, "n=130 trips=4") + Sweeps{"path=full,native n=67 trips=12"},
                   .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536"),
+                  .card = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
                   .paper = sweeps(everything, "n=4194304"),
                   .full = sweeps(everything, "n=262144,4194304,67108864")},
       .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},

@@ -339,6 +339,8 @@ Family sync() {
                             each + "by=memory width=4,32 group=32,64 trips=3",
                             each + "by=subgroups,shuffle group=64 trips=35"},
                   .quick = few + told,
+                  .card = {"operation=exchange memory=local,global group=256 barriers=1,4",
+                           "operation=reduce,shuffle by=memory,subgroups,shuffle"},
                   .paper = many + told,
                   .full = many + Sweeps{each + "by=memory width=8,16,32,64 group=64,256,1024",
                                         each + "by=subgroups,shuffle group=64,256,1024"}},

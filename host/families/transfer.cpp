@@ -236,9 +236,12 @@ Family transfer() {
                      "buffer=device,alloc_host_ptr,use_host_ptr,svm_coarse,svm_fine "
                      "n=4112",
                      "kernel=read,map_read buffer=alloc_host_ptr,use_host_ptr,svm_coarse,svm_fine n=4112"},
-           .quick = {"kernel=write,read memory=pageable,pinned n=4096,67108864",
-                     "kernel=both memory=pinned n=67108864", "kernel=write,read align=1 n=67108864",
+           .quick = {"kernel=write,read memory=pageable,pinned n=67108864",
+                     "kernel=write,read memory=pinned n=4096", "kernel=both memory=pinned n=67108864",
+                     "kernel=write,read align=1 n=67108864",
                      "kernel=map_first buffer=device,alloc_host_ptr,use_host_ptr n=4096,67108864"},
+           .card = {"kernel=write,read memory=pinned n=4096,67108864", "kernel=write n=67108864",
+                    "kernel=both memory=pinned n=67108864", "kernel=map_first n=4096,67108864"},
            .paper = {},
            .full =
                {"kernel=write,read,both,rect_write,rect_read memory=pageable,pinned n=" + sizes,

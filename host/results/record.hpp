@@ -111,6 +111,10 @@ Number rate_of(const Record&);
 // A row's tunable axes, or the others: "group=256 rows=8".
 std::string axes_text(const Record&, const Family&, bool tunable);
 
+// The reason of an ok row: no preset has the case, its family asked for it when it knew the others' rows.
+// Another session may choose another.
+inline constexpr const char* chosen_here = "chosen by what the other rows say";
+
 struct Column {
   std::string name;
   std::string unit;  // empty: text or a plain count

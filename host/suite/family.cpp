@@ -19,7 +19,7 @@ bool Family::uses(const Case& at, const std::string& axis_name) const {
 }
 
 Sweeps& Presets::at(const std::string& preset) {
-  const std::array<Sweeps*, 4> all = {&smoke, &quick, &paper, &full};
+  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &card, &paper, &full};
   const auto it = std::ranges::find(preset_names, preset);
   if (it == preset_names.end())
     throw Error(Kind::usage, fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
@@ -72,6 +72,7 @@ Family checked(const std::string& name, Family (*make)()) {
   try {
     Family family = make();
     check_axes(family);
+    if (family.presets.card.empty() && !family.on_card.empty()) family.presets.card = family.presets.quick;
     for (const char* preset : preset_names) check_sweeps(family, preset);
     return family;
   } catch (const Error& error) {

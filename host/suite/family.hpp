@@ -17,8 +17,10 @@
 //     row's value, in Check::unit, and Outcome::measured.
 //   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
 //   - Family::refine is asked when all cases of a preset but smoke are measured, and not where the user chose
-//     cases by --set, --where or --filter. It must name the same for the same outcomes, or an interrupted run
-//     would not go on where it was.
+//     cases by --set, --where or --filter; of family ceiling always. It must name the same for the same
+//     outcomes, or an interrupted run would not go on where it was. DeviceInfo::cache_bytes is what the
+//     driver says, or more where family ceiling has found more. Their rows say `chosen_here`
+//     (results/record.hpp).
 //   - `form=published` is an exhibit: it must say in Plan::exhibit what is wrong, may give a wrong result,
 //     and runs after all others.
 //   - A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
@@ -86,7 +88,9 @@ struct View {
 
 // `{}` is no case at all, `{""}` is one with every axis at its default.
 struct Presets {
-  Sweeps smoke = {}, quick = {}, paper = {}, full = {};
+  Sweeps smoke = {}, quick = {};
+  Sweeps card = {};  // what a device's card needs of quick; left out: all, where the family has on_card
+  Sweeps paper = {}, full = {};
 
   Sweeps& at(const std::string& preset);  // usage error that names them
   const Sweeps& at(const std::string& preset) const;
@@ -118,7 +122,7 @@ struct Family {
 // a value or a quantity that is none.
 Family checked(const std::string& name, Family (*make)());
 
-inline constexpr std::array<const char*, 4> preset_names = {"smoke", "quick", "paper", "full"};
+inline constexpr std::array<const char*, 5> preset_names = {"smoke", "quick", "card", "paper", "full"};
 
 // The cases of the sweeps, in order, each once, without combinations that make no sense. An axis that means
 // nothing in a case has its default there.

@@ -35,6 +35,7 @@ struct Job {
   bool exhibit = false;     // form=published
   bool is_ceiling = false;  // the best of these is what other rows are held against
   bool tuned = false;       // in the configuration that tune found, beside the same in the default's
+  bool refined = false;     // Family::refine asked for it
 };
 
 // The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known

@@ -3,9 +3,12 @@
 #include "answers/card.hpp"
 #include "answers/short_names.hpp"
 #include "suite/family.hpp"
+#include "suite/imaginary_devices.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <set>
 
 using namespace clweave;
 using testing::AllOf;
@@ -80,6 +83,62 @@ std::vector<Record> lanes() {
                         std::max(1, std::min(paths, 16 / granularity))));
   }
   return out;
+}
+// What a device of few virtues measures of a preset, with what families ask for on the way.
+std::vector<Record> measured(const std::string& preset) {
+  std::vector<Record> out;
+  for (const auto& family : all_families()) {
+    std::vector<Outcome> outcomes;
+    std::set<std::string> ids;
+    const auto measure = [&](const Case& at) {
+      if (!ids.insert(at.id()).second) return;
+      const Plan plan = plan_of(family, at, roomy());
+      const auto bytes = plan.cost.read + plan.cost.written;
+      Outcome o{at, 1e-6 + 1e-11 * static_cast<double>(bytes) + 1e-13 * static_cast<double>(plan.cost.flops)};
+      o.low_s = o.high_s = o.min_s = o.call_s = o.time_s;
+      o.bytes = bytes;
+      o.flops = plan.cost.flops;
+      o.items = plan.cost.items;
+      const bool measures =
+          std::ranges::any_of(plan.checks, [](const Check& check) { return !check.unit.empty(); });
+      if (measures) o.measured = 1;
+      outcomes.push_back(o);
+      Cells cells;
+      for (const auto& [axis, value] : at.axes) cells.emplace_back(axis, text_of(value));
+      Record r = row(family.name, cells, o.time_s);
+      r.case_id = at.id();
+      r.call_s = r.min_s = o.time_s;
+      r.bytes = static_cast<std::int64_t>(o.bytes);
+      r.flops = static_cast<std::int64_t>(o.flops);
+      r.items = static_cast<std::int64_t>(o.items);
+      r.gb_per_s = 1e-9 * static_cast<double>(o.bytes) / o.time_s;
+      if (o.flops > 0) r.gflop_per_s = 1e-9 * static_cast<double>(o.flops) / o.time_s;
+      r.ceiling = plan.ceiling;
+      r.value = o.measured;
+      r.compute_units = 1;
+      out.push_back(r);
+    };
+    std::ranges::for_each(cases_of(family, family.presets.at(preset), 1), measure);
+    if (!family.refine || outcomes.empty()) continue;
+    for (int looks = 0; looks < 20; ++looks) std::ranges::for_each(family.refine(outcomes, roomy()), measure);
+  }
+  return out;
+}
+
+std::set<std::string> known(const Card& card) {
+  std::set<std::string> out;
+  for (const auto& trait : card.traits) {
+    if (trait.is_known()) out.insert(trait.name);
+  }
+  return out;
+}
+
+TEST(Fingerprint, PresetCardGivesEveryTraitThatQuickGives) {
+  const auto quick = measured("quick"), few = measured("card");
+  EXPECT_LT(few.size(), 0.7 * static_cast<double>(quick.size()));
+  const auto all = known(card(quick));
+  EXPECT_GT(all.size(), 50U);
+  EXPECT_THAT(known(card(few)), testing::IsSupersetOf(all));
 }
 
 TEST(Fingerprint, LockStepWidthAndTheCostOfTwoPaths) {
@@ -290,9 +349,13 @@ B  Loom 2, Invented, driver 1.2
 | read | - | 1300 | GB/s | read |
 )"));
   const std::string csv = shown(report_of(cards, false), "csv");
-  EXPECT_THAT(csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases\n"));
-  EXPECT_THAT(csv, HasSubstr("\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
-                             "directions\",,ceiling/kernel=copy\n"));
+  EXPECT_THAT(csv,
+              testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases\n"));
+  EXPECT_THAT(
+      csv,
+      HasSubstr(
+          "\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
+          "directions\",,ceiling/kernel=copy\n"));
   EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
 }
 

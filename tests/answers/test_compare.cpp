@@ -101,6 +101,15 @@ TEST(Regression, SortsEveryCase) {
   EXPECT_EQ(all.count(Change::slower), 1U);
 }
 
+TEST(Regression, WhatOneSessionChoseForItselfIsNotMissing) {
+  auto before = runs_of("same", {1}) + runs_of("chosen", {1}),
+       after = runs_of("same", {1}) + runs_of("other", {1});
+  before.back().reason = after.back().reason = chosen_here;
+  const auto all = compare_regression(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.cases.size(), 1U);
+  EXPECT_EQ(compare_regression(set_of(before), set_of(before), {}).cases.size(), 2U) << "both chose it";
+}
+
 TEST(Regression, TheHostsClockStepsInWhereTheDevicesWasNotBelieved) {
   auto before = runs_of("a", five_old), after = runs_of("a", five_new);
   for (auto* side : {&before, &after}) {

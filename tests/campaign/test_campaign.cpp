@@ -143,10 +143,24 @@ TEST_F(RefinedTest, WhatAFamilyAsksForOnTheWayIsMeasuredBehindTheRest) {
   EXPECT_THAT(orders, SizeIs(6)) << "two rows have one place";
 }
 
+TEST_F(RefinedTest, ARowThatAFamilyAskedForSaysSo) {
+  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(row(of(1024)).reason, "");
+  EXPECT_EQ(row(of(1536)).reason, chosen_here);
+}
+
 TEST_F(RefinedTest, NobodyIsAskedWhereTheUserChoseTheCases) {
   refines_ = false;
   EXPECT_EQ(run({of(1024), of(2048)}), fine);
   EXPECT_THAT(runner_.ran, SizeIs(2));
+}
+
+TEST_F(RefinedTest, CeilingsAreAskedEvenThere) {
+  refines_ = false;
+  Job least = of(1024), most = of(2048);
+  least.is_ceiling = most.is_ceiling = true;
+  EXPECT_EQ(run({least, most}), fine);
+  EXPECT_THAT(runner_.ran, SizeIs(5));
 }
 
 TEST_F(RefinedTest, AnInterruptedRunGoesOnWhereItWas) {

@@ -230,7 +230,7 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"--nosuch"}, {"clweave --help"}},
       {{"run", "--nosuch"}, {"--nosuch", "clweave run --help"}},
       {{"devices", "extra"}, {"extra", "clweave --help"}},
-      {{"run", "--preset", "huge"}, {"--preset huge", "smoke, quick, paper, full"}},
+      {{"run", "--preset", "huge"}, {"--preset huge", "smoke, quick, card, paper, full"}},
       {{"run", "--family", "nosuch"}, {"--family nosuch", "divergence"}},
       {{"list", "--family", "nosuch"}, {"--family nosuch", "divergence"}},
       {{"run", "--where", "nosuch=1"}, {"--where nosuch", "parity"}},

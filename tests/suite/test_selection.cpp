@@ -106,8 +106,8 @@ std::string complaint(const Chosen& chosen) {
 // ---- What cannot be understood -------------------------------------------------------------------------
 
 TEST(Usage, NamesThePresets) {
-  EXPECT_EQ(complaint({.preset = "tiny"}), "--preset tiny: there are smoke, quick, paper, full");
-  EXPECT_EQ(complaint({.preset = ""}), "--preset : there are smoke, quick, paper, full");
+  EXPECT_EQ(complaint({.preset = "tiny"}), "--preset tiny: there are smoke, quick, card, paper, full");
+  EXPECT_EQ(complaint({.preset = ""}), "--preset : there are smoke, quick, card, paper, full");
 }
 
 TEST(Usage, NamesTheFamilies) {
@@ -295,7 +295,18 @@ TEST(Order, HoldsForEveryPreset) {
       EXPECT_LE(jobs[j].is_ceiling, jobs[j - 1].is_ceiling) << jobs[j].at.id();
     }
     EXPECT_EQ(jobs.front().is_ceiling, std::string(preset) != "smoke");
-    EXPECT_TRUE(jobs.back().exhibit);
+    EXPECT_EQ(jobs.back().exhibit, std::string(preset) != "card");
+  }
+}
+
+// So that their rows meet in a comparison; what card needs more is a size that quick would choose, too.
+TEST(Presets, TheCardsCasesAreAmongTheQuickOnes) {
+  for (const auto& family : all_families()) {
+    std::set<std::string> quick;
+    for (const auto& at : cases_of(family, family.presets.quick, 1)) quick.insert(at.id());
+    for (const auto& at : cases_of(family, family.presets.card, 1))
+      EXPECT_TRUE(quick.contains(at.id())) << at.id();
+    EXPECT_TRUE(family.on_card.empty() || !family.presets.card.empty()) << family.name;
   }
 }
 

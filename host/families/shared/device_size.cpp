@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/shared/device_size.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace clweave {
+
+namespace {
+
+constexpr std::uint64_t enough_bytes = std::uint64_t{1} << 29;
+constexpr double most_s = 3;
+
+Case with_n(const Case& at, std::int64_t n) {
+  Case out = at;
+  for (auto& [axis, value] : out.axes) {
+    if (axis == "n") value = n;
+  }
+  return out;
+}
+
+// Of all buffers; none where the device cannot have them.
+std::optional<std::uint64_t> bytes_of(const Case& at, const DeviceInfo& device,
+                                      const std::function<Plan(const Case&, const DeviceInfo&)>& plan) {
+  try {
+    std::uint64_t bytes = 0;
+    for (const auto& buffer : plan(at, device).buffers) {
+      if (buffer.bytes + 2 * guard_bytes > static_cast<std::uint64_t>(device.max_alloc_bytes)) return {};
+      bytes += buffer.bytes;
+    }
+    return bytes;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+std::int64_t common_size(const std::vector<Outcome>& outcomes,
+                         const std::function<bool(const Case&)>& counts) {
+  std::map<std::int64_t, std::size_t> cases;
+  for (const auto& o : outcomes) {
+    if (counts(o.at)) ++cases[o.at.number("n")];
+  }
+  std::int64_t common = 0;
+  for (const auto& [n, count] : cases) common = common == 0 || count >= cases.at(common) ? n : common;
+  return common;
+}
+
+std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const DeviceInfo& device,
+                                 std::size_t kernels,
+                                 const std::function<Plan(const Case&, const DeviceInfo&)>& plan,
+                                 const std::function<bool(const Case&)>& counts) {
+  const std::int64_t common = common_size(outcomes, counts);
+  std::map<std::string, const Outcome*> by_kernel;
+  for (const auto& o : outcomes) {
+    if (!counts(o.at) || o.at.number("n") != common) continue;
+    const Outcome*& best = by_kernel[o.at.text("kernel")];
+    if (best == nullptr || o.time_s < best->time_s) best = &o;
+  }
+  std::vector<const Outcome*> best;
+  for (const auto& [kernel, o] : by_kernel) best.push_back(o);
+  std::ranges::stable_sort(best, {}, &Outcome::time_s);
+  best.resize(std::min(best.size(), kernels));
+  if (best.empty()) return {};
+
+  const auto cache = static_cast<std::uint64_t>(device.cache_bytes);
+  const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
+  // The least of all their buffers, where every one has room and time.
+  const auto bytes_at = [&](std::int64_t n) -> std::optional<std::uint64_t> {
+    std::optional<std::uint64_t> least;
+    for (const auto* o : best) {
+      const auto bytes = bytes_of(with_n(o->at, n), device, plan);
+      if (!bytes || *bytes > most_bytes) return {};
+      // The host fills and compares a GB a second; the device executes ten times.
+      const double seconds = 1e-9 * static_cast<double>(*bytes) +
+                             10 * o->time_s * static_cast<double>(n) / static_cast<double>(common);
+      if (seconds > most_s) return {};
+      least = std::min(least.value_or(*bytes), *bytes);
+    }
+    return least;
+  };
+  if (const auto bytes = bytes_at(common); bytes && *bytes >= std::max(4 * cache, enough_bytes)) return {};
+  std::int64_t chosen = 0;
+  for (std::int64_t n = 3; n <= std::int64_t{1} << 34; n *= 2) {
+    if (n <= common) continue;
+    const auto bytes = bytes_at(n);
+    if (!bytes) break;
+    if (*bytes >= 4 * cache) chosen = n;
+    if (*bytes >= std::max(4 * cache, enough_bytes)) break;
+  }
+  if (chosen == 0) return {};
+  std::vector<Case> out;
+  for (const auto* o : best) out.push_back(with_n(o->at, chosen));
+  return out;
+}
+
+}  // namespace clweave
