@@ -399,7 +399,8 @@ Family arithmetic() {
                            .series = {"ilp"},
                            .quantity = "of_ceiling",
                            .findings = {"concurrency_predicted_{type}", "concurrency_measured_{type}"},
-                           .marks = {"concurrency_predicted_{type}"}}}},
+                           .marks = {"concurrency_predicted_{type}"},
+                           .little = "concurrency_predicted_{type}"}}},
       .derived = {{"chains_per_group", "independent chains of a work-group"}},
       .makes_sense =
           [](const Case& at) {

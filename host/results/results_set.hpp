@@ -232,7 +232,8 @@ struct ResultsSet {
   std::uint32_t rows = 0;
   std::vector<std::shared_ptr<CaseNames>> names = {std::make_shared<CaseNames>()};  // those of the cases
 
-  // Adds the rows of one file, by its text: a CSV of clweave run, or the published figures. Samples beside it
+  // Adds the rows of one file, by its text: a CSV of clweave run, of a native baseline, or the published
+  // figures. Samples beside it
   // (an empty text: there are none) replace the medians and intervals of the rows. Throws `io` with file and
   // line for text that is malformed, foreign, of another schema or cut off, for a footer that counts other
   // rows, for a row that is there twice, for an `ok` row with a time that is none, and for samples of another
@@ -255,6 +256,10 @@ struct ResultsSet {
 
 // Those that are no published figures.
 std::vector<const DeviceResults*> measured(const ResultsSet&);
+
+// Those of a device. Where a row does not name it, its file lies beside files of it and of no other device,
+// or in a folder there.
+std::vector<const NativeTime*> natives_of(const ResultsSet&, const DeviceResults&);
 
 enum class Samples {
   ignored,

@@ -46,7 +46,11 @@ void check_axes(const Family& family) {
     for (const auto& name : *names) need_axis(family, name, "the view");
   }
   for (const auto& graph : family.view.graphs) {
-    for (const auto* names : {&graph.x, &graph.series, &graph.apart}) {
+    for (const auto& name : graph.x) {
+      if (std::ranges::find(family.derived, name, &Derived::name) == family.derived.end())
+        need_axis(family, name, "graph " + graph.name);
+    }
+    for (const auto* names : {&graph.series, &graph.apart}) {
       for (const auto& name : *names) need_axis(family, name, "graph " + graph.name);
     }
     for (const auto& where : graph.where) need_axis(family, setting_of(where).first, "graph " + graph.name);

@@ -67,14 +67,16 @@ struct Graph {
   };
   std::string name;  // a few words
   Kind kind = Kind::lines;
-  std::vector<std::string> x = {};                   // axes; of lines a number, or the product of several
+  // Axes, or what follows from them (Derived); of lines a number, or the product of several.
+  std::vector<std::string> x = {};
   std::vector<std::string> series = {}, apart = {};  // axes; apart: a panel for each of their values
   std::string quantity = "rate";                     // as View::quantity
   std::vector<std::string> where = {};               // "axis=value,value": of these cases, as --where has it
   // Their sentences are the title; those in `marks` are lines at their values on x. {type} is the panel's
   // value of an axis, and a * at the end any rest.
   std::vector<std::string> findings = {}, marks = {};
-  bool parabola = false;  // through each curve, over log2 of x
+  bool parabola = false;    // through each curve, over log2 of x
+  std::string little = {};  // a finding: what Little's law says must be under way for the most, a place on x
 };
 
 // How people see a family's rows: a table of one quantity, one table per combination of the other axes.
