@@ -46,10 +46,10 @@ struct Case1 {
   Key series, x, apart;
 };
 
-Key key_of(const CaseName& name, const Names& axes) {
+Key key_of(const CaseTimes& at, const Names& axes) {
   Key out;
   for (const auto& axis : axes) {
-    const Value* value = name.axis(axis);
+    const Value* value = at.cell(axis);
     out.push_back(value != nullptr ? text_of(*value) : "");
   }
   return out;
@@ -72,7 +72,7 @@ Names splitting(const Family& family, const Graph& graph, const std::vector<Case
       continue;
     std::map<std::tuple<std::size_t, Key, Key>, std::string> met;
     for (const auto& one : cases) {
-      const std::string value = key_of(*one.of->name, {axis.name}).front();
+      const std::string value = key_of(*one.of, {axis.name}).front();
       const auto [at, is_new] = met.try_emplace({one.device, one.series, one.x}, value);
       if (is_new || at->second == value) continue;
       out.push_back(axis.name);
@@ -97,6 +97,11 @@ std::string first_clause(const std::string& text) {
   return out.size() > 60 ? "" : out;
 }
 
+std::string words_of(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 std::string title_of(const Names& axes, const Family& family) {
   if (axes.size() == 1) {
     const Axis* axis = family.axis(axes.front());
@@ -105,7 +110,7 @@ std::string title_of(const Names& axes, const Family& family) {
     const bool lists = axis != nullptr && !axis->values.empty() && meaning == text_of(axis->values.front());
     return meaning.empty() || lists ? axes.front() : axes.front() + ": " + meaning;
   }
-  return fmt::format("{}", fmt::join(axes, " x "));
+  return words_of(fmt::format("{}", fmt::join(axes, " x ")));
 }
 
 std::optional<double> number_at(const Key& key) {
@@ -157,11 +162,6 @@ std::string capital(std::string text) {
   return text;
 }
 
-std::string words_of(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return name;
-}
-
 // Least squares over log2 of x. Its points from the first to the last x; none for fewer than four.
 std::vector<GraphPoint> parabola(const std::vector<GraphPoint>& points) {
   if (points.size() < 4) return {};
@@ -198,17 +198,26 @@ std::vector<GraphPoint> parabola(const std::vector<GraphPoint>& points) {
   return out;
 }
 
-std::string text_at(const DrawnGraph& graph, const GraphPanel& panel, const GraphPoint& point) {
+std::string text_at(const DrawnGraph& graph, const GraphPoint& point) {
   if (graph.graph.kind == Graph::Kind::heat) return graph.columns[point.column];
-  if (graph.graph.x.size() == 1 && point.column < graph.columns.size())
-    return graph.graph.x.front() + "=" + graph.columns[point.column];
-  (void)panel;
-  return fmt::format("{:.6g}", point.x);
+  if (graph.graph.x.size() != 1) return fmt::format("{:.6g}", point.x);
+  const double power = std::log2(point.x);
+  return graph.graph.x.front() + "=" +
+         (point.x >= 65536 && power == std::floor(power) ? fmt::format("2^{:.0f}", power)
+                                                         : graph.columns[point.column]);
+}
+
+// One that does another thing, for comparison: a copy among scans.
+bool is_copy_among(const DrawnGraph& graph, const GraphPoint& point) {
+  return graph.series[point.series] == "copy" && graph.family->name != "copy";
 }
 
 // The strongest statement that the points make by themselves.
 std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
-  const auto& points = panel.points;
+  std::vector<GraphPoint> points;
+  std::ranges::remove_copy_if(panel.points, std::back_inserter(points),
+                              [&](const GraphPoint& point) { return is_copy_among(graph, point); });
+  if (points.empty()) points = panel.points;
   const auto value = [&](const GraphPoint& point) { return number_text(point.y, graph.unit); };
   const auto better = [&](const GraphPoint* one, const GraphPoint* other) {
     return graph.low_is_good ? one->y < other->y : one->y > other->y;
@@ -233,7 +242,8 @@ std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
     if (graph.graph.quantity == "speedup")
       return fmt::format("{} is {} as fast as {}", series(*best), value(*best),
                          graph.series[points.front().series]);
-    return fmt::format("{} {}, {} {}", series(*best), value(*best), series(*worst), value(*worst));
+    return fmt::format("{} {} {}, {} {}", series(*best), graph.low_is_good ? "takes" : "reaches",
+                       value(*best), series(*worst), value(*worst));
   }
   // By place: the last where half as many series meet as anywhere; of a heat map the one of the largest
   // factor.
@@ -258,17 +268,19 @@ std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
     if (heat ? factor(it->second) > factor(where->second) : 2 * met[it->first] >= most) where = it;
   }
   const auto [best, worst] = where->second;
-  const std::string at = text_at(graph, panel, *best);
+  const std::string at = text_at(graph, *best);
   if (best == worst) {
     const auto low = std::ranges::min_element(points, {}, &GraphPoint::y);
     const auto high = std::ranges::max_element(points, {}, &GraphPoint::y);
-    return fmt::format("{}: {} at {}, {} at {}", series(*low), value(*low), text_at(graph, panel, *low),
-                       value(*high), text_at(graph, panel, *high));
+    return fmt::format("{}: {} at {}, {} at {}", series(*low), value(*low), text_at(graph, *low),
+                       value(*high), text_at(graph, *high));
   }
   if (factor(where->second) < 1.05)
     return fmt::format("No more than {} lies between {} and {} at {}",
                        percent_text(factor(where->second) - 1), series(*best), series(*worst), at);
-  const std::string times = fmt::format("{:.3g}", factor(where->second));
+  const double most_times = factor(where->second);
+  const std::string times =
+      most_times < 1000 ? fmt::format("{:.3g}", most_times) : fmt::format("{:.0f}", most_times);
   return graph.graph.kind == Graph::Kind::heat
              ? fmt::format("{} loses {}x to {} at {}", series(*worst), times, series(*best), at)
          : graph.low_is_good ? fmt::format("{} takes {} at {}, {} {} times as long", series(*best),
@@ -290,6 +302,76 @@ std::string sentence(const DrawnGraph& graph, const GraphPanel& panel, const Cas
   if (texts.size() > 2) texts.erase(texts.begin() + 2, texts.end() - 1);
   if (!texts.empty()) return fmt::format("{}", fmt::join(texts, ". "));
   return statement(graph, panel);
+}
+
+std::string program_of(const NativeTime& native) {
+  const Value *kernel = native.of->axis("kernel"), *threads = native.of->axis("threads");
+  std::string out = kernel != nullptr ? text_of(*kernel) : native.api;
+  if (threads != nullptr && *threads != Value(std::int64_t{1}))
+    out += " on " + text_of(*threads) + " threads";
+  return out;
+}
+
+// A copy of as many bytes stands beside whatever it bounds.
+bool stands_beside(const NativeTime& native, const std::string& family, const RunTime& run) {
+  return native.of->family == family || (native.of->family == "copy" && run.ceiling == Ceiling::copy);
+}
+
+// Other programs' curves; of two rows of one place the faster.
+std::vector<GraphReference> programs_of(const DrawnGraph& graph,
+                                        const std::vector<const NativeTime*>& natives, const Case1& panel,
+                                        const std::set<double>& xs) {
+  std::map<std::string, std::map<double, double>> curves;
+  const ShownQuantity& quantity = shown_quantity(graph.graph.quantity);
+  for (const auto* native : natives) {
+    const Value* x = graph.graph.x.size() == 1 ? native->of->axis(graph.graph.x.front()) : nullptr;
+    const bool same = std::ranges::all_of(graph.family->axes, [&](const Axis& axis) {
+      const Value* here = panel.of->name->axis(axis.name);
+      const Value* there = native->of->axis(axis.name);
+      const bool shown = axis.name == graph.graph.x.front() ||
+                         std::ranges::find(graph.graph.series, axis.name) != graph.graph.series.end();
+      return shown || here == nullptr || there == nullptr || *here == *there;
+    });
+    const Number y = quantity.of(native->run, 0, 0);
+    if (!same || !y || !stands_beside(*native, graph.family->name, *panel.run)) continue;
+    // A copy does the same whatever is kept, or however often is scanned.
+    std::vector<double> at(xs.begin(), xs.end());
+    if (x != nullptr) at = {number_at({text_of(*x)}).value_or(0)};
+    for (const double place : at) {
+      if (place < *xs.begin() || place > *xs.rbegin()) continue;
+      auto [it, is_new] = curves[program_of(*native)].try_emplace(place, *y);
+      if (!is_new) it->second = quantity.of_time ? std::min(it->second, *y) : std::max(it->second, *y);
+    }
+  }
+  std::vector<GraphReference> out;
+  for (const auto& [program, points] : curves) {
+    if (points.size() > 1) out.push_back({program, {points.begin(), points.end()}});
+  }
+  return out;
+}
+
+// What a copy of as many bytes reaches, from rows that know their fraction of it.
+GraphReference copy_of(const std::map<double, const RunTime*>& runs, const ShownQuantity& quantity) {
+  GraphReference out{"a copy's rate", {}};
+  for (const auto& [x, run] : runs) {
+    const Number y = quantity.of(*run, 0, 0);
+    if (!y || run->ceiling != Ceiling::copy) return {};
+    if (run->of_ceiling && *run->of_ceiling > 0) out.points.emplace_back(x, *y / *run->of_ceiling);
+  }
+  return out;
+}
+
+// In proportion to what is under way, up to the most.
+GraphReference little_of(double needed, double most, double low, double high) {
+  GraphReference out{"Little's law", {}};
+  const auto add = [&](double x) { out.points.emplace_back(x, most * std::min(1.0, x / needed)); };
+  for (int i = 0; i <= 24; ++i) {
+    const double x = low * std::pow(high / low, i / 24.0),
+                 before = low * std::pow(high / low, (i - 1) / 24.0);
+    if (i > 0 && before < needed && needed < x) add(needed);
+    add(x);
+  }
+  return out;
 }
 
 constexpr std::size_t most_panels = 8, most_points = 1500;
@@ -341,7 +423,7 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
       const RunTime* run = at.typical();
       if (run == nullptr) continue;
       of_operations += run->of_operations() ? 1 : 0;
-      cases.push_back({&at, run, d, key_of(*at.name, graph.series), key_of(*at.name, graph.x), {}});
+      cases.push_back({&at, run, d, key_of(at, graph.series), key_of(at, graph.x), {}});
     }
   }
   out.unit = quantity.unit;
@@ -353,7 +435,7 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
 
   std::set<Key> keys, places;
   for (auto& one : cases) {
-    one.apart = key_of(*one.of->name, axes);
+    one.apart = key_of(*one.of, axes);
     keys.insert(one.series);
     places.insert(one.x);
   }
@@ -391,6 +473,40 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
     for (std::size_t i = 0; i < axes.size(); ++i) values[i].insert(key.second[i]);
   }
   std::vector<double> xs, ys;
+  std::vector<std::vector<const NativeTime*>> natives;
+  for (const auto* device : devices)
+    natives.push_back(numbers ? natives_of(set, *device) : std::vector<const NativeTime*>());
+  const auto add_references = [&](GraphPanel& panel, std::size_t d, const std::map<Place, const Case1*>& of) {
+    std::map<double, const RunTime*> runs;
+    std::set<double> places;
+    double most = 0;
+    for (const auto& point : panel.points) {
+      places.insert(point.x);
+      most = std::max(most, point.y);
+    }
+    const CaseName& name = *of.begin()->second->of->name;
+    for (const auto& [place, one] : of) {
+      if (const auto x = number_at(one->x); x && places.contains(*x)) runs.try_emplace(*x, one->run);
+    }
+    panel.references = programs_of(out, natives[d], *of.begin()->second, places);
+    if (!quantity.of_time && quantity.name != std::string_view("of_ceiling")) {
+      if (auto copy = copy_of(runs, quantity); copy.points.size() > 1) panel.references.push_back(copy);
+    }
+    const Finding* needed =
+        graph.little.empty() ? nullptr : finding_of(*panel.device, family, filled(graph.little, name));
+    if (needed != nullptr && *places.begin() > 0 && *needed->value > 0)
+      panel.references.push_back(little_of(*needed->value, most, *places.begin(), *places.rbegin()));
+    std::set<std::string> files;
+    for (const auto& reference : panel.references) {
+      for (const auto& [x, y] : reference.points) ys.push_back(y);
+      for (const auto* native : natives[d]) {
+        const std::string file = native->run.file < set.files.size() ? set.files[native->run.file] : "";
+        if (program_of(*native) == reference.name) files.insert(file.substr(file.find_last_of('/') + 1));
+      }
+    }
+    if (!files.empty())
+      panel.note = fmt::format("dashed: other programs on the same device, of {}", fmt::join(files, ", "));
+  };
   std::vector<std::vector<GraphPanel>> by_device(devices.size());
   std::vector<std::pair<std::size_t, Key>> panel_keys;
   for (const auto& [key, unused] : panels) panel_keys.push_back(key);
@@ -476,12 +592,20 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
       }
     }
     panel.finding = sentence(out, panel, name);
-    if (panel.points.size() > most_points) {  // every k-th: a picture shows no more, and a page holds no more
-      const std::size_t all = panel.points.size(), step = (all + most_points - 1) / most_points;
+    if (numbers) add_references(panel, key.first, places_of);
+    // Every k-th, and the ends: a picture shows no more, and a page holds no more.
+    if (const std::size_t all = panel.points.size(); all > most_points) {
+      const std::size_t step = (all + most_points - 3) / (most_points - 2);
+      const auto [least, most] = std::ranges::minmax_element(panel.points, {}, &GraphPoint::y);
       std::vector<GraphPoint> kept;
-      for (std::size_t i = 0; i < all; i += step) kept.push_back(panel.points[i]);
+      for (auto at = panel.points.begin(); at != panel.points.end(); ++at) {
+        if ((at - panel.points.begin()) % static_cast<std::ptrdiff_t>(step) == 0 || at == least || at == most)
+          kept.push_back(*at);
+      }
       panel.points = std::move(kept);
-      panel.note = fmt::format("drawn: one in {} of {} points", step, all);
+      panel.note += fmt::format(
+          "{}drawn: one in {} of {} points, with the highest and the lowest; clweave show has all",
+          panel.note.empty() ? "" : "; ", step, all);
     }
     for (const auto& point : panel.points) {
       xs.push_back(point.x);
@@ -519,8 +643,13 @@ std::vector<DrawnGraph> graphs_of(const Family& family, const ResultsSet& set) {
     graphs.push_back(std::move(graph));
   }
   std::vector<DrawnGraph> out;
-  for (const auto& graph : graphs) {
+  for (auto& graph : graphs) {
     auto one = drawn(graph, family, set);
+    if (graph.kind == Graph::Kind::heat && one.columns.size() == 1) {  // a bar says more than a shade
+      graph.kind = Graph::Kind::bars;
+      graph.x.clear();
+      one = drawn(graph, family, set);
+    }
     if (!one.panels.empty()) out.push_back(std::move(one));
   }
   return out;

@@ -23,6 +23,12 @@ struct GraphMark {
   std::string text;
 };
 
+// What the points are held against: a curve of another program, of a copy, or of a law.
+struct GraphReference {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  // by x
+};
+
 // Of one device, and of one value of each axis that splits the graph.
 struct GraphPanel {
   const DeviceResults* device = nullptr;
@@ -31,7 +37,8 @@ struct GraphPanel {
   std::vector<GraphPoint> points;
   std::vector<GraphMark> marks;
   std::vector<GraphPoint> fits;  // of parabolas
-  std::string note;              // what is not drawn
+  std::vector<GraphReference> references;
+  std::string note;  // what is not drawn
 };
 
 struct DrawnGraph {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -29,15 +30,27 @@ namespace {
 using Devices = std::vector<const DeviceResults*>;
 using Texts = std::vector<std::string>;
 
+constexpr const char* not_measured = "not measured";
+
 Json table(const std::string& title, const Texts& columns, Json rows) {
   return {{"kind", "table"}, {"title", title}, {"columns", columns}, {"rows", std::move(rows)}};
 }
 
-Json section(const std::string& title, const std::string& text, Json parts) {
+std::string id_of(const std::string& title) {
   std::string id;
   for (const char c : title)
     id += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == ' ' ? '-' : c;
-  return {{"id", id}, {"title", title}, {"text", text}, {"parts", std::move(parts)}};
+  return id;
+}
+
+Json section(const std::string& title, const std::string& text, Json parts) {
+  return {{"id", id_of(title)}, {"title", title}, {"text", text}, {"parts", std::move(parts)}};
+}
+
+std::string chapter_of(const Family& family) {
+  std::string out = family.view.chapter.empty() ? family.name : family.view.chapter;
+  if (out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
 }
 
 Json absent(const std::string& title, const std::string& why) {
@@ -54,14 +67,14 @@ std::string plural(std::size_t n, const std::string& one) {
 
 std::string value_of(const Trait& trait) {
   if (trait.figure) return number_text(trait.figure->value, trait.unit == "items" ? "" : trait.unit);
-  return trait.undecided.empty() ? "not measured" : "undecided";
+  return trait.undecided.empty() ? not_measured : "undecided";
 }
 
 std::string figure_of(const Trait& trait) {
   if (trait.figure)
     return figure_text(trait.figure->value, trait.figure->low, trait.figure->high, trait.unit);
   if (!trait.undecided.empty()) return "undecided";
-  return "not measured";
+  return not_measured;
 }
 
 const Trait* trait_of(const Card& card, std::string_view name) {
@@ -87,6 +100,18 @@ Tally tally_of(const std::vector<Ruling>& rulings) {
   return out;
 }
 
+// Whose rows a trait comes from, or would.
+std::string family_of(const Trait& trait) {
+  const auto begin = trait.command.find("--family ");
+  if (trait.cases.empty()) return begin != std::string::npos ? trait.command.substr(begin + 9) : "";
+  return trait.cases.front().substr(0, trait.cases.front().find('/'));
+}
+
+std::string size_text(std::int64_t n) {
+  const auto power = std::countr_zero(static_cast<std::uint64_t>(n));
+  return n >= 65536 && n == std::int64_t{1} << power ? fmt::format("2^{}", power) : std::to_string(n);
+}
+
 // The variant that reached a family's best rate at its largest size, and what it reached.
 std::string best_of(const DeviceResults& device, const Family& family) {
   const RunTime* best = nullptr;
@@ -110,10 +135,13 @@ std::string best_of(const DeviceResults& device, const Family& family) {
     at_best = &at;
     most = items;
   }
-  if (best == nullptr) return "not measured";
+  if (best == nullptr) return not_measured;
   const Value* kernel = at_best->name->axis("kernel");
   const bool bytes = family.view.quantity != "items" && best->gb_per_s;
-  return fmt::format("{}, {}", kernel != nullptr ? text_of(*kernel) : "",
+  const Value* n = at_best->name->axis("n");
+  const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
+  return fmt::format("{}{}, {}", kernel != nullptr ? text_of(*kernel) : "",
+                     size != nullptr && *size > 0 ? " at n = " + size_text(*size) : "",
                      best->of_ceiling && !best->cached ? percent_text(*best->of_ceiling, 0) + " of a copy"
                      : bytes                           ? number_text(*best->gb_per_s, "GB/s")
                                                        : number_text(*best->gitems_per_s, "G/s"));
@@ -127,13 +155,19 @@ Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
       {"stride_penalty", "strided reads cost"},        {"copy", "a copy reaches"},
       {"memory_latency", "a dependent load takes"},    {"launch_latency", "a launch takes"},
       {"arithmetic_float", "float arithmetic reaches"}};
+  const auto place_of = [&](std::string_view name) -> std::string {
+    const auto family = std::ranges::find(*input.families, name, &Family::name);
+    return family != input.families->end() ? id_of(chapter_of(*family)) : "";
+  };
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceResults& device = *devices[d];
     Json facts = Json::array();
     for (const auto& [name, words] : asked) {
       const Trait* trait = d < cards.size() ? trait_of(cards[d], name) : nullptr;
       if (trait == nullptr) continue;
-      facts.push_back(Json::array({words, value_of(*trait), trait->meaning + ": " + figure_of(*trait)}));
+      const std::string why = trait->is_known() ? figure_of(*trait) : "to measure it: " + trait->command;
+      facts.push_back(Json::array({words, value_of(*trait), trait->meaning + ": " + why,
+                                   trait->figure ? place_of(family_of(*trait)) : ""}));
     }
     for (const auto& [name, words] :
          std::vector<std::pair<const char*, const char*>>{{"copy", "best copy"},
@@ -141,19 +175,27 @@ Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
                                                           {"scan", "best scan"},
                                                           {"compaction", "best compaction"}}) {
       const auto family = std::ranges::find(*input.families, name, &Family::name);
-      if (family != input.families->end())
-        facts.push_back(
-            Json::array({words, best_of(device, *family), "the fastest at the largest size measured"}));
+      if (family == input.families->end()) continue;
+      const std::string best = best_of(device, *family);
+      facts.push_back(Json::array(
+          {words, best,
+           "the fastest at the largest size measured here; section Comparison has what devices share",
+           best == not_measured ? "" : place_of(name)}));
     }
     const Tally tally = tally_of(rulings[d]);
     if (tally.holds + tally.fails + tally.noise > 0)
-      facts.push_back(
-          Json::array({"published claims here", fmt::format("{} fail, {} hold", tally.fails, tally.holds),
-                       "section Claims"}));
+      facts.push_back(Json::array({"published claims here",
+                                   fmt::format("{} fail, {} hold", tally.fails, tally.holds),
+                                   "which ones",
+                                   "claims",
+                                   {{"device", labels[d]}, {"verdict", "fails"}}}));
     std::size_t failed = 0;
     for (const auto& at : device.cases) failed += at.failed() ? 1 : 0;
-    facts.push_back(
-        Json::array({"went wrong", failed == 0 ? "nothing" : plural(failed, "case"), "section Failures"}));
+    facts.push_back(Json::array({"went wrong",
+                                 failed == 0 ? "nothing" : plural(failed, "case"),
+                                 "what, and why",
+                                 failed == 0 ? "" : "failures",
+                                 {{"device", labels[d]}}}));
     Json odd = Json::array();
     for (const auto& one : odd_of(device))
       odd.push_back(Json::array({without_colour(one.text), one.failure}));
@@ -300,7 +342,7 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
                  "Reduction ladder", "Scan and compaction"};
   std::map<std::string, std::vector<const Family*>> chapters;
   for (const auto& family : *input.families) {
-    const std::string& chapter = family.view.chapter.empty() ? family.name : family.view.chapter;
+    const std::string chapter = chapter_of(family);
     if (family.name == "ceiling") continue;  // the roofline's
     chapters[chapter].push_back(&family);
     if (std::ranges::find(order, chapter) == order.end()) order.push_back(chapter);
@@ -765,7 +807,7 @@ Json claims(const HtmlInput& input, const Devices& devices, const Texts& labels,
     rows.push_back(std::move(row));
   }
   Json matrix = table("Every claim on every device", heads, std::move(rows));
-  matrix["filters"] = Json::array({"seed", "launched", "verdict"});
+  matrix["filters"] = Json::array({"seed", "launched", "verdict", "device"});
   matrix["verdicts"] = labels;
   parts.push_back(std::move(matrix));
   (void)input;
@@ -983,12 +1025,18 @@ Json page_of(const HtmlInput& input) {
   sections.push_back(how(input, devices, labels));
   Texts files;
   for (const auto& file : input.set->files) files.push_back(file);
+  Json axes = Json::object();
+  for (const auto& family : *input.families) {
+    for (const auto& axis : family.axes) axes[family.name].push_back({axis.name, axis.meaning});
+    for (const auto& derived : family.derived) axes[family.name].push_back({derived.name, derived.meaning});
+  }
   return {{"version", version},
           {"command", input.command},
           {"devices", labels},
           {"most", std::ranges::max_element(devices, {}, &DeviceResults::rows) - devices.begin()},
           {"rows", input.set->rows},
           {"files", files},
+          {"axes", std::move(axes)},
           {"sections", std::move(sections)}};
 }
 

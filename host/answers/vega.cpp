@@ -25,15 +25,27 @@ Json grid(Json axis) {
   return axis;
 }
 
+// 2k and 3M, but 0.2: of milli nobody thinks in a unit that has a prefix of its own.
+Json value_axis(const std::string& title) {
+  return {{"title", title},
+          {"tickCount", 6},
+          {"labelExpr", "format(datum.value, datum.value < 1 ? '~g' : '~s')"}};
+}
+
 Json text(const std::string& field, const char* type, const std::string& title) {
   return {{"field", field}, {"type", type}, {"title", title}};
 }
 
-Json colour_of(const std::vector<std::string>& series) {
+// References are no series: black.
+Json colour_of(const std::vector<std::string>& series, const std::vector<std::string>& references = {}) {
   Json domain = Json::array(), range = Json::array();
   for (std::size_t i = 0; i < series.size(); ++i) {
     domain.push_back(series[i]);
     range.push_back(colour(i));
+  }
+  for (const auto& reference : references) {
+    domain.push_back(reference);
+    range.push_back("var(--ink)");
   }
   return {{"field", "series"},
           {"type", "nominal"},
@@ -90,10 +102,20 @@ double label_place(double value, double low, double high, bool log) {
   return (value - low) / (high - low);
 }
 
+std::vector<std::string> references_of(const DrawnGraph& graph) {
+  std::vector<std::string> out;
+  for (const auto& panel : graph.panels) {
+    for (const auto& reference : panel.references) {
+      if (std::ranges::find(out, reference.name) == out.end()) out.push_back(reference.name);
+    }
+  }
+  return out;
+}
+
 // Names at the ends of curves, moved apart.
 Json end_labels(const DrawnGraph& graph, const GraphPanel& panel, double apart) {
   struct Label {
-    std::size_t series;
+    std::string name;
     double x, y, place;
   };
   std::map<std::size_t, Label> last;
@@ -101,8 +123,15 @@ Json end_labels(const DrawnGraph& graph, const GraphPanel& panel, double apart) 
   for (const auto& point : panel.points) {
     low = std::min(low, point.low > 0 || !graph.log_y ? point.low : point.y);
     high = std::max(high, point.high);
-    auto [at, is_new] = last.try_emplace(point.series, Label{point.series, point.x, point.y, 0});
-    if (!is_new && point.x >= at->second.x) at->second = {point.series, point.x, point.y, 0};
+    const Label label{graph.series[point.series], point.x, point.y, 0};
+    auto [at, is_new] = last.try_emplace(point.series, label);
+    if (!is_new && point.x >= at->second.x) at->second = label;
+  }
+  for (const auto& reference : panel.references) {
+    for (const auto& [x, y] : reference.points) {
+      low = std::min(low, y);
+      high = std::max(high, y);
+    }
   }
   if (!graph.log_y) low = std::min(low, 0.0);
   if (!(high > low)) high = low + 1;
@@ -118,6 +147,11 @@ Json end_labels(const DrawnGraph& graph, const GraphPanel& panel, double apart) 
     else
       labels.erase(labels.begin(), labels.end() - most_labels);
   }
+  for (const auto& reference : panel.references) {
+    const auto& [x, y] = reference.points.back();
+    labels.push_back({reference.name, x, y, label_place(y, low, high, graph.log_y)});
+  }
+  std::ranges::stable_sort(labels, {}, &Label::place);
   for (std::size_t i = 1; i < labels.size(); ++i)
     labels[i].place = std::max(labels[i].place, labels[i - 1].place + apart);
   for (std::size_t i = labels.size(); i-- > 0;) {
@@ -129,22 +163,20 @@ Json end_labels(const DrawnGraph& graph, const GraphPanel& panel, double apart) 
   Json out = Json::array();
   for (const auto& label : labels) {
     const double y = graph.log_y ? low * std::pow(high / low, label.place) : low + (high - low) * label.place;
-    out.push_back(Json::array({graph.series[label.series], right, y}));
+    out.push_back(Json::array({label.name, right, y}));
   }
   return out;
 }
 
 Json lines_spec(const DrawnGraph& graph, double height) {
-  const Json colour = colour_of(graph.series);
+  const Json colour = colour_of(graph.series, references_of(graph));
   const Json x = {
       {"field", "x"}, {"type", "quantitative"}, {"scale", scale_of(graph.log_x, 2)}, {"axis", x_axis(graph)}};
   Json y_scale = scale_of(graph.log_y, 10);
-  const Json y = {
-      {"field", "y"},
-      {"type", "quantitative"},
-      {"scale", y_scale},
-      {"axis", graph.log_y ? grid({{"title", graph.y_title}, {"tickCount", 6}, {"format", "~s"}})
-                           : Json({{"title", graph.y_title}, {"tickCount", 6}, {"format", "~s"}})}};
+  const Json y = {{"field", "y"},
+                  {"type", "quantitative"},
+                  {"scale", y_scale},
+                  {"axis", graph.log_y ? grid(value_axis(graph.y_title)) : value_axis(graph.y_title)}};
   Json layers = Json::array();
   layers.push_back({{"data", {{"name", "marks"}}},
                     {"mark", {{"type", "rule"}, {"strokeDash", {4, 3}}, {"color", "var(--dim)"}}},
@@ -164,6 +196,9 @@ Json lines_spec(const DrawnGraph& graph, double height) {
     layers.push_back({{"data", {{"name", "fits"}}},
                       {"mark", {{"type", "line"}, {"strokeDash", {2, 3}}, {"strokeWidth", 1.5}}},
                       {"encoding", {{"x", x}, {"y", y}, {"color", colour}}}});
+  layers.push_back({{"data", {{"name", "references"}}},
+                    {"mark", {{"type", "line"}, {"strokeDash", {6, 3}}, {"strokeWidth", 1.5}}},
+                    {"encoding", {{"x", x}, {"y", y}, {"color", colour}}}});
   layers.push_back({{"mark", {{"type", "line"}, {"strokeWidth", 2}}},
                     {"encoding", {{"x", x}, {"y", y}, {"color", colour}}}});
   layers.push_back({{"mark", {{"type", "point"}, {"filled", true}, {"size", 36}, {"opacity", 1}}},
@@ -188,7 +223,7 @@ Json launches_spec(const DrawnGraph& graph) {
   const Json y = {{"field", "y"},
                   {"type", "quantitative"},
                   {"scale", {{"zero", true}}},
-                  {"axis", {{"title", graph.y_title}, {"format", "~s"}}}};
+                  {"axis", value_axis(graph.y_title)}};
   Json layers = Json::array();
   layers.push_back({{"mark", {{"type", "rule"}, {"opacity", 0.4}}},
                     {"encoding",
@@ -284,8 +319,7 @@ Json dot_spec(const std::vector<std::string>& series, const Scale& shown, double
   const Json x = {{"field", "y"},
                   {"type", "quantitative"},
                   {"scale", shown.log ? Json{{"type", "log"}} : Json{{"type", "linear"}, {"zero", true}}},
-                  {"axis", shown.log ? grid({{"title", shown.title}, {"tickCount", 6}, {"format", "~s"}})
-                                     : Json({{"title", shown.title}, {"tickCount", 6}, {"format", "~s"}})}};
+                  {"axis", shown.log ? grid(value_axis(shown.title)) : value_axis(shown.title)}};
   const Json y = {{"field", "series"},
                   {"type", "ordinal"},
                   {"sort", series},
@@ -311,7 +345,10 @@ Json dot_spec(const std::vector<std::string>& series, const Scale& shown, double
 }
 
 Json chart_of(const DrawnGraph& graph, const std::vector<const DeviceResults*>& devices) {
-  Json chart = {{"kind", "chart"}, {"name", graph.family->name + ": " + graph.graph.name}};
+  Json chart = {{"kind", "chart"},
+                {"name", graph.family->name + ": " + graph.graph.name},
+                {"family", graph.family->name},
+                {"where", fmt::format("{}", fmt::join(graph.graph.where, " "))}};
   const auto kind = graph.graph.kind;
   const double height =
       std::clamp(18.0 * static_cast<double>(std::min(most_labels, graph.series.size())), 280.0, 400.0);
@@ -377,6 +414,12 @@ Json chart_of(const DrawnGraph& graph, const std::vector<const DeviceResults*>& 
       fits.push_back(Json::array({graph.series[fit.series], rounded(fit.x), rounded(fit.y)}));
     one["marks"] = std::move(marks);
     one["fits"] = std::move(fits);
+    Json references = Json::array();
+    for (const auto& reference : panel.references) {
+      for (const auto& [x, y] : reference.points)
+        references.push_back(Json::array({reference.name, rounded(x), rounded(y)}));
+    }
+    one["references"] = std::move(references);
     one["labels"] = kind == Graph::Kind::lines      ? end_labels(graph, panel, 15 / height)
                     : kind == Graph::Kind::launches ? run_labels(graph, panel)
                                                     : Json::array();

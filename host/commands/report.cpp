@@ -14,9 +14,9 @@ Command report(CLI::App& app) {
   auto* command = app.add_subcommand(
       "report", "All that results files say as one HTML page with charts and tables, which needs no network");
   command
-      ->add_option(
-          "FILE", options->files,
-          "CSVs of clweave run, and results/published/figures.csv for what was published beside them")
+      ->add_option("FILE", options->files,
+                   "CSVs of clweave run; beside them results/published/figures.csv for what was published, "
+                   "and what the programs of host/baselines printed")
       ->required()
       ->check(CLI::ExistingFile);
   command

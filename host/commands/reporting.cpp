@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "answers/html_report.hpp"
 #include "base/error.hpp"
@@ -31,6 +32,19 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
   return out;
 }
 
+// Files of other programs that no device's files lie beside.
+void tell_lost(const ResultsSet& set) {
+  std::set<std::string> lost;
+  for (const auto& native : set.natives) {
+    if (native.device.name.empty()) lost.insert(set.files.at(native.run.file));
+  }
+  for (const auto* device : measured(set)) {
+    for (const auto* native : natives_of(set, *device)) lost.erase(set.files.at(native->run.file));
+  }
+  for (const auto& file : lost)
+    tell("note: {}: whose times these are is not known: give it beside the files of one device\n", file);
+}
+
 }  // namespace
 
 std::string page_path(const std::string& asked, const std::string& rows) {
@@ -53,6 +67,7 @@ void write_report(const ReportOptions& options) {
     files = options.against;
   }
   const ResultsSet& set = read_with_notes(files, families);
+  tell_lost(set);
   std::string command = fmt::format("clweave report {}", fmt::join(options.files, " "));
   if (!options.against.empty()) command += fmt::format(" --against {}", fmt::join(options.against, " "));
   const auto page = page_of({.set = &set,

@@ -82,6 +82,15 @@ TEST(Graph, OfLaunchParametersTheFastestCounts) {
   }
 }
 
+TEST(Graph, OneColumnOfAHeatMapIsBars) {
+  Family family = tower();
+  family.view = {.rows = {"kernel"}, .columns = {"n", "launch"}, .quantity = "gb"};
+  const ResultsSet set = results_of({tower_row("slow", 1, 4e-9), tower_row("fast", 1, 1e-9)}, {family});
+  const auto graph = graphs_of(family, set).at(0);
+  EXPECT_EQ(graph.graph.kind, Graph::Kind::bars);
+  EXPECT_EQ(graph.panels.at(0).finding, "fast reaches 1 GB/s, slow 0.25 GB/s");
+}
+
 TEST(Graph, AnotherAxisSplitsItIntoPanels) {
   const Family family = tower();
   auto rows = tower_rows();
@@ -141,6 +150,100 @@ TEST(Graph, AParabolaGoesThroughPointsOfOne) {
   EXPECT_NEAR(least->y, 5, 1e-6);
 }
 
+Record found(const std::string& name, double value) {
+  Record out = row("tower", {});
+  out.case_id = "tower/" + name;
+  out.finding = name;
+  out.value = value;
+  out.reason = "so many";
+  out.time_s = {};
+  return out;
+}
+
+TEST(Graph, LittlesLawIsALineToTheMost) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  rows.push_back(found("needed_brick", 100));
+  const ResultsSet set = results_of(rows, {family});
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}, .little = "needed_{type}"};
+  const auto panel = drawn(graph, family, set).panels.at(0);
+  ASSERT_THAT(panel.references, SizeIs(1));
+  EXPECT_EQ(panel.references[0].name, "Little's law");
+  const double most = std::ranges::max_element(panel.points, {}, &GraphPoint::y)->y;
+  bool bend = false;
+  for (const auto& [x, y] : panel.references[0].points) {
+    EXPECT_NEAR(y, most * std::min(1.0, x / 100), 1e-9 * most);
+    bend = bend || x == 100;
+  }
+  EXPECT_TRUE(bend);
+}
+
+TEST(Graph, ACopyIsALineWhereRowsKnowTheirFractionOfIt) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  for (auto& one : rows) {
+    one.ceiling = Ceiling::copy;
+    one.of_ceiling = *one.gb_per_s / 8;
+  }
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}};
+  const ResultsSet set = results_of(rows, {family});
+  const auto panel = drawn(graph, family, set).panels.at(0);
+  ASSERT_THAT(panel.references, SizeIs(1));
+  for (const auto& [x, y] : panel.references[0].points) EXPECT_NEAR(y, 8, 1e-9);
+  for (auto& one : rows) one.ceiling = Ceiling::read;  // something else bounds them
+  const ResultsSet read = results_of(rows, {family});
+  EXPECT_THAT(drawn(graph, family, read).panels.at(0).references, IsEmpty());
+}
+
+// Of its own device, where its axes are the panel's; of two rows the faster.
+TEST(Graph, AnotherProgramIsALine) {
+  Family family = tower();
+  family.name = "compaction";
+  family.axes.push_back({.name = "kept", .meaning = "", .values = {0.5, 0.1}});
+  std::vector<Record> rows;
+  for (const int n : {1, 10, 100}) {
+    rows.push_back(row(
+        "compaction",
+        {{"kernel", "slow"}, {"n", std::to_string(n)}, {"launch", "1"}, {"type", "uint"}, {"kept", "0.5"}}));
+    rows.back().time_s = 1e-3 * n;
+    rows.back().gb_per_s = 1;
+  }
+  ResultsSet set = results_of(rows, {family});
+  set.files = {"loom/quick.csv"};
+  set.add(
+      "api,kernel,type,n,kept,time_s,gb_per_s,verified\n"
+      "cuda,cub::DeviceSelect::If,uint,1,0.5,1e-6,8,yes\n"
+      "cuda,cub::DeviceSelect::If,uint,100,0.5,2e-6,8,yes\n"
+      "cuda,cub::DeviceSelect::If,uint,100,0.5,1e-6,9,yes\n"
+      "cuda,cub::DeviceSelect::If,uint,10,0.1,1e-6,70,yes\n"
+      "cuda,cub::DeviceSelect::If,uint,10,0.5,1e-6,70,no\n"
+      "cuda,cub::DeviceSelect::If,float,10,0.5,1e-6,70,yes\n",
+      "loom/baselines/cub.csv");
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}};
+  const auto panel = drawn(graph, family, set).panels.at(0);
+  ASSERT_THAT(panel.references, SizeIs(1));
+  EXPECT_EQ(panel.references[0].name, "cub::DeviceSelect::If");
+  EXPECT_THAT(panel.references[0].points, ElementsAre(std::pair(1.0, 8.0), std::pair(100.0, 9.0)));
+  EXPECT_THAT(panel.note, HasSubstr("cub.csv"));
+  set.files = {"elsewhere/quick.csv"};
+  EXPECT_THAT(drawn(graph, family, set).panels.at(0).references, IsEmpty());
+  for (auto& native : set.natives) {
+    native.device.platform = native_platform;
+    native.device.name = set.devices[0].name;
+  }
+  EXPECT_THAT(drawn(graph, family, set).panels.at(0).references, SizeIs(1));
+}
+
+TEST(Graph, ACopyAmongOthersIsNotTheBest) {
+  Family family = tower();
+  family.axes[0].values.emplace_back("copy");
+  auto rows = tower_rows();
+  for (const int n : {1, 10, 100, 1000}) rows.push_back(tower_row("copy", n, 1e-4 * n));
+  const ResultsSet set = results_of(rows, {family});
+  EXPECT_EQ(graphs_of(family, set).at(0).panels[0].finding,
+            "fast takes 1000 ms at n=1000, slow 4 times as long");
+}
+
 TEST(Graph, ProductsAreTheAbscissa) {
   const Family family = tower();
   const ResultsSet set = results_of(tower_rows(), {family});
@@ -194,8 +297,29 @@ TEST(HtmlReport, SectionsWithoutDataSaySo) {
     titles.push_back(section["title"]);
     EXPECT_EQ(section.contains("absent"), section["parts"].empty()) << section["title"];
   }
-  EXPECT_THAT(titles, testing::IsSupersetOf({"The answer", "tower", "Roofline", "Comparison", "Claims",
+  EXPECT_THAT(titles, testing::IsSupersetOf({"The answer", "Tower", "Roofline", "Comparison", "Claims",
                                              "Failures", "How it was measured"}));
+}
+
+// A card's facts lead to what shows them: the count of failures to those of its device.
+TEST(HtmlReport, FactsLeadToTheirSections) {
+  auto rows = tower_rows();
+  rows.push_back(tower_row("slow", 5, 1, "glass"));
+  rows.back().status = Status::wrong_result;
+  rows.back().time_s = {};
+  const auto all = page(rows, {tower()});
+  const auto card = all["sections"][0]["parts"][0]["cards"][0];
+  const auto wrong = card["facts"].back();
+  EXPECT_EQ(wrong[0], "went wrong");
+  EXPECT_EQ(wrong[1], "1 case");
+  EXPECT_EQ(wrong[3], "failures");
+  EXPECT_EQ(wrong[4]["device"], card["name"]);
+  for (const auto& fact : card["facts"]) {
+    if (fact.size() > 3 && fact[3] != "")
+      EXPECT_TRUE(std::ranges::any_of(all["sections"], [&](const auto& one) { return one["id"] == fact[3]; }))
+          << fact;
+  }
+  EXPECT_EQ(all["axes"]["tower"][1], nlohmann::json::array({"n", "floors: of it"}));
 }
 
 TEST(HtmlReport, FailuresAreGroupedByReason) {
@@ -239,11 +363,12 @@ TEST(HtmlReport, ManyPointsAreThinnedAndThatIsSaid) {
   family.view.graphs = {
       {.name = "every launch", .kind = Graph::Kind::launches, .x = {"n"}, .series = {"kernel"}}};
   std::vector<Record> rows;
-  for (int n = 1; n <= 4000; ++n) rows.push_back(tower_row("fast", n, 1e-3));
+  for (int n = 1; n <= 4000; ++n) rows.push_back(tower_row("fast", n, n == 3001 ? 1e-4 : 1e-3));
   const ResultsSet set = results_of(rows, {family});
   const auto panel = graphs_of(family, set).at(0).panels.at(0);
   EXPECT_LE(panel.points.size(), 1500U);
-  EXPECT_EQ(panel.note, "drawn: one in 3 of 4000 points");
+  EXPECT_THAT(panel.note, HasSubstr("drawn: one in 3 of 4000 points"));
+  EXPECT_NEAR(std::ranges::max_element(panel.points, {}, &GraphPoint::y)->y, 10 * panel.points[0].y, 1e-9);
 }
 
 }  // namespace
