@@ -361,6 +361,15 @@ GraphReference copy_of(const std::map<double, const RunTime*>& runs, const Shown
   return out;
 }
 
+// As many as a line needs.
+void thin(std::vector<std::pair<double, double>>& points) {
+  const std::size_t step = points.size() / 200 + 1;
+  std::vector<std::pair<double, double>> kept;
+  for (std::size_t i = 0; i < points.size(); i += step) kept.push_back(points[i]);
+  if (step > 1 && kept.back() != points.back()) kept.push_back(points.back());
+  points = std::move(kept);
+}
+
 // In proportion to what is under way, up to the most.
 GraphReference little_of(double needed, double most, double low, double high) {
   GraphReference out{"Little's law", {}};
@@ -497,7 +506,8 @@ DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set
     if (needed != nullptr && *places.begin() > 0 && *needed->value > 0)
       panel.references.push_back(little_of(*needed->value, most, *places.begin(), *places.rbegin()));
     std::set<std::string> files;
-    for (const auto& reference : panel.references) {
+    for (auto& reference : panel.references) {
+      thin(reference.points);
       for (const auto& [x, y] : reference.points) ys.push_back(y);
       for (const auto* native : natives[d]) {
         const std::string file = native->run.file < set.files.size() ? set.files[native->run.file] : "";

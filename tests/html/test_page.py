@@ -79,8 +79,10 @@ class Page(unittest.TestCase):
         os.makedirs(FOLDER, exist_ok=True)
         begun = time.monotonic()
         files = sorted(file for file in glob.glob(os.path.join(ROOT, "results/*/*.csv")) if ".samples." not in file)
-        cls.path = report("all.html", *files)
-        print(f"made in {time.monotonic() - begun:.1f} s, {os.path.getsize(cls.path)} bytes")
+        cls.path = report("all.html", *files, *glob.glob(os.path.join(ROOT, "results/*/baselines/*.csv")))
+        cls.value, cls.text = data_of(cls.path)
+        cls.made_s = time.monotonic() - begun
+        print(f"made in {cls.made_s:.1f} s, {os.path.getsize(cls.path)} bytes")
         cls.playwright = sync_playwright().start()
         cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
@@ -93,7 +95,7 @@ class Page(unittest.TestCase):
         context = self.browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **more)
         self.addCleanup(context.close)
         page = context.new_page()
-        page.set_default_timeout(120000)
+        page.set_default_timeout(300000)
         self.errors, self.requests = [], []
         page.on("console", lambda message: self.errors.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -101,9 +103,16 @@ class Page(unittest.TestCase):
         page.goto("file://" + path)
         return page
 
+    def wait_for(self, page, expression):
+        for _ in range(3000):
+            if page.evaluate(expression):
+                return
+            time.sleep(0.1)
+        self.fail("never came: " + expression)
+
     def draw_all(self, page):
         page.evaluate("document.dispatchEvent(new Event('clweave-draw-all'))")
-        page.wait_for_function("document.documentElement.dataset.drawn === 'all'")
+        self.wait_for(page, "document.documentElement.dataset.drawn === 'all'")
 
     def check_drawn(self, page):
         self.draw_all(page)
@@ -153,7 +162,7 @@ class Page(unittest.TestCase):
         aa = [os.path.join(ROOT, f"results/nvidia-h200/2026-11-22-aa-{i}.csv") for i in (1, 2)]
         return report("regression.html", aa[0], "--against", aa[1])
 
-    def test_every_chart(self):
+    def test_every_chart_of_each_device(self):
         begun = time.monotonic()
         page = self.open(self.path)
         page.wait_for_selector("main section")
@@ -164,14 +173,60 @@ class Page(unittest.TestCase):
         page.screenshot(path=os.path.join(FOLDER, "wide.png"), full_page=True)
         page.click("#theme")
         page.screenshot(path=os.path.join(FOLDER, "dark.png"), full_page=True)
-        self.assertGreater(len(page.pdf()), 10000)
-
-    def test_each_device(self):
-        page = self.open(self.path)
-        for i in range(len(data_of(self.path)[0]["devices"])):
+        for i in range(len(self.value["devices"])):
             page.select_option("#device", str(i))
-            self.check_drawn(page)
             page.evaluate("delete document.documentElement.dataset.drawn")
+            self.check_drawn(page)
+
+    def test_without_being_asked(self):
+        """All charts are drawn in idle time, whether they were ever in view or not."""
+        page = self.open(self.path)
+        self.wait_for(page, "[...document.querySelectorAll('figure:not([hidden])')].every((figure) => figure.querySelector('.drawing svg'))")
+        self.assertEqual(page.evaluate("scrollY"), 0)
+        self.assertEqual(self.errors, [])
+
+    def test_paper(self):
+        page = self.open(self.path, color_scheme="dark")
+        path = os.path.join(FOLDER, "paper.pdf")
+        page.pdf(path=path, prefer_css_page_size=True, tagged=True, outline=True)  # at once, before charts are drawn
+        with open(path, "rb") as file:
+            outline = re.findall(rb"/Title \((.*?)\)\s", file.read())
+        titles = [title.replace(b"\\", b"").decode("latin-1") for title in outline]
+        for section in self.value["sections"]:
+            self.assertIn(section["title"], titles)
+        for chart in charts_of(self.value):
+            if any(panel["device"] in (None, self.value["most"]) for panel in chart["panels"]) and chart["name"].startswith("roofline"):
+                self.assertIn(next(panel["title"] for panel in chart["panels"] if panel["device"] == self.value["most"]), titles)
+        # What the printer sees.
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print", color_scheme="dark")
+        self.assertEqual(page.locator("main details:not([open]):not(.names)").count(), 0)
+        self.assertGreater(page.locator("details[open] tbody tr").count(), 100)
+        self.assertEqual(page.locator("nav:visible, .controls:visible, .tools:visible, .names:visible").count(), 0)
+        self.assertEqual(page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+        page.set_viewport_size({"width": 702, "height": 1000})  # A4 within its margins
+        cut = page.evaluate("""[...document.querySelectorAll('figure:not([hidden])')].filter((figure) => {
+            const svg = figure.querySelector('svg').getBoundingClientRect(), all = figure.getBoundingClientRect();
+            return svg.right > all.right + 1 || svg.bottom > all.bottom + 1 || svg.height > 1000;
+          }).map((figure) => figure.dataset.chart)""")
+        self.assertEqual(cut, [])
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        self.assertEqual(page.locator("main details[open]").count(), 0)
+
+    def test_references(self):
+        """Other programs, a copy and Little's law, each where it belongs."""
+        names = {}
+        for chart in charts_of(self.value):
+            for panel in chart["panels"]:
+                if panel["device"] is not None and "H200" in self.value["devices"][panel["device"]]:
+                    names.setdefault(chart["name"], set()).update(row[0] for row in panel.get("references", []))
+                else:
+                    self.assertFalse([row for row in panel.get("references", []) if "cu" in row[0]], chart["name"])
+        self.assertLessEqual({"cub::DeviceScan", "cudaMemcpy", "a copy's rate"}, names["scan: size"])
+        self.assertLessEqual({"cub::DeviceSelect::If", "cudaMemcpy", "a copy's rate"}, names["compaction: size"])
+        self.assertIn("cub::DeviceReduce::Sum", names["reduction: size"])
+        self.assertIn("Little's law", names["arithmetic: chains"])
+        self.assertIn("Little's law", names["occupancy: bytes in flight"])
 
     def test_phone(self):
         page = self.open(self.path, 390, 844, is_mobile=True, has_touch=True)
@@ -213,20 +268,49 @@ class Page(unittest.TestCase):
             serious = [(one["id"], one["nodes"][0]["html"][:200], len(one["nodes"])) for one in found if one["impact"] in ("serious", "critical")]
             self.assertEqual(serious, [], scheme)
 
-    def test_filters(self):
+    def test_questions_of_a_new_user(self):
         page = self.open(self.path)
         claims = page.locator("#claims")
         rows = claims.locator("tbody tr")
         all_rows = rows.count()
-        claims.locator("label", has_text="verdict").locator("select").select_option("fails")
-        self.assertLess(rows.count(), all_rows)
+        # Which claims fail here: one click from the top, of that device.
+        devices = self.value["devices"]
+        for device in (i for i in range(len(devices)) if i != self.value["most"]):
+            card = page.locator("article").nth(device)
+            fact = card.locator("dl > div", has_text="published claims here").locator("a")
+            if fact.count() == 1 and not fact.inner_text().startswith("0 "):
+                break
+        count = int(fact.inner_text().split()[0])
+        fact.click()
+        self.assertEqual(page.input_value("#device"), str(device))
+        column = self.value["sections"][[s["id"] for s in self.value["sections"]].index("claims")]["parts"][1]["columns"].index(devices[device])
+        ours = sum(row.startswith("clweave") for row in rows.locator("td:nth-child(2)").all_inner_texts())
+        self.assertEqual(rows.count() - ours, count)
+        for text in rows.locator(f"td:nth-child({column + 1})").all_inner_texts():
+            self.assertTrue(text.startswith("fails"), text)
+        self.wait_for(page, "document.querySelector('#claims').getBoundingClientRect().top < innerHeight")
+        # And by hand.
+        claims.locator("label", has_text="device").locator("select").select_option("")
+        claims.locator("label", has_text="seed").locator("select").select_option("000")
         self.assertGreater(rows.count(), 0)
         for text in rows.all_inner_texts():
             self.assertIn("fails", text)
-        claims.locator("label", has_text="seed").locator("select").select_option("000")
-        for text in rows.all_inner_texts():
             self.assertTrue(text.startswith("000-"), text)
         self.assertIn(f"{rows.count()} of {all_rows}", claims.locator(".tools [role=status]").inner_text())
+        # Each fact that is known leads to a section.
+        for link in page.locator("article dd a").all():
+            self.assertEqual(page.locator("section" + link.get_attribute("href")).count(), 1)
+        # What went wrong there.
+        wrong = page.locator("article", has_text="NVIDIA H200").locator("dl > div", has_text="went wrong").locator("a")
+        wrong.click()
+        self.assertEqual(set(page.locator("#failures tbody tr td:first-child").all_inner_texts()), {"NVIDIA H200"})
+        # What names mean: of a chart's kernels, not of all there are.
+        names = page.locator("figure[data-chart='compaction: kept'] .names")
+        names.locator("summary").click()
+        names.locator("dt").first.wait_for()
+        self.assertIn("kernel", names.locator("dt").all_inner_texts())
+        self.assertIn("an atomic add per group", names.inner_text())
+        self.assertEqual(self.errors, [])
 
     def test_hostile_names(self):
         def change(row):
@@ -250,25 +334,43 @@ class Page(unittest.TestCase):
         self.assertEqual(ratios, sorted(ratios, reverse=True))
 
     def test_many_rows(self):
+        """100 000 rows: of many devices and runs, or of one that was searched. Fewer where the program is instrumented."""
+        many = 100000 if self.made_s < 10 else 20000
+        with open(QUICK, newline="") as file:
+            count = sum(1 for _ in csv.reader(file)) - 2
         base = {}
 
-        def change(row):
-            if row["family"] != "copy" or row["status"] != "ok" or row["finding"] or "kernel=grid_stride" not in row["case_id"]:
-                return [row]
-            if base:
+        def devices(row):
+            return [dict(row, device=f"{row['device']} {i % 10}", driver=f"{row['driver']}.{i % 10}", run=str(i // 10), run_id=str(i))
+                    for i in range(-(-many // count))]
+
+        def searched(row):
+            if row["family"] != "copy" or row["status"] != "ok" or row["finding"] or "kernel=grid_stride" not in row["case_id"] or base:
                 return [row]
             base.update(row)
             out = [row]
-            for i in range(20000):
-                group, groups = 2 + i % 100, 100000 + i
+            for i in range(many):
+                groups = 100000 + i
                 one = dict(row, groups=str(groups), time_s=str(float(row["time_s"]) * (1 + i % 977 / 1000)))
                 one["case_id"] = re.sub(r"/groups=\d+", f"/groups={groups}", row["case_id"])
                 out.append(one)
             return out
-        path = report("many.html", rewritten("many.csv", change))
-        self.assertLess(os.path.getsize(path), 6 * 2**20)
-        self.assertIn("points", json.dumps([panel["note"] for chart in charts_of(data_of(path)[0]) for panel in chart["panels"]]))
-        self.check_drawn(self.open(path))
+        for name, change in (("devices", devices), ("searched", searched)):
+            with self.subTest(name):
+                source = rewritten(name + ".csv", change)
+                path = report(name + ".html", source)
+                os.remove(source)
+                value, _ = data_of(path)
+                begun = time.monotonic()
+                page = self.open(path)
+                page.wait_for_selector("main section")
+                print(f"{name}: {value['rows']} rows, {os.path.getsize(path)} bytes, opened after {time.monotonic() - begun:.1f} s")
+                self.assertGreater(value["rows"], 0.99 * many)
+                self.assertLess(os.path.getsize(path), 4 * 2**20)
+                self.check_drawn(page)
+                self.assertLess(page.locator("tbody tr").count(), 5000)
+                if name == "searched":
+                    self.assertIn(f"of {many + 1} points", json.dumps([panel["note"] for chart in charts_of(value) for panel in chart["panels"]]))
 
 
 if __name__ == "__main__":

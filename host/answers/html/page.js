@@ -24,16 +24,24 @@
   };
   const fileName = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   const cellText = (value) => (value === null || value === undefined ? "" : typeof value === "number" ? String(+value.toPrecision(6)) : String(value));
-  const fill = (body, rows) => {
-    body.replaceChildren(...rows.map((row) => make("tr", {}, ...row.map((value) => {
-      const text = cellText(value);
-      const verdict = /^(holds|fails)\b/.exec(text);
-      const cell = make("td", {}, text);
-      if (verdict) cell.className = verdict[1];
-      else if (typeof value === "number" || /^[-±]?[\d.]+( ?[a-zA-Z/%]{1,6})?$/.test(text)) cell.className = "number";
-      else if (text.length > 40) cell.className = "long";
-      return cell;
-    }))));
+  const rowOf = (row) => make("tr", {}, ...row.map((value) => {
+    const text = cellText(value);
+    const verdict = /^(holds|fails)\b/.exec(text);
+    const cell = make("td", {}, text);
+    if (verdict) cell.className = verdict[1];
+    else if (typeof value === "number" || /^[-±]?[\d.]+( ?[a-zA-Z/%]{1,6})?$/.test(text)) cell.className = "number";
+    else if (text.length > 40) cell.className = "long";
+    return cell;
+  }));
+  // No more than people read, unless asked for.
+  const mostRows = 200;
+  const fill = (body, rows, all = false) => {
+    const shown = all ? rows : rows.slice(0, mostRows);
+    body.replaceChildren(...shown.map(rowOf));
+    if (shown.length === rows.length) return;
+    const more = make("button", { type: "button" }, `All ${rows.length} rows`);
+    more.addEventListener("click", () => fill(body, rows, true));
+    body.append(make("tr", {}, make("td", { colspan: String(rows[0].length), class: "more" }, `These are the first ${shown.length}; the CSV has all. `, more)));
   };
   const gridOf = (columns, caption) => {
     const body = make("tbody");
@@ -45,11 +53,17 @@
   const charts = [];
   const ink = "var(--ink)", dim = "var(--dim)", line = "var(--line)";
   const config = {
-    background: "transparent", font: 'system-ui, "DejaVu Sans", sans-serif',
-    view: { stroke: null }, text: { color: ink, fontSize: 11 }, rule: { color: ink },
+    // Points and cells say what they are; what is drawn beside them does not repeat it.
+    line: { aria: false }, background: "transparent", font: 'system-ui, "DejaVu Sans", sans-serif',
+    view: { stroke: null }, text: { color: ink, fontSize: 11, aria: false }, rule: { color: ink, aria: false },
     axis: { labelColor: dim, titleColor: dim, gridColor: line, domainColor: dim, tickColor: dim, labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal" },
     legend: { labelColor: ink, titleColor: dim, labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal" },
   };
+  // What an axis means: of a list of its values ("even: ..; odd: ..") those that are met.
+  const meaningOf = (meaning, met) => meaning.split(/; */).filter((clause) => {
+    const values = /^([\w.]+(?:, [\w.]+)*): /.exec(clause);
+    return !values || values[1].split(", ").some((value) => met.has(value));
+  });
   const objects = (rows, names) => (rows || []).map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
   const longest = (texts) => Math.max(0, ...texts.map((text) => String(text ?? "").length));
 
@@ -62,18 +76,25 @@
       this.drawing = make("div", { class: "drawing" });
       this.tools = make("div", { class: "tools" });
       this.at = make("select", { "aria-label": "Setting of " + part.name });
-      this.at.addEventListener("change", () => this.show(Number(this.at.value)));
+      this.at.addEventListener("change", () => {
+        this.show(Number(this.at.value));
+        this.measure();
+        this.draw();
+      });
       this.tableButton = make("button", { type: "button", "aria-expanded": "false" }, "Table");
       this.tableButton.addEventListener("click", () => this.toggle());
       const csv = make("button", { type: "button" }, "CSV");
       csv.addEventListener("click", () => save(fileName(part.name + " " + this.panel.at), this.shown().map((i) => part.columns[i][1]), this.tableRows()));
       this.tools.append(this.at, this.tableButton, csv);
+      this.names = make("details", { class: "names" }, make("summary", {}, "What the names mean"), make("dl"));
+      this.names.fill = () => this.explain();
+      this.names.addEventListener("toggle", this.names.fill);
+      this.names.hidden = !page.axes[part.family];
       const panels = part.panels;
       const wide = part.wide || Math.max(...panels.map((panel) => panel.rows.length)) > 60 || part.name.startsWith("roofline") || part.name.startsWith("change");
       this.figure = make("figure", { class: wide ? "wide" : null, "data-chart": part.name },
-        make("figcaption", {}, this.heading, make("span", { class: "name" }, part.name)), this.drawing, this.note, this.tools);
+        make("figcaption", {}, this.heading, make("span", { class: "name" }, part.name)), this.drawing, this.note, this.names, this.tools);
       this.dirty = true;
-      this.seen = false;
       this.choose(page.most);
     }
     // The columns that a person reads: named ones.
@@ -81,7 +102,9 @@
       return this.part.columns.map((column, i) => i).filter((i) => this.part.columns[i][1] !== "");
     }
     tableRows() {
-      return this.panel.rows.map((row) => this.shown().map((i) => row[i]));
+      const columns = this.shown();
+      return [...this.panel.rows.map((row) => columns.map((i) => row[i])),
+        ...(this.panel.references || []).map((row) => columns.map((i) => row[i] ?? ""))];
     }
     // Of a device, or the first there is.
     choose(device) {
@@ -105,7 +128,7 @@
       this.drawing.setAttribute("aria-label", "Chart: " + this.panel.title);
       this.dirty = true;
       if (this.table) fill(this.table.body, this.tableRows());
-      if (this.seen) this.draw();
+      if (this.names.open) this.explain();
     }
     toggle() {
       if (!this.table) {
@@ -118,15 +141,28 @@
       this.table.scroll.hidden = !open;
       this.tableButton.setAttribute("aria-expanded", String(open));
     }
+    // Each axis that is on the chart, in its settings or in what its points say of their launch.
+    explain() {
+      const { part, panel } = this;
+      const named = [part.columns.slice(0, 2).map((column) => column[1]).join(" "), panel.at, part.where, ...panel.rows.slice(0, 50).map((row) => row[6])].join(" ");
+      const met = new Set([...panel.rows.flatMap((row) => [row[0], row[1], row[6]]), panel.at, part.where].join(" ").split(/[ =,]/));
+      this.names.querySelector("dl").replaceChildren(...page.axes[part.family].filter(([name]) => new RegExp(`\\b${name}\\b`).test(named))
+        .map(([name, meaning]) => make("div", {}, make("dt", {}, name), make("dd", {}, ...meaningOf(meaning, met).map((clause) => make("p", {}, clause))))));
+    }
     spec() {
       const { part, panel } = this;
       const spec = structuredClone(part.spec);
       const rows = objects(panel.rows, this.fields);
       const data = {
         rows, marks: objects(panel.marks, part.marks || ["x", "text"]), fits: objects(panel.fits, ["series", "x", "y"]),
-        labels: objects(panel.labels, part.labels || ["series", "x", "y"]),
+        labels: objects(panel.labels, part.labels || ["series", "x", "y"]), references: objects(panel.references, ["series", "x", "y"]),
       };
-      const all = this.drawing.clientWidth || 600;
+      // What draws nothing is not compiled, nor what hundreds of points would hide.
+      const many = rows.length > 400;
+      const exact = many || rows.every((row) => row.low === row.high);
+      if (many) for (const layer of spec.layer) layer.mark.aria = false;
+      spec.layer = spec.layer.filter(({ data: named, encoding }) => (named ? data[named.name].length > 0 : !(exact && (encoding.x2 || encoding.y2))));
+      const all = this.width || 600;
       const first = (field) => new Set(rows.map((row) => row[field]));
       const axisText = "column" in (rows[0] || {}) || "kernel" in (rows[0] || {}) || "device" in (rows[0] || {});
       let left = 55, right = 10, room = 100;
@@ -162,6 +198,10 @@
       spec.datasets = data;
       return spec;
     }
+    // Measured for all charts before any is drawn: each time between two would lay out the page anew.
+    measure() {
+      if (this.dirty) this.width = this.drawing.clientWidth;
+    }
     async draw() {
       if (!this.dirty) return;
       this.dirty = false;
@@ -187,9 +227,21 @@
 
   // ---- Parts of a section
   const list = (lines) => (lines.length === 0 ? [] : [make("ul", {}, ...lines.map(([text, failure]) => make("li", { class: failure ? "failure" : "odd", title: text }, text.length > 140 ? text.slice(0, 140) + "…" : text)))]);
+  // A number stays with its unit.
+  const unbroken = (text) => text.replace(/(\d) (?=[%GMkunsx])/g, "$1\u00a0").replaceAll(" = ", "\u00a0=\u00a0");
+  // A link to where that is shown, of that device; with the filters of a table there.
+  const tables = {};
+  const leadTo = (text, section, index, filters) => {
+    const link = make("a", { href: "#" + section }, text);
+    link.addEventListener("click", () => {
+      choose(index);
+      for (const table of tables[section] || []) if (filters) table.choose(filters);
+    });
+    return link;
+  };
   const cardsOf = (part) => make("div", { class: "cards" }, ...part.cards.map((card) => make("article", { class: "card" },
     make("h3", {}, card.name), make("p", { class: "dim" }, card.about),
-    make("dl", {}, ...card.facts.map(([words, value, why]) => make("div", { title: why }, make("dt", {}, words), make("dd", {}, value)))),
+    make("dl", {}, ...card.facts.map(([words, value, why, section, filters]) => make("div", { title: why }, make("dt", {}, words), make("dd", {}, section ? leadTo(unbroken(value), section, card.device, filters) : value)))),
     ...list(card.odd.filter(([, failure]) => failure)),
     ...(card.odd.some(([, failure]) => !failure) ? [make("details", {}, make("summary", {}, "What is odd"), ...list(card.odd.filter(([, failure]) => !failure)))] : []))));
 
@@ -204,27 +256,46 @@
       count.textContent = shown.length === part.rows.length ? `${shown.length} rows` : `${shown.length} of ${part.rows.length} rows`;
     };
     const tools = make("div", { class: "tools" });
+    // Columns of verdicts, one a device: the two filters ask for a verdict on a device, or on any.
+    const verdicts = part.verdicts || [];
+    const chosen = {};
+    const wanted = (name) => chosen[name]?.value ?? "";
     for (const name of part.filters || []) {
-      const verdicts = (part.verdicts || []).map((label) => part.columns.indexOf(label));
       const column = part.columns.indexOf(name);
-      const words = name === "verdict" && part.verdicts ? ["fails", "holds", "within noise", "undecided", "not measured", "not testable", "void"] : [...new Set(part.rows.map((row) => row[column]))].filter((word) => word !== "");
+      const words = verdicts.length === 0 || column >= 0 ? [...new Set(part.rows.map((row) => row[column]))].filter((word) => word !== "")
+        : name === "device" ? verdicts : ["fails", "holds", "within noise", "undecided", "not measured", "not testable", "void"];
       if (words.length < 2) continue;
       const select = make("select", {}, make("option", { value: "" }, "all"), ...words.map((word) => make("option", { value: word }, word)));
-      filters.push((row) => select.value === "" || (name === "verdict" && part.verdicts ? verdicts.some((i) => String(row[i]).startsWith(select.value)) : String(row[column]) === select.value));
+      chosen[name] = select;
+      if (column >= 0) filters.push((row) => select.value === "" || String(row[column]) === select.value);
+      else if (name === "verdict") filters.push((row) => select.value === "" || verdicts.some((label) => (wanted("device") || label) === label && String(row[part.columns.indexOf(label)]).startsWith(select.value)));
       select.addEventListener("change", apply);
       tools.append(make("label", {}, name + " ", select));
     }
+    const choose = (filters) => {
+      for (const [name, select] of Object.entries(chosen)) select.value = filters[name] ?? "";
+      apply();
+    };
     const csv = make("button", { type: "button" }, "CSV");
     csv.addEventListener("click", () => save(fileName(part.title), part.columns, shown));
     tools.append(csv, count);
+    if (part.folded) {
+      const details = make("details", { class: "wide" }, make("summary", {}, part.title), tools, scroll);
+      details.fill = () => {  // hundreds of rows that few open
+        if (body.rows.length === 0) apply();
+      };
+      details.addEventListener("toggle", details.fill);
+      return details;
+    }
     apply();
-    if (part.folded) return make("details", { class: "wide" }, make("summary", {}, part.title), tools, scroll);
-    return make("div", { class: "wide" }, make("h3", {}, part.title), tools, scroll);
+    const element = make("div", { class: "wide" }, make("h3", {}, part.title), ...(part.note ? [make("p", { class: "note" }, part.note)] : []), tools, scroll);
+    element.choose = choose;
+    return element;
   };
 
   const content = document.getElementById("content"), contents = document.getElementById("contents");
   for (const section of page.sections) {
-    contents.append(make("li", {}, make("a", { href: "#" + section.id }, section.title)));
+    contents.append(make("li", {}, make("a", { href: "#" + section.id, class: section.absent ? "dim" : null }, section.title)));
     const element = make("section", { id: section.id, "aria-labelledby": section.id + "-title" }, make("h2", { id: section.id + "-title" }, section.title));
     if (section.absent) {
       element.append(make("p", { class: "dim" }, section.title === "Failures" ? section.absent : "No data for this. It would come from: " + section.absent));
@@ -240,6 +311,7 @@
         } else {
           const table = part.kind === "cards" ? cardsOf(part) : tableOf(part);
           table.classList.add("wide");
+          if (table.choose) (tables[section.id] ??= []).push(table);
           grid.append(table);
         }
       }
@@ -263,10 +335,6 @@
     }
   };
   lacking();
-  device.addEventListener("change", () => {
-    for (const chart of charts) chart.choose(Number(device.value));
-    lacking();
-  });
   const theme = document.getElementById("theme");
   const setTheme = (dark) => {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -275,35 +343,70 @@
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   theme.addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
 
+  const waiting = () => charts.filter((chart) => chart.dirty && !chart.figure.hidden);
   const drawAll = async () => {
-    for (const chart of charts) {
-      chart.seen = true;
-      if (!chart.figure.hidden) await chart.draw();
-    }
+    const all = waiting();
+    for (const chart of all) chart.measure();
+    for (const chart of all) await chart.draw();
   };
+  // What is in view at once, the rest from the top while the browser has nothing else to do: a page that was open
+  // for a moment scrolls and prints without waiting.
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      const chart = charts.find((one) => one.figure === entry.target);
-      chart.seen = entry.isIntersecting || chart.seen;
-      if (entry.isIntersecting) chart.draw();
-    }
+    const seen = entries.filter((entry) => entry.isIntersecting).map((entry) => charts.find((one) => one.figure === entry.target));
+    for (const chart of seen) chart.measure();
+    for (const chart of seen) chart.draw();
   }, { rootMargin: "400px" });
-  for (const chart of charts) watcher.observe(chart.figure);
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+  let scheduled = false;
+  const drawLater = () => {
+    if (scheduled) return;
+    scheduled = true;
+    idle(async () => {
+      scheduled = false;
+      const all = waiting();
+      for (const chart of all) chart.measure();
+      await all[0]?.draw();
+      if (all.length > 1) drawLater();
+    });
+  };
+  const drawAnew = () => {
+    for (const chart of charts) {  // the watcher tells of what is in view again
+      watcher.unobserve(chart.figure);
+      watcher.observe(chart.figure);
+    }
+    drawLater();
+  };
+  drawAnew();
+  const choose = (index) => {
+    device.value = index;
+    for (const chart of charts) chart.choose(index);
+    lacking();
+    drawAnew();
+  };
+  device.addEventListener("change", () => choose(Number(device.value)));
   let width = innerWidth, timer = 0;
   addEventListener("resize", () => {
     if (innerWidth === width) return;
     width = innerWidth;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      for (const chart of charts) {
-        chart.dirty = true;
-        const box = chart.figure.getBoundingClientRect();
-        if (box.bottom > -400 && box.top < innerHeight + 400) chart.draw();
-        else { watcher.unobserve(chart.figure); watcher.observe(chart.figure); }
-      }
+      for (const chart of charts) chart.dirty = true;
+      drawAnew();
     }, 150);
   });
-  addEventListener("beforeprint", drawAll);
+  // On paper nothing can be opened.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("main details:not([open], .names)")];
+    for (const details of closed) {
+      details.fill?.();
+      details.open = true;
+    }
+    drawAll();
+  });
+  addEventListener("afterprint", () => {
+    for (const details of closed) details.open = false;
+  });
   // For tests, and for who wants everything drawn.
   document.addEventListener("clweave-draw-all", async () => {
     await drawAll();
