@@ -433,7 +433,7 @@ TEST_F(Cli, DryRunRunsNothing) {
 
   // Families that may ask for more are named where they would be asked.
   const Strings quick = {"run", "--preset", "quick", "--family", "cache,divergence", "--dry-run"};
-  EXPECT_THAT(run(quick).out, HasSubstr("besides: cache may ask for more cases"));
+  EXPECT_THAT(run(quick).out, HasSubstr("besides: cache, ceiling may ask for more cases"));
   EXPECT_THAT(run(quick + Strings{"--set", "n=33"}).out, Not(HasSubstr("may ask")));
   EXPECT_FALSE(fs::exists(folder() / "results"));
 }
