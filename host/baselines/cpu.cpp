@@ -43,6 +43,12 @@ void on_threads(std::size_t n, const F& f) {
 
 bool always(const Case&) { return true; }
 
+#ifdef __clang__
+constexpr const char* compiler = "clang";
+#else
+constexpr const char* compiler = "g++";
+#endif
+
 // ---- Copies
 // ------------------------------------------------------------------------------------------------
 
@@ -277,7 +283,7 @@ int main(int argc, char** argv) {
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
   return native_main(words, [&](const std::vector<std::string>& devices) -> Natives {
     if (!devices.empty()) throw Error(Kind::usage, "--device: this program is for the processor alone");
-    return {processor(), threads, fmt::format("g++ {}, {}", __VERSION__, TBB_runtime_version()),
+    return {processor(), threads, fmt::format("{} {}, {}", compiler, __VERSION__, TBB_runtime_version()),
             all_natives()};
   });
 }

@@ -37,23 +37,6 @@ class OnDevice {
   T* at_ = nullptr;
 };
 
-// Seconds of one of so many launches back to back, between two events.
-double batch_seconds(int batch, const std::function<void()>& launch) {
-  static const auto made = [] {
-    cudaEvent_t event;
-    must(cudaEventCreate(&event), "event");
-    return event;
-  };
-  static cudaEvent_t begin = made(), end = made();
-  must(cudaEventRecord(begin), "record");
-  for (int i = 0; i < batch; ++i) launch();
-  must(cudaEventRecord(end), "record");
-  must(cudaEventSynchronize(end), "synchronize");
-  float ms = 0;
-  must(cudaEventElapsedTime(&ms, begin, end), "elapsed");
-  return 1e-3 * ms / batch;
-}
-
 Prepared launched(const std::function<void()>& launch, const std::function<void()>& collect) {
   return {[launch] {
             launch();

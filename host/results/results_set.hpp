@@ -4,10 +4,9 @@
 //
 // Which rows count is decided here and in `counts`, for all answers alike:
 //   findings   are conclusions, not times: kept by themselves
-//   api        rows of another API than OpenCL are other programs': kept by themselves, as what ours are to
-//   beat tuned      a case in the configuration that tuning found is another case than the same one by
-//   default cold       rows with emptied caches are cases of their own clock: compared with their like, and
-//   part of
+//   api        rows of another API than OpenCL are other programs': kept by themselves, for ours to beat
+//   tuned      a case in the configuration that tuning found is another case than the same one by default
+//   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
 //              no claim, card or roofline
 //   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
 //   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
@@ -233,11 +232,10 @@ struct ResultsSet {
   std::vector<std::shared_ptr<CaseNames>> names = {std::make_shared<CaseNames>()};  // those of the cases
 
   // Adds the rows of one file, by its text: a CSV of clweave run, of a native baseline, or the published
-  // figures. Samples beside it
-  // (an empty text: there are none) replace the medians and intervals of the rows. Throws `io` with file and
-  // line for text that is malformed, foreign, of another schema or cut off, for a footer that counts other
-  // rows, for a row that is there twice, for an `ok` row with a time that is none, and for samples of another
-  // file. Rows of these families get their later axes.
+  // figures. Samples beside it (an empty text: there are none) replace the medians and intervals of the rows.
+  // Throws `io` with file and line for text that is malformed, foreign, of another schema or cut off, for a
+  // footer that counts other rows, for a row that is there twice, for an `ok` row with a time that is none,
+  // and for samples of another file. Rows of these families get their later axes.
   void add(std::string_view text, const std::string& file, std::string_view samples,
            const std::string& samples_name, const std::vector<Family>&);
   void add(std::string_view text, const std::string& file, std::string_view samples = {},
