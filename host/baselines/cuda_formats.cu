@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuda_formats: CUDA's own half2, __dp4a and wmma, beside clweave's family formats.
+// cuda_formats: CUDA's own half2, __dp4a, wmma and mma.sync, beside clweave's family formats.
 //
 //   nvcc -O3 -std=c++20 -arch=sm_90 host/baselines/cuda_formats.cu -o cuda_formats
 //   ./cuda_formats
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(group)
   out[item] = sum;
 }
 
-constexpr int side = 16, tile = side * side;
+constexpr int side = 16;
 
 // Adds A * B to each of a warp's sums, `turns` times.
 template <class In, class Sum>
@@ -68,7 +68,54 @@ __global__ void __launch_bounds__(group) matrices(Sum* out, const In* a, const I
   const std::size_t warp = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
 #pragma unroll
   for (int k = 0; k < ilp; ++k)
-    store_matrix_sync(out + (warp * ilp + k) * tile, sums[k], side, mem_row_major);
+    store_matrix_sync(out + (warp * ilp + k) * side * side, sums[k], side, mem_row_major);
+}
+
+// mma.sync: of 16 rows by 8 columns, a lane holds two of a row and two of the row eight below.
+constexpr int mma_columns = 8, mma_words = 8;  // words that a row of A, or a column of B, is packed in
+
+__device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ void multiply_add(int (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+template <class Sum>
+__global__ void __launch_bounds__(group)
+    mma_matrices(Sum* __restrict__ out, const std::uint32_t* __restrict__ left,
+                 const std::uint32_t* __restrict__ right, int turns) {
+  const std::size_t item = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const int lane = threadIdx.x % 32, row = lane / 4, word = lane % 4;
+  const std::uint32_t a[4] = {left[row * mma_words + word], left[(row + 8) * mma_words + word],
+                              left[row * mma_words + word + 4], left[(row + 8) * mma_words + word + 4]};
+  const std::uint32_t b[2] = {right[row * mma_words + word], right[row * mma_words + word + 4]};
+  Sum d[ilp][4];
+#pragma unroll
+  for (int k = 0; k < ilp; ++k) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) d[k][j] = static_cast<Sum>(k + 1);
+  }
+  for (int i = 0; i < turns; ++i) {
+#pragma unroll
+    for (int k = 0; k < ilp; ++k) multiply_add(d[k], a, b);
+  }
+#pragma unroll
+  for (int k = 0; k < ilp; ++k) {
+    Sum* to = out + (item / 32 * ilp + k) * side * mma_columns + row * mma_columns + word * 2;
+    to[0] = d[k][0];
+    to[1] = d[k][1];
+    to[8 * mma_columns] = d[k][2];
+    to[8 * mma_columns + 1] = d[k][3];
+  }
 }
 
 void must_be_right(bool right, const char* kernel) {
@@ -138,11 +185,12 @@ void compare_chains(const char* kernel, int groups) {
   must(cudaFree(to), "cudaFree");
 }
 
-template <class In, class Sum>
-void compare_matrices(const char* kernel, int groups) {
-  const std::size_t tiles = std::size_t{group} / 32 * groups * ilp;
-  std::vector<In> a(tile), b(tile);
-  std::vector<int> ints_a(tile), ints_b(tile);
+// A of `side` rows, B of so many columns, both of the same depth: A by rows, B by columns.
+template <class In, class Sum, class Launch>
+void compare_matrices(const char* kernel, int groups, int columns, int depth, const Launch& launch_with) {
+  const std::size_t tiles = std::size_t{group} / 32 * groups * ilp, tile = side * columns;
+  std::vector<In> a(side * depth), b(columns * depth);
+  std::vector<int> ints_a(a.size()), ints_b(b.size());
   std::uint32_t state = 1;
   const auto small = [&](int least) {
     state = state * 1664525U + 1013904223U;
@@ -154,26 +202,24 @@ void compare_matrices(const char* kernel, int groups) {
     else
       return static_cast<In>(value);
   };
-  for (int i = 0; i < tile; ++i) {
-    a[i] = as_in(ints_a[i] = small(0));
-    b[i] = as_in(ints_b[i] = small(-8) / 2);
-  }
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = as_in(ints_a[i] = small(0));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = as_in(ints_b[i] = small(-8) / 2);
   std::vector<int> product(tile);
   for (int row = 0; row < side; ++row) {
-    for (int column = 0; column < side; ++column) {
-      for (int k = 0; k < side; ++k)
-        product[row * side + column] += ints_a[row * side + k] * ints_b[column * side + k];
+    for (int column = 0; column < columns; ++column) {
+      for (int k = 0; k < depth; ++k)
+        product[row * columns + column] += ints_a[row * depth + k] * ints_b[column * depth + k];
     }
   }
   In *left = nullptr, *right = nullptr;
   Sum* sums = nullptr;
-  must(cudaMalloc(&left, tile * sizeof(In)), "cudaMalloc");
-  must(cudaMalloc(&right, tile * sizeof(In)), "cudaMalloc");
+  must(cudaMalloc(&left, a.size() * sizeof(In)), "cudaMalloc");
+  must(cudaMalloc(&right, b.size() * sizeof(In)), "cudaMalloc");
   must(cudaMalloc(&sums, tiles * tile * sizeof(Sum)), "cudaMalloc");
-  must(cudaMemcpy(left, a.data(), tile * sizeof(In), cudaMemcpyHostToDevice), "cudaMemcpy");
-  must(cudaMemcpy(right, b.data(), tile * sizeof(In), cudaMemcpyHostToDevice), "cudaMemcpy");
+  must(cudaMemcpy(left, a.data(), a.size() * sizeof(In), cudaMemcpyHostToDevice), "cudaMemcpy");
+  must(cudaMemcpy(right, b.data(), b.size() * sizeof(In), cudaMemcpyHostToDevice), "cudaMemcpy");
   const auto launch = [&] {
-    matrices<In, Sum><<<groups, group>>>(sums, left, right, trips);
+    launch_with(sums, left, right);
     must(cudaGetLastError(), kernel);
   };
   launch();
@@ -183,10 +229,27 @@ void compare_matrices(const char* kernel, int groups) {
     must_be_right(
         back[i] == static_cast<Sum>(product[i % tile] * trips + static_cast<int>(i / tile % ilp) + 1),
         kernel);
-  measure(kernel, static_cast<double>(tiles) * trips * 2 * tile * side, launch);
+  measure(kernel, static_cast<double>(tiles) * trips * 2 * tile * depth, launch);
   must(cudaFree(left), "cudaFree");
   must(cudaFree(right), "cudaFree");
   must(cudaFree(sums), "cudaFree");
+}
+
+template <class In, class Sum>
+void compare_wmma(const char* kernel, int groups) {
+  compare_matrices<In, Sum>(kernel, groups, side, side, [=](Sum* to, const In* left, const In* right) {
+    matrices<In, Sum><<<groups, group>>>(to, left, right, trips);
+  });
+}
+
+template <class In, class Sum>
+void compare_mma(const char* kernel, int groups) {
+  constexpr int depth = mma_words * 4 / sizeof(In);
+  compare_matrices<In, Sum>(
+      kernel, groups, mma_columns, depth, [=](Sum* to, const In* left, const In* right) {
+        mma_matrices<<<groups, group>>>(to, reinterpret_cast<const std::uint32_t*>(left),
+                                        reinterpret_cast<const std::uint32_t*>(right), trips);
+      });
 }
 
 }  // namespace
@@ -198,7 +261,9 @@ int main() {
   std::printf("api,kernel,ilp,group,groups_per_unit,trips,samples,time_s,p25_s,p75_s,operations,gop_per_s\n");
   compare_chains<true>("half", groups);
   compare_chains<false>("dot8", groups);
-  compare_matrices<__half, float>("matrix_half", groups);
-  compare_matrices<signed char, int>("matrix_int8", groups);
+  compare_wmma<__half, float>("matrix_half", groups);
+  compare_wmma<signed char, int>("matrix_int8", groups);
+  compare_mma<__half, float>("matrix_half_mma", groups);
+  compare_mma<signed char, int>("matrix_int8_mma", groups);
   return 0;
 }
