@@ -26,6 +26,24 @@ std::string work_of(const NativeTime& native) {
   return out;
 }
 
+// Of each program's looks at a work that of median time, in the order met.
+std::vector<const NativeTime*> typical_of(const ResultsSet& set, const DeviceResults& device) {
+  std::vector<std::vector<const NativeTime*>> looks;
+  std::map<std::pair<std::string, const CaseName*>, std::size_t> places;
+  for (const auto& native : set.natives) {
+    if (!native.runs_on(device)) continue;
+    const auto [place, is_new] = places.try_emplace({native.api, native.of}, looks.size());
+    if (is_new) looks.emplace_back();
+    looks[place->second].push_back(&native);
+  }
+  std::vector<const NativeTime*> out;
+  for (auto& of_program : looks) {
+    std::ranges::stable_sort(of_program, {}, [](const NativeTime* one) { return one->run.time_s; });
+    out.push_back(of_program[of_program.size() / 2]);
+  }
+  return out;
+}
+
 // A kernel that keeps no order, or copies where others scan, does something else.
 bool does(const CaseTimes& at, const RunTime& run, const NativeTime& native) {
   if (at.family() != native.of->family || at.exhibit) return false;
@@ -58,13 +76,12 @@ std::string threads_text(const Value& threads) {
 std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device) {
   std::vector<Rivals> out;
   std::map<std::string, std::size_t> by_work;
-  for (const auto& native : set.natives) {
-    if (!native.runs_on(device)) continue;
-    const auto [place, is_new] = by_work.try_emplace(work_of(native), out.size());
+  for (const auto* native : typical_of(set, device)) {
+    const auto [place, is_new] = by_work.try_emplace(work_of(*native), out.size());
     if (is_new) {
-      out.push_back({.native = &native, .work = &native});
-    } else if (native.run.time_s < out[place->second].native->run.time_s) {
-      out[place->second].native = &native;
+      out.push_back({.native = native, .work = native});
+    } else if (native->run.time_s < out[place->second].native->run.time_s) {
+      out[place->second].native = native;
     }
   }
   for (auto& one : out) {
@@ -122,7 +139,9 @@ void add_rivals(Report& out, const ResultsSet& set, const DeviceResults& device,
                fmt::format("{:.2f}x ({:.2f} to {:.2f})", one.ratio, one.low, one.high)});
   }
   out.line();
-  out.line("Beside what people would use instead, by the host's clock where theirs has no other:");
+  out.line(
+      fmt::format("{} beside what people would use instead, by the host's clock where theirs has no other:",
+                  device.label()));
   out.table(std::move(table));
 }
 

@@ -139,13 +139,21 @@ std::vector<Native> all_natives(const compute::command_queue& queue) {
            with(compaction)}};
 }
 
-Natives natives_on(const std::vector<std::string>& selectors) {
+Natives natives_on(const Wanted& wanted) {
   std::vector<std::string> complaints;
   auto devices = enumerate_devices(complaints);
   for (const auto& complaint : complaints) tell("{}\n", complaint);
   if (devices.empty()) throw Error(Kind::no_device, "no OpenCL device here");
+  const auto& selectors = wanted.selectors;
+  const auto& beside = wanted.beside;
   if (selectors.size() > 1) throw Error(Kind::usage, "--device: one device at a time");
   if (!selectors.empty()) devices = select_devices(devices, selectors.front());
+  if (beside) {
+    std::erase_if(devices, [&](const DeviceInfo& device) {
+      return device.index() != beside->index() || device.name != beside->name;
+    });
+    if (devices.empty()) throw Error(Kind::no_device, "it sees another list of devices");
+  }
   if (devices.size() != 1)
     throw Error(Kind::no_device,
                 fmt::format("--device SEL must mean one device; `clweave devices` names them"));

@@ -281,8 +281,11 @@ int main(int argc, char** argv) {
     words.erase(at, at + 2);
   }
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
-  return native_main(words, [&](const std::vector<std::string>& devices) -> Natives {
-    if (!devices.empty()) throw Error(Kind::usage, "--device: this program is for the processor alone");
+  return native_main(words, [&](const Wanted& wanted) -> Natives {
+    if (!wanted.selectors.empty())
+      throw Error(Kind::usage, "--device: this program is for the processor alone");
+    if (wanted.beside && wanted.beside->type != "cpu")
+      throw Error(Kind::no_device, "it is for the processor alone");
     return {processor(), threads, fmt::format("{} {}, {}", compiler, __VERSION__, TBB_runtime_version()),
             all_natives()};
   });

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "baselines/cuda.hpp"
 #include "baselines/native.hpp"
 #include "families/shared/scanned.hpp"
@@ -217,11 +218,28 @@ Prepared divergence_of_type(const Work& work) {
   return work.at.is("type", "double") ? divergence<double>(work) : divergence<float>(work);
 }
 
-Natives natives_on(const std::vector<std::string>& selectors) {
-  if (!selectors.empty()) throw Error(Kind::usage, "--device: CUDA_VISIBLE_DEVICES says which");
+// The device of that PCI address; where it is not known, or none is asked for, the first.
+int place_of(const std::optional<DeviceInfo>& beside) {
+  int place = 0;
+  if (beside && !beside->pci.empty() && cudaDeviceGetByPCIBusId(&place, beside->pci.c_str()) != cudaSuccess)
+    throw Error(Kind::no_device, "CUDA has no device at " + beside->pci);
+  return place;
+}
+
+Natives natives_on(const Wanted& wanted) {
+  if (!wanted.selectors.empty()) throw Error(Kind::usage, "--device: CUDA_VISIBLE_DEVICES says which");
+  const auto& beside = wanted.beside;
+  if (beside && beside->vendor.find("NVIDIA") == std::string::npos)
+    throw Error(Kind::no_device, "it is for NVIDIA's devices alone");
   cudaDeviceProp properties;
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess)
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
     throw Error(Kind::no_device, "no CUDA device here");
+  const int place = place_of(beside);
+  must(cudaSetDevice(place), "cudaSetDevice");
+  must(cudaGetDeviceProperties(&properties, place), "properties");
+  if (beside && beside->name != properties.name)
+    throw Error(Kind::no_device, std::string("CUDA's device is another, ") + properties.name);
   int driver = 0, runtime = 0;
   must(cudaDriverGetVersion(&driver), "version");
   must(cudaRuntimeGetVersion(&runtime), "version");
@@ -231,6 +249,9 @@ Natives natives_on(const std::vector<std::string>& selectors) {
   device.vendor = "NVIDIA Corporation";
   device.name = properties.name;
   device.type = "gpu";
+  char pci[32] = "";
+  must(cudaDeviceGetPCIBusId(pci, sizeof pci, place), "PCI address");
+  device.pci = lower(pci);
   device.driver = "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
   device.compute_units = properties.multiProcessorCount;
   device.memory_bytes = device.usable_bytes = device.max_alloc_bytes =

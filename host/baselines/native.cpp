@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -14,8 +15,12 @@
 #include "base/error.hpp"
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
+#include "base/number.hpp"
 #include "base/parallel.hpp"
 #include "base/tell.hpp"
+#include "base/version.hpp"
+#include "campaign/protocol.hpp"
+#include "campaign/worker.hpp"
 #include "commands/measuring.hpp"
 #include "commands/options.hpp"
 #include "device/measure.hpp"
@@ -25,6 +30,8 @@
 #include "suite/family.hpp"
 
 namespace clweave {
+
+using nlohmann::json;
 
 namespace {
 
@@ -102,27 +109,45 @@ std::optional<Case> like(const Native& native, const Family& family, const Case&
   return cases.front();
 }
 
-std::vector<NativeJob> jobs_for(const std::vector<Native>& natives, const Selection& selection,
-                                unsigned threads) {
+const Family& family_of(const Case& at) {
+  const auto& families = all_families();
+  const auto family = std::ranges::find(families, at.family, &Family::name);
+  if (family == families.end()) throw Error(Kind::usage, "there is no family " + at.family);
+  return *family;
+}
+
+// What does the work of a case.
+std::vector<NativeJob> jobs_for(const Natives& host, const Case& at) {
+  const Family& family = family_of(at);
+  std::vector<NativeJob> out;
+  for (const auto& native : host.all) {
+    if (native.family != family.name) continue;
+    const auto found = like(native, family, at);
+    if (!found) continue;
+    Case row{native.family, {{"kernel", native.name}}, at.seed};
+    for (const auto& axis : native.axes) row.axes.emplace_back(axis, found->at(axis));
+    if (host.threads > 0)
+      row.axes.emplace_back(threads_axis, std::int64_t{native.parallel ? host.threads : 1});
+    out.push_back({&native, &family, *found, std::move(row)});
+  }
+  return out;
+}
+
+std::vector<NativeJob> jobs_for(const Natives& host, const Selection& selection) {
   std::vector<NativeJob> out;
   std::set<std::string> ids;
-  for (const auto& job : select_jobs(all_families(), selection)) {
-    if (job.exhibit || job.is_ceiling) continue;
-    for (const auto& native : natives) {
-      if (native.family != job.family->name) continue;
-      const auto found = like(native, *job.family, job.at);
-      if (!found) continue;
-      Case row{native.family, {{"kernel", native.name}}, job.at.seed};
-      for (const auto& axis : native.axes) row.axes.emplace_back(axis, found->at(axis));
-      if (threads > 0) row.axes.emplace_back("threads", std::int64_t{native.parallel ? threads : 1});
-      if (ids.insert(native.api + " " + row.id()).second)
-        out.push_back({&native, job.family, *found, std::move(row)});
+  for (const auto& ours : select_jobs(all_families(), selection)) {
+    if (ours.exhibit || ours.is_ceiling) continue;
+    for (auto& job : jobs_for(host, ours.at)) {
+      if (ids.insert(job.native->api + " " + job.row.id()).second) out.push_back(std::move(job));
     }
   }
   return out;
 }
 
-Row measured(const NativeJob& job, const Natives& host, Measuring rule) {
+// `stage` hears what begins.
+Row measured(const NativeJob& job, const Natives& host, Measuring rule,
+             const std::function<void(const char*)>& stage) {
   Row row{named_record(host.device, *job.family, job.row), {}};
   Record& record = row.record;
   record.api = job.native->api;
@@ -133,14 +158,18 @@ Row measured(const NativeJob& job, const Natives& host, Measuring rule) {
     fail(record, kind, why);
   };
   try {
+    stage("fill");
     const Plan plan = plan_of(*job.family, job.like, host.device);
     HostBuffers buffers(plan);
     const Work work = buffers.work(job.like);
+    stage("upload");
     const Prepared prepared = job.native->prepare(work);
     const auto verify = [&] {
       buffers.poison_outputs();
+      stage("build");  // the first time, where kernels are
       prepared.execute();
       if (prepared.collect) prepared.collect();
+      stage("verify");
       buffers.check();
     };
     verify();
@@ -152,7 +181,12 @@ Row measured(const NativeJob& job, const Natives& host, Measuring rule) {
     const auto one_by_one = [&](int batch) {
       for (int i = 0; i < batch; ++i) prepared.execute();
     };
+    double told_s = 0;
     const auto sample = [&](int batch) {
+      if (const double now_s = host_now(); now_s - told_s > 0.5) {
+        stage("sample");
+        told_s = now_s;
+      }
       Sample out{.batch = batch};
       out.host_s = host_s(batch, [&] {
         if (prepared.device_s)
@@ -189,20 +223,19 @@ Row measured(const NativeJob& job, const Natives& host, Measuring rule) {
   return row;
 }
 
-int measure_all(const std::vector<std::string>& arguments,
-                const std::function<Natives(const std::vector<std::string>&)>& natives) {
+int measure_all(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
   std::vector<std::string> words = {"run"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const auto options = parse_options(words);
   if (!options) return fine;
   if (options->csv.empty()) throw Error(Kind::usage, "--csv FILE is required; --csv - is stdout");
   catch_interrupts();
-  const Natives host = natives(options->devices);
-  const auto jobs = jobs_for(host.all, options->selection, host.threads);
+  const Natives host = natives_on({options->devices, {}});
+  const auto jobs = jobs_for(host, options->selection);
   if (jobs.empty()) throw Error(Kind::usage, "no baseline does the work of these cases");
   const Measuring rule = rule_of(*options);
   auto axes = axis_names(all_families());
-  axes.emplace_back("threads");
+  axes.emplace_back(threads_axis);
   const Record common = provenance(words, options->selection.seed);
   ResultsFile file(options->csv, axes, {common.command, common.run_id, common.version, {}},
                    options->overwrite);
@@ -211,7 +244,7 @@ int measure_all(const std::vector<std::string>& arguments,
     std::int64_t order = 0;
     for (const auto& job : jobs) {
       if (interrupts() != 0) return interrupted;
-      Row row = measured(job, host, rule);
+      Row row = measured(job, host, rule, [](const char*) {});
       row.record.order = ++order;
       stamp(row.record, common, run);
       file.write(row.record, row.samples);
@@ -222,6 +255,38 @@ int measure_all(const std::vector<std::string>& arguments,
   }
   file.finish();
   return code;
+}
+
+// What `clweave run --with-baselines` asks for.
+json answer_to(const json& request, std::optional<Natives>& host, const NativesOn& natives_on) {
+  if (request.contains("open")) {
+    tell_stage("open");
+    host = natives_on({{}, request.at("open").get<DeviceInfo>()});
+    return {{"device", host->device}, {"version", version}};
+  }
+  if (!host) throw Error(Kind::usage, "no device is open");
+  if (request.contains("natives")) {
+    json natives = json::array();
+    for (const auto& job : jobs_for(*host, case_from(request.at("natives")))) {
+      natives.push_back(json_of(Elsewhere{job.native->api, job.row}));
+      natives.back()["case"] = json_of(job.like);
+    }
+    return {{"natives", natives}};
+  }
+  const Elsewhere wanted = elsewhere_from(request.at("native"));
+  for (const auto& job : jobs_for(*host, case_from(request.at("case")))) {
+    if (job.native->api == wanted.api && job.row.id() == wanted.row.id())
+      return json_of(measured(job, *host, rule_from(request), tell_stage));
+  }
+  throw Error(Kind::usage, "there is no " + wanted.row.id() + " of " + wanted.api);
+}
+
+[[noreturn]] void serve_natives(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
+  const bool is_known = arguments.size() == 3 && arguments[1] == "--parent";
+  const auto parent = is_known ? number_of<int>(arguments[2]) : std::nullopt;
+  if (!parent) throw Error(Kind::usage, "worker --parent PID is what clweave run --with-baselines starts");
+  std::optional<Natives> host;
+  serve(*parent, [&](const json& request) { return answer_to(request, host, natives_on); });
 }
 
 }  // namespace
@@ -245,10 +310,10 @@ DeviceInfo processor() {
   return out;
 }
 
-int native_main(const std::vector<std::string>& arguments,
-                const std::function<Natives(const std::vector<std::string>&)>& natives) {
+int native_main(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
   try {
-    return measure_all(arguments, natives);
+    if (!arguments.empty() && arguments.front() == "worker") serve_natives(arguments, natives_on);
+    return measure_all(arguments, natives_on);
   } catch (const Error& error) {
     tell("{}\n", error.what());
     return error.kind == Kind::usage       ? bad_usage

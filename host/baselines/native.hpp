@@ -7,6 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,9 +62,18 @@ struct Natives {
 // This machine's processor as a device.
 DeviceInfo processor();
 
+// Where a baseline is to run: as --device says, or as near as it gets to a device that `clweave run`
+// measures.
+struct Wanted {
+  std::vector<std::string> selectors;
+  std::optional<DeviceInfo> beside;
+};
+// Throws `no_device` where it cannot.
+using NativesOn = std::function<Natives(const Wanted&)>;
+
 // Takes the options of `clweave run`, and writes what it writes: a row for each baseline and each case that
-// it does the work of. `natives` gets what --device says. Returns the exit code.
-int native_main(const std::vector<std::string>& arguments,
-                const std::function<Natives(const std::vector<std::string>& devices)>& natives);
+// it does the work of. `worker --parent PID` is what `clweave run --with-baselines` starts: it answers as
+// campaign/protocol.hpp says. Returns the exit code.
+int native_main(const std::vector<std::string>& arguments, const NativesOn&);
 
 }  // namespace clweave

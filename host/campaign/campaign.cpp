@@ -27,20 +27,6 @@ void shuffle(std::vector<Job>& jobs, std::uint64_t seed) {
   for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[draw(i) % i]);
 }
 
-// One process each: ceilings first of all, then a group per family, exhibits last.
-std::vector<std::vector<Job>> groups_of(const std::vector<Job>& jobs, std::uint64_t seed) {
-  std::vector<std::vector<Job>> groups;
-  std::string last;
-  for (const auto& job : jobs) {
-    const std::string key = job.family->name + (job.exhibit ? " exhibits" : "");
-    if (groups.empty() || key != last) groups.emplace_back();
-    groups.back().push_back(job);
-    last = key;
-  }
-  for (auto& group : groups) shuffle(group, seed);
-  return groups;
-}
-
 }  // namespace
 
 Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* left)
@@ -55,8 +41,8 @@ Exit Campaign::execute(std::vector<Bench> benches) {
   std::vector<double> predicted;
   for (int run = 1; run <= runs; ++run) {
     for (const auto& bench : benches) {
-      for (const auto& group : groups_of(bench.jobs, seed_of(run))) {
-        for (const auto& job : group) predicted.push_back(predicted_seconds(job, bench.device));
+      for (const auto& group : groups_of(bench, run)) {
+        for (const auto& job : group.jobs) predicted.push_back(predicted_seconds(job, bench.device));
       }
     }
   }
@@ -91,25 +77,56 @@ std::uint64_t Campaign::seed_of(int run) const {
   return rules_.seed + 1000003ULL * static_cast<std::uint64_t>(run);
 }
 
+// Ceilings first of all, then a family after the other, each beside what rivals have of it; exhibits last.
+std::vector<Campaign::Group> Campaign::groups_of(const Bench& bench, int run) const {
+  std::vector<Group> groups;
+  const auto add_rivals = [&] {
+    if (groups.empty() || groups.back().rival != nullptr || groups.back().jobs.front().exhibit) return;
+    const Family* family = groups.back().jobs.front().family;
+    for (const auto& rival : bench.rivals) {
+      Group group{{}, &rival};
+      std::ranges::copy_if(rival.jobs, std::back_inserter(group.jobs),
+                           [&](const Job& job) { return job.family == family; });
+      if (!group.jobs.empty()) groups.push_back(std::move(group));
+    }
+  };
+  std::string last;
+  for (const auto& job : bench.jobs) {
+    const std::string key = job.family->name + (job.exhibit ? " exhibits" : "");
+    if (groups.empty() || key != last) {
+      add_rivals();
+      groups.emplace_back();
+    }
+    groups.back().jobs.push_back(job);
+    last = key;
+  }
+  add_rivals();
+  for (auto& group : groups) shuffle(group.jobs, seed_of(run));
+  return groups;
+}
+
 void Campaign::run_device(Bench& bench, int run) {
   Examiner examiner(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
   std::int64_t order = 0;
   bool whole = true;
-  for (auto& group : groups_of(bench.jobs, seed_of(run))) {
+  for (auto& group : groups_of(bench, run)) {
+    const DeviceInfo& device = group.rival != nullptr ? group.rival->device : bench.device;
+    Runner& runner = group.rival != nullptr ? *group.rival->runner : runner_;
     bool begun = false;
-    for (std::size_t j = 0; j < group.size() || extend(group, bench, examiner.judge()); ++j) {
-      const Job& job = group[j];
+    for (std::size_t j = 0; j < group.jobs.size() || extend(group, bench, examiner.judge()); ++j) {
+      const Job& job = group.jobs[j];
       const std::size_t step = step_++;
       const double predicted_s = predicted_[step];
       ++order;
       left_s_ -= predicted_s;
       Record key;
-      describe_device(key, bench.device);
+      describe_device(key, device);
       key.run = run;
-      key.case_id = job.at.id();
+      key.case_id = job.named().id();
+      if (job.native) key.api = job.native->api;
       const std::string row = row_key(key);
       if (const auto it = done_.find(row); it != done_.end()) {
-        examiner.remember(job, *it->second);
+        if (group.rival == nullptr) examiner.remember(job, *it->second);
         records_.push_back(*it->second);
         continue;
       }
@@ -119,11 +136,12 @@ void Campaign::run_device(Bench& bench, int run) {
         whole = false;
         continue;
       }
-      if (!begun) runner_.begin(bench.device);
+      if (!begun) runner.begin(device);
       begun = true;
-      progress_->start(step, job.at.id());
-      run_job(bench, examiner, job, row, run, order, predicted_s);
+      progress_->start(step, key.case_id);
+      run_job(bench, examiner, group, job, row, run, order, predicted_s);
     }
+    if (begun && !bench.rivals.empty()) runner.end();
   }
   if (rules_.outside.interrupts() != 0) return;
   if (!whole) {
@@ -140,13 +158,14 @@ void Campaign::run_device(Bench& bench, int run) {
 }
 
 // Puts behind the group what its family asks for now that it knows the rest, the same in every run.
-bool Campaign::extend(std::vector<Job>& group, const Bench& bench, const Judge& judge) {
-  const Job first = group.front();  // the group grows
+bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge) {
+  if (group.rival != nullptr) return false;
+  const Job first = group.jobs.front();  // the group grows
   const Family& family = *first.family;
   const bool refines = bench.refines || first.is_ceiling;
   if (!refines || !family.refine || first.exhibit || rules_.outside.interrupts() != 0) return false;
   std::set<std::string> ids;
-  for (const auto& job : group) ids.insert(job.at.id());
+  for (const auto& job : group.jobs) ids.insert(job.at.id());
   std::vector<Case>& known = refined_[{bench.device.index(), &family}];
   DeviceInfo device = bench.device;
   device.cache_bytes = std::max(device.cache_bytes, static_cast<std::int64_t>(judge.cache_bytes()));
@@ -156,8 +175,8 @@ bool Campaign::extend(std::vector<Job>& group, const Bench& bench, const Judge& 
   std::vector<double> predicted;
   for (const auto& at : known) {
     if (!ids.insert(at.id()).second) continue;
-    const Job& job =
-        group.emplace_back(Job{.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
+    const Job& job = group.jobs.emplace_back(
+        Job{.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
     predicted.push_back(predicted_seconds(job, bench.device));
     left_s_ += predicted.back();
   }
@@ -167,18 +186,18 @@ bool Campaign::extend(std::vector<Job>& group, const Bench& bench, const Judge& 
   return !predicted.empty();
 }
 
-void Campaign::run_job(Bench& bench, Examiner& examiner, const Job& job, const std::string& key, int run,
-                       std::int64_t order, double predicted_s) {
+void Campaign::run_job(Bench& bench, Examiner& examiner, const Group& group, const Job& job,
+                       const std::string& key, int run, std::int64_t order, double predicted_s) {
   const int attempt = left_ != nullptr && left_->running_key == key ? left_->running_attempts + 1 : 1;
   Row row;
   if (attempt > most_attempts) {
-    row = {failed_record(bench.device, *job.family, job.at, Kind::crashed,
-                         "the run ended twice while this case was running"),
-           {},
-           0};
+    row = failed_row(group.rival != nullptr ? group.rival->device : bench.device, job, Kind::crashed,
+                     "the run ended twice while this case was running");
   } else {
     bench.file->running(key, attempt);
-    auto got = examiner.measured(job, rule_of(predicted_s));
+    // A rival's row is no measure for ours.
+    auto got = group.rival != nullptr ? group.rival->runner->run(job, rule_of(predicted_s))
+                                      : examiner.measured(job, rule_of(predicted_s));
     if (!got) return;
     row = std::move(*got);
   }

@@ -19,12 +19,24 @@
 
 namespace clweave {
 
+// What another program measures beside a device.
+struct Rival {
+  std::shared_ptr<Runner> runner;
+  DeviceInfo device;  // as its rows name it
+  std::vector<Job> jobs;
+};
+
 // One device's part of the run.
+//
+// Rivals are measured in turns with ours: in each repetition (`runs`) all of ours of a family, then at once
+// each rival's of that family, each in a process of its own. That is a round; `runs` of them, A B A B ..,
+// tell the luck of a process and what drifts with the hour from what one is faster by.
 struct Bench {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
   std::vector<Job> jobs;
   bool refines = false;  // whether families may ask for more cases on the way
+  std::vector<Rival> rivals = {};
 };
 
 struct CampaignRules {
@@ -53,10 +65,16 @@ class Campaign {
 
  private:
   std::uint64_t seed_of(int run) const;
+  // A process' part of a run: cases of one family, by one program.
+  struct Group {
+    std::vector<Job> jobs;
+    const Rival* rival = nullptr;  // null: ours
+  };
+  std::vector<Group> groups_of(const Bench&, int run) const;
   void run_device(Bench&, int run);
-  bool extend(std::vector<Job>& group, const Bench&, const Judge&);
-  void run_job(Bench&, Examiner&, const Job&, const std::string& key, int run, std::int64_t order,
-               double predicted_s);
+  bool extend(Group&, const Bench&, const Judge&);
+  void run_job(Bench&, Examiner&, const Group&, const Job&, const std::string& key, int run,
+               std::int64_t order, double predicted_s);
   Measuring rule_of(double predicted_s) const;
   double budget_left_s() const { return *rules_.budget_s - (rules_.outside.now() - began_s_); }
   // A run measures one case at least, so that whoever resumes it again and again gets to its end.

@@ -69,7 +69,8 @@ class Pipe {
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+Child::Child(const std::string& program, const std::vector<std::string>& arguments,
+             const std::vector<std::string>& environment) {
   Pipe down, up;
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -95,12 +96,14 @@ Child::Child(const std::vector<std::string>& arguments, const std::vector<std::s
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto variables = merged_environment(environment);
   const int failure =
-      posix_spawn(&pid_, "/proc/self/exe", &files, &how, pointers(words).data(), pointers(variables).data());
+      posix_spawn(&pid_, program.c_str(), &files, &how, pointers(words).data(), pointers(variables).data());
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
   if (answer != up.write_end()) close(answer);
   if (failure != 0)
-    throw Error(Kind::io, std::string("cannot start a child process: ") + std::strerror(failure));
+    throw Error(Kind::io,
+                fmt::format("cannot start a child process{}: {}",
+                            program == this_program ? "" : " of " + program, std::strerror(failure)));
   to_ = down.take_write_end();
   from_ = up.take_read_end();
 }

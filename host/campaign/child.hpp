@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// child: a process of this program that one talks to in lines, and that can always be got rid of. No OpenCL.
+// child: a process of this or another program that one talks to in lines, and that can always be got rid of.
+// No OpenCL.
 #pragma once
 #include <sys/types.h>
 
@@ -12,11 +13,14 @@ namespace clweave {
 // The file descriptor on which a child answers: stdout belongs to whatever a driver prints.
 inline constexpr int answer_fd = 3;
 
+inline constexpr const char* this_program = "/proc/self/exe";
+
 class Child {
  public:
-  // Starts this program again with `arguments` in a process group of its own, with `environment`
-  // ("NAME=value") on top of this one's. Throws `io` when it cannot be started.
-  Child(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
+  // Starts `program` with `arguments` in a process group of its own, with `environment` ("NAME=value") on top
+  // of this one's. Throws `io` when it cannot be started.
+  Child(const std::string& program, const std::vector<std::string>& arguments,
+        const std::vector<std::string>& environment);
   ~Child();  // stop()
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

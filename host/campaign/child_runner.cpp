@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/version.hpp"
 #include "campaign/child.hpp"
 #include "campaign/patience.hpp"
 #include "campaign/protocol.hpp"
@@ -77,9 +79,11 @@ struct Silence {
   bool unkillable = false;
 };
 
-class ChildRunner : public Runner {
+class ChildRunner : public Baseline {
  public:
-  explicit ChildRunner(RunnerOptions options) : options_(std::move(options)) {}
+  // Of this program, or of a baseline's.
+  explicit ChildRunner(RunnerOptions options, std::string program = this_program)
+      : options_(std::move(options)), program_(std::move(program)), is_baseline_(program_ != this_program) {}
 
   std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
     if (auto found = enumerate(environment_, complaints)) return *found;
@@ -106,15 +110,50 @@ class ChildRunner : public Runner {
     return found.value_or(std::vector<DeviceInfo>());
   }
 
+  Offer offer(const DeviceInfo& beside, const std::vector<Job>& jobs) override {
+    begin(beside);
+    Silence silence{};
+    const auto ask = [&](const std::optional<json>& answer) -> const json& {
+      if (!answer) throw Error(silence.kind, silence.why);
+      if (answer->contains("error"))
+        throw Error(answer->at("kind").get<Kind>(), answer->at("error").get<std::string>());
+      return *answer;
+    };
+    try {
+      const auto opened = open({}, silence);
+      if (const std::string its = ask(opened).at("version"); its != version)
+        throw Error(Kind::launch, fmt::format("it is of clweave {}, this is {}", its, version));
+      Offer out{opened->at("device").get<DeviceInfo>(), {}};
+      std::set<std::string> known;
+      for (const auto& job : jobs) {
+        if (job.exhibit || job.is_ceiling || job.tuned) continue;
+        child_->send(json{{"natives", json_of(job.at)}}.dump());
+        const auto answer = answer_of(*child_, silence);
+        for (const auto& one : ask(answer).at("natives")) {
+          Elsewhere native = elsewhere_from(one);
+          if (known.insert(native.api + " " + native.row.id()).second)
+            out.jobs.push_back(
+                {.family = job.family, .at = case_from(one.at("case")), .native = std::move(native)});
+        }
+      }
+      child_.reset();
+      return out;
+    } catch (const json::exception& error) {
+      throw Error(Kind::launch, std::string("it answers nonsense: ") + error.what());
+    }
+  }
+
   void begin(const DeviceInfo& device) override {
     child_.reset();
     device_ = device;
   }
 
+  void end() override { child_.reset(); }
+
   std::optional<Row> run(const Job& job, const Measuring& rule) override {
     if (const auto lost = lost_.find(device_.index()); lost != lost_.end())
       return row(job, Kind::device_lost, lost->second);
-    if (must_probe_) {
+    if (must_probe_ && !is_baseline_) {
       must_probe_ = false;
       if (const std::string why = probe(); !why.empty()) {
         lost_[device_.index()] = "not run: the device did not come back after an earlier case (" + why + ")";
@@ -134,11 +173,15 @@ class ChildRunner : public Runner {
     if (!answer) {
       child_.reset();
       must_probe_ = true;
+      if (is_baseline_ && ++silent_ == most_silent_)
+        lost_[device_.index()] =
+            fmt::format("not run: of the cases before, {} ended so ({})", silent_, silence.why);
       if (silence.unkillable)
         lost_[device_.index()] =
             "not run: a process that used the device cannot be killed (" + silence.why + ")";
       return row(job, silence.kind, silence.why);
     }
+    silent_ = 0;
     // After these a driver's context is of no use any more, on some for good.
     const Status status = answer->record.status;
     if (status == Status::launch_failed || status == Status::device_lost || status == Status::out_of_memory)
@@ -149,7 +192,7 @@ class ChildRunner : public Runner {
 
  private:
   Row row(const Job& job, Kind kind, const std::string& why) const {
-    return {failed_record(device_, *job.family, job.at, kind, why), {}, 0};
+    return failed_row(device_, job, kind, why);
   }
 
   // The process goes on with them, or a broken cache would cost every case of the group a crash. None where
@@ -200,23 +243,28 @@ class ChildRunner : public Runner {
     }
   }
 
+  // A fresh process on the device.
+  std::optional<json> open(const std::vector<std::string>& extra, Silence& silence) {
+    auto environment = environment_;
+    environment.insert(environment.end(), extra.begin(), extra.end());
+    child_.reset();
+    child_ = std::make_unique<Child>(program_, worker_words(), environment);
+    child_->send(json{{"open", device_}, {"kernels", options_.kernel_dir}}.dump());
+    return answer_of(*child_, silence);
+  }
+
   std::optional<Row> attempt(const Job& job, const Measuring& rule, const std::vector<std::string>& extra,
                              Silence& silence) {
     try {
       if (!child_ || !extra.empty()) {
-        auto environment = environment_;
-        environment.insert(environment.end(), extra.begin(), extra.end());
-        child_.reset();
-        child_ = std::make_unique<Child>(worker_words(), environment);
-        child_->send(json{{"open", device_}, {"kernels", options_.kernel_dir}}.dump());
-        const auto opened = answer_of(*child_, silence);
+        const auto opened = open(extra, silence);
         if (!opened) return {};
         if (opened->contains("error")) {
           child_.reset();
           return row(job, opened->at("kind").get<Kind>(), opened->at("error"));
         }
       }
-      child_->send(json_of(job.at, rule).dump());
+      child_->send(json_of(job, rule).dump());
       const auto answer = answer_of(*child_, silence);
       if (!answer) return {};
       if (answer->contains("error")) return row(job, answer->at("kind").get<Kind>(), answer->at("error"));
@@ -245,7 +293,7 @@ class ChildRunner : public Runner {
 
   std::optional<std::vector<DeviceInfo>> enumerate(const std::vector<std::string>& environment,
                                                    std::vector<std::string>& complaints) {
-    Child child(worker_words(), environment);
+    Child child(program_, worker_words(), environment);
     child.send(R"({"devices":true})");
     Silence silence{};
     const auto answer = answer_of(child, silence);
@@ -257,7 +305,12 @@ class ChildRunner : public Runner {
     return answer->at("devices").get<std::vector<DeviceInfo>>();
   }
 
+  static constexpr int most_silent_ = 2;
+
   RunnerOptions options_;
+  std::string program_;
+  bool is_baseline_;
+  int silent_ = 0;  // cases of a baseline in a row that it gave no answer to
   DeviceInfo device_;
   std::unique_ptr<TemporaryFolder> caches_;  // of the child after a crash
   std::unique_ptr<Child> child_;
@@ -270,8 +323,18 @@ class ChildRunner : public Runner {
 
 }  // namespace
 
+Row failed_row(const DeviceInfo& device, const Job& job, Kind kind, const std::string& why) {
+  Row row{failed_record(device, *job.family, job.named(), kind, why), {}, 0};
+  if (job.native) row.record.api = job.native->api;
+  return row;
+}
+
 std::unique_ptr<Runner> child_runner(RunnerOptions options) {
   return std::make_unique<ChildRunner>(std::move(options));
+}
+
+std::unique_ptr<Baseline> baseline_runner(std::string program, RunnerOptions options) {
+  return std::make_unique<ChildRunner>(std::move(options), std::move(program));
 }
 
 }  // namespace clweave

@@ -14,15 +14,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, min_batch_s, max_batch, check_again, warm_up_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
 
-json json_of(const Case& at, const Measuring& rule) {
+json json_of(const Case& at) {
   json axes = json::array();
   for (const auto& [name, value] : at.axes)
     axes.push_back({name, std::visit([](const auto& v) { return json(v); }, value)});
-  return {{"case", {{"family", at.family}, {"seed", at.seed}, {"axes", axes}}}, {"rule", rule}};
+  return {{"family", at.family}, {"seed", at.seed}, {"axes", axes}};
 }
 
-std::pair<Case, Measuring> case_from(const json& request) {
-  const json& text = request.at("case");
+Case case_from(const json& text) {
   Case at;
   at.family = text.at("family");
   at.seed = text.at("seed");
@@ -37,8 +36,20 @@ std::pair<Case, Measuring> case_from(const json& request) {
       v = pair.at(1).get<std::int64_t>();
     at.axes.emplace_back(pair.at(0), v);
   }
-  return {std::move(at), request.at("rule").get<Measuring>()};
+  return at;
 }
+
+json json_of(const Elsewhere& native) { return {{"api", native.api}, {"row", json_of(native.row)}}; }
+
+Elsewhere elsewhere_from(const json& text) { return {text.at("api"), case_from(text.at("row"))}; }
+
+json json_of(const Job& job, const Measuring& rule) {
+  json out = {{"case", json_of(job.at)}, {"rule", rule}};
+  if (job.native) out["native"] = json_of(*job.native);
+  return out;
+}
+
+Measuring rule_from(const json& request) { return request.at("rule").get<Measuring>(); }
 
 // The row crosses as its CSV cells, so that one table of columns describes it everywhere.
 json json_of(const Row& row) {

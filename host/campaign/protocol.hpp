@@ -5,20 +5,31 @@
 //   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
 //   {"open": device, "kernels": dir}                   -> {"opened": true}
 //   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n}
+//
+// A baseline program (host/baselines) is asked for no devices, but for what it does, and told which of it:
+//   {"open": device}                                   -> {"device": as its rows name it, "version": ..}
+//   {"natives": case}                                  -> {"natives": [{"api": .., "row": case, "case": ..}]}
+//   {"case": .., "rule": .., "native": {"api", "row"}} -> as above
+//
 //   on the way, before each step                       -> {"stage": "build"}
 //   when a request fails as a whole                    -> {"error": text, "kind": n}
 #pragma once
 #include <nlohmann/json_fwd.hpp>
-#include <utility>
 
 #include "device/measure.hpp"
 #include "results/row.hpp"
-#include "suite/case.hpp"
+#include "suite/selection.hpp"
 
 namespace clweave {
 
-nlohmann::json json_of(const Case&, const Measuring&);
-std::pair<Case, Measuring> case_from(const nlohmann::json& request);
+nlohmann::json json_of(const Case&);
+Case case_from(const nlohmann::json&);
+
+nlohmann::json json_of(const Elsewhere&);
+Elsewhere elsewhere_from(const nlohmann::json&);
+
+nlohmann::json json_of(const Job&, const Measuring&);
+Measuring rule_from(const nlohmann::json& request);
 
 nlohmann::json json_of(const Row&);
 Row row_from(const nlohmann::json& answer);

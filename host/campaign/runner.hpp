@@ -35,13 +35,33 @@ class Runner {
 
   // Never throws for what a driver does: the row tells. Empty when the user wanted out.
   virtual std::optional<Row> run(const Job&, const Measuring&) = 0;
+
+  // No process of it is left, until the next begin().
+  virtual void end() {}
 };
+
+// The row of a job that could not be run at all.
+Row failed_row(const DeviceInfo&, const Job&, Kind, const std::string& why);
 
 // Each begin() starts a child process, and so does whatever follows a crash, a hang or a failed launch. After
 // a hang, a crash or a lost device, a probe child runs a small verified case first: if that fails, the
 // device's further jobs become `device_lost` rows. A case that crashed is tried once more with empty kernel
 // caches, as a stale cache is a usual cause.
 std::unique_ptr<Runner> child_runner(RunnerOptions);
+
+// A program of host/baselines in child processes.
+class Baseline : public Runner {
+ public:
+  struct Offer {
+    DeviceInfo device;  // as its rows name it
+    std::vector<Job> jobs;
+  };
+  // What it does of the work of these, beside a device. Throws why there is nothing to be had of it there.
+  virtual Offer offer(const DeviceInfo& beside, const std::vector<Job>&) = 0;
+};
+
+// A program that gives no answer to two cases in a row is asked no more: its further rows are `device_lost`.
+std::unique_ptr<Baseline> baseline_runner(std::string program, RunnerOptions);
 
 // Everything in this process, for debuggers and profilers.
 std::unique_ptr<Runner> in_process_runner(RunnerOptions);

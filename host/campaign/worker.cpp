@@ -22,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-void answer(const json& line) {
+void say(const json& line) {
   // A driver's text need not be UTF-8.
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
@@ -36,7 +36,7 @@ void answer(const json& line) {
 // One request on the runner of this process.
 json answer_to(const json& request, Runner& runner, const std::vector<Family>& families) {
   if (request.contains("devices")) {
-    answer({{"stage", "loading drivers"}});
+    tell_stage("loading drivers");
     std::vector<std::string> complaints;
     const auto devices = runner.devices(complaints);
     return {{"devices", devices}, {"complaints", complaints}};
@@ -45,15 +45,17 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
     runner.begin(request.at("open").get<DeviceInfo>());
     return {{"opened", true}};
   }
-  const auto [at, rule] = case_from(request);
+  const Case at = case_from(request.at("case"));
   const auto family = std::ranges::find(families, at.family, &Family::name);
   if (family == families.end()) throw Error(Kind::usage, "there is no family " + at.family);
-  return json_of(*runner.run({.family = &*family, .at = at}, rule));
+  return json_of(*runner.run({.family = &*family, .at = at}, rule_from(request)));
 }
 
 }  // namespace
 
-int serve(int parent) {
+void tell_stage(const char* what) { say({{"stage", what}}); }
+
+void serve(int parent, const std::function<json(const json&)>& answer) {
   // A parent that dies takes its children with it, also when it did before this line; and a crash must not
   // fill the disk.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,30 +63,28 @@ int serve(int parent) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 
-  answer(
-      {{"stage", "start"}});  // before what takes long, on a busy machine as long as a driver may be silent
-  const auto& families = all_families();
-  std::unique_ptr<Runner> runner;
+  tell_stage("start");  // before what takes long, on a busy machine as long as a driver may be silent
   for (std::string line; std::getline(std::cin, line);) {
     try {
-      const json request = json::parse(line);
-      if (!runner || request.contains("open")) {
-        runner =
-            in_process_runner({.kernel_dir = request.value("kernels", ""), .stage = [](const char* what) {
-                                 answer({{"stage", what}});
-                               }});
-      }
-      answer(answer_to(request, *runner, families));
+      say(answer(json::parse(line)));
     } catch (const Error& error) {
-      answer({{"error", error.what()}, {"kind", error.kind}});
+      say({{"error", error.what()}, {"kind", error.kind}});
     } catch (const std::exception& error) {
-      answer({{"error", error.what()}, {"kind", Kind::launch}});
+      say({{"error", error.what()}, {"kind", Kind::launch}});
     }
   }
   // Not through exit(): drivers hang and crash in their handlers there.
-  runner.release();  // NOLINT(bugprone-unused-return-value)
   std::cerr.flush();
   _exit(0);
+}
+
+void serve(int parent) {
+  std::unique_ptr<Runner> runner;
+  serve(parent, [&runner](const json& request) {
+    if (!runner || request.contains("open"))
+      runner = in_process_runner({.kernel_dir = request.value("kernels", ""), .stage = tell_stage});
+    return answer_to(request, *runner, all_families());
+  });
 }
 
 }  // namespace clweave

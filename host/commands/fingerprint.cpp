@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "answers/card.hpp"
+#include "answers/rivals.hpp"
 #include "commands/command.hpp"
 #include "commands/reading.hpp"
 
@@ -17,7 +18,9 @@ int fingerprint(const FingerprintOptions& options) {
   const ResultsSet& results = read_with_notes(options.files, families);
   std::vector<Card> cards;
   for (const auto& rows : device_rows(results)) cards.push_back(card_of(rows, families));
-  return print(report_of(cards, options.rows), options.format);
+  Report out = report_of(cards, options.rows);
+  for (const auto* device : measured(results)) add_rivals(out, results, *device, families);
+  return print(out, options.format);
 }
 
 Command fingerprint(CLI::App& app) {

@@ -150,11 +150,12 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
   std::uint64_t most_bytes = 0;
   std::set<std::string> refining;
   for (const auto& job : jobs) {
-    if (refines && job.family->refine) refining.insert(job.family->name);
+    if (refines && job.family->refine && !job.native) refining.insert(job.family->name);
     try {
       const Plan plan = plan_of(*job.family, job.at, device);
       std::vector<std::string> launches;
-      for (const auto& step : plan.steps) {
+      if (job.native) launches.push_back("by " + job.native->api);
+      for (const auto& step : job.native ? std::vector<Step>{} : plan.steps) {
         if (const auto* launch = std::get_if<Launch>(&step))
           launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
                                          launch->local.empty() ? "driver" : text_of(launch->local)));
@@ -171,12 +172,12 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
       const Estimate need = estimate(plan, device);
       seconds += need.seconds;
       most_bytes = std::max(most_bytes, need.bytes);
-      table.add({job.at.id(), fmt::format("{}", fmt::join(launches, ", ")),
+      table.add({job.named().id(), fmt::format("{}", fmt::join(launches, ", ")),
                  bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds)});
-      out.row({job.at.id(), static_cast<std::int64_t>(need.bytes), need.seconds, launches, {}});
+      out.row({job.named().id(), static_cast<std::int64_t>(need.bytes), need.seconds, launches, {}});
     } catch (const Error& error) {
-      table.add({job.at.id(), std::string("unsupported: ") + error.what(), "", ""});
-      out.row({job.at.id(), {}, {}, {}, std::string(error.what())});
+      table.add({job.named().id(), std::string("unsupported: ") + error.what(), "", ""});
+      out.row({job.named().id(), {}, {}, {}, std::string(error.what())});
     }
   }
   out.table(std::move(table));

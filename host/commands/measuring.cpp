@@ -40,12 +40,16 @@ Measuring rule_of(const Options& options) {
   return rule;
 }
 
+RunnerOptions runner_options(const Options& options, std::function<void()> tick) {
+  return {.kernel_dir = options.kernels,
+          .timeout_s = options.timeout_s,
+          .tick = std::move(tick),
+          .stage = {},
+          .stop_at_once = [] { return interrupts() > 1; }};
+}
+
 std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> tick) {
-  RunnerOptions how{.kernel_dir = options.kernels,
-                    .timeout_s = options.timeout_s,
-                    .tick = std::move(tick),
-                    .stage = {},
-                    .stop_at_once = [] { return interrupts() > 1; }};
+  RunnerOptions how = runner_options(options, std::move(tick));
   return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
 }
 

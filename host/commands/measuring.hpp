@@ -14,6 +14,7 @@ namespace clweave {
 // How the options ask for sampling: by the preset, then by what was given.
 Measuring rule_of(const Options&);
 
+RunnerOptions runner_options(const Options&, std::function<void()> tick);
 std::unique_ptr<Runner> runner_of(const Options&, std::function<void()> tick);
 
 // The devices that the selectors mean; all when there are none. Complaints about drivers go to stderr. Empty

@@ -171,8 +171,9 @@ CLI::App* add_run(CLI::App& app, Options& out) {
   add_conditions(*run, out);
   run->add_flag("--dry-run", out.dry_run,
                 "Print the cases with launch shapes, memory and time estimates; run nothing");
-  run->add_option("--runs", out.repeat,
-                  "Repetitions, each in a process of its own [1 for smoke and quick, else 5]")
+  run->add_option(
+         "--runs", out.repeat,
+         "Repetitions, each in a process of its own [5 for paper and full, else 1; 3 --with-baselines]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   run->add_option("--budget", out.budget_s,
@@ -181,6 +182,10 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));
+  run->add_flag(
+      "--with-baselines", out.with_baselines,
+      "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
+      "in turns with ours, --runs times");
   run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
   run->add_option_function<std::string>(
          "--report", [&out](const std::string& file) { out.report = file; },

@@ -32,8 +32,9 @@ struct Options {
   std::optional<double> budget_s;     // for the whole run or search
   double timeout_s = 30;
   bool in_process = false;
-  bool tuned = false;  // run: beside each case, the same as tune would have it
-  std::string store;   // of tuned configurations; empty: the user's own
+  bool with_baselines = false;  // run: what others measure of the same work, in turns
+  bool tuned = false;           // run: beside each case, the same as tune would have it
+  std::string store;            // of tuned configurations; empty: the user's own
   std::string strategy = "exhaustive";
   std::optional<std::size_t> budget_cases;  // tune
   bool overwrite = false;                   // what is in the way of --csv goes
@@ -44,7 +45,9 @@ struct Options {
 
   // One look, or enough processes to compare with: within one, samples share its luck.
   int runs() const {
-    return repeat.value_or(selection.preset == "paper" || selection.preset == "full" ? 5 : 1);
+    if (repeat) return *repeat;
+    if (selection.preset == "paper" || selection.preset == "full") return 5;
+    return with_baselines && selection.preset != "smoke" ? 3 : 1;
   }
 };
 

@@ -56,6 +56,7 @@ Replay replay_of(const Record& row, const std::vector<Family>& families, const s
   out.options.csv = "-";
   out.options.repeat = 1;
   out.options.dry_run = false;
+  out.options.with_baselines = false;
   out.options.selection.seed = out.job.at.seed;
   out.options.devices = {row.device};
   return out;
@@ -70,6 +71,10 @@ Replay replay_of(const Options& given, const std::vector<Family>& families) {
     const std::string then = record.case_id;
     add_later_axes(record, families);
     if (then != given.replay_case && record.case_id != given.replay_case) continue;
+    if (record.is_native())
+      throw Error(Kind::usage,
+                  fmt::format("{} is of {}, not of clweave: clweave run --with-baselines measures it",
+                              given.replay_case, record.api));
     Replay out = replay_of(record, families, fmt::format("{}:{}", given.replay, row.line));
     if (!given.csv.empty()) out.options.csv = given.csv;
     out.options.overwrite = given.overwrite;

@@ -15,6 +15,7 @@
 #include "base/tell.hpp"
 #include "base/terminal.hpp"
 #include "campaign/campaign.hpp"
+#include "commands/beside.hpp"
 #include "commands/command.hpp"
 #include "commands/listing.hpp"
 #include "commands/measuring.hpp"
@@ -58,7 +59,9 @@ std::string device_key_of(const DeviceInfo& device) {
 void keep_devices_of(const Unfinished& left, const std::string& path, bool one_of_several,
                      std::vector<DeviceInfo>& devices) {
   std::set<std::string> begun(left.origin.devices.begin(), left.origin.devices.end());
-  for (const auto& record : left.records) begun.insert(record.device_key().text());
+  for (const auto& record : left.records) {
+    if (!record.is_native()) begun.insert(record.device_key().text());
+  }
   std::set<std::string> here;
   for (const auto& device : devices) here.insert(device_key_of(device));
   const auto refuse = [&](const std::string& key, const char* what) {
@@ -82,7 +85,7 @@ void keep_devices_of(const Unfinished& left, const std::string& path, bool one_o
 int run(Options options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const auto& families = all_families();
-  const auto axes = axis_names(families);
+  auto axes = axis_names(families);
   std::optional<Unfinished> left;
   bool own_file = false;  // of one device of several
   std::vector<std::string> command = arguments;
@@ -109,6 +112,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
     options = *again;
   }
   options.csv = rows_path(options.csv);
+  if (options.with_baselines) axes.emplace_back(threads_axis);
   const bool replays = !options.replay.empty();
   std::vector<Job> common_jobs;
   std::vector<Claim> claims;  // whose cases depend on the device
@@ -126,16 +130,25 @@ int run(Options options, const std::vector<std::string>& arguments) {
     return claims.empty() ? common_jobs : claim_jobs(claims, families, options.selection, device);
   };
   Campaign* campaign = nullptr;
-  const auto runner = runner_of(options, [&campaign] {
+  const auto tick = [&campaign] {
     if (campaign != nullptr) campaign->tick();
-  });
+  };
+  const auto runner = runner_of(options, tick);
   auto devices = chosen_devices(*runner, options.devices);
   if (interrupts() != 0) return interrupted;
   const Selection& chosen = options.selection;
   const bool refines = !replays && claims.empty() && chosen.preset != "smoke" && chosen.set.empty() &&
                        chosen.where.empty() && chosen.filter.empty();
+  const auto rivals_of = [&](const DeviceInfo& device, const std::vector<Job>& jobs) {
+    return options.with_baselines ? rivals_beside(device, jobs, options, tick) : std::vector<Rival>{};
+  };
   if (options.dry_run) {
-    for (const auto& device : devices) print(dry_run_report(jobs_of(device), device, refines));
+    for (const auto& device : devices) {
+      auto jobs = jobs_of(device);
+      for (const auto& rival : rivals_of(device, jobs))
+        jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
+      print(dry_run_report(jobs, device, refines));
+    }
     return fine;
   }
   if (left) keep_devices_of(*left, options.csv, own_file, devices);
@@ -154,6 +167,8 @@ int run(Options options, const std::vector<std::string>& arguments) {
   if (options.tuned) store.emplace(options.store.empty() ? default_store_path() : options.store);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceInfo& device = devices[d];
+    auto jobs = jobs_of(device);
+    auto rivals = rivals_of(device, jobs);  // before a file is begun
     auto file = common_file;
     if (!file) {
       const std::string path = !options.csv.empty() ? options.csv : paths[d];
@@ -166,9 +181,10 @@ int run(Options options, const std::vector<std::string>& arguments) {
       if (path != "-") tell("clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
-    auto jobs = jobs_of(device);
-    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : std::move(jobs), refines});
+    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : std::move(jobs), refines,
+                       std::move(rivals)});
   }
+  if (interrupts() != 0) return interrupted;
   const bool stdout_is_csv = options.csv == "-";
   Campaign whole({.measuring = rule_of(options),
                   .seed = options.selection.seed,

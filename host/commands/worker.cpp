@@ -12,7 +12,7 @@ Command worker(CLI::App& app) {
   auto* command = app.add_subcommand("worker")->group("");
   const auto parent = std::make_shared<int>();
   command->add_option("--parent", *parent)->required();
-  return {command, [parent](const auto&) { return serve(*parent); }};
+  return {command, [parent](const auto&) -> int { serve(*parent); }};
 }
 
 }  // namespace clweave::commands

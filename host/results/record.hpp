@@ -101,6 +101,7 @@ struct Record {
   std::string axis(const std::string& name) const;
   DeviceKey device_key() const { return {platform, device, device_id, driver}; }
   bool ok() const { return status == Status::ok; }
+  bool is_native() const { return api != "opencl"; }  // of a baseline
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
   bool failed() const { return !ok() && status != Status::unsupported && exhibit.empty(); }
 };
@@ -127,6 +128,9 @@ struct Column {
 
 // The fixed columns, in file order; the axes' columns follow them.
 const std::vector<Column>& columns();
+
+// The axis of baselines alone: on how many threads of the host.
+inline constexpr const char* threads_axis = "threads";
 
 std::vector<std::string> header_cells(const std::vector<std::string>& axis_names);
 std::vector<std::string> cells_of(const Record&, const std::vector<std::string>& axis_names);

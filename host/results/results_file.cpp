@@ -156,8 +156,9 @@ std::string samples_path(const std::string& path) {
 }
 
 std::string row_key(const Record& record) {
-  return fmt::format("{} / {} / {} / {} / run {} / {}", record.platform, record.device, record.device_id,
-                     record.driver, record.run.value_or(0), record.case_id);
+  return fmt::format("{} / {} / {} / {} / run {} / {}{}", record.platform, record.device, record.device_id,
+                     record.driver, record.run.value_or(0), record.case_id,
+                     record.is_native() ? " by " + record.api : "");
 }
 
 ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes, Origin origin,
@@ -210,7 +211,10 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
   if (out.origin.command.empty()) refuse(path, "it holds no row that tells its command");
   if (out.origin.version != version)
     refuse(path, fmt::format("it was made by clweave {}, this is {}", out.origin.version, version));
-  const auto today = header_cells(axes);
+  auto with_natives = axes;
+  with_natives.emplace_back(threads_axis);
+  auto today = header_cells(with_natives);
+  if (table.header.size() < today.size()) today = header_cells(axes);
   for (std::size_t c = 0; c < std::max(today.size(), table.header.size()); ++c) {
     const std::string then = c < table.header.size() ? table.header[c] : "none";
     const std::string now = c < today.size() ? today[c] : "none";

@@ -35,7 +35,7 @@ struct Unfinished {
 // X.samples.csv beside X.csv.
 std::string samples_path(const std::string& path);
 
-// Which row is meant: device, run and case.
+// Which row is meant: device, run and case, and of a baseline its api.
 std::string row_key(const Record&);
 
 class ResultsFile {
@@ -47,7 +47,7 @@ class ResultsFile {
 
   // The pair as it was left; nobody else may write it as long as the value lives. `io` when it is no results
   // file; `usage`, with what differs and what to type, when it cannot go on: the rows of another version, or
-  // columns that are not today's.
+  // columns that are not today's: `axes`, and behind them those of baselines where the run had any.
   static Unfinished read(const std::string& path, const std::vector<std::string>& axes);
   // Goes on behind its last whole row.
   ResultsFile(const std::string& path, std::vector<std::string> axes, Origin, const Unfinished&);

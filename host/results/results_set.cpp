@@ -587,7 +587,7 @@ class Filing {
   // Where the row's time went, if it has one.
   std::optional<Place> add(const Record& r, std::size_t line) {
     const std::uint32_t place = set_.rows++;
-    if (r.api != "opencl") {
+    if (r.is_native()) {
       add_native(r, line);
       return {};
     }
@@ -629,8 +629,16 @@ class Filing {
                  r.timer == Timer::event};
   }
 
+  // What is to be said of rows that went nowhere, once all are there.
+  void finish() {
+    for (const auto& [api, rows] : failed_)
+      set_.notes.push_back(fmt::format("{} {} of {} failed: {}", rows.size(),
+                                       rows.size() == 1 ? "row" : "rows", api, rows.front()));
+  }
+
  private:
   void add_native(const Record& r, std::size_t line) {
+    if (r.failed()) failed_[r.api].push_back(fmt::format("{}, {}: {}", r.case_id, r.status, r.reason));
     if (!r.ok()) return;
     check_times(r, name_, line);
     NativeTime& native = set_.natives.emplace_back();
@@ -675,6 +683,7 @@ class Filing {
   std::uint32_t last_number_ = 0;
   std::map<std::pair<std::string, std::int64_t>, std::uint32_t> run_numbers_;
   bool tuning_ = false;
+  std::map<std::string, std::vector<std::string>> failed_;  // of baselines, by api
 };
 
 }  // namespace
@@ -720,6 +729,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     auto place = filing.add(r, row.line);
     if (samples != nullptr) places.push_back(place);
   }
+  filing.finish();
   records.check_header();
   if (!reader.complete_last_line())
     reader.fail("the file ends within this row: clweave run --resume finishes what was interrupted");
@@ -897,6 +907,7 @@ ResultsSet results_of(const std::vector<Record>& records, const std::vector<Fami
     record.run = ++run;
     filing.add(record, 0);
   }
+  filing.finish();
   return out;
 }
 

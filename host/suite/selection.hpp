@@ -29,6 +29,12 @@ std::optional<Values> values_set(const Selection&, const Axis&);
 // The families of these names, all when there are none. Throws `usage` that names those there are.
 std::vector<const Family*> chosen_families(const std::vector<Family>&, const std::vector<std::string>& names);
 
+// Another program that does the work of a case, as its row names it.
+struct Elsewhere {
+  std::string api;
+  Case row;
+};
+
 struct Job {
   const Family* family = nullptr;
   Case at;
@@ -36,6 +42,9 @@ struct Job {
   bool is_ceiling = false;  // the best of these is what other rows are held against
   bool tuned = false;       // in the configuration that tune found, beside the same in the default's
   bool refined = false;     // Family::refine asked for it
+  std::optional<Elsewhere> native = {};  // who does the work of `at`; else the kernel does
+
+  const Case& named() const { return native ? native->row : at; }  // in its row
 };
 
 // The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known

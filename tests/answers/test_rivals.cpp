@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "answers/invented_records.hpp"
+#include "results/row.hpp"
 
 using namespace clweave;
 using testing::HasSubstr;
@@ -53,6 +54,24 @@ TEST(Rivals, AreTheBestOfEachSideByTheHostsClock) {
   EXPECT_NEAR(rivals[0].ratio, 2, 1e-9);
   EXPECT_NEAR(rivals[0].low, 3.2 * 0.8 / (1.6 * 1.1), 1e-9);
   EXPECT_NEAR(rivals[0].high, 3.2 * 1.25 / (1.6 * 0.9), 1e-9);
+}
+
+TEST(Rivals, StandWithTheirMedianAsOursDo) {
+  const auto set = results_of({kernel_row("plain", 1e-3, 1e-3), native_row("std", "loop", 1e-3),
+                               native_row("std", "loop", 4e-3), native_row("std", "loop", 3e-3)},
+                              invented());
+  const auto rivals = rivals_of(set, set.devices.at(0));
+  ASSERT_EQ(rivals.size(), 1u);
+  EXPECT_NEAR(rivals[0].ratio, 3, 1e-9) << "neither the best of three nor the last";
+}
+
+TEST(Rivals, ThatFailedAreNoted) {
+  Record crashed = native_row("std", "loop", 1e-3);
+  fail(crashed, Kind::crashed, "SIGSEGV");
+  const auto set = results_of({kernel_row("plain", 1e-3, 1e-3), crashed}, invented());
+  EXPECT_TRUE(set.natives.empty());
+  ASSERT_EQ(set.notes.size(), 1u);
+  EXPECT_THAT(set.notes[0], HasSubstr("1 row of std failed"));
 }
 
 TEST(Rivals, DoTheSameWorkOnTheSameSilicon) {

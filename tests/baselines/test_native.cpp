@@ -32,7 +32,7 @@ class Baselines : public testing::Test {
   int measure(const std::function<Prepared(const Work&)>& prepare, Words more = {}) const {
     Words words = {"--family", "copy", "--preset", "smoke", "--set", "n=1009", "--csv", csv};
     words.insert(words.end(), more.begin(), more.end());
-    return native_main(words, [&](const Words&) -> Natives {
+    return native_main(words, [&](const Wanted&) -> Natives {
       return {processor(),
               3,
               "a compiler",

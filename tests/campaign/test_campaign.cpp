@@ -49,7 +49,7 @@ class CampaignTest : public testing::Test {
     rules_.outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Campaign campaign(rules_, runner_, common(), left);
-    const Exit code = campaign.execute({{device(), file, std::move(jobs), refines_}});
+    const Exit code = campaign.execute({{device(), file, std::move(jobs), refines_, rivals_}});
     said_ = testing::internal::GetCapturedStderr();
     rows_ = campaign.records();
     left_out_ = campaign.left_out();
@@ -73,6 +73,7 @@ class CampaignTest : public testing::Test {
   FakeRunner runner_;
   CampaignRules rules_;
   bool refines_ = false;
+  std::vector<Rival> rivals_;
   int interrupts_ = 0;
   double now_s_ = 0;
   std::size_t left_out_ = 0;
@@ -342,6 +343,103 @@ TEST_F(CampaignTest, ABudgetThatIsSpentByOneCaseStillGetsToTheEnd) {
   EXPECT_EQ(run({toy("a"), toy("b")}), fine);
   EXPECT_EQ(resume({toy("a"), toy("b")}), fine);
   EXPECT_THAT(in_file(), SizeIs(2));
+}
+
+// ---- Rivals ----------------------------------------------------------------------------------------------
+
+// Another program that does the work of kernel a, on a device of its own.
+class RivalTest : public CampaignTest {
+ protected:
+  RivalTest() {
+    DeviceInfo processor = device();
+    processor.platform = "native";
+    const auto runner = std::shared_ptr<Runner>(&rival_, [](Runner*) {});
+    rivals_ = {{runner, processor, {by_rival()}}};
+    rival_.before = [this](const Job&) { turns_ += "B"; };
+    runner_.before = [this](const Job&) { turns_ += "A"; };
+    answer([](Row row) { return row; });
+  }
+  static Job by_rival() {
+    Job job = toy("a");
+    job.native = {"theirs", {"toy", {{"kernel", std::string("loop")}, {"n", std::int64_t{1024}}}, 1}};
+    return job;
+  }
+  void answer(const std::function<Row(Row)>& with) {
+    rival_.answer(by_rival(), [this, with](int) {
+      Row row = ok_row(rivals_.front().device, {&families()[1], by_rival().named()}, 1e-3);
+      row.record.api = "theirs";
+      return with(row);
+    });
+  }
+  std::vector<Job> jobs() const { return {ceiling(), toy("a"), toy("b")}; }
+
+  FakeRunner rival_;
+  std::string turns_;
+};
+
+TEST_F(RivalTest, AreMeasuredInTurnsWithOurs) {
+  rules_.runs = 3;
+  EXPECT_EQ(run(jobs()), fine);
+  EXPECT_EQ(turns_, "AAABAAABAAAB") << "a ceiling and two of ours, then theirs";
+  EXPECT_EQ(rival_.begun, 3) << "a process each";
+  EXPECT_THAT(in_file(), SizeIs(12));
+  EXPECT_EQ(std::ranges::count_if(rows_, &Record::is_native), 3);
+}
+
+TEST_F(RivalTest, AreResumedAsOursAre) {
+  rules_.runs = 2;
+  for (const int after : {1, 3, 4, 7}) {
+    turns_.clear();
+    interrupts_ = 0;
+    const auto stop = [&, this](const char* who) {
+      turns_ += who;
+      if (turns_.size() == static_cast<std::size_t>(after)) interrupts_ = 1;
+    };
+    runner_.before = [&](const Job&) { stop("A"); };
+    rival_.before = [&](const Job&) { stop("B"); };
+    fs::remove(path());
+    EXPECT_EQ(run(jobs()), interrupted);
+    interrupts_ = 0;
+    EXPECT_EQ(resume(jobs()), fine);
+    EXPECT_EQ(turns_, "AAABAAAB") << "interrupted after " << after;
+    EXPECT_THAT(in_file(), SizeIs(8));
+    EXPECT_TRUE(ResultsFile::read(path(), axes()).complete);
+  }
+}
+
+TEST_F(RivalTest, ThatFailAreARowAndLeaveOursAlone) {
+  answer([this](const Row&) {
+    return failed_row(rivals_.front().device, by_rival(), Kind::crashed, "SIGSEGV");
+  });
+  EXPECT_EQ(run(jobs()), case_failed);
+  EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=loop/n=1024", "ok ceiling/kernel=copy",
+                                     "ok toy/kernel=a/n=1024", "ok toy/kernel=b/n=1024"));
+  EXPECT_THAT(said_, HasSubstr("crashed  toy/kernel=loop/n=1024  SIGSEGV"));
+}
+
+TEST_F(RivalTest, AreNoMeasureForOurs) {
+  std::size_t heard = 0;
+  Family family = families()[1];
+  family.findings = [&](const std::vector<Outcome>& outcomes, const DeviceInfo&) {
+    heard = outcomes.size();
+    return std::vector<Finding>{};
+  };
+  rivals_.front().jobs = {by_rival()};
+  rivals_.front().jobs.front().family = &family;
+  EXPECT_EQ(run({{&family, toy("a").at}, {&family, toy("b").at}}), fine);
+  EXPECT_EQ(turns_, "AAB");
+  EXPECT_EQ(heard, 2U) << "a family hears of its own";
+}
+
+TEST_F(RivalTest, KeepToTheBudget) {
+  rules_.budget_s = 10;
+  runner_.before = [this](const Job&) { now_s_ += 4; };
+  EXPECT_EQ(run(jobs()), fine);
+  EXPECT_EQ(left_out_, 1U);
+  EXPECT_THAT(rival_.ran, SizeIs(0));
+  EXPECT_EQ(resume(jobs()), fine);
+  EXPECT_THAT(rival_.ran, SizeIs(1));
+  EXPECT_THAT(in_file(), SizeIs(4));
 }
 
 // ---- The file --------------------------------------------------------------------------------------------
