@@ -162,6 +162,7 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
         else
           launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer"
                                 : std::holds_alternative<Transfer>(step) ? "transfer"
+                                : std::holds_alternative<Build>(step)    ? "build"
                                                                          : "host");
       }
       if (launches.size() > 4) {  // a line is to stay readable

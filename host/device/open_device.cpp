@@ -50,17 +50,21 @@ const OpenDevice::Built& OpenDevice::build(const Source& source) {
   if (const auto it = built_.find(source.fingerprint); it != built_.end()) return it->second;
   cl::Program program(context_, source.text);
   const double before = host_now();
+  build(program, source.options);
+  return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;
+}
+
+void OpenDevice::build(cl::Program& program, const std::string& options) const {
   try {
-    program.build(device_, source.options.c_str());
+    program.build(device_, options.c_str());
   } catch (const cl::Error& error) {
     // CL_INVALID_BUILD_OPTIONS and compilers that crash leave no log.
     std::string log;
     if (error.err() == CL_BUILD_PROGRAM_FAILURE)
       log = "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
     if (const std::string why = refusal_in(log); !why.empty()) throw Error(Kind::unsupported, why);
-    throw Error(Kind::build, "options" + source.options + " gave " + cl_name(error.err()) + log);
+    throw Error(Kind::build, "options" + options + " gave " + cl_name(error.err()) + log);
   }
-  return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;
 }
 
 cl::CommandQueue OpenDevice::queue(std::size_t number, bool in_order) {

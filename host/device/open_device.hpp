@@ -28,6 +28,8 @@ class OpenDevice {
   };
   // Built once per distinct source and options. Throws `build` with options and log.
   const Built& build(const Source&);
+  // Builds a program of this device, whoever knows it. Throws as build() does.
+  void build(cl::Program&, const std::string& options) const;
 
   // Seconds that about 2 ms of fixed arithmetic take now, by the certified timer: more than the best seen
   // means a lower clock or a busy neighbour. Throws cl::Error.

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/stats.hpp"
+#include "device/builder.hpp"
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
 #include "suite/family.hpp"
@@ -47,7 +48,8 @@ std::string launch_text(const Launch& launch) {
 // The buffers, kernels and checks of one plan on one device.
 class Execution {
  public:
-  Execution(OpenDevice& device, const Plan& plan, const cl::Program& program) : device_(device), plan_(plan) {
+  Execution(OpenDevice& device, const Plan& plan, const Source& source, const cl::Program& program)
+      : device_(device), plan_(plan), builder_(device, source) {
     for (const auto& spec : plan.buffers) memory_.emplace_back(device, spec);
     for (std::size_t q = 0; q < plan.queues.count; ++q)
       queues_.push_back(device.queue(q, plan.queues.in_order));
@@ -55,7 +57,7 @@ class Execution {
       cl::Kernel& kernel = kernels_.emplace_back();
       auto& part = host_parts_.emplace_back();
       std::visit(Overloaded{[&](const Launch& launch) { kernel = kernel_of(program, launch); },
-                            [](const CopyBuffer&) {}, [](const Transfer&) {},
+                            [](const CopyBuffer&) {}, [](const Transfer&) {}, [](const Build&) {},
                             [&](const HostWork& work) { part.resize(work.bytes); }},
                  step);
     }
@@ -142,6 +144,10 @@ class Execution {
                                       kind = fmt::format("{} bytes of local memory", local.bytes);
                                       kernel.setArg(i, cl::Local(local.bytes));
                                     },
+                                    [&](Nonce) {
+                                      kind = "the program's number";
+                                      kernel.setArg(i, builder_.nonce());
+                                    },
                                     [&](const Scalar& scalar) {
                                       kind = fmt::format("a value of {} bytes", scalar.size());
                                       kernel.setArg(i, scalar.size(), scalar.data());
@@ -172,7 +178,9 @@ class Execution {
                      device_.queue().enqueueWriteBuffer(memory_[work.to.index].buffer(), CL_TRUE, work.offset,
                                                         work.bytes, host_parts_[step].data(), nullptr, event);
                    },
+                   [&](const Build& build) { builder_.build(build.from); },
                    [&](const Launch& launch) {
+                     if (builder_.has_built()) kernels_[step] = kernel_of(builder_.program(), launch);
                      about([&] { return launch_text(launch); },
                            [&] {
                              queues_[launch.queue].enqueueNDRangeKernel(
@@ -205,6 +213,7 @@ class Execution {
 
   OpenDevice& device_;
   const Plan& plan_;
+  Builder builder_;
   std::deque<Memory> memory_;
   std::vector<cl::CommandQueue> queues_;
   std::vector<cl::Kernel> kernels_;                 // per step; empty for others than launches
@@ -319,6 +328,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     if (plan.by_host) tell_timer(true);
     if (plan.single || plan.idle_s > 0) rule.max_batch = 1;
     rule.rest_s = plan.idle_s;
+    rule.stop.least_samples = plan.least_samples;
     if (!plan.exhibit.empty()) {
       record.exhibit = "yes";
       record.reason = "exhibit: " + plan.exhibit + "; ";
@@ -333,7 +343,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     record.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
 
     device.stage("upload");
-    Execution execution(device, plan, built.program);
+    Execution execution(device, plan, source, built.program);
     device.stage("verify");
     execution.poison_outputs();
     execution.run(1);

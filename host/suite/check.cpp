@@ -78,6 +78,7 @@ bool is_large(const Plan& plan) {
 std::string argument_text(const Arg& arg) {
   return std::visit(Overloaded{[](const Buffer& b) { return fmt::format("buffer {}", b.index); },
                                [](const LocalBytes& l) { return fmt::format("local {}", l.bytes); },
+                               [](const Nonce&) { return std::string("nonce"); },
                                [](const Scalar& s) {
                                  std::string text;
                                  for (const auto byte : s)
@@ -118,7 +119,8 @@ std::string request_of(const Plan& plan) {
             },
             [](const HostWork& work) {
               return fmt::format(" host {} {} {}", work.bytes, work.offset, work.to.index);
-            }},
+            },
+            [](const Build& build) { return fmt::format(" build {}", static_cast<int>(build.from)); }},
         step);
   }
   return text;
@@ -294,8 +296,13 @@ class Checker {
       std::visit(Overloaded{[&](const Launch& launch) { sound_launch(launch, plan, device); },
                             [&](const CopyBuffer& copy) { sound_copy(copy, plan); },
                             [&](const Transfer& transfer) { sound_transfer(transfer, plan); },
-                            [&](const HostWork& work) { sound_host_work(work, plan); }},
+                            [&](const HostWork& work) { sound_host_work(work, plan); },
+                            [&](const Build&) {
+                              rule(plan.by_host && plan.single,
+                                   "a build is timed back to back or by the device");
+                            }},
                  step);
+    sound_builds(plan);
     for (const auto& step : plan.steps) {
       std::visit(
           [&](const auto& one) {
@@ -332,6 +339,7 @@ class Checker {
                               rule(local.bytes > 0, "kernel {} gets no bytes of local memory", launch.kernel);
                               local_bytes += local.bytes;
                             },
+                            [](const Nonce&) {},
                             [&](const Scalar& scalar) {
                               rule(std::has_single_bit(scalar.size()) && scalar.size() <= 8,
                                    "kernel {} gets a scalar of {} bytes", launch.kernel, scalar.size());
@@ -372,6 +380,25 @@ class Checker {
          "the host's share is empty, lies outside of its buffer or overwrites an input");
   }
 
+  // A driver that runs another program than the one just built must not get away with it.
+  void sound_builds(const Plan& plan) {
+    const auto gets_nonce = [](const Step& step) {
+      const auto* launch = std::get_if<Launch>(&step);
+      return launch != nullptr && std::ranges::any_of(launch->args, [](const Arg& arg) {
+               return std::holds_alternative<Nonce>(arg);
+             });
+    };
+    bool built = false, told = true;
+    for (const auto& step : plan.steps) {
+      rule(built || std::holds_alternative<Build>(step) || !gets_nonce(step),
+           "a kernel gets the nonce of a program that is not built");
+      rule(told || !std::holds_alternative<Build>(step), "nothing tells the program of a build from another");
+      if (std::holds_alternative<Build>(step)) built = true, told = false;
+      told = told || gets_nonce(step);
+    }
+    rule(told, "nothing tells the program of a build from another");
+  }
+
   void sound_buffers(const Plan& plan, const DeviceInfo& device) {
     std::set<std::size_t> used, checked;
     int measuring = 0;
@@ -387,7 +414,7 @@ class Checker {
                             [&](const Transfer& transfer) {
                               used.insert({transfer.from.index, transfer.to.index});
                             },
-                            [&](const HostWork& work) { used.insert(work.to.index); }},
+                            [&](const HostWork& work) { used.insert(work.to.index); }, [](const Build&) {}},
                  step);
     for (const auto& check : plan.checks) {
       rule(check.buffer.index < plan.buffers.size() && check.compare, "a check looks at no buffer");

@@ -32,7 +32,8 @@ struct LocalBytes {
   std::size_t bytes;
 };  // a kernel argument in local memory
 using Scalar = std::vector<std::byte>;
-using Arg = std::variant<Buffer, LocalBytes, Scalar>;
+struct Nonce {};  // a uint: what NONCE is in the program that the last Build made
+using Arg = std::variant<Buffer, LocalBytes, Scalar, Nonce>;
 
 // Steps of one queue follow each other; those of several, and of one that is out of order, do not, and touch
 // nothing in common.
@@ -63,7 +64,17 @@ struct HostWork {
   std::uint64_t offset, bytes;
   std::function<void(std::span<std::byte>)> compute;
 };
-using Step = std::variant<Launch, CopyBuffer, Transfer, HostWork>;
+// Builds the plan's own program, in which NONCE is then a number that nobody has seen; launches behind it are
+// of that program. A kernel that uses NONCE and gets it as an argument tells a program that is another's.
+struct Build {
+  enum class From {
+    new_source,    // NONCE is another one each time, so that no cache knows the program
+    known_source,  // the same each time
+    binary,        // that the driver gave of such a program
+  };
+  From from;
+};
+using Step = std::variant<Launch, CopyBuffer, Transfer, HostWork, Build>;
 
 // std::visit(Overloaded{..}, step) with a function per alternative: the compiler finds who lacks one.
 template <class... Fs>
@@ -173,8 +184,9 @@ struct Plan {
   Queues queues;
   bool by_host = false;  // timed by the host's clock: it has a part in the work, or there are several queues
   bool single = false;   // never executed back to back: how long one takes, its wait included
-  bool probe = false;    // what the compiler does not take is missing, not broken: the row is unsupported
-  double idle_s = 0;     // so long the device rests before each execution; the rest is not timed
+  std::size_t least_samples = 0;  // whatever the time cap says
+  bool probe = false;  // what the compiler does not take is missing, not broken: the row is unsupported
+  double idle_s = 0;   // so long the device rests before each execution; the rest is not timed
   std::vector<Check> checks;
   Cost cost;
   Ceiling ceiling = Ceiling::none;  // what the case cannot beat, as family ceiling measured it
@@ -298,6 +310,7 @@ struct Plan {
   static std::string mismatch_text(std::uint64_t index, long double got, long double want);
   static Arg pack(Buffer b) { return b; }
   static Arg pack(LocalBytes b) { return b; }
+  static Arg pack(Nonce n) { return n; }
   template <class T>
   static Arg pack(const T& scalar) {
     static_assert(std::is_arithmetic_v<T>);

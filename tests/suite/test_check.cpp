@@ -143,6 +143,14 @@ TEST(Check, FindsWhatBreaksARule) {
       {of_plan([](Plan& p) { p.buffers[0].place = BufferPlace::pageable; }), "or the host's"},
       {of_plan([](Plan& p) { p.buffers[0].misaligned = 1; }), "buffer 0 of the device is misaligned"},
       {of_plan([&](Plan& p) { launch(p).queue = 1; }), "given to queue 1 of 1"},
+      {of_plan([&](Plan& p) { launch(p).args.emplace_back(Nonce{}); }), "a program that is not built"},
+      {of_plan([](Plan& p) { p.steps.insert(p.steps.begin(), Build{Build::From::binary}); }),
+       "nothing tells the program of a build from another"},
+      {of_plan([&](Plan& p) {
+         launch(p).args.emplace_back(Nonce{});
+         p.steps.insert(p.steps.begin(), Build{Build::From::binary});
+       }),
+       "a build is timed back to back or by the device"},
       {of_plan([](Plan& p) { p.queues.count = 2; }), "several queues are timed by the device's clock"},
       {of_plan([](Plan& p) {
          p.buffers.push_back({16, [](std::uint64_t, D) {}});

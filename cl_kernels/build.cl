@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// build: a kernel that is as long as one likes, for a compiler to chew on.
+//
+// STATEMENTS, NONCE    the first set by host/families/build.cpp, the second by each build: a number of its own
+#if !defined(STATEMENTS)
+#error "build.cl needs STATEMENTS: see host/families/build.cpp"
+#endif
+#if !defined(NONCE)
+#define NONCE 0u
+#endif
+
+// Statement k. None is like another, and each needs the one before: nothing is shared, hoisted or left out.
+#define DO_1(k) x = (x ^ (x >> 15)) * (2u * (k) + 1u) + (x >> 7);
+#define DO_2(k) DO_1(k) DO_1(k + 1u)
+#define DO_4(k) DO_2(k) DO_2(k + 2u)
+#define DO_8(k) DO_4(k) DO_4(k + 4u)
+#define DO_16(k) DO_8(k) DO_8(k + 8u)
+#define DO_32(k) DO_16(k) DO_16(k + 16u)
+#define DO_64(k) DO_32(k) DO_32(k + 32u)
+#define DO_128(k) DO_64(k) DO_64(k + 64u)
+#define DO_256(k) DO_128(k) DO_128(k + 128u)
+#define DO_512(k) DO_256(k) DO_256(k + 256u)
+#define DO_1024(k) DO_512(k) DO_512(k + 512u)
+#define DO_OF(n, k) DO_##n(k)
+#define DO(n) DO_OF(n, 1u)
+
+// `nonce` is NONCE, unless the program is another's.
+__kernel void built(__global uint* restrict out, const uint seed, const uint nonce) {
+  uint x = seed + (uint)get_global_id(0) + (NONCE ^ nonce);
+  DO(STATEMENTS)
+  out[get_global_id(0)] = x;
+}

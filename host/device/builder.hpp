@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// builder: builds the program of a plan again and again, as its Build steps say.
+#pragma once
+#include "device/cl.hpp"
+#include "device/program.hpp"
+#include "suite/plan.hpp"
+
+namespace clweave {
+
+class OpenDevice;
+
+class Builder {
+ public:
+  // Nothing is built yet. Both must outlive it.
+  Builder(const OpenDevice& device, const Source& source) : device_(device), source_(source) {}
+
+  // Throws cl::Error, `build`, and `unsupported` where the driver gives no binary or does not take its own.
+  void build(Build::From);
+
+  bool has_built() const { return program_() != nullptr; }
+  const cl::Program& program() const { return program_; }
+  cl_uint nonce() const { return nonce_; }  // of it
+
+ private:
+  cl::Program from_source() const;
+  cl::Program from_binary() const;
+  void keep_binary();
+
+  const OpenDevice& device_;
+  const Source& source_;
+  cl::Program program_;
+  cl_uint nonce_ = 0;
+  cl::Program::Binaries binary_;  // of a program with this nonce, once it was asked for
+};
+
+}  // namespace clweave
