@@ -57,7 +57,13 @@ uint step(const uint x, const uint m, const uint c) { return mad24(x & 0xFFFFFFu
 uint step(const uint x, const uint m, const uint c) { return (x & 0xFFFFFFu) * (m & 0xFFFFFFu) + c; }
 #endif
 
-#if !defined(MATRIX_HALF_PTX) && !defined(MATRIX_INT8_PTX)
+#if defined(MATRIX_HALF_PTX) || defined(MATRIX_HALF_SUBGROUP8) || defined(MATRIX_HALF_SUBGROUP16)
+#define MATRIX_HALF
+#elif defined(MATRIX_INT8_PTX) || defined(MATRIX_INT8_SUBGROUP8) || defined(MATRIX_INT8_SUBGROUP16)
+#define MATRIX_INT8
+#endif
+
+#if !defined(MATRIX_HALF) && !defined(MATRIX_INT8)
 
 __kernel void chains(__global uint* restrict out, __global const uint* restrict in, const uint m, const uint c,
                      const uint trips) {
@@ -75,7 +81,7 @@ __kernel void chains(__global uint* restrict out, __global const uint* restrict 
   out[item] = sum;
 }
 
-#else
+#elif defined(MATRIX_HALF_PTX) || defined(MATRIX_INT8_PTX)
 
 // Of 16 rows by 8 columns, a lane holds two of a row and two of the row eight below.
 #if defined(MATRIX_HALF_PTX)
@@ -117,6 +123,81 @@ __kernel void matrices(__global Sum* restrict out, __global const uint* restrict
     tile[1] = d[k][1];
     tile[64] = d[k][2];
     tile[65] = d[k][3];
+  }
+}
+
+#else
+
+#if defined(MATRIX_HALF)
+typedef float Sum;
+typedef float8 Sums;
+#define MULTIPLY(a, b, d) intel_sub_group_f16_f16_matrix_mad_k16(a, b, d)
+#else
+typedef int Sum;
+typedef int8 Sums;
+#define MULTIPLY(a, b, d) intel_sub_group_i8_i8_matrix_mad_k32(a, b, d)
+#endif
+
+// The same product by Intel's sub-groups: eight rows by as many columns as they have items. Sixteen of them make a tile
+// at once, with its columns for rows; eight make its halves one after the other.
+#if defined(MATRIX_HALF_SUBGROUP16) || defined(MATRIX_INT8_SUBGROUP16)
+#define LANES 16
+#define HALVES 1
+#else
+#define LANES 8
+#define HALVES 2
+#endif
+
+// Some of Intel's compilers have them, and do not say so.
+#if defined(cl_intel_subgroups_short) && !defined(cl_intel_subgroup_matrix_multiply_accumulate)
+#if LANES == 16
+Sums __attribute__((overloadable)) MULTIPLY(short8 a, int8 b, Sums d);
+#else
+Sums __attribute__((overloadable)) MULTIPLY(int8 a, int8 b, Sums d);
+#endif
+#endif
+
+__attribute__((intel_reqd_sub_group_size(LANES)))
+__kernel void matrices(__global Sum* restrict out, __global const uint* restrict in, const uint trips) {
+  const uint item = (uint)get_global_id(0), lane = item % LANES;
+#if LANES == 16
+  __global const short* columns = (__global const short*)(in + 128) + lane;
+  const short8 a[HALVES] = {(short8)(columns[0], columns[16], columns[32], columns[48], columns[64], columns[80],
+                                     columns[96], columns[112])};
+  const int8 b = as_int8(vload8(lane, in));
+#else
+  int8 a[HALVES];
+  for (uint h = 0; h < HALVES; ++h) {
+    __global const uint* rows = in + h * 64 + lane;
+    a[h] = as_int8((uint8)(rows[0], rows[8], rows[16], rows[24], rows[32], rows[40], rows[48], rows[56]));
+  }
+  const int8 b = as_int8(vload8(lane, in + 128));
+#endif
+  Sums d[ILP][HALVES];
+#pragma unroll
+  for (uint k = 0; k < ILP; ++k) {
+#pragma unroll
+    for (uint h = 0; h < HALVES; ++h) d[k][h] = (Sums)((Sum)(k + 1));
+  }
+  for (uint i = 0; i < trips; ++i) {
+#pragma unroll
+    for (uint k = 0; k < ILP; ++k) {
+#pragma unroll
+      for (uint h = 0; h < HALVES; ++h) d[k][h] = MULTIPLY(a[h], b, d[k][h]);
+    }
+  }
+#pragma unroll
+  for (uint k = 0; k < ILP; ++k) {
+    __global Sum* tile = out + (item / LANES * ILP + k) * 128;
+#if LANES == 16
+    vstore8(d[k][0], lane, tile);
+#else
+    for (uint h = 0; h < HALVES; ++h) {
+      Sum column[8];
+      vstore8(d[k][h], 0, column);
+      for (uint row = 0; row < 8; ++row) tile[(h * 8 + row) * 8 + lane] = column[row];
+    }
+#endif
   }
 }
 

@@ -21,7 +21,7 @@ namespace clweave {
 namespace {
 
 using Word = std::uint32_t;
-constexpr std::uint64_t warp = 32, tile_rows = 16, tile_columns = 8, tile = tile_rows * tile_columns;
+constexpr std::uint64_t tile_rows = 16, tile_columns = 8, tile = tile_rows * tile_columns;
 constexpr std::uint64_t distinct_items = 256;
 constexpr std::uint64_t words_of_a = 128, words_of_b = 64;  // of a tile's two factors
 
@@ -88,6 +88,11 @@ std::uint64_t operations(const std::string& kernel) {
 }
 
 bool is_matrix(const Case& at) { return at.text("kernel").starts_with("matrix"); }
+
+// Items that multiply together.
+std::uint64_t lanes_of(const Case& at) {
+  return at.is("path", "subgroup8") ? 8 : at.is("path", "subgroup16") ? 16 : 32;
+}
 
 std::string upper(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -172,15 +177,16 @@ void matrices(Plan& p, const Case& at, const Launched& l) {
     }
   }
   const auto in = p.input<Word>(words_of_a + words_of_b, value);
-  const auto out = p.output<Sum>(l.items / warp * l.ilp * tile);
+  const std::uint64_t tiles = l.items / lanes_of(at) * l.ilp;
+  const auto out = p.output<Sum>(tiles * tile);
   p.launch("matrices", {l.items}, {l.group}, out, in, static_cast<Word>(l.trips));
   p.expect<Sum>(out, [=](std::uint64_t i) {
     const Word sum = product[i % tile] * static_cast<Word>(l.trips) + static_cast<Word>(i / tile % l.ilp) + 1;
     return static_cast<Sum>(static_cast<std::int32_t>(sum));
   });
   p.cost = {.read = (words_of_a + words_of_b) * sizeof(Word),
-            .written = l.items / warp * l.ilp * tile * sizeof(Sum),
-            .flops = l.items / warp * l.ilp * l.trips * 2 * tile * depth,
+            .written = tiles * tile * sizeof(Sum),
+            .flops = tiles * l.trips * 2 * tile * depth,
             .items = l.items};
 }
 
@@ -196,8 +202,12 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   // It takes the program and ends it.
   Plan::need(device.platform != "Oclgrind" || !at.is("kernel", "half") || at.is("path", "emulation"),
              "Oclgrind computes no halves");
+  const bool by_subgroup = at.text("path").starts_with("subgroup");
+  // It takes what its compiler refuses, and has no kernel then.
+  Plan::need(device.platform != "Oclgrind" || !by_subgroup, "Oclgrind has no matrix units");
   Plan p;
-  p.probe = at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension");
+  // NVIDIA's instructions are there wherever its compiler is.
+  p.probe = at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension") || by_subgroup;
   p.define("ILP", l.ilp).define(upper(at.text("kernel") + "_" + at.text("path")), 1);
   if (at.is("kernel", "matrix_half")) {
     // Beyond it the sums are not exact.
@@ -251,7 +261,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Family formats() {
   const Sweeps all = {"kernel=half path=builtin,ptx,emulation", "kernel=dot8 path=extension,ptx,emulation",
-                      "kernel=int16,int24 path=builtin,emulation", "kernel=matrix_half,matrix_int8 path=ptx"};
+                      "kernel=int16,int24 path=builtin,emulation",
+                      "kernel=matrix_half,matrix_int8 path=ptx,subgroup8,subgroup16"};
   const auto each = [](const Sweeps& sweeps, const std::string& more) {
     Sweeps out;
     for (auto sweep : sweeps) {
@@ -272,8 +283,9 @@ Family formats() {
             .values = {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}},
            {.name = "path",
             .meaning = "builtin: as OpenCL C has it; extension: cl_khr_integer_dot_product; ptx: NVIDIA's "
-                       "instruction; emulation: by floats or words of 32 bits",
-            .values = {"builtin", "extension", "ptx", "emulation"}},
+                       "instruction; emulation: by floats or words of 32 bits; subgroup8, subgroup16: "
+                       "cl_intel_subgroup_matrix_multiply_accumulate by 8 or 16 items",
+            .values = {"builtin", "extension", "ptx", "emulation", "subgroup8", "subgroup16"}},
            {.name = "ilp",
             .meaning = "independent chains of an item",
             .values = {8, 1, 2, 4},
@@ -297,7 +309,9 @@ Family formats() {
       .makes_sense =
           [](const Case& at) {
             const std::string kernel = at.text("kernel"), path = at.text("path");
-            if (is_matrix(at)) return path == "ptx";
+            const bool by_subgroup = path.starts_with("subgroup");
+            if (is_matrix(at)) return path == "ptx" || by_subgroup;
+            if (by_subgroup) return false;
             if (path == "extension") return kernel == "dot8";
             if (path == "ptx") return kernel == "half" || kernel == "dot8";
             return path == "emulation" || kernel != "dot8";

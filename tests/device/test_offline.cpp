@@ -721,6 +721,20 @@ TEST_P(Branches, that_became_a_select_are_told) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Branches, testing::ValuesIn(devices), name_of);
 
+class MatrixUnits : public Branches {};
+
+// One instruction for each product of eight rows.
+TEST_P(MatrixUnits, are_reached_through_sub_groups) {
+  const bool of_eight = GetParam() == "dg2";
+  for (const std::string kernel : {"matrix_half", "matrix_int8"}) {
+    const Source source = source_of_case(
+        "formats", {"kernel=" + kernel, of_eight ? "path=subgroup8" : "path=subgroup16", "ilp=2"});
+    EXPECT_EQ(matches(assembly_of(target(), source, "matrices"), "dpas\\.8x8"), of_eight ? 4 : 2) << kernel;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, MatrixUnits, testing::Values("dg2", "pvc"), name_of);
+
 // Recorded, not asserted: a compiler may do either, and where it selects, the kernel measures no divergence.
 TEST(Divergence, form_of_its_choice) {
   const Source source =
