@@ -49,7 +49,7 @@ Measured measure(Probe& probe, const Measuring& rule) {
   Measured out;
   std::vector<double> times;
   double elapsed_s = 0;
-  double pause_s = 0.05;
+  double pause_s = std::min(0.05, rule.stop.max_seconds / 5);
   int retries = 0;
   while (out.stop == Stop::go_on) {
     const std::size_t block = out.samples.size();  // of samples between two canaries
