@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "answers/remarks.hpp"
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
@@ -132,6 +133,7 @@ class Writer {
     card_.device = rows_.results->name;
     card_.name = rows_.name();
     std::ranges::stable_sort(card_.traits, {}, &Trait::group);
+    for (auto& trait : card_.traits) trait.remark = remark_on(trait, rows_);
     return std::move(card_);
   }
 
@@ -267,7 +269,28 @@ Number plateau(const Writer& w) {
   };
 }
 
-// Of few items: one group of at most 128 per compute unit.
+// What a launch takes beside its steps, by the case that was measured with two numbers of them: at most half
+// of the shorter. Of several such cases the least.
+double beside_steps(const Picked& rows, Clock clock) {
+  std::optional<double> out;
+  for (const auto* few : rows) {
+    for (const auto* many : rows) {
+      const bool alike = std::ranges::all_of(std::array{"ilp", "group", "unroll"}, [&](const char* axis) {
+        return many->number(axis) == few->number(axis);
+      });
+      if (!alike || many->number("trips") <= few->number("trips")) continue;
+      const double short_s = clock[few->index], long_s = clock[many->index];
+      const double of_steps = (long_s - short_s) * static_cast<double>(few->number("trips")) /
+                              static_cast<double>(many->number("trips") - few->number("trips"));
+      const double beside_s = std::clamp(short_s - of_steps, 0.0, short_s / 2);
+      out = std::min(out.value_or(beside_s), beside_s);
+    }
+  }
+  return out.value_or(0);
+}
+
+// Of few items: one group of at most 128 per compute unit. Their launches are short, so what a launch takes
+// by itself does not count.
 Number chains_needed(const Writer& w) {
   const Picked floats = w.of("arithmetic", [](const Timed& timed) {
     return timed.is("type", "float") && timed.is("operation", "mad") && timed.any->gflop_per_s;
@@ -280,12 +303,15 @@ Number chains_needed(const Writer& w) {
   const ByNumber by_group = by_number(few, "group");
   const std::int64_t items = by_group.empty() ? 0 : by_group.rbegin()->first;
   const ByNumber by_ilp = by_group.empty() ? ByNumber() : by_number(by_group.rbegin()->second, "ilp");
-  return [floats, items, by_ilp](Clock clock) -> std::optional<Answer> {
+  return [floats, few, items, by_ilp](Clock clock) -> std::optional<Answer> {
     const auto peak = Writer::best_rate(floats, &RunTime::gflop_per_s, clock);
     if (!peak || by_ilp.size() < 3) return {};
+    const double beside_s = beside_steps(few, clock);
     std::optional<Answer> most;
     for (const auto& [ilp, rows] : by_ilp) {
-      const auto rate = Writer::best_rate(rows, &RunTime::gflop_per_s, clock);
+      auto rate = Writer::best_rate(rows, &RunTime::gflop_per_s, clock);
+      const double took_s = clock[rate->from.front()->index];
+      rate->value *= took_s / std::max(took_s - beside_s, took_s / 2);
       if (rate->value >= 0.9 * peak->value)
         return Answer{static_cast<double>(ilp),
                       {rate->from.front(), peak->from.front()},
@@ -527,6 +553,13 @@ void add_undecided(const Card& card, Report& out) {
   }
 }
 
+void add_remarks(const Card& card, Report& out) {
+  for (const auto& trait : card.traits) {
+    if (!trait.remark.empty())
+      out.line(fmt::format("{} of {}: {}", paint(trait.name, Style::cyan), card.device, trait.remark));
+  }
+}
+
 void add_cases(const Card& card, Report& out) {
   out.line();
   out.line(paint("rows of " + card.device, Style::bold));
@@ -544,8 +577,8 @@ std::array<std::optional<double>, 3> numbers_of(const Trait& trait) {
 }
 
 void add_rows(const std::vector<Card>& cards, Report& out) {
-  out.columns(
-      {"device", "group", "trait", "value", "low", "high", "unit", "note", "meaning", "command", "cases"});
+  out.columns({"device", "group", "trait", "value", "low", "high", "unit", "note", "meaning", "command",
+               "cases", "remark"});
   out.rows([&cards](const std::function<void(Report::Row)>& take) {
     for (const auto& card : cards) {
       for (const auto& trait : card.traits) {
@@ -555,7 +588,7 @@ void add_rows(const std::vector<Card>& cards, Report& out) {
         const auto [value, low, high] = numbers_of(trait);
         take({card.name, title_of(trait.group), trait.name, number(value), number(low), number(high),
               trait.unit, trait.undecided.empty() ? trait.note : trait.undecided, trait.meaning,
-              trait.command, fmt::format("{}", fmt::join(trait.cases, ";"))});
+              trait.command, fmt::format("{}", fmt::join(trait.cases, ";")), trait.remark});
       }
     }
   });
@@ -584,6 +617,7 @@ nlohmann::json document_of(const std::vector<Card>& cards) {
         entry["command"] = trait.command;
       }
       if (!trait.undecided.empty()) entry["undecided"] = trait.undecided;
+      if (!trait.remark.empty()) entry["remark"] = trait.remark;
       traits.push_back(std::move(entry));
     }
     out.push_back({{"device", card.name}, {"traits", std::move(traits)}});
@@ -600,6 +634,7 @@ Report report_of(const std::vector<Card>& cards, bool with_cases) {
   out.line();
   out.table(table_of(cards));
   for (const auto& card : cards) add_undecided(card, out);
+  for (const auto& card : cards) add_remarks(card, out);
   for (const auto& card : cards) {
     add_missing(card, out);
     if (with_cases) add_cases(card, out);

@@ -21,6 +21,8 @@ struct Trait {
   std::string command = {};                             // that would measure it
   std::string undecided = {};                           // why its rows do not decide
   std::optional<std::pair<double, double>> range = {};  // where it then lies, if that is known
+  std::string remark =
+      {};  // a sentence: what the driver, the maker or the system says, where that is not the figure
 
   bool is_known() const { return figure || !undecided.empty(); }
 };

@@ -187,11 +187,15 @@ double median_of(const Timed& timed, double RunTime::*what) {
 }
 
 Outcome outcome_of(Case at, const Timed& timed) {
-  Number measured;
-  for (const auto* run : timed.runs) measured = std::max(measured, run->measured);
+  Number measured, min_s;
+  for (const auto* run : timed.runs) {
+    measured = std::max(measured, run->measured);
+    if (run->min_s && (!min_s || *run->min_s < *min_s)) min_s = run->min_s;
+  }
   const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
   const RunTime& any = *timed.any;
   return {.at = std::move(at),
+          .min_s = min_s,
           .converged = std::ranges::none_of(timed.runs, &RunTime::unsettled),
           .disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed),
           .bytes = count(any.bytes),

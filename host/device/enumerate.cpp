@@ -107,6 +107,22 @@ std::int64_t lockstep_of(const cl::Device& device) {
   }
 }
 
+// Of the first processor, by level; empty where the system does not say.
+std::vector<std::int64_t> host_caches() {
+  std::vector<std::int64_t> out;
+  for (int index = 0;; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    std::string type, unit;
+    std::size_t level = 0;
+    std::int64_t size = 0;
+    if (!(std::ifstream(folder + "type") >> type) || !(std::ifstream(folder + "level") >> level) ||
+        !(std::ifstream(folder + "size") >> size >> unit))
+      return out;
+    if (type == "Instruction" || level != out.size() + 1) continue;
+    out.push_back(size * (unit == "M" ? 1 << 20 : 1 << 10));
+  }
+}
+
 // MemAvailable of /proc/meminfo; 0 where there is none.
 std::int64_t host_available_bytes() {
   std::ifstream in("/proc/meminfo");
@@ -140,6 +156,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.local_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>());
   info.unit_local_bytes = unit_local_bytes_of(device, info);
   info.cache_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>());
+  if (info.type == "cpu") info.host_caches = host_caches();
   info.max_group = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
   for (auto extent : device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>())
     info.max_group_dims.push_back(static_cast<std::int64_t>(extent));

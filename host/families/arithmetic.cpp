@@ -379,7 +379,7 @@ Family arithmetic() {
                             "type=float,double,int,long ilp=8 groups_per_unit=64",
                             "ilp=1,2,3 group=1024 groups_per_unit=2",
                             "type=float,double ilp=8 width=16 group=1 groups_per_unit=64 trips=16384"},
-                  .card = {"ilp=1,2,4,8 group=128", "ilp=8 groups_per_unit=64",
+                  .card = {"ilp=1,2,4,8 group=128", "group=32 trips=4096,8192", "ilp=8 groups_per_unit=64",
                            "ilp=8 width=16 group=1 groups_per_unit=64 trips=16384"},
                   .paper = {alone, others, ends, full_of_items, peak, wide},
                   .full = {alone, others, ends, full_of_items, peak, wide,

@@ -196,9 +196,21 @@ struct Level {
                beyond = 0;  // the largest set that fits, the smallest that does not; 0: none measured
 };
 
+// Whether between two sizes a load takes 30 % longer at once, within a doubling. What grows little by little
+// is no end of a cache: a GPU's first one is empty when a launch begins, so the larger a set, the more of its
+// loads are the first of their line.
+bool is_steep(const Curve& ns, std::int64_t from, std::int64_t to) {
+  constexpr double steep = 1.3;
+  for (auto low = ns.find(from); low != ns.end() && low->first < to; ++low) {
+    const auto high = std::prev(ns.upper_bound(std::min(2 * low->first, to)));
+    if (high->second >= steep * low->second) return true;
+  }
+  return false;
+}
+
 // A level is where sets of 1.4 times the size and more take no more than 15 % longer than the least of them,
-// and 30 % longer than the level before. It ends half-way, as factors go, to what the next one takes: some
-// loads find their line before all do. The last level is memory.
+// and 30 % longer than the level before, from which a steep climb leads there. It ends half-way, as factors
+// go, to what the next one takes: some loads find their line before all do. The last level is memory.
 std::vector<Level> levels_of(const Curve& ns) {
   constexpr double same = 1.15, other = 1.3, span = 1.4;
   std::vector<Level> out;
@@ -210,7 +222,8 @@ std::vector<Level> levels_of(const Curve& ns) {
       ++first;
       continue;
     }
-    if (out.empty() || first->second >= other * out.back().ns)
+    if (out.empty() ||
+        (first->second >= other * out.back().ns && is_steep(ns, out.back().last, first->first)))
       out.push_back({.first = first->first, .ns = first->second});
     out.back().last = out.back().bytes = last->first;
     first = behind;
@@ -414,6 +427,16 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.at.is("kernel", "pair"); }))
     out.push_back(line_of(outcomes));
+  // What a reader holds the levels against.
+  if (levels.empty()) return out;
+  if (device.cache_bytes > 0)
+    out.push_back(
+        {"driver_cache_bytes", static_cast<double>(device.cache_bytes), "B",
+         fmt::format("the driver says that the device's cache holds {}", text(device.cache_bytes))});
+  for (std::size_t i = 0; i < device.host_caches.size(); ++i)
+    out.push_back({fmt::format("host_cache_{}_bytes", i + 1), static_cast<double>(device.host_caches[i]), "B",
+                   fmt::format("the operating system says that level {} of a core holds {}", i + 1,
+                               text(device.host_caches[i]))});
   return out;
 }
 

@@ -79,6 +79,7 @@ RunTime run_of(const Record& r) {
               .unsettled = r.converged == "no",
               .time_s = r.time_s.value_or(0),
               .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
+              .min_s = r.min_s,
               .of_ceiling = r.of_ceiling,
               .wall_s = r.wall_s,
               .call_s = r.call_s,

@@ -81,6 +81,7 @@ struct RunTime {
   double time_s = 0;             // its median
   double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
   double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
+  Number min_s = {};             // the least of its samples
   Number of_ceiling;
   Number wall_s = {};         // its median by the host's clock, launch and wait included
   Number call_s = {};         // the same of executions that are waited for, each before the next

@@ -33,6 +33,7 @@ struct DeviceInfo {
   std::int64_t local_bytes = 0;
   std::int64_t unit_local_bytes = 0;  // of a compute unit, for all its groups; 0 = not known
   std::int64_t cache_bytes = 0;
+  std::vector<std::int64_t> host_caches;  // of a CPU: what the operating system says of each level of data
   std::int64_t max_group = 0;
   std::vector<std::int64_t> max_group_dims;
   std::int64_t lockstep = 0;  // preferred work-group multiple of a trivial kernel; 0 = not reported

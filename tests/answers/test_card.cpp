@@ -192,6 +192,108 @@ TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
   EXPECT_EQ(trait(card(rows(89)), "chains_needed").note, "128 items reach 89 %");
 }
 
+// A launch of 10 us, 2 of which are none of the steps.
+TEST(Fingerprint, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
+  std::vector<Record> rows;
+  const auto add = [&](const Cells& cells, double seconds, double gop) {
+    rows.push_back(row("arithmetic", cells, seconds));
+    rows.back().gflop_per_s = gop / seconds;
+  };
+  add({{"ilp", "1"}, {"group", "128"}}, 10e-6, 8e-6 * 25);
+  add({{"ilp", "2"}, {"group", "128"}}, 10e-6, 8e-6 * 50);
+  add({{"ilp", "4"}, {"group", "128"}}, 10e-6, 8e-6 * 100);
+  add({{"groups_per_unit", "64"}}, 1, 100);
+  EXPECT_TRUE(std::isinf(value(rows, "chains_needed")));
+  add({{"ilp", "1"}, {"group", "32"}, {"trips", "4096"}}, 10e-6, 8e-6 * 6);
+  add({{"ilp", "1"}, {"group", "32"}, {"trips", "8192"}}, 18e-6, 16e-6 * 6);
+  EXPECT_EQ(value(rows, "chains_needed"), 4);
+}
+
+namespace {
+
+Record said(const std::string& family, const std::string& name, double value) {
+  Record r = row(family, {}, 1);
+  r.case_id = family + "/finding=" + name;
+  r.finding = name;
+  r.value = value;
+  r.time_s = {};
+  return r;
+}
+
+// A curve of three levels: up to 48 KiB, to `second` and beyond; medians that a neighbour has disturbed.
+std::vector<Record> walks(std::int64_t second) {
+  std::vector<Record> out;
+  for (const auto& at :
+       cases_of(*std::ranges::find(all_families(), "cache", &Family::name),
+                {"kernel=chase "
+                 "working_set=4096,8192,16384,32768,49152,53248,131072,262144,524288,1048576,1900544,2097152,"
+                 "2170880,2895872,4194304,16777216,67108864,268435456"},
+                1)) {
+    const std::int64_t bytes = at.number("working_set");
+    const double ns = bytes <= 49152 ? 2 : bytes <= second ? 6 : 100;
+    Cells cells;
+    for (const auto& [axis, value] : at.axes) cells.emplace_back(axis, text_of(value));
+    const std::int64_t nodes = bytes / 64, hops = std::clamp<std::int64_t>(nodes + 1, 40009, (1 << 20) + 1);
+    const double min_s = 1e-9 * ns * static_cast<double>(hops % nodes == 0 ? hops + 1 : hops);
+    out.push_back(row("cache", cells, (bytes == 16384 || bytes == 262144 ? 5 : 1.1) * min_s));
+    out.back().case_id = at.id();
+    out.back().min_s = min_s;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST(Fingerprint, CachesFollowFromTheLeastTimes) {
+  EXPECT_NEAR(value(walks(2 << 20), "cache_1_bytes"), 48 << 10, 0.1 * (48 << 10));
+  EXPECT_NEAR(value(walks(2 << 20), "cache_2_bytes"), 2 << 20, 0.1 * (2 << 20));
+}
+
+TEST(Fingerprint, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
+  auto rows = walks(1 << 20);
+  EXPECT_EQ(trait(card(rows), "cache_1_bytes").remark, "");
+  rows.push_back(said("cache", "host_cache_1_bytes", 48 << 10));
+  rows.push_back(said("cache", "host_cache_2_bytes", 2 << 20));
+  rows.push_back(said("cache", "host_cache_3_bytes", 105 << 20));
+  const Card made = card(rows);
+  EXPECT_EQ(trait(made, "cache_1_bytes").remark, "the operating system says 48 KiB");
+  EXPECT_THAT(trait(made, "cache_2_bytes").remark,
+              AllOf(HasSubstr("says 2 MiB, but loads take longer"), HasSubstr("pages lie")));
+  EXPECT_THAT(trait(made, "cache_3_bytes").remark, HasSubstr("105 MiB, but no walk found"));
+  EXPECT_THAT(shown(report_of({made}, false), "text"), HasSubstr("cache_1_bytes of Loom 1: the operating"));
+  EXPECT_THAT(shown(report_of({made}, false), "json"),
+              HasSubstr("\"remark\": \"the operating system says 48 KiB\""));
+}
+
+TEST(Fingerprint, SaysWhatTheMakerSaysOfAnH200) {
+  auto rows = walks(28 << 20);
+  for (auto& r : rows) r.device = "NVIDIA H200";
+  auto others = lanes();
+  for (auto& r : others) r.device = "NVIDIA H200";
+  EXPECT_EQ(trait(card(others), "cache_2_bytes").remark, "") << "its caches were not measured";
+  EXPECT_THAT(trait(card(rows), "cache_2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
+}
+
+TEST(Fingerprint, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
+  auto rows = lanes();
+  rows.push_back(said("lanes", "driver_lockstep_width", 16));
+  EXPECT_EQ(trait(card(rows), "lockstep_width").remark, "the driver prefers groups of a multiple of 16");
+  rows.back().value = 8;
+  EXPECT_THAT(trait(card(rows), "lockstep_width").remark, HasSubstr("of 8, but their times"));
+}
+
+TEST(Fingerprint, SaysWhatAnErrorOfAWholeValueMeans) {
+  const auto remark = [](double ulp) {
+    Record r = row("special", {{"function", "sin"}, {"path", "native"}}, 1);
+    r.value = ulp;
+    r.unit = "ULP";
+    r.items = 1;
+    return trait(card({r}), "sin_native_ulp").remark;
+  };
+  EXPECT_THAT(remark(16777055), HasSubstr("makes 0 of arguments near 0"));
+  EXPECT_EQ(remark(1.7), "");
+}
+
 TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
   std::vector<Record> rows = {ceiling("copy", 200),
                               ceiling("read", 250),
@@ -349,13 +451,13 @@ B  Loom 2, Invented, driver 1.2
 | read | - | 1300 | GB/s | read |
 )"));
   const std::string csv = shown(report_of(cards, false), "csv");
-  EXPECT_THAT(csv,
-              testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases\n"));
+  EXPECT_THAT(
+      csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases,remark\n"));
   EXPECT_THAT(
       csv,
       HasSubstr(
           "\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
-          "directions\",,ceiling/kernel=copy\n"));
+          "directions\",,ceiling/kernel=copy,\n"));
   EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
 }
 

@@ -102,6 +102,32 @@ TEST(CacheFindings, TakeNeitherAClimbNorADisturbanceForALevel) {
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_2")))));
 }
 
+// An H200's first cache is empty when a launch begins: the larger the set, the more of its loads are the
+// first of their line. That is one level, not two.
+TEST(CacheFindings, TakeASlowGrowthForNoEndOfALevel) {
+  const Family cache = family_named("cache");
+  const Invented device([](std::int64_t bytes) {
+    const double kib = static_cast<double>(bytes) / 1024;
+    return kib <= 220 ? 20 + 0.049 * kib : kib <= 29000 ? 142 : 330;
+  });
+  const auto found = cache.findings(device.walked(of_two_levels), roomy());
+  EXPECT_NEAR(finding_of(found, "cache_1_bytes"), 220 * 1024, 0.06 * 220 * 1024);
+  EXPECT_NEAR(finding_of(found, "cache_2_bytes"), 29000 * 1024, 0.06 * 29000 * 1024);
+  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_3")))));
+}
+
+TEST(CacheFindings, TellWhatTheDriverAndTheSystemSay) {
+  const Family cache = family_named("cache");
+  const Invented invented({{48, 2}, {2000, 6}, {1 << 22, 100}});
+  DeviceInfo device = roomy();
+  device.cache_bytes = 105 << 20;
+  device.host_caches = {48 << 10, 2 << 20};
+  const auto found = cache.findings(invented.walked(of_two_levels), device);
+  EXPECT_EQ(finding_of(found, "driver_cache_bytes"), 105 << 20);
+  EXPECT_EQ(finding_of(found, "host_cache_1_bytes"), 48 << 10);
+  EXPECT_EQ(finding_of(found, "host_cache_2_bytes"), 2 << 20);
+}
+
 // A level that ends near the largest walk may go on behind it.
 TEST(CacheFindings, AreUndecidedWhereTheWalksEndTooSoon) {
   const Family cache = family_named("cache");
