@@ -13,6 +13,7 @@
 #include "answers/architectures.hpp"
 #include "answers/card.hpp"
 #include "answers/device_rows.hpp"
+#include "answers/rivals.hpp"
 #include "answers/roofline.hpp"
 #include "answers/summary.hpp"
 #include "answers/vega.hpp"
@@ -337,6 +338,27 @@ Json ladder(const ResultsSet& set, const Family& family, const Devices& devices,
                          {"rows", rows}}})}};
 }
 
+// The best kernel beside the best of what people would use instead; null where nobody measured that.
+Json rivals_table(const Family& family, const std::vector<std::vector<RivalRow>>& rivals,
+                  const Texts& labels) {
+  Texts columns = {"device"};
+  columns.insert(columns.end(), rival_columns.begin(), rival_columns.end());
+  Json rows = Json::array();
+  for (std::size_t d = 0; d < rivals.size(); ++d) {
+    for (const auto& one : rivals[d]) {
+      if (one.family != family.name) continue;
+      Texts cells = {labels[d]};
+      cells.insert(cells.end(), one.cells.begin(), one.cells.end());
+      rows.push_back(std::move(cells));
+    }
+  }
+  if (rows.empty()) return {};
+  Json out = table(fmt::format("Family {} beside what people would use instead", family.name), columns,
+                   std::move(rows));
+  if (labels.size() > 1) out["filters"] = Json::array({"device"});
+  return out;
+}
+
 Json families(const HtmlInput& input, const Devices& devices, const Texts& labels) {
   Texts order = {"Divergence",       "Access and caches",  "Copy", "Grayscale", "Parallelism",
                  "Reduction ladder", "Scan and compaction"};
@@ -347,6 +369,8 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
     chapters[chapter].push_back(&family);
     if (std::ranges::find(order, chapter) == order.end()) order.push_back(chapter);
   }
+  std::vector<std::vector<RivalRow>> rivals;
+  for (const auto* device : devices) rivals.push_back(rival_rows(*input.set, *device, *input.families));
   Json out = Json::array();
   for (const auto& chapter : order) {
     Json parts = Json::array();
@@ -370,6 +394,8 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
       if (charts.empty() && findings.empty()) continue;
       questions.push_back(family->question);
       for (auto& chart : charts) parts.push_back(std::move(chart));
+      if (Json beside = rivals_table(*family, rivals, labels); !beside.is_null())
+        parts.push_back(std::move(beside));
       if (!findings.empty()) {
         Json listed = table(fmt::format("What family {} concluded", family->name),
                             {"device", "finding", "value", "meaning"}, std::move(findings));

@@ -15,31 +15,13 @@ namespace clweave {
 namespace {
 
 // The axes of a native's id that say by what, not what.
-bool says_how(const std::string& axis) { return axis == "kernel" || axis == "threads"; }
+bool says_how(const std::string& axis) { return axis == "kernel" || axis == threads_axis; }
 
 // The same for all that compute the same.
 std::string work_of(const NativeTime& native) {
   std::string out = native.of->family;
   for (const auto& axis : native.of->axes) {
     if (!says_how(*axis.name)) out += fmt::format("/{}={}", *axis.name, text_of(*axis.value));
-  }
-  return out;
-}
-
-// Of each program's looks at a work that of median time, in the order met.
-std::vector<const NativeTime*> typical_of(const ResultsSet& set, const DeviceResults& device) {
-  std::vector<std::vector<const NativeTime*>> looks;
-  std::map<std::pair<std::string, const CaseName*>, std::size_t> places;
-  for (const auto& native : set.natives) {
-    if (!native.runs_on(device)) continue;
-    const auto [place, is_new] = places.try_emplace({native.api, native.of}, looks.size());
-    if (is_new) looks.emplace_back();
-    looks[place->second].push_back(&native);
-  }
-  std::vector<const NativeTime*> out;
-  for (auto& of_program : looks) {
-    std::ranges::stable_sort(of_program, {}, [](const NativeTime* one) { return one->run.time_s; });
-    out.push_back(of_program[of_program.size() / 2]);
   }
   return out;
 }
@@ -76,7 +58,7 @@ std::string threads_text(const Value& threads) {
 std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device) {
   std::vector<Rivals> out;
   std::map<std::string, std::size_t> by_work;
-  for (const auto* native : typical_of(set, device)) {
+  for (const auto* native : natives_of(set, device)) {
     const auto [place, is_new] = by_work.try_emplace(work_of(*native), out.size());
     if (is_new) {
       out.push_back({.native = native, .work = native});
@@ -103,41 +85,48 @@ std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device
   return out;
 }
 
-void add_rivals(Report& out, const ResultsSet& set, const DeviceResults& device,
-                const std::vector<Family>& families) {
+std::vector<RivalRow> rival_rows(const ResultsSet& set, const DeviceResults& device,
+                                 const std::vector<Family>& families) {
   const auto all = rivals_of(set, device);
-  if (all.empty()) return;
   ShortNames works, ours;
   for (const auto& one : all) {
     works.learn(*one.work->of);
     ours.learn(*one.ours->name);
   }
-  Table table({{"work"},
-               {"best kernel here", Align::left, Give::cut},
-               {"speed", Align::right},
-               {"best beside it", Align::left, Give::cut},
-               {"speed", Align::right},
-               {"ours over theirs", Align::right}});
   const auto speed = [&](const RunTime& run, double seconds, const std::string& name) {
     const auto family = std::ranges::find(families, name, &Family::name);
     const bool items = family != families.end() && family->view.quantity == "items";
     const Count work = items ? run.items : run.bytes;
     return number_text(1e-9 * static_cast<double>(work.value_or(0)) / seconds, items ? "G items/s" : "GB/s");
   };
+  std::vector<RivalRow> out;
   for (const auto& one : all) {
     const Value* kernel = one.ours->name->axis("kernel");
-    const Value *name = one.native->of->axis("kernel"), *threads = one.native->of->axis("threads");
-    const RunTime& run = *one.ours->typical();
-    std::string work = works.of(*one.work->of);
-    table.add({work,
-               (kernel != nullptr ? text_of(*kernel) : ours.of(*one.ours->name)) +
-                   (one.ours->tuned ? " (tuned)" : ""),
-               speed(run, one.native->run.time_s / one.ratio, one.ours->family()),
-               fmt::format("{} {}{}", one.native->api, name != nullptr ? text_of(*name) : "",
-                           threads != nullptr ? threads_text(*threads) : ""),
-               speed(one.native->run, one.native->run.time_s, one.ours->family()),
-               fmt::format("{:.2f}x ({:.2f} to {:.2f})", one.ratio, one.low, one.high)});
+    const Value *name = one.native->of->axis("kernel"), *threads = one.native->of->axis(threads_axis);
+    const std::string& family = one.ours->family();
+    out.push_back({family,
+                   {works.of(*one.work->of),
+                    (kernel != nullptr ? text_of(*kernel) : ours.of(*one.ours->name)) +
+                        (one.ours->tuned ? " (tuned)" : ""),
+                    speed(*one.ours->typical(), one.native->run.time_s / one.ratio, family),
+                    fmt::format("{} {}{}", one.native->api, name != nullptr ? text_of(*name) : "",
+                                threads != nullptr ? threads_text(*threads) : ""),
+                    speed(one.native->run, one.native->run.time_s, family),
+                    fmt::format("{:.2f}x ({:.2f} to {:.2f})", one.ratio, one.low, one.high)}});
   }
+  return out;
+}
+
+void add_rivals(Report& out, const ResultsSet& set, const DeviceResults& device,
+                const std::vector<Family>& families) {
+  const auto rows = rival_rows(set, device, families);
+  if (rows.empty()) return;
+  std::vector<Table::Column> heads;
+  for (std::size_t c = 0; c < rival_columns.size(); ++c)
+    heads.push_back({rival_columns[c], c == 2 || c > 3 ? Align::right : Align::left,
+                     c == 1 || c == 3 ? Give::cut : Give::keep});
+  Table table(heads);
+  for (const auto& row : rows) table.add(row.cells);
   out.line();
   out.line(
       fmt::format("{} beside what people would use instead, by the host's clock where theirs has no other:",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rivals: the best kernel beside the best of what people would use instead, for each piece of work.
 #pragma once
+#include <array>
+#include <string>
 #include <vector>
 
 #include "answers/report.hpp"
@@ -21,6 +23,15 @@ struct Rivals {
 
 // One for each piece of work that both did, in the order that natives were met.
 std::vector<Rivals> rivals_of(const ResultsSet&, const DeviceResults&);
+
+// One of them for people, under these titles.
+inline constexpr std::array<const char*, 6> rival_columns = {
+    "work", "best kernel here", "speed", "best beside it", "its speed", "ours over theirs"};
+struct RivalRow {
+  std::string family;
+  std::vector<std::string> cells;
+};
+std::vector<RivalRow> rival_rows(const ResultsSet&, const DeviceResults&, const std::vector<Family>&);
 
 // The table of a device's, empty where there are none.
 void add_rivals(Report&, const ResultsSet&, const DeviceResults&, const std::vector<Family>&);

@@ -91,6 +91,7 @@ std::string line(double x1, double y1, double x2, double y2, const char* stroke,
 }
 
 constexpr const char* grey = " fill=\"#555\"";
+constexpr const char* dashed = " stroke-dasharray=\"6 4\" stroke-width=\"1.5\"";
 
 // Curves, or points by their number.
 std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
@@ -107,6 +108,9 @@ std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, 
       xs.push_back(point.x);
       ys.push_back(point.y);
     }
+    for (const auto& reference : other.references) {
+      for (const auto& [unused, high] : reference.points) ys.push_back(high);
+    }
   }
   const Scale x = scale_of(xs, graph.log_x, x0, x0 + width), y = scale_of(ys, graph.log_y, top + height, top);
   const bool bytes = graph.x_title.find("bytes") != std::string::npos;
@@ -122,6 +126,17 @@ std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, 
     if (mark.x < x.low || mark.x > x.high) continue;
     out += line(x.at(mark.x), top, x.at(mark.x), top + height, "#555", " stroke-dasharray=\"5 4\"");
     out += text(x.at(mark.x) + 4, top + 12, mark.text, grey);
+  }
+  for (const auto& reference : numbered ? std::vector<GraphReference>() : panel.references) {
+    std::string path;
+    for (const auto& [at, value] : reference.points)
+      path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(at), y.at(value));
+    const auto& [last, value] = reference.points.back();
+    if (reference.points.size() > 1)
+      out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#555\"{}/>\n", path, dashed);
+    else
+      out += line(x.at(last) - 6, y.at(value), x.at(last) + 6, y.at(value), "#555", dashed);
+    out += text(x.at(last) - 4, y.at(value) - 5, reference.name, " text-anchor=\"end\" fill=\"#555\"");
   }
   std::map<std::size_t, std::vector<GraphPoint>> by_series;
   for (const auto& point : panel.points) by_series[point.series].push_back(point);

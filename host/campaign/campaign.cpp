@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include "base/random.hpp"
 #include "base/terminal.hpp"
@@ -157,28 +158,49 @@ void Campaign::run_device(Bench& bench, int run) {
   }
 }
 
-// Puts behind the group what its family asks for now that it knows the rest, the same in every run.
-bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge) {
-  if (group.rival != nullptr) return false;
-  const Job first = group.jobs.front();  // the group grows
+// What its family asks for now that it knows the rest, the same in every run.
+std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& bench, const Judge& judge) {
+  const Job& first = group.jobs.front();
   const Family& family = *first.family;
   const bool refines = bench.refines || first.is_ceiling;
-  if (!refines || !family.refine || first.exhibit || rules_.outside.interrupts() != 0) return false;
-  std::set<std::string> ids;
-  for (const auto& job : group.jobs) ids.insert(job.at.id());
+  if (!refines || !family.refine || first.exhibit) return {};
   std::vector<Case>& known = refined_[{bench.device.index(), &family}];
   DeviceInfo device = bench.device;
   device.cache_bytes = std::max(device.cache_bytes, static_cast<std::int64_t>(judge.cache_bytes()));
   for (auto& at : family.refine(judge.outcomes(family), device)) {
     if (std::ranges::find(known, at.id(), &Case::id) == known.end()) known.push_back(std::move(at));
   }
+  std::vector<Job> out;
+  for (const auto& at : known)
+    out.push_back({.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
+  return out;
+}
+
+// What a rival has of the work of those.
+std::vector<Job> Campaign::asked_of_rival(Group& group, const Bench& bench) const {
+  const Family& family = *group.jobs.front().family;
+  const auto known = refined_.find({bench.device.index(), &family});
+  if (std::exchange(group.asked, true) || !group.rival->more || known == refined_.end()) return {};
+  std::vector<Job> ours;
+  for (const auto& at : known->second) ours.push_back({.family = &family, .at = at});
+  auto out = ours.empty() ? ours : group.rival->more(ours);
+  for (auto& job : out) job.refined = true;
+  return out;
+}
+
+// Puts behind the group what turned out to be worth measuring besides.
+bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge) {
+  if (rules_.outside.interrupts() != 0) return false;
+  const auto key = [](const Job& job) { return job.named().id() + (job.native ? job.native->api : ""); };
+  std::set<std::string> ids;
+  for (const auto& job : group.jobs) ids.insert(key(job));
   std::vector<double> predicted;
-  for (const auto& at : known) {
-    if (!ids.insert(at.id()).second) continue;
-    const Job& job = group.jobs.emplace_back(
-        Job{.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
+  auto more = group.rival != nullptr ? asked_of_rival(group, bench) : asked_by_family(group, bench, judge);
+  for (auto& job : more) {
+    if (!ids.insert(key(job)).second) continue;
     predicted.push_back(predicted_seconds(job, bench.device));
     left_s_ += predicted.back();
+    group.jobs.push_back(std::move(job));
   }
   predicted_.insert(predicted_.begin() + static_cast<std::ptrdiff_t>(step_), predicted.begin(),
                     predicted.end());

@@ -2,6 +2,7 @@
 // campaign: a whole run: every case of every device and repetition becomes a row. It never calls OpenCL.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@ struct Rival {
   std::shared_ptr<Runner> runner;
   DeviceInfo device;  // as its rows name it
   std::vector<Job> jobs;
+  // What it has of the work of cases that a family asks for on the way; may be empty.
+  std::function<std::vector<Job>(const std::vector<Job>&)> more = {};
 };
 
 // One device's part of the run.
@@ -69,10 +72,13 @@ class Campaign {
   struct Group {
     std::vector<Job> jobs;
     const Rival* rival = nullptr;  // null: ours
+    bool asked = false;            // the rival, for more
   };
   std::vector<Group> groups_of(const Bench&, int run) const;
   void run_device(Bench&, int run);
   bool extend(Group&, const Bench&, const Judge&);
+  std::vector<Job> asked_by_family(const Group&, const Bench&, const Judge&);
+  std::vector<Job> asked_of_rival(Group&, const Bench&) const;
   void run_job(Bench&, Examiner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   Measuring rule_of(double predicted_s) const;

@@ -37,7 +37,16 @@ std::vector<Rival> rivals_beside(const DeviceInfo& device, const std::vector<Job
           baseline_runner((folder / name).string(), runner_options(options, tick));
       auto offer = runner->offer(device, jobs);
       if (offer.jobs.empty()) throw Error(Kind::usage, "it does the work of none of these cases");
-      out.push_back({runner, std::move(offer.device), std::move(offer.jobs)});
+      const auto more = [runner, device, its = offer.device](const std::vector<Job>& ours) {
+        std::vector<Job> theirs;
+        try {
+          theirs = runner->offer(device, ours).jobs;
+        } catch (const Error&) {  // its next case says what became of it
+        }
+        runner->begin(its);
+        return theirs;
+      };
+      out.push_back({runner, std::move(offer.device), std::move(offer.jobs), more});
     } catch (const Error& error) {
       if (interrupts() == 0) tell("clweave: {} is left out beside {}: {}\n", name, device.name, error.what());
     }

@@ -32,17 +32,15 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
   return out;
 }
 
-// Files of other programs that no device's files lie beside.
+// Files of other programs that ran on none of these devices.
 void tell_lost(const ResultsSet& set) {
   std::set<std::string> lost;
   for (const auto& native : set.natives) {
-    if (native.device.name.empty()) lost.insert(set.files.at(native.run.file));
-  }
-  for (const auto* device : measured(set)) {
-    for (const auto* native : natives_of(set, *device)) lost.erase(set.files.at(native->run.file));
+    const auto here = [&](const DeviceResults* device) { return native.runs_on(*device); };
+    if (std::ranges::none_of(measured(set), here)) lost.insert(set.files.at(native.run.file));
   }
   for (const auto& file : lost)
-    tell("note: {}: whose times these are is not known: give it beside the files of one device\n", file);
+    tell("note: {}: other programs' times on a device that no file here is of\n", file);
 }
 
 }  // namespace

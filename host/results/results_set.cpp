@@ -281,70 +281,6 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
   if (!reader.complete_last_line()) reader.fail("the file ends within this row");
 }
 
-bool is_native(const std::vector<std::string>& header) {
-  return header.front() == "scan" || (header.front() == "api" && std::ranges::count(header, "kernel") == 1);
-}
-
-// What a row computes, with the axes that are known of it; empty: nothing that a family has.
-std::string native_case(const std::string& program, const std::string& n, const std::string& type,
-                        const std::string& more) {
-  const auto has = [&](const char* word) { return program.find(word) != std::string::npos; };
-  const auto id = [&](const char* family, const std::string& axes) {
-    return fmt::format("{}/kernel={}{}/type={}/n={}", family, program, axes, type, n);
-  };
-  if (has("emcpy")) return id("copy", "");
-  if (has("Scan")) return id("scan", more);
-  if (has("Select")) return id("compaction", more);
-  // Sums of int wrap as those of uint do.
-  if (has("Reduce")) return fmt::format("reduction/kernel={}/op=sum/type=int/n={}", program, n);
-  return "";
-}
-
-// The rows of CUDA programs that had columns of their own.
-void add_natives(ResultsSet& set, CsvReader& reader, const std::string& name, std::uint32_t file) {
-  const auto& header = reader.header();
-  const auto place = [&](const char* title) {
-    const auto it = std::ranges::find(header, title);
-    return it != header.end() ? static_cast<std::size_t>(it - header.begin()) : header.size();
-  };
-  const std::size_t n = place("n"), type = place("type"), time = place("time_s"), scan = place("scan"),
-                    kernel = place("kernel"), low = place("p25_s"), high = place("p75_s"),
-                    bytes = place("bytes"), rate = place("gb_per_s"), verified = place("verified");
-  if (time == header.size())
-    throw Error(Kind::io,
-                fmt::format("{}:1: no column 'time_s': not what a program of host/baselines writes", name));
-  const bool known = n < header.size() && type < header.size() && rate < header.size();
-  if (!known) set.notes.push_back(fmt::format("{}: no family here has rows of its kind", name));
-  for (CsvTable::Row row; reader.next(row);) {
-    const auto cell = [&](std::size_t at) { return at < header.size() ? row.cells[at] : ""; };
-    const auto number = [&](std::size_t at) {
-      const auto value = number_of<double>(cell(at));
-      if (!value || !(*value > 0))
-        throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number above 0", name, row.line,
-                                          header[at], cell(at)));
-      return *value;
-    };
-    if (!known || cell(verified) == "no") continue;
-    std::string program = cell(kernel), more;
-    if (scan < header.size()) {
-      program = cell(scan) == "memcpy" ? "cudaMemcpy" : "cub::DeviceScan";
-      more = fmt::format("/form={}/scan_order={}/tuple={}", cell(scan), cell(place("order")),
-                         cell(place("tuple")));
-    }
-    if (place("kept") < header.size()) more = "/kept=" + cell(place("kept"));
-    RunTime run{.file = file, .timer = Timer::event, .time_s = number(time), .of_ceiling = {}};
-    run.low_s = low < header.size() ? std::min(run.time_s, number(low)) : run.time_s;
-    run.high_s = high < header.size() ? std::max(run.time_s, number(high)) : run.time_s;
-    run.gb_per_s = number(rate);
-    run.items = static_cast<std::int64_t>(number(n));
-    run.gitems_per_s = 1e-9 * number(n) / run.time_s;
-    if (bytes < header.size()) run.bytes = static_cast<std::int64_t>(number(bytes));
-    if (const auto id = native_case(program, cell(n), cell(type), more); !id.empty())
-      set.natives.push_back({"cuda", &set.names.front()->of_id(id), {}, run});
-  }
-  if (!reader.complete_last_line()) reader.fail("the file ends within this row");
-}
-
 std::string samples_beside(const std::string& path) {
   const std::string samples = samples_path(path);
   return std::filesystem::is_regular_file(samples) ? samples : "";
@@ -708,10 +644,6 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     files.push_back(name);
     return add_figures(*this, reader, name, static_cast<std::uint32_t>(files.size() - 1));
   }
-  if (is_native(reader.header())) {
-    files.push_back(name);
-    return add_natives(*this, reader, name, static_cast<std::uint32_t>(files.size() - 1));
-  }
   const RecordReader records(reader.header(), name);
   Filing filing(*this, name, families);
   std::vector<std::optional<Place>> places;  // per row of the file
@@ -833,30 +765,18 @@ std::vector<const DeviceResults*> measured(const ResultsSet& set) {
 }
 
 std::vector<const NativeTime*> natives_of(const ResultsSet& set, const DeviceResults& device) {
-  if (set.natives.empty()) return {};
-  const auto folder_of = [](const std::string& file) {
-    return std::filesystem::path(file).lexically_normal().parent_path();
-  };
-  std::map<std::filesystem::path, std::set<const DeviceResults*>> there;
-  for (const auto* one : measured(set)) {
-    std::set<std::uint32_t> of_device;
-    for (const auto& at : one->cases) {
-      for (const auto& run : at.runs) of_device.insert(run.file);
-    }
-    for (const auto file : of_device) {
-      if (file < set.files.size()) there[folder_of(set.files[file])].insert(one);
-    }
+  std::vector<std::vector<const NativeTime*>> looks;
+  std::map<std::pair<std::string, const CaseName*>, std::size_t> places;
+  for (const auto& native : set.natives) {
+    if (!native.runs_on(device)) continue;
+    const auto [place, is_new] = places.try_emplace({native.api, native.of}, looks.size());
+    if (is_new) looks.emplace_back();
+    looks[place->second].push_back(&native);
   }
   std::vector<const NativeTime*> out;
-  for (const auto& native : set.natives) {
-    bool here = native.runs_on(device);
-    if (native.device.name.empty() && native.run.file < set.files.size()) {
-      const auto folder = folder_of(set.files[native.run.file]);
-      auto beside = there.find(folder);
-      if (beside == there.end()) beside = there.find(folder.parent_path());
-      here = beside != there.end() && beside->second.size() == 1 && beside->second.contains(&device);
-    }
-    if (here) out.push_back(&native);
+  for (auto& of_case : looks) {
+    std::ranges::stable_sort(of_case, {}, [](const NativeTime* one) { return one->run.time_s; });
+    out.push_back(of_case[of_case.size() / 2]);
   }
   return out;
 }

@@ -256,8 +256,7 @@ struct ResultsSet {
 // Those that are no published figures.
 std::vector<const DeviceResults*> measured(const ResultsSet&);
 
-// Those of a device. Where a row does not name it, its file lies beside files of it and of no other device,
-// or in a folder there.
+// What other programs did on a device's silicon: of each case the look of median time, in the order met.
 std::vector<const NativeTime*> natives_of(const ResultsSet&, const DeviceResults&);
 
 enum class Samples {

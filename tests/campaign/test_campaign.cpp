@@ -431,6 +431,27 @@ TEST_F(RivalTest, AreNoMeasureForOurs) {
   EXPECT_EQ(heard, 2U) << "a family hears of its own";
 }
 
+TEST_F(RivalTest, DoTheWorkThatAFamilyAsksForOnTheWay) {
+  Family family = families()[1];
+  family.refine = [](const std::vector<Outcome>&, const DeviceInfo&) {
+    return std::vector<Case>{toy("a", 4096).at};
+  };
+  refines_ = true;
+  rules_.runs = 2;
+  Job theirs = by_rival();
+  theirs.family = &family;
+  rivals_.front().jobs = {theirs};
+  rivals_.front().more = [&](const std::vector<Job>& ours) {
+    EXPECT_THAT(ours, SizeIs(1));
+    Job more = theirs, again = theirs;
+    more.native->row.axes.back().second = ours.front().at.number("n");
+    return std::vector<Job>{more, again};
+  };
+  rival_.before = [this](const Job& job) { turns_ += job.refined ? "b" : "B"; };
+  EXPECT_EQ(run({{&family, toy("a").at}}), fine);
+  EXPECT_EQ(turns_, "AABbAABb");
+}
+
 TEST_F(RivalTest, KeepToTheBudget) {
   rules_.budget_s = 10;
   runner_.before = [this](const Job&) { now_s_ += 4; };

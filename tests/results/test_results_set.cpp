@@ -229,26 +229,6 @@ TEST(Reader, TakesPublishedFiguresByTheirHeader) {
               HasSubstr("neither a CSV of clweave run nor the published figures"));
 }
 
-TEST(Reader, TakesTimesOfCudaProgramsByTheirHeader) {
-  ResultsSet set;
-  set.add(
-      "scan,type,order,tuple,n,time_s,gb_per_s,verified\n"
-      "memcpy,uint,0,1,1024,1e-6,8,yes\nexclusive,uint,2,1,1024,2e-6,4,yes\n",
-      "cub-scan.csv");
-  std::vector<std::string> ids;
-  for (const auto& native : set.natives) ids.push_back(native.of->id);
-  EXPECT_THAT(
-      ids, ElementsAre("copy/kernel=cudaMemcpy/type=uint/n=1024",
-                       "scan/kernel=cub::DeviceScan/form=exclusive/scan_order=2/tuple=1/type=uint/n=1024"));
-  EXPECT_DOUBLE_EQ(set.natives.back().run.gitems_per_s.value_or(0), 1024e-9 / 2e-6);
-  EXPECT_THAT(measured(set), IsEmpty());
-  set.add("api,kernel,ilp,time_s\ncuda,half2,1,1e-6\n", "cuda-formats.csv");
-  EXPECT_THAT(set.notes, ElementsAre(HasSubstr("no family here has rows of its kind")));
-  EXPECT_EQ(complaint("api,kernel,type,n,time_s,gb_per_s\ncuda,cudaMemcpy,uint,8,0,1\n"),
-            "x.csv:2: column time_s: '0' is no number above 0");
-  EXPECT_THAT(complaint("api,kernel,type,n\ncuda,cudaMemcpy,uint,8\n"), HasSubstr("no column 'time_s'"));
-}
-
 TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
   ResultsSet set;
   const std::string path = CLWEAVE_SOURCE_DIR "/results/published/figures.csv";
