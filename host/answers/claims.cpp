@@ -33,7 +33,7 @@ bool is_among(const Value& cell, const Values& values) {
 // What rows ask of each axis of their family, looked up once for all cases.
 class Asked {
  public:
-  Asked(const Rows& rows, const Family& family) {
+  Asked(const Rows& rows, const Family& family) : native_(!rows.api.empty()) {
     for (const auto& axes : rows.whole()) {
       auto& asked = any_of_.emplace_back();
       for (const auto& axis : family.axes) {
@@ -43,7 +43,8 @@ class Asked {
     }
   }
 
-  // An axis that a row lacks came later than the row; what the row did is its default.
+  // An axis that a row lacks came later than the row; what the row did is its default. That of a native
+  // baseline says nothing of its work.
   bool matches(const CaseName& name, bool however_tuned = false) const {
     return std::ranges::any_of(any_of_, [&](const auto& axes) {
       return std::ranges::all_of(axes, [&](const auto& asked) {
@@ -51,12 +52,13 @@ class Asked {
         const Value* cell = name.axis(axis->name);
         if (!want)
           return cell == nullptr || same(*cell, axis->values.front()) || (axis->tunable && however_tuned);
-        return cell != nullptr && is_among(*cell, want->values);
+        return cell == nullptr ? native_ : is_among(*cell, want->values);
       });
     });
   }
 
  private:
+  bool native_;
   std::vector<std::vector<std::pair<const Axis*, std::optional<Rows::Want>>>> any_of_;
 };
 
@@ -70,6 +72,12 @@ Found rows_of(const Rows& rows, const DeviceRows& device, const std::vector<Fami
   const Family* family = family_of(families, rows.family);
   if (family == nullptr) return {};
   const Asked asked(rows, *family);
+  if (!rows.api.empty()) {
+    std::ranges::copy_if(device.natives, std::back_inserter(out), [&](const Timed* timed) {
+      return timed->api == rows.api && timed->family() == rows.family && asked.matches(*timed->name);
+    });
+    return {out};
+  }
   const auto pick = [&](bool however_tuned) {
     for (const auto* timed : device.of(rows.family)) {
       if (asked.matches(*timed->name, however_tuned)) out.push_back(timed);
@@ -93,7 +101,7 @@ std::vector<const Untimed*> untimed_of(const Rows& rows, const DeviceRows& devic
                                        const std::vector<Family>& families) {
   std::vector<const Untimed*> out;
   const Family* family = family_of(families, rows.family);
-  if (family == nullptr) return out;
+  if (family == nullptr || !rows.api.empty()) return out;
   const Asked asked(rows, *family);
   for (const auto& untimed : device.results->untimed) {
     if (untimed.name->family == rows.family && asked.matches(*untimed.name)) out.push_back(&untimed);
@@ -658,15 +666,24 @@ std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceR
   return worst;
 }
 
-std::string command_of(const Claim& claim, const DeviceRows& device, const std::string& set = "") {
-  return fmt::format("clweave run --device \"{}\" --claim {}{}", device.results->name, claim.id, set);
+std::string command_of(const Claim& claim, const DeviceRows& device, const std::string& more = "") {
+  return fmt::format("clweave run --device \"{}\" --claim {}{}", device.results->name, claim.id, more);
 }
 
-// Why there is nothing to decide with: rows that failed, else rows that are not there.
+constexpr std::array<Rows Rule::*, 4> all_sides = {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before};
+
+bool has_natives(const Rule& rule) {
+  return std::ranges::any_of(all_sides, [&](const auto side) { return !(rule.*side).api.empty(); });
+}
+
+// Why there is nothing to decide with: rows that failed, else rows that are not there, or cannot be.
 std::string missing(const Rule& rule, const DeviceRows& device, const std::vector<Family>& families) {
-  for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
-    if (rows->empty() || !rows_of(*rows, device, families).rows.empty()) continue;
-    for (const auto* row : untimed_of(*rows, device, families))
+  for (const auto side : all_sides) {
+    const Rows& rows = rule.*side;
+    if (rows.empty() || !rows_of(rows, device, families).rows.empty()) continue;
+    if (rows.api == "cuda" && device.results->platform.find("NVIDIA") == std::string::npos)
+      return "CUDA runs on devices of NVIDIA alone";
+    for (const auto* row : untimed_of(rows, device, families))
       return fmt::format("{}: {}", row->status, row->reason);
   }
   return no_rows;
@@ -705,8 +722,6 @@ Verdict verdict_of(const Figure& number, const Rule& rule) {
 }
 
 namespace {
-
-constexpr std::array<Rows Rule::*, 4> all_sides = {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before};
 
 // What all of the rows have in common, of the axes that a rule names and of those that say what is done.
 std::string shared_cells(const Rule& rule, const std::vector<const Timed*>& rows, const Cells& place) {
@@ -810,13 +825,14 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
   if (in_a_cache) {
     out.verdict = Verdict::undecided;
     out.note = in_cache;
-    out.set = larger_than(*in_a_cache, rule);
-    if (!out.set.empty()) out.command = command_of(claim, device, out.set);
+    out.more = larger_than(*in_a_cache, rule);
+    if (!out.more.empty()) out.command = command_of(claim, device, out.more);
     return out;
   }
   out.note = incomplete ? no_rows : missing(rule, device, families);
   out.verdict = out.note == no_rows ? Verdict::not_measured : Verdict::not_testable;
-  out.command = command_of(claim, device);
+  if (out.note == no_rows && has_natives(rule)) out.more = " --with-baselines";
+  out.command = command_of(claim, device, out.more);
   return out;
 }
 
@@ -877,7 +893,7 @@ std::vector<std::vector<const Rows*>> Claim::selections() const {
     for (const auto* rule : rules) {
       auto& sides = out.emplace_back();
       for (const Rows* rows : {&rule->of, &rule->to, &rule->of_before, &rule->to_before}) {
-        if (!rows->empty()) sides.push_back(rows);
+        if (!rows->empty() && rows->api.empty()) sides.push_back(rows);
       }
     }
   }

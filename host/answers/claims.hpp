@@ -31,6 +31,7 @@ struct Rows {
   using Axes = std::map<std::string, Want>;
 
   std::string family;
+  std::string api;  // of a native baseline, whose ids have no axes but those of the work; empty: ours
   Axes axes;
   std::vector<Axes> any_of;  // with each of these beside `axes`: kernels that are launched differently
 
@@ -138,7 +139,7 @@ struct Ruling {
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest repetitions of a row
   std::string exhibit;             // what the exhibits of the fault did here; empty where they were not run
-  std::string set;                 // what the command adds: larger sizes
+  std::string more;                // what the command adds: larger sizes, native baselines
   std::string command;             // that would measure what is missing
 };
 

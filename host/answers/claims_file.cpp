@@ -79,9 +79,9 @@ Rows rows_from(const json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end()) return {};
   if (!it->is_object() || !it->contains("family")) fail(std::string(key) + " must name a family");
-  Rows out{text_at(*it, "family"), {}, {}};
+  Rows out{text_at(*it, "family"), text_at(*it, "api"), {}, {}};
   for (const auto& [axis, v] : it->items()) {
-    if (axis != "family" && axis != "any_of") out.axes.emplace(axis, want_from(v));
+    if (axis != "family" && axis != "api" && axis != "any_of") out.axes.emplace(axis, want_from(v));
   }
   for (const auto& each : it->value("any_of", json::array())) {
     if (!each.is_object()) fail("any_of lists objects of axes");

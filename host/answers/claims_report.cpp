@@ -204,7 +204,7 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
 // Each reason once, with the claims of which nothing is said for it and the run that would.
 void add_untested(const DeviceRulings& device, Report& out) {
   struct Reason {
-    std::string note, set;
+    std::string note, more;
     std::vector<std::string> ids;
   };
   std::vector<Reason> reasons;
@@ -213,14 +213,14 @@ void add_untested(const DeviceRulings& device, Report& out) {
         ruling.verdict != Verdict::not_testable)
       continue;
     auto reason = std::ranges::find_if(
-        reasons, [&](const Reason& r) { return r.note == ruling.note && r.set == ruling.set; });
-    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.set, {}});
+        reasons, [&](const Reason& r) { return r.note == ruling.note && r.more == ruling.more; });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.more, {}});
     if (reason->ids.empty() || reason->ids.back() != ruling.claim->id)
       reason->ids.push_back(ruling.claim->id);
   }
   // What only waits for a run comes last.
   const auto waits = [](const Reason& r) {
-    return r.note == no_rows || (r.note == in_cache && !r.set.empty());
+    return r.note == no_rows || (r.note == in_cache && !r.more.empty());
   };
   std::stable_partition(reasons.begin(), reasons.end(), std::not_fn(waits));
   for (const auto& reason : reasons) {
@@ -228,12 +228,12 @@ void add_untested(const DeviceRulings& device, Report& out) {
       out.line();
       out.line(paint("no verdict on " + device.device, Style::bold));
     }
-    const bool at_its_end = reason.note == in_cache && reason.set.empty();
+    const bool at_its_end = reason.note == in_cache && reason.more.empty();
     out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
                          reason.note, at_its_end ? ", nor is a larger size part of the claim" : ""));
     if (waits(reason))
       out.command(fmt::format("    clweave run --device \"{}\" --claim {}{}", device.device,
-                              fmt::join(reason.ids, ","), reason.set));
+                              fmt::join(reason.ids, ","), reason.more));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 #include "base/random.hpp"
 #include "base/stats.hpp"
@@ -103,6 +104,26 @@ const Picked& DeviceRows::of(const std::string& family) const {
   return it != by_family.end() ? it->second : none;
 }
 
+namespace {
+
+// A row of another run of the same is another of its repetitions.
+void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceResults& device) {
+  std::map<std::tuple<std::string_view, std::string_view, Timer>, std::size_t> known;
+  for (const auto& native : set.natives) {
+    if (!native.runs_on(device)) continue;
+    const auto [at, is_new] = known.try_emplace({native.api, native.of->id, native.run.timer}, out.size());
+    if (is_new) {
+      Timed& timed = out.emplace_back();
+      timed.name = native.of;
+      timed.api = native.api;
+      timed.any = &native.run;
+    }
+    out[at->second].runs.push_back(&native.run);
+  }
+}
+
+}  // namespace
+
 std::vector<DeviceRows> device_rows(const ResultsSet& set) {
   std::vector<DeviceRows> out;
   for (const auto& device : set.devices) {
@@ -123,6 +144,8 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
       }
     }
     std::ranges::stable_sort(rows.timed, {}, [](const Timed& timed) { return timed.runs.front()->row; });
+    const std::size_t ours = rows.timed.size();
+    add_natives(rows.timed, set, device);
     rows.drawn.resize(rows.timed.size());
     for (std::size_t i = 0; i < rows.timed.size(); ++i) {
       Timed& timed = rows.timed[i];
@@ -130,7 +153,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
       std::vector<double> medians;
       for (const auto* run : timed.runs) medians.push_back(run->time_s);
       timed.median_s = median(medians);
-      rows.by_family[timed.family()].push_back(&timed);
+      (i < ours ? rows.by_family[timed.family()] : rows.natives).push_back(&timed);
     }
   }
   return out;

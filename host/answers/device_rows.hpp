@@ -18,9 +18,11 @@ namespace clweave {
 // Among the axes of a Timed, for rows of different clocks must not be compared: event or host.
 inline constexpr const char* timer_axis = "timer";
 
-// A case that was measured on a device by one clock, with all its repetitions.
+// A case that was measured on a device by one clock, with all its repetitions; or what a native baseline took
+// there.
 struct Timed {
   const CaseName* name = nullptr;
+  std::string_view api = {};  // of a native baseline; empty: ours
   std::vector<const RunTime*> runs;
   const RunTime* any = nullptr;  // one of them, with of_ceiling if any has it
   double median_s = 0;
@@ -58,8 +60,9 @@ struct Figure {
 
 struct DeviceRows {
   const DeviceResults* results = nullptr;
-  std::vector<Timed> timed;  // those that count, in the order met
+  std::vector<Timed> timed;  // those that count, in the order met; then the native ones
   std::map<std::string, Picked> by_family;
+  Picked natives;
   mutable std::vector<std::vector<double>> drawn;  // per Timed, once asked for
   mutable std::size_t reads = 0;                   // of a Clock
 

@@ -58,9 +58,10 @@ std::vector<Case> cases_for(const Rows& rows, const Family& family) {
   return cases_of(family, sweeps, 0);
 }
 
-Record row_of(const Case& at, const Family& family, const std::string& quantity, double value) {
+Record row_of(const Case& at, const Rows& rows, const Family& family, const std::string& quantity,
+              double value) {
   Record r;
-  r.platform = "Invented, OpenCL 3.0";
+  r.platform = "NVIDIA CUDA, invented";
   r.device = "Device";
   r.driver = "1";
   r.device_type = "gpu";
@@ -68,6 +69,12 @@ Record row_of(const Case& at, const Family& family, const std::string& quantity,
   r.family = at.family;
   for (const auto& [axis, cell] : at.axes) r.axes.emplace_back(axis, text_of(cell));
   r.case_id = at.id();
+  if (!rows.api.empty()) {
+    r.api = rows.api;
+    Case work = at;
+    std::erase_if(work.axes, [&](const auto& axis) { return rows.values(axis.first).empty(); });
+    r.case_id = work.id();
+  }
   r.status = Status::ok;
   r.timer = Timer::event;
   r.cache = "warm";
@@ -106,8 +113,8 @@ void add_rows(const Rule& rule, const json& values, std::set<std::string>& seen,
     if (rows->empty()) continue;
     const Family& family = *std::ranges::find(families, rows->family, &Family::name);
     for (const auto& at : cases_for(*rows, family)) {
-      if (!seen.insert(at.id()).second) continue;
-      out.push_back(row_of(at, family, quantity_of(rule, quantity), value_for(at, values)));
+      if (!seen.insert(rows->api + at.id()).second) continue;
+      out.push_back(row_of(at, *rows, family, quantity_of(rule, quantity), value_for(at, values)));
     }
   }
 }
@@ -148,7 +155,7 @@ std::vector<Record> further_rows(const Rule& rule) {
           if (name == axis.name) value = beyond;
         }
         const std::string by = quantity_of(rule, quantity);
-        out.push_back(row_of(at, family, by, by == "time" ? 0.1 : 1e5));
+        out.push_back(row_of(at, *rows, family, by, by == "time" ? 0.1 : 1e5));
       }
     }
   }
