@@ -6,6 +6,8 @@
 // A scan of a higher order is as many scans, one after the other; a tuple is a struct with an operator of its
 // own. The time holds all that a call launches, CUB's own initialisation among it.
 #include <cub/cub.cuh>
+#include <cuda/functional>
+#include <cuda/std/functional>
 #include <memory>
 #include <string>
 
@@ -69,18 +71,9 @@ Prepared reduction(const Work& work) {
                   [out, to = work.output<T>()] { out->download(to.first(1)); });
 }
 
-struct Largest {
-  template <class T>
-  __host__ __device__ T operator()(const T& l, const T& r) const {
-    return l < r ? r : l;
-  }
-};
-struct Sum {
-  template <class T>
-  __host__ __device__ T operator()(const T& l, const T& r) const {
-    return l + r;
-  }
-};
+// By CUDA's own operators, for which CUB has tuned its launches: another that does the same took a fifth longer.
+using Largest = cuda::maximum<>;
+using Sum = cuda::std::plus<>;
 
 template <class T, class Op>
 Prepared scan(const Work& work) {
