@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "answers/remarks.hpp"
+#include "answers/rivals.hpp"
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 #include "base/table.hpp"
@@ -330,8 +331,8 @@ Number of_copy(const Writer& w, const std::string& family) {
   // What an algorithm moves in vain is no merit.
   std::erase_if(rows, [](const Timed* timed) {
     const std::string kernel = timed->cell("kernel");
-    return kernel == "hillis_steele" || kernel == "encode" || timed->is("task", "round_trip") ||
-           timed->number("tuple") > 1 || timed->number("scan_order") > 1;
+    return kernel == "hillis_steele" || kernel == "encode" || is_for_comparison(*timed->name) ||
+           timed->is("task", "round_trip") || timed->number("tuple") > 1 || timed->number("scan_order") > 1;
   });
   return [rows, copy_of = w.ceiling(Ceiling::copy)](Clock clock) -> std::optional<Answer> {
     const auto copy = copy_of(clock);
@@ -349,7 +350,7 @@ Number single_pass(const Writer& w) {
   const Picked rows = w.of("scan", [](const Timed& timed) {
     return timed.is("type", "uint") && timed.is("op", "sum") && timed.is("form", "inclusive") &&
            timed.is("task", "scan") && timed.number("scan_order") == 1 && timed.number("tuple") == 1 &&
-           timed.number("drop") == 0;
+           timed.number("drop") == 0 && !is_for_comparison(*timed.name);
   });
   Picked three, one;
   for (const auto* timed : rows) {

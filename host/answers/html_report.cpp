@@ -126,12 +126,8 @@ std::string best_of(const DeviceResults& device, const Family& family) {
       continue;
     const Value* order = at.name->axis("scan_order");
     const Value* tuple = at.name->axis("tuple");
-    const Value* kernel = at.name->axis("kernel");
     const auto one = [](const Value* value) { return value == nullptr || *value == Value(std::int64_t{1}); };
-    // A copy among them is what they are held against.
-    if (!one(order) || !one(tuple) ||
-        (kernel != nullptr && *kernel == Value("copy") && family.name != "copy"))
-      continue;
+    if (!one(order) || !one(tuple) || is_for_comparison(*at.name)) continue;
     best = run;
     at_best = &at;
     most = items;

@@ -55,6 +55,11 @@ std::string threads_text(const Value& threads) {
 
 }  // namespace
 
+bool is_for_comparison(const CaseName& name) {
+  const Value* kernel = name.axis("kernel");
+  return kernel != nullptr && *kernel == Value("copy") && name.family != "copy";
+}
+
 std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device) {
   std::vector<Rivals> out;
   std::map<std::string, std::size_t> by_work;

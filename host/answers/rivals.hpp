@@ -21,6 +21,9 @@ struct Rivals {
   double ratio = 0, low = 0, high = 0;  // the native's time over ours: above 1 ours is faster
 };
 
+// Whether a case does something else than its family is for, to be held against: a copy among scans.
+bool is_for_comparison(const CaseName&);
+
 // One for each piece of work that both did, in the order that natives were met.
 std::vector<Rivals> rivals_of(const ResultsSet&, const DeviceResults&);
 

@@ -34,7 +34,7 @@ std::vector<Timed> ranked(const std::vector<const CaseTimes*>& cases, const Fami
   std::vector<Timed> out;
   for (const auto* at : cases) {
     const RunTime* run = at->exhibit ? nullptr : at->typical();
-    if (run != nullptr && speed_of(*run, family)) out.push_back({at, run});
+    if (run != nullptr && speed_of(*run, family) && !is_for_comparison(*at->name)) out.push_back({at, run});
   }
   return out;
 }
