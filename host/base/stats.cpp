@@ -210,7 +210,7 @@ Stop decide(const StopRule& rule, const MedianInterval& interval, double elapsed
   check(interval.median > 0, "stop rule",
         "the median of {} samples is {}, and no precision is relative to that", interval.n, interval.median);
   Stop cap = Stop::go_on;
-  if (elapsed_s >= rule.max_seconds && interval.n >= rule.least_samples) cap = Stop::time_cap;
+  if (elapsed_s >= rule.max_seconds) cap = Stop::time_cap;
   if (interval.n >= rule.max_samples) cap = Stop::sample_cap;
   if (interval.n < rule.min_samples) return cap;
   if (cap == Stop::go_on && (interval.n - rule.min_samples) % rule.check_every != 0) return cap;

@@ -61,8 +61,7 @@ struct StopRule {
   double precision = 0.01;        // of the median: half the interval's width / the median
   std::size_t min_samples = 15;   // before the first look
   std::size_t max_samples = 200;  // cap
-  double max_seconds = 2;         // cap, and stronger than min_samples ..
-  std::size_t least_samples = 0;  // .. but not than these
+  double max_seconds = 2;         // cap, and stronger than min_samples
   std::size_t check_every = 5;    // samples between looks: each look is one more chance to stop by luck
 };
 

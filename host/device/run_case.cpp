@@ -328,7 +328,6 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     if (plan.by_host) tell_timer(true);
     if (plan.single || plan.idle_s > 0) rule.max_batch = 1;
     rule.rest_s = plan.idle_s;
-    rule.stop.least_samples = plan.least_samples;
     if (!plan.exhibit.empty()) {
       record.exhibit = "yes";
       record.reason = "exhibit: " + plan.exhibit + "; ";

@@ -202,7 +202,8 @@ struct Level {
 bool is_steep(const Curve& ns, std::int64_t from, std::int64_t to) {
   constexpr double steep = 1.3;
   for (auto low = ns.find(from); low != ns.end() && low->first < to; ++low) {
-    const auto high = std::prev(ns.upper_bound(std::min(2 * low->first, to)));
+    const auto within = ns.upper_bound(std::min(2 * low->first, to));
+    const auto high = std::next(low) == within ? within : std::prev(within);  // where none is: the next
     if (high->second >= steep * low->second) return true;
   }
   return false;

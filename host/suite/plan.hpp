@@ -184,9 +184,8 @@ struct Plan {
   Queues queues;
   bool by_host = false;  // timed by the host's clock: it has a part in the work, or there are several queues
   bool single = false;   // never executed back to back: how long one takes, its wait included
-  std::size_t least_samples = 0;  // whatever the time cap says
-  bool probe = false;  // what the compiler does not take is missing, not broken: the row is unsupported
-  double idle_s = 0;   // so long the device rests before each execution; the rest is not timed
+  bool probe = false;    // what the compiler does not take is missing, not broken: the row is unsupported
+  double idle_s = 0;     // so long the device rests before each execution; the rest is not timed
   std::vector<Check> checks;
   Cost cost;
   Ceiling ceiling = Ceiling::none;  // what the case cannot beat, as family ceiling measured it

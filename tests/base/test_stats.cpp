@@ -481,14 +481,6 @@ TEST(Refusals, NotPositive) {
   expect_refused([] { decide({}, Values(15, 0.0), 0); }, "the median of 15 samples is 0");
 }
 
-TEST(Stopping, TheTimeCapWaitsForTheLeastSamples) {
-  const Values samples(7, 1.0);
-  EXPECT_EQ(decide({.max_seconds = 1}, samples, 2), Stop::time_cap);
-  EXPECT_EQ(decide({.max_seconds = 1, .least_samples = 8}, samples, 2), Stop::go_on);
-  EXPECT_EQ(decide({.max_seconds = 1, .least_samples = 7}, samples, 2), Stop::time_cap);
-  EXPECT_EQ(decide({.max_samples = 7, .max_seconds = 1, .least_samples = 8}, samples, 2), Stop::sample_cap);
-}
-
 TEST(Refusals, WrongArguments) {
   const Values good{1, 2, 3};
   expect_refused([&] { quantile(good, 1.01); }, "p is 1.01");

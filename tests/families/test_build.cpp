@@ -26,10 +26,10 @@ std::vector<Outcome> built() {
 TEST(BuildFindings, TellTheColdBuildAndWhatIsSaved) {
   const auto found = family_named("build").findings(built(), roomy());
   const auto named = [&](const std::string& name) { return *std::ranges::find(found, name, &Finding::name); };
-  EXPECT_THAT(*named("build_cold").value, DoubleNear(148, 0.01));
-  EXPECT_THAT(*named("build_cold").low, DoubleNear(146.52, 0.01));
-  EXPECT_THAT(*named("build_cold").high, DoubleNear(149.48, 0.01));
-  EXPECT_THAT(named("build_cold").text, HasSubstr("512 statements"));
+  EXPECT_THAT(*named("build_cold").value, DoubleNear(36, 0.01));
+  EXPECT_THAT(*named("build_cold").low, DoubleNear(35.64, 0.01));
+  EXPECT_THAT(*named("build_cold").high, DoubleNear(36.36, 0.01));
+  EXPECT_THAT(named("build_cold").text, HasSubstr("64 statements"));
   EXPECT_THAT(*named("build_cold_least").value, DoubleNear(22, 0.01));
   EXPECT_THAT(*named("build_cached_gain").value, DoubleNear(10, 1e-6));
   EXPECT_THAT(*named("build_binary_gain").value, DoubleNear(5, 1e-6));
