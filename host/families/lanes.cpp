@@ -132,9 +132,6 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                        " apart; " + text(width) + " explains them best" + reported,
                    low,
                    high});
-  if (device.lockstep > 0)
-    out.push_back({"driver_lockstep_width", static_cast<double>(device.lockstep), "items",
-                   fmt::format("the driver prefers groups of a multiple of {}", device.lockstep)});
   if (rows.contains(1)) {
     const auto& [paths, here] = *rows.rbegin();
     const auto* finest =
@@ -144,6 +141,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                                std::to_string(finest->at.number("granularity")) +
                                " at a time over one path for all"));
   }
+  if (device.lockstep > 0)
+    out.push_back({"driver_lockstep_width", static_cast<double>(device.lockstep), "items",
+                   fmt::format("the driver prefers groups of a multiple of {}", device.lockstep)});
   return out;
 }
 
@@ -173,8 +173,8 @@ Family lanes() {
             .former = {"work_group"},
             .takes = whole(1, 65536)}},
       .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 group=64"},
-                  .quick = {"paths=1,2,32 granularity=" + all_granularities},
-                  .card = {"paths=1,2,32 granularity=" + all_granularities},
+                  .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
+                  .card = {"paths=1,2,8,32 granularity=" + all_granularities},
                   .paper = {},
                   .full = {"paths=" + all_paths + " granularity=" + all_granularities +
                            " trips=256,1024 n=262144,1048576"}},
