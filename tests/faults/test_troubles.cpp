@@ -107,11 +107,14 @@ class Troubles : public testing::Test {
     if (script.empty()) return kill(arguments_);
     trial_.start({"-m", "sh", "-c", script}, "unshare");
     const Ended ended = trial_.finish();
-    EXPECT_TRUE(ended.code == 0 || ended.code == 5) << ended.code << ": " << ended.err;
+    EXPECT_TRUE(ran(ended) || ended.code == 5) << ended.code << ": " << ended.err;
     if (ended.code == 5) {
       EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
     }
   }
+
+  // To its end; 1: with rows of a busy machine, as expect_whole knows.
+  static bool ran(const Ended& ended) { return ended.code == 0 || ended.code == 1; }
 
   void start_twice() {
     Trial other;
@@ -125,10 +128,10 @@ class Troubles : public testing::Test {
     const bool both = trial_.runs();
     const Ended first = trial_.finish();
     // One of them has the file, and the other says so.
-    EXPECT_TRUE(late.code == 0 || late.code == 2) << late.code << ": " << late.err;
-    EXPECT_TRUE(first.code == 0 || first.code == 2) << first.code << ": " << first.err;
-    EXPECT_TRUE(first.code == 0 || late.code == 0 || !fs::exists(csv_)) << first.err << late.err;
-    if (both && first.code == 0) {
+    EXPECT_TRUE(ran(late) || late.code == 2) << late.code << ": " << late.err;
+    EXPECT_TRUE(ran(first) || first.code == 2) << first.code << ": " << first.err;
+    EXPECT_TRUE(ran(first) || ran(late) || !fs::exists(csv_)) << first.err << late.err;
+    if (both && ran(first)) {
       EXPECT_EQ(late.code, 2) << late.err;
     }
     for (const auto& ended : {late, first}) {
