@@ -892,8 +892,9 @@ std::vector<std::vector<const Rows*>> Claim::selections() const {
     for (const auto& given : decision.given) rules.push_back(&given);
     for (const auto* rule : rules) {
       auto& sides = out.emplace_back();
-      for (const Rows* rows : {&rule->of, &rule->to, &rule->of_before, &rule->to_before}) {
-        if (!rows->empty() && rows->api.empty()) sides.push_back(rows);
+      for (const auto side : all_sides) {
+        const Rows& rows = rule->*side;
+        if (!rows.empty() && rows.api.empty()) sides.push_back(&rows);
       }
     }
   }

@@ -72,8 +72,7 @@ std::string of_cache(const Trait& trait, int level, const DeviceRows& rows) {
   if (!near)
     text +=
         ", but loads take longer from another size on: pages lie in a cache as they fall, so that some of "
-        "its sets "
-        "are full before others, and neighbours take their part of what all share";
+        "its sets are full before others, and neighbours take their part of what all share";
   return text;
 }
 
@@ -89,8 +88,7 @@ std::string of_error(const Trait& trait) {
   constexpr double all = 1 << 24;
   if (!trait.figure || trait.figure->value < all / 2) return "";
   return "2^24 ULP are a value itself: it makes 0 of arguments near 0. OpenCL leaves native precision to the "
-         "maker, and "
-         "theirs is an absolute error, here of at most 2^-10";
+         "maker, and theirs is an absolute error, here of at most 2^-10";
 }
 
 }  // namespace
