@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // prior: what one run a side may differ by although nothing changed.
 //
-// One run tells nothing of its own luck, so that of others stands for it. Sessions of one program on one
-// machine (results/nvidia-h200/*-aa-*.csv: four of preset quick, a process each) differ by what a command
-// takes: what is bound by the rate of launches by a sixth, what takes longer than 50 us by a few thousandths.
+// One run tells nothing of its own luck, so that of others stands for it: sessions of one program on one
+// machine (results/*/*-aa-*.csv: four of preset quick, a process each). On an H200 they differ by what a
+// command takes: what is bound by the rate of launches by a sixth, what takes longer than 50 us by a few
+// thousandths. On a CPU, where who runs beside whom is luck, by a quarter, and one case in a hundred by two
+// and more.
 #pragma once
 #include <string_view>
 
@@ -13,8 +15,8 @@
 namespace clweave {
 
 // Of the logarithm of an execution's time between processes, on a device of this type ("gpu", "cpu"), by this
-// timer; `command_s` is the execution's time over the number of its commands. 25 % where nobody has measured
-// it: on a CPU, where who runs beside whom is luck, one case in a hundred differs by two and more.
+// timer; `command_s` is the execution's time over the number of its commands. A CPU's where nobody has
+// measured it.
 Spread prior_spread(std::string_view device_type, Timer, double command_s);
 
 // The sentence that says so, for a comparison on such a device.

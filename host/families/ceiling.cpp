@@ -294,12 +294,12 @@ Family ceiling() {
   const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
   const Sweeps card = {"kernel=" + memory + " n=134217728", "kernel=copy,copy_run contents=zeros n=134217728",
                        ends, "kernel=" + local + " trips=129",
-                       "kernel=" + arithmetic + " type=float,double,int trips=2048"};
+                       "kernel=" + arithmetic + " type=float,double,int trips=8192"};
   // Larger arrays are read a little faster still.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
                            "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
                            "kernel=read,read_run n=268435456", "kernel=" + local + " trips=129,513",
-                           "kernel=" + arithmetic + " type=" + types + " trips=1024,2048"};
+                           "kernel=" + arithmetic + " type=" + types + " trips=2048,8192"};
   return {
       .name = "ceiling",
       .question = "How fast does this device copy, read and compute at most?",
@@ -323,7 +323,7 @@ Family ceiling() {
                 .takes = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "trips",
                 .meaning = "multiply-adds of each of eight chains; of local_read eight vectors each",
-                .values = {1024, 2048},
+                .values = {1024, 2048, 8192},
                 .takes = whole(1, 1 << 20),
                 .when =
                     [](const Case& at) {
@@ -334,7 +334,7 @@ Family ceiling() {
       .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=" + copying + " contents=ramp n=32768",
                             "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 trips=4,67",
                             "kernel=" + arithmetic + " type=" + types + " n=65536 trips=4"},
-                  .quick = card + Sweeps{"kernel=" + arithmetic + " type=long trips=2048"},
+                  .quick = card + Sweeps{"kernel=" + arithmetic + " type=long trips=8192"},
                   .card = card,
                   .paper = thorough + caches,
                   .full = thorough + caches},

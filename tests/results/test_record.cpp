@@ -388,7 +388,7 @@ TEST(LaterAxes, MeetTheRowsOfTheRepository) {
     return cases.size() == 1 ? cases.front().id() : "";
   };
   int rows = 0;
-  const std::string path = CLWEAVE_SOURCE_DIR "/results/epyc-2-cores-pocl-3/2026-11-21-quick.csv";
+  const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-compaction-large.csv";
   for (auto& record : records_of(read_csv(path), path)) {
     add_later_axes(record, families);
     if (record.family != "compaction" || !record.finding.empty()) continue;
@@ -396,7 +396,7 @@ TEST(LaterAxes, MeetTheRowsOfTheRepository) {
     EXPECT_EQ(record.case_id, id_today(record));
     EXPECT_EQ(record.axis("drop"), "0");
   }
-  EXPECT_EQ(rows, 15);
+  EXPECT_EQ(rows, 20);
 }
 
 TEST(FormerNames, BecomeTodaysInCellsAndId) {
@@ -417,7 +417,7 @@ TEST(FormerNames, BecomeTodaysInCellsAndId) {
 
 TEST(FormerNames, AreReadInEveryFileOfTheRepository) {
   const auto& families = all_families();
-  const std::string path = CLWEAVE_SOURCE_DIR "/results/epyc-2-cores-pocl-3/2026-11-21-quick.csv";
+  const std::string path = CLWEAVE_SOURCE_DIR "/results/nvidia-h200/2026-11-21-compaction-large.csv";
   for (auto& record : records_of(read_csv(path), path)) {
     add_later_axes(record, families);
     const auto family = std::ranges::find(families, record.family, &Family::name);
