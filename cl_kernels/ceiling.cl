@@ -86,19 +86,20 @@ __kernel void local_read(__global V* restrict out, __global const V* restrict in
   out[get_global_id(0)] = sum;
 }
 
-// Eight independent chains per item, so that latency hides, four steps per trip, so that the loop does not
+// Eight independent chains per item, so that latency hides, 16 steps per turn, so that the loop does not
 // count. `scale` and `shift` come as arguments, as a compiler that knew them would fold the chain.
 #define STEP(x) x = x * scale + shift
 #define STEPS STEP(a); STEP(b); STEP(c); STEP(d); STEP(e); STEP(f); STEP(g); STEP(h)
+#define STEPS_4 STEPS; STEPS; STEPS; STEPS
 __kernel void arithmetic(__global V* restrict out, __global const V* restrict in, const T scale, const T shift,
                          const uint trips) {
   const size_t item = get_global_id(0);
   V a = in[item], b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
   for (uint i = 0; i < trips; ++i) {
-    STEPS;
-    STEPS;
-    STEPS;
-    STEPS;
+    STEPS_4;
+    STEPS_4;
+    STEPS_4;
+    STEPS_4;
   }
   out[item] = a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;
 }

@@ -334,6 +334,9 @@ Number of_copy(const Writer& w, const std::string& family) {
     return kernel == "hillis_steele" || kernel == "encode" || is_for_comparison(*timed->name) ||
            timed->is("task", "round_trip") || timed->number("tuple") > 1 || timed->number("scan_order") > 1;
   });
+  std::int64_t largest = 0;
+  for (const auto* timed : rows) largest = std::max(largest, timed->number("n"));
+  std::erase_if(rows, [&](const Timed* timed) { return timed->number("n") < largest / part_of_largest; });
   return [rows, copy_of = w.ceiling(Ceiling::copy)](Clock clock) -> std::optional<Answer> {
     const auto copy = copy_of(clock);
     auto best = Writer::best_rate(rows, &RunTime::gb_per_s, clock);

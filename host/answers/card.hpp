@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fingerprint: what the rows of a device tell of it, as one card.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct Card {
 };
 
 Card card_of(const DeviceRows&, const std::vector<Family>&);
+
+// What a device reaches at best it reaches at large sizes, of at least this part of the largest: of smaller
+// ones a part may lie in a cache.
+inline constexpr std::int64_t part_of_largest = 8;
 
 // One card, or several side by side: a column for each device. Its rows are the traits; `with_cases` names
 // the rows behind each, for people. The cards must outlive it.

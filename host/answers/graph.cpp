@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "answers/rivals.hpp"
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
 
@@ -207,16 +208,12 @@ std::string text_at(const DrawnGraph& graph, const GraphPoint& point) {
                                                          : graph.columns[point.column]);
 }
 
-// One that does another thing, for comparison: a copy among scans.
-bool is_copy_among(const DrawnGraph& graph, const GraphPoint& point) {
-  return graph.series[point.series] == "copy" && graph.family->name != "copy";
-}
-
 // The strongest statement that the points make by themselves.
 std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
   std::vector<GraphPoint> points;
-  std::ranges::remove_copy_if(panel.points, std::back_inserter(points),
-                              [&](const GraphPoint& point) { return is_copy_among(graph, point); });
+  std::ranges::remove_copy_if(panel.points, std::back_inserter(points), [&](const GraphPoint& point) {
+    return is_for_comparison(graph.family->name, graph.series[point.series]);
+  });
   if (points.empty()) points = panel.points;
   const auto value = [&](const GraphPoint& point) { return number_text(point.y, graph.unit); };
   const auto better = [&](const GraphPoint* one, const GraphPoint* other) {

@@ -113,29 +113,29 @@ std::string size_text(std::int64_t n) {
   return n >= 65536 && n == std::int64_t{1} << power ? fmt::format("2^{}", power) : std::to_string(n);
 }
 
-// The variant that reached a family's best rate at its largest size, and what it reached.
+// The variant that reached a family's best rate at large sizes, and what it reached.
 std::string best_of(const DeviceResults& device, const Family& family) {
-  const RunTime* best = nullptr;
-  const CaseTimes* at_best = nullptr;
+  std::vector<const CaseTimes*> rows;
   std::int64_t most = 0;
   for (const auto& at : device.cases) {
     const RunTime* run = at.family() == family.name && !at.exhibit ? at.typical() : nullptr;
     if (run == nullptr || !run->gitems_per_s) continue;
-    const std::int64_t items = run->items.value_or(0);
-    if (items < most || (items == most && best != nullptr && *run->gitems_per_s <= *best->gitems_per_s))
-      continue;
     const Value* order = at.name->axis("scan_order");
     const Value* tuple = at.name->axis("tuple");
     const auto one = [](const Value* value) { return value == nullptr || *value == Value(std::int64_t{1}); };
     if (!one(order) || !one(tuple) || is_for_comparison(*at.name)) continue;
-    best = run;
-    at_best = &at;
-    most = items;
+    rows.push_back(&at);
+    most = std::max(most, run->items.value_or(0));
   }
+  std::erase_if(
+      rows, [&](const CaseTimes* at) { return at->typical()->items.value_or(0) < most / part_of_largest; });
+  const auto at_best =
+      std::ranges::max_element(rows, {}, [](const CaseTimes* at) { return *at->typical()->gitems_per_s; });
+  const RunTime* best = at_best == rows.end() ? nullptr : (*at_best)->typical();
   if (best == nullptr) return not_measured;
-  const Value* kernel = at_best->name->axis("kernel");
+  const Value* kernel = (*at_best)->name->axis("kernel");
   const bool bytes = family.view.quantity != "items" && best->gb_per_s;
-  const Value* n = at_best->name->axis("n");
+  const Value* n = (*at_best)->name->axis("n");
   const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
   return fmt::format("{}{}, {}", kernel != nullptr ? text_of(*kernel) : "",
                      size != nullptr && *size > 0 ? " at n = " + size_text(*size) : "",

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/report.hpp"
@@ -21,7 +22,9 @@ struct Rivals {
   double ratio = 0, low = 0, high = 0;  // the native's time over ours: above 1 ours is faster
 };
 
-// Whether a case does something else than its family is for, to be held against: a copy among scans.
+// Whether a kernel does something else than its family is for, to be held against: a copy among scans, a
+// compaction that keeps no order.
+bool is_for_comparison(std::string_view family, std::string_view kernel);
 bool is_for_comparison(const CaseName&);
 
 // One for each piece of work that both did, in the order that natives were met.

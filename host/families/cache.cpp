@@ -51,14 +51,24 @@ std::uint64_t hops_of(const Case& at) {
   return nodes > 1 && hops % nodes == 0 ? hops + 1 : hops;
 }
 
+void need_turns(const DeviceInfo& device, std::uint64_t turns) {
+  Plan::need(
+      turns <= device.most_turns(),
+      fmt::format(
+          "the device leaves the loops of all groups after {} turns together: take a smaller working_set",
+          device.most_turns()));
+}
+
 Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
   const bool own = at.is("kernel", "chase_own");
+  const std::uint64_t groups = own ? std::max<std::uint64_t>(2, device.units()) : 1;
+  need_turns(device, groups * hops_of(at));
   const bool by_pages = !at.is("kernel", "pages") && !at.is("kernel", "pair");
   Plan p = plan_of_walks(at.seed, {.bytes = bytes_of(at),
                                    .node_bytes = node_bytes_of(at),
                                    .by_pages = by_pages,
                                    .hops = hops_of(at),
-                                   .groups = own ? std::max<std::uint64_t>(2, device.units()) : 1,
+                                   .groups = groups,
                                    .own = own,
                                    .apart = at.is("kernel", "pair") ? at.count("apart", 4, 1020) : 0});
   if (at.is("kernel", "pair")) p.define("GROUP", 1).define("V", "uint").define("WORDS", 1);
@@ -77,8 +87,11 @@ struct Share {
     const auto most = std::min<std::uint64_t>(1024, static_cast<std::uint64_t>(device.max_group));
     group = device.type == "cpu" ? 1 : std::bit_floor(std::clamp<std::uint64_t>(vectors / 4, 1, most));
     vectors = vectors / group * group;
-    constexpr std::uint64_t bytes_to_go_through = std::uint64_t{1} << 25;
-    if (trips == 0) trips = std::max<std::uint64_t>(3, bytes_to_go_through / bytes_of(at));
+    constexpr std::uint64_t bytes_to_go_through = std::uint64_t{1} << 25, least = 3;
+    const std::uint64_t turns = groups * (vectors / group + 1);  // of a trip
+    if (trips == 0)
+      trips = std::max(least, std::min(bytes_to_go_through / bytes_of(at), device.most_turns() / turns));
+    need_turns(device, turns * trips);
   }
   std::uint64_t all_words() const { return groups * vectors * words; }
 };

@@ -253,10 +253,10 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   const std::uint64_t items = items_of(at, width, group, device);
   const std::uint64_t n = items * width;
   const auto trips = static_cast<std::uint32_t>(at.number("trips"));
-  constexpr std::uint32_t unroll = 4;
+  constexpr std::uint32_t unroll = 16;
   // The weighted sum of the chains must stay below 2^24, where floats are still exact.
   if (at.number("trips") <= 0 || at.number("trips") % unroll != 0 || at.number("trips") > 400000)
-    throw Error(Kind::unsupported, "trips must be a multiple of 4 up to 400000");
+    throw Error(Kind::unsupported, "trips must be a multiple of 16 up to 400000");
   Plan p;
   p.define("RUN", 1)
       .define("T", type_name<T>())
@@ -333,7 +333,7 @@ Family ceiling() {
                axis_contents(copies)},
       .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=" + copying + " contents=ramp n=32768",
                             "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 trips=4,67",
-                            "kernel=" + arithmetic + " type=" + types + " n=65536 trips=4"},
+                            "kernel=" + arithmetic + " type=" + types + " n=65536 trips=16"},
                   .quick = card + Sweeps{"kernel=" + arithmetic + " type=long trips=8192"},
                   .card = card,
                   .paper = thorough + caches,

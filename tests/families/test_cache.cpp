@@ -137,3 +137,26 @@ TEST(CacheFindings, AreUndecidedWhereTheWalksEndTooSoon) {
   EXPECT_FALSE(named(found, "cache_2_bytes").value);
   EXPECT_THAT(named(found, "cache_2_bytes").text, HasSubstr("less than four times"));
 }
+
+// On llvmpipe a loop that takes too many turns ends early, and says nothing.
+TEST(Cache, TakesNoMoreTurnsThanADeviceLeavesALoop) {
+  DeviceInfo device = roomy();
+  device.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
+  device.type = "cpu";
+  device.compute_units = 2;
+  const auto plan = [&](const char* kernel, std::int64_t bytes) {
+    return plan_with(
+        "cache",
+        {{"kernel", word(kernel)}, {"working_set", number(bytes)}, {"trips", number(0)}, {"hops", number(0)}},
+        device);
+  };
+  for (const char* kernel : {"read", "write", "copy"}) {
+    const auto moved = plan(kernel, 1 << 14).cost;
+    // A turn moves 64 bytes of both units' parts together.
+    EXPECT_LE((moved.read + moved.written) / 64, 65535U * (std::string(kernel) == "copy" ? 2 : 1)) << kernel;
+    EXPECT_GT(moved.read + moved.written, 2U << 20) << kernel;
+    EXPECT_THAT(complaint([&] { plan(kernel, 1 << 26); }), HasSubstr("take a smaller working_set")) << kernel;
+  }
+  EXPECT_NO_THROW(plan("chase", 1 << 21));
+  EXPECT_THAT(complaint([&] { plan("chase", 1 << 23); }), HasSubstr("after 65535 turns"));
+}
