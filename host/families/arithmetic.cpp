@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 
+#include "families/shared/where_reached.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -156,31 +157,6 @@ double launch_seconds(const std::vector<Outcome>& outcomes) {
     launch = std::max(0.0, time - (longer - time) / (many - few) * few);
   }
   return launch;
-}
-
-using Rates = std::map<double, double>;  // steps a second by items or chains in flight
-
-// From where on a rate is reached: between two that were measured, on the line from one to the other.
-struct Reached {
-  double at;
-  std::pair<double, double> below, from;  // the most that do not reach it, the first that do
-
-  std::string between(double best) const {
-    if (below.first == 0) return "";
-    return fmt::format(", between {} with {:.0f} % and {} with {:.0f} %", below.first,
-                       100 * below.second / best, from.first, 100 * from.second / best);
-  }
-};
-std::optional<Reached> where_reached(const Rates& rates, double rate) {
-  std::pair<double, double> below = {0, 0};  // the fastest yet: who has fewer in flight is no slower for it
-  for (const auto& point : rates) {
-    if (point.second >= rate) {
-      const double share = below.first == 0 ? 1 : (rate - below.second) / (point.second - below.second);
-      return Reached{below.first + share * (point.first - below.first), below, point};
-    }
-    if (point.second > below.second) below = point;
-  }
-  return {};
 }
 
 // What one group per compute unit tells of type `type`: the latency of a step, how many chains are in flight

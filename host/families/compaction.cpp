@@ -532,6 +532,10 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                 "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 sequence=group,lanes",
                 "kernel=spataro,orange_owls n=" + sizes + " width=1 group=128,1024 rows=1",
                 "kernel=" + of_series + " pattern=" + patterns + " n=16777216",
+                "kernel=billeter pattern=" + patterns +
+                    " n=16777216 width=2 group=128 groups=120 sequence=group,lanes",
+                "kernel=spataro,orange_owls pattern=" + patterns +
+                    " n=16777216 width=1 group=128,1024 rows=1",
                 "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 lanes=ptx",
                 "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1 lanes=ptx",
                 "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120 lanes=ptx",

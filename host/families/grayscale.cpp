@@ -28,8 +28,10 @@ Pixel gray_of(Pixel pixel) {
   return (pixel & 0xFF000000) | luma * 0x010101;
 }
 
+bool is_staged(const Case& at) { return at.text("kernel").starts_with("staged"); }
+
 bool has_rows(const Case& at) {
-  return at.is("kernel", "naive") || at.is("kernel", "staged") || at.is("kernel", "bytes");
+  return at.is("kernel", "naive") || is_staged(at) || at.is("kernel", "bytes");
 }
 
 struct Image {
@@ -54,8 +56,8 @@ void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
   const auto out = p.output<Pixel>(pixels);
   const Range global = {items, image.height}, local = {group, 1};
   const auto pitch = static_cast<std::uint32_t>(image.pitch);
-  if (at.is("kernel", "staged")) {
-    p.launch("staged", global, local, out, in, pitch, LocalBytes{group * sizeof(Pixel)});
+  if (is_staged(at)) {
+    p.launch(at.text("kernel"), global, local, out, in, pitch, LocalBytes{group * sizeof(Pixel)});
   } else {
     p.launch(at.text("kernel"), global, local, out, in, pitch);
   }
@@ -226,6 +228,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      static_cast<double>(kernels.at("naive tight")->at.number("group")), "items",
                      "fastest work-group of the naive kernel"});
     ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
+    ratio("barrier_cost", "staged tight", "staged_unsynced tight",
+          "time through local memory with barriers over that without");
     ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
     ratio("host_tail_cost", "host_tail tight", "guarded tight",
           "time with the remainder on the host over that with a bounds check");
@@ -239,7 +243,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }  // namespace
 
 Family grayscale() {
-  const Values kernels = {"naive", "staged", "guarded", "padded", "host_tail", "bytes"};
+  const Values kernels = {"naive", "staged", "staged_unsynced", "guarded", "padded", "host_tail", "bytes"};
   const Values published_images = {"2272x1704", "2275x3300"};  // A and B
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
@@ -257,8 +261,9 @@ Family grayscale() {
       .name = "grayscale",
       .question = "What becomes of a trivial kernel when its image is no multiple of its work-group?",
       .axes = {{.name = "kernel",
-                .meaning = "naive: groups along the rows; staged: the same through local memory; bytes: the "
-                           "same with four byte loads; guarded, padded, host_tail: groups along the whole "
+                .meaning = "naive: groups along the rows; staged: the same through local memory; "
+                           "staged_unsynced: without its barriers; bytes: naive with four byte loads; "
+                           "guarded, padded, host_tail: groups along the whole "
                            "image, whose remainder is checked for, room is made for, or the host does",
                 .values = kernels},
                {.name = "image",
@@ -279,10 +284,12 @@ Family grayscale() {
                {.name = "form",
                 .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
                 .values = {"corrected", "published"}}},
-      .presets = {.smoke = Sweeps{"kernel=naive,staged,guarded,padded,bytes image=1x1,101x7 group=64",
-                                  "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
-                                  "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
-                                  "image=64x64 group=48 form=published"},
+      .presets = {.smoke =
+                      Sweeps{
+                          "kernel=naive,staged,staged_unsynced,guarded,padded,bytes image=1x1,101x7 group=64",
+                          "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
+                          "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
+                          "image=64x64 group=48 form=published"},
                   .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
                                   "image=2272x1704 group=32,64,128,512",
                                   "image=" + published_images + " pitch=padded", "group=256 form=published"},
@@ -299,7 +306,7 @@ Family grayscale() {
                            .x = {"group"},
                            .series = {"kernel"},
                            .quantity = "ms",
-                           .where = {"kernel=naive,staged,bytes"},
+                           .where = {"kernel=naive,staged,staged_unsynced,bytes"},
                            .parabola = true},
                           {.name = "kernels",
                            .kind = Graph::Kind::heat,

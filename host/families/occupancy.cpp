@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "families/shared/walks.hpp"
+#include "families/shared/where_reached.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -258,7 +259,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto rate = [&](const Outcome& o) {  // read, per unit
     return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units());
   };
-  std::map<double, double> rates;  // by bytes in flight; of large data: small data may be cached
+  Rates rates;  // by bytes in flight; of large data: small data may be cached
   std::size_t copies = 0;
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "copy") || o.at.number("groups_per_unit") == 0 || 2 * o.at.number("n") < n)
@@ -280,17 +281,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
          fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight; published 106 KiB for the "
                      "whole of an M2090",
                      predicted / 1024)});
-    const auto needed =
-        std::ranges::find_if(rates, [&](const auto& entry) { return entry.second >= 0.9 * best; });
-    std::string text = fmt::format("{:.4g} KiB reached 90 % of the best such copy: {:.2f} of the prediction",
-                                   needed->first / 1024, needed->first / predicted);
+    const Reached needed = *where_reached(rates, 0.9 * best);
+    std::string text = fmt::format("{:.4g} KiB reach 90 % of the best such copy{}: {:.2f} of the prediction",
+                                   needed.at / 1024, needed.between(best, 1024), needed.at / predicted);
     // By the same law, from the rate at that point: nothing else can be the reason.
-    if (needed->first > 2 * predicted || 2 * needed->first < predicted)
-      text += fmt::format(", for they come in every {:.4g} ns", 1e9 * needed->first / needed->second);
-    if (needed->first > 2 * predicted)
-      text += fmt::format("; {:.4g} KiB reached {:.0f} %", std::prev(needed)->first / 1024,
-                          100 * std::prev(needed)->second / best);
-    out.push_back({"bytes_in_flight_measured", needed->first, "B", text});
+    if (needed.at > 2 * predicted || 2 * needed.at < predicted)
+      text += fmt::format(", for they come in every {:.4g} ns", 1e9 * needed.at / (0.9 * best));
+    out.push_back({"bytes_in_flight_measured", needed.at, "B", text});
   }
   if (chip.size() == 2)
     out.push_back(
