@@ -50,7 +50,7 @@ Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& r
   out.name = name_of(at);
   out.gb_per_s = *run.gb_per_s;
   const Roof* memory = of_memory(run.ceiling) ? roof_of(roofs, run.ceiling) : nullptr;
-  if (memory == nullptr && (of_memory(run.ceiling) || !run.flops)) memory = highest(roofs, true);
+  if (memory == nullptr && !of_arithmetic(run.ceiling)) memory = highest(roofs, true);
   if (!run.flops) {
     if (memory == nullptr) return out;
     out.bound = memory->rate;
@@ -63,6 +63,7 @@ Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& r
                               ? Ceiling::none
                               : value_named<Ceiling>("arithmetic_" + text_of(*type)).value_or(Ceiling::none);
   const Roof* arithmetic = type == nullptr ? highest(roofs, false) : roof_of(roofs, of_type);
+  if (arithmetic == nullptr && !of_memory(run.ceiling)) return out;
   out.intensity = static_cast<double>(*run.flops) / static_cast<double>(*run.bytes);
   out.gflop_per_s = run.gflop_per_s.value_or(0);
   const double slope = memory != nullptr ? memory->rate * out.intensity : HUGE_VAL;
@@ -158,6 +159,10 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
           continue;
         }
         Placed kernel = placed(*at.name, run, data.roofs);
+        if (kernel.bound == 0) {
+          ++data.elsewhere[at.family()];
+          continue;
+        }
         const auto it = best.find(kernel.name);
         if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
       }

@@ -75,6 +75,32 @@ TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
 }
 
+// An arithmetic row's bytes are those of its few operands and results; what is in registers comes from no
+// memory.
+TEST(Roofline, NoMemoryBoundsArithmetic) {
+  const auto all = rooflines_of(results_of(
+      ceilings() + row("f", "k", "float", 1, 500'000'000'000, 750'000'000'000, "arithmetic_float")));
+  EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.75);
+}
+
+TEST(Roofline, ATypeThatNobodyMeasuredHasNoRoof) {
+  const auto all =
+      rooflines_of(results_of(ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") +
+                              row("formats", "mma", "half", 1, 1'000'000'000, 900'000'000'000'000, "")));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  EXPECT_EQ(all[0].elsewhere.at("formats"), 1U);
+}
+
+TEST(Roofline, WhatIsAboveItsRoofIsNamed) {
+  const auto text = [](std::int64_t bytes) {
+    const auto all = rooflines_of(results_of(ceilings() + row("f", "k", "", 1, bytes, 0, "copy")));
+    return text_of(report_of(std::vector{all[0]}), "text", Screen());
+  };
+  EXPECT_THAT(text(120'000'000'000), HasSubstr("above their bound"));
+  EXPECT_THAT(text(101'000'000'000), testing::Not(HasSubstr("above their bound")));
+}
+
 TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
   const auto records = ceilings() + row("f", "k", "", 1, 90'000'000'000, 0, "copy");
   const auto all = rooflines_of(results_of(records));

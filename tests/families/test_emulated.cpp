@@ -147,7 +147,7 @@ template <class T>
 void run_arithmetic(const Call& call) {
   const Buffer out = call.buffer(0), in = call.buffer(1);
   const T scale = call.scalar<T>(2), shift = call.scalar<T>(3);
-  const std::uint32_t steps = 4 * call.scalar<std::uint32_t>(4);  // four in each turn of the kernel's loop
+  const std::uint32_t steps = 16 * call.scalar<std::uint32_t>(4);  // 16 in each turn of the kernel's loop
   ASSERT_EQ(call.arguments(), 5U);
   const std::string type = call.plan.defines.at("T"), vector = call.plan.defines.at("V");
   ASSERT_EQ(vector.substr(0, type.size()), type);
