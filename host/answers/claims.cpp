@@ -277,12 +277,19 @@ Number rate_of(const RunTime& run, const std::string& quantity) {
   return {};
 }
 
-// Seconds, or a rate that is higher when they are fewer.
+// What does not depend on the time.
+Number counted_of(const Timed& timed, const std::string& quantity) {
+  if (quantity == "value") return timed.any->measured;
+  const Value* cell = timed.at != nullptr ? timed.at->cell(quantity) : nullptr;
+  return cell != nullptr && !is_word(*cell) ? Number(number_in(*cell)) : Number();
+}
+
+// Seconds, or a rate that is higher when they are fewer, or a count.
 std::optional<double> value_at(const Timed& timed, const std::string& quantity, Clock clock) {
   const double seconds = clock[timed.index];
   if (quantity == "time") return seconds;
   const Number rate = rate_of(*timed.any, quantity);
-  if (!rate) return {};
+  if (!rate) return counted_of(timed, quantity);
   return *rate * timed.any->time_s / seconds;
 }
 
@@ -315,14 +322,10 @@ double place_along(const Timed& timed, const Rows& wanted, const std::string& ax
          static_cast<double>(std::ranges::find(values, cell != nullptr ? *cell : Value("")) - values.begin());
 }
 
-// Of several axes the product; or in the order of measurements, the first axis' values slowest.
+// Of several axes the product.
 double place_along(const Timed& timed, const Rows& wanted, const Rule& rule) {
-  constexpr double more_than_values = 1e9;
   double place = 1;
-  for (const auto& axis : rule.along) {
-    const double on_axis = place_along(timed, wanted, axis);
-    place = rule.kind == Rule::Kind::minima ? place * more_than_values + on_axis : place * on_axis;
-  }
+  for (const auto& axis : rule.along) place *= place_along(timed, wanted, axis);
   return place;
 }
 
@@ -430,20 +433,78 @@ std::optional<double> dip(const Series& points) {
   return std::min(points.front().second, points.back().second) / least;
 }
 
-// From which place on all values are above 1.
-double crossover(const Series& points) {
-  double from = HUGE_VAL;
-  for (auto it = points.rbegin(); it != points.rend() && it->second > 1; ++it) from = it->first;
-  return from;
+// ---- Valleys ---------------------------------------------------------------------------------------------
+
+// Along the last axis, a series for each value of the others.
+std::vector<Series> slices(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
+  std::vector<Series> out;
+  Rule along_last = rule;
+  along_last.along = {rule.along.back()};
+  const ByCells by_others(sides.of, {rule.along.begin(), rule.along.end() - 1});
+  for (const auto& cells : by_others.different())
+    out.push_back(series(by_others.at(cells), rule.of, along_last, rule.quantity, clock, used));
+  return out;
 }
 
-double minima(const Series& points, double depth) {
-  double count = 0;
+// The standard deviation of what neighbours differ by at random, of the logarithm: by the median of second
+// differences, which a smooth curve has hardly any of.
+double roughness(const std::vector<Series>& all) {
+  constexpr double of_median = 0.6745, of_second_difference = 2.449;  // of a normal one; root of 1 + 4 + 1
+  std::vector<double> bends;
+  for (const auto& points : all) {
+    for (std::size_t i = 1; i + 1 < points.size(); ++i)
+      bends.push_back(std::abs(
+          std::log(points[i - 1].second * points[i + 1].second / (points[i].second * points[i].second))));
+  }
+  return bends.empty() ? 0 : median(bends) / (of_median * of_second_difference);
+}
+
+// Without what one neighbour alone does.
+Series smoothed(const Series& points) {
+  Series out = points;
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
-    const double limit = (1 + depth) * points[i].second;
-    count += points[i - 1].second > limit && points[i + 1].second > limit ? 1 : 0;
+    const double a = points[i - 1].second, b = points[i].second, c = points[i + 1].second;
+    out[i].second = std::max(std::min(a, b), std::min(std::max(a, b), c));
+  }
+  return out;
+}
+
+// Places from which it goes up to both sides by the factor `depth`, before it goes lower.
+std::size_t valleys(const Series& points, double depth) {
+  std::size_t count = 0;
+  bool down = false;
+  double most = 0, least = 0;  // on the way up, and down
+  for (const auto& [place, value] : points) {
+    if (!down) {
+      most = std::max(most, value);
+      if (depth * value >= most) continue;
+      down = true;
+      least = value;
+    } else {
+      least = std::min(least, value);
+      if (value <= depth * least) continue;
+      down = false;
+      most = value;
+      ++count;
+    }
   }
   return count;
+}
+
+// Those deeper than the margin; and deeper than what noise makes of a level, whose range over some dozens of
+// places is hardly ever six standard deviations.
+Number minima(const Rule& rule, const Sides& sides, Clock clock, Used* used, bool beyond_noise) {
+  constexpr double range_of_noise = 6;
+  const auto all = slices(rule, sides, clock, used);
+  double depth = 1 + rule.margin;
+  if (beyond_noise) depth = std::max(depth, std::exp(range_of_noise * roughness(all)));
+  std::size_t places = 0, count = 0;
+  for (const auto& points : all) {
+    places += points.size();
+    count += valleys(beyond_noise ? smoothed(points) : points, depth);
+  }
+  if (places < 8) return {};
+  return static_cast<double>(count);
 }
 
 // How much faster `of` is than `of_before`, over the same of `to`.
@@ -475,6 +536,11 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       const auto [least, most] =
           std::ranges::minmax_element(all, {}, [](const auto& point) { return point.second; });
       return most->second / least->second;
+    }
+    case Rule::Kind::most: {
+      const Series all = points();
+      if (all.empty()) return {};
+      return std::ranges::max(all, {}, [](const auto& point) { return point.second; }).second;
     }
     case Rule::Kind::trend: {
       const Series all = points();
@@ -508,11 +574,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       const auto curve = parabola(points());
       return curve ? std::optional(curve->r_squared) : std::nullopt;
     }
-    case Rule::Kind::minima: {
-      const Series all = points();
-      if (all.size() < 8) return {};
-      return minima(all, rule.margin);
-    }
+    case Rule::Kind::minima: return minima(rule, sides, clock, used, true);
     case Rule::Kind::reach: {
       const auto of =
           reach(series(sides.of, rule.of, rule, rule.quantity, clock, used), rule.fraction, rule.quantity);
@@ -521,13 +583,6 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
                             rule.quantity_to);
       if (!to) return {};
       return *of / *to;
-    }
-    case Rule::Kind::crossover: {
-      const Series all = points();  // time of `to` over that of `of`
-      if (all.size() < 3) return {};
-      Series gain = all;
-      for (auto& [place, value] : gain) value = 1 / value;
-      return crossover(gain);
     }
     case Rule::Kind::finding: return {};  // needs the family, see judged
   }
@@ -607,6 +662,12 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
   };
   if (!number(device.measured(), &out.used)) return {};
   out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });
+  // Valleys that noise might be are not there, but might be.
+  if (rule.kind == Rule::Kind::minima) {
+    const auto perhaps =
+        figure(device, [&](Clock clock) { return minima(rule, sides, clock, nullptr, false); });
+    out.number.high = std::max(out.number.high, perhaps->high);
+  }
   out.verdict = verdict_of(out.number, rule);
   const Series points = series_of(rule, sides, device.measured(), nullptr);
   if (rule.kind == Rule::Kind::trend) {
@@ -672,16 +733,21 @@ std::string command_of(const Claim& claim, const DeviceRows& device, const std::
 
 constexpr std::array<Rows Rule::*, 4> all_sides = {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before};
 
-bool has_natives(const Rule& rule) {
-  return std::ranges::any_of(all_sides, [&](const auto side) { return !(rule.*side).api.empty(); });
+bool has_natives(const Rule& rule, std::string_view api = {}) {
+  return std::ranges::any_of(all_sides, [&](const auto side) {
+    const std::string& its = (rule.*side).api;
+    return api.empty() ? !its.empty() : its == api;
+  });
 }
+
+bool has_cuda(const std::string& platform) { return platform.find("NVIDIA") != std::string::npos; }
 
 // Why there is nothing to decide with: rows that failed, else rows that are not there, or cannot be.
 std::string missing(const Rule& rule, const DeviceRows& device, const std::vector<Family>& families) {
   for (const auto side : all_sides) {
     const Rows& rows = rule.*side;
     if (rows.empty() || !rows_of(rows, device, families).rows.empty()) continue;
-    if (rows.api == "cuda" && device.results->platform.find("NVIDIA") == std::string::npos)
+    if (rows.api == "cuda" && !has_cuda(device.results->platform))
       return "CUDA runs on devices of NVIDIA alone";
     for (const auto* row : untimed_of(rows, device, families))
       return fmt::format("{}: {}", row->status, row->reason);
@@ -885,12 +951,13 @@ Values Rows::values(const std::string& axis) const {
   return out;
 }
 
-std::vector<std::vector<const Rows*>> Claim::selections() const {
+std::vector<std::vector<const Rows*>> Claim::selections(bool cuda) const {
   std::vector<std::vector<const Rows*>> out;
   for (const auto& decision : decisions) {
     std::vector<const Rule*> rules = {&decision.rule};
     for (const auto& given : decision.given) rules.push_back(&given);
     for (const auto* rule : rules) {
+      if (!cuda && has_natives(*rule, "cuda")) continue;
       auto& sides = out.emplace_back();
       for (const auto side : all_sides) {
         const Rows& rows = rule->*side;
@@ -964,7 +1031,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
     if (family.name != "ceiling" || !wanted.ceilings) family.presets.at(wanted.preset).clear();
   }
   for (const auto& claim : claims) {
-    for (auto selections : claim.selections()) {
+    for (auto selections : claim.selections(has_cuda(device.platform))) {
       std::erase_if(selections,
                     [&](const Rows* rows) { return family_of(families, rows->family) == nullptr; });
       // The last choice is of the smallest sizes; a device that cannot do them says so in its rows.

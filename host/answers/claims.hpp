@@ -50,23 +50,25 @@ struct Rule {
     ratio,     // quantity of the best of `of` over that of the best of `to`; without `to` the quantity itself
     gain,      // how much faster `of` is than `of_before`, over what `to` is faster than `to_before`
     spread,    // worst over best of the bests at each value of `along`
+    most,      // the largest of what lies along `along`
     trend,     // change from the first to the last value of `along`; no step may go against it
     step,      // change from a value of `along` to the next: the one that says least for the claim
     between,   // `of` over what lies at its place between the two of `to`, both axes logarithmic
     interior,  // time at the better end of `along` over the least time between the ends
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
-    minima,    // how many places along axes, one inside the other, are faster than both neighbours by the
-               // margin
-    reach,     // where `along` (the product of several) reaches `fraction` of the best; over `to`'s
-    little,    // that over the prediction by Little's law: as many times the least place as the best of `to`
-               // is times its rate
-    crossover,  // least value of `along` from which on `of` is faster than `to`
-    finding     // the finding `along` of the family, over the finding `along_to`
+    minima,    // how many valleys along the last of the axes, of all values of the others: deeper than the
+             // margin and than noise between neighbours
+    reach,   // where `along` (the product of several) reaches `fraction` of the best; over `to`'s
+    little,  // that over the prediction by Little's law: as many times the least place as the best of `to`
+             // is times its rate
+    finding  // the finding `along` of the family, over the finding `along_to`
   };
   enum class Is { above, below, equal };
   Kind kind = Kind::ratio;
   Rows of, to, of_before, to_before;
-  std::string quantity = "time", quantity_to = "time";  // or gb_per_s, gflop_per_s, gitems_per_s, of_ceiling
+  // Or gb_per_s, gflop_per_s, gitems_per_s, of_ceiling; value: what the check of a case measured; or what a
+  // family derives from its cases, such as auxiliary_bytes of scan.
+  std::string quantity = "time", quantity_to = "time";
   std::vector<std::string> along;
   std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
   std::vector<std::string> each;  // axes of `to`: the claim must hold against each of their values
@@ -87,8 +89,8 @@ struct Published {
 
 // How the kernels are launched that decide.
 enum class Setting {
-  as_published,  // as the source did; or the sentence leaves nothing to choose
-  at_best        // as they are fastest here, of as many launches for each side
+  as_published,  // as the source did; or its sentence leaves nothing to choose
+  at_best        // as they are fastest here, of as many launches for each side; or this project says so
 };
 
 struct Decision {
@@ -108,8 +110,9 @@ struct Claim {
   std::string check;                // a command that shows it, where no row does
 
   bool ours() const { return source == "clweave"; }  // a sentence of this project, not of the literature
-  // Of the decisions and of the fault: what is to be measured with equal sizes.
-  std::vector<std::vector<const Rows*>> selections() const;
+  // Of the decisions and of the fault: what is to be measured with equal sizes. Without `cuda` not of the
+  // rules that ask for rows of CUDA, which decide nothing elsewhere.
+  std::vector<std::vector<const Rows*>> selections(bool cuda = true) const;
 };
 
 // Throws `io` that names the file, the claim and what is wrong with it.

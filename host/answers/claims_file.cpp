@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/claims.hpp"
+#include "suite/family.hpp"
 
 namespace clweave {
 
@@ -107,6 +108,13 @@ bool tries(const Rule& rule) {
   });
 }
 
+// Whether a family derives such a column from its cases.
+bool is_derived(const std::string& quantity) {
+  return std::ranges::any_of(all_families(), [&](const Family& family) {
+    return std::ranges::find(family.derived, quantity, &Derived::name) != family.derived.end();
+  });
+}
+
 Rule rule_from(const json& object) {
   check_keys(object, {"number", "of",     "to",      "of_before", "to_before", "quantity", "quantity_to",
                       "along",  "same",   "each",    "at",        "fraction",  "above",    "below",
@@ -114,11 +122,11 @@ Rule rule_from(const json& object) {
              "decided_by");
   using Kind = Rule::Kind;
   const std::map<std::string, Kind> kinds = {
-      {"ratio", Kind::ratio},    {"gain", Kind::gain},         {"spread", Kind::spread},
-      {"trend", Kind::trend},    {"step", Kind::step},         {"between", Kind::between},
-      {"little", Kind::little},  {"interior", Kind::interior}, {"parabola", Kind::parabola},
-      {"minima", Kind::minima},  {"reach", Kind::reach},       {"crossover", Kind::crossover},
-      {"finding", Kind::finding}};
+      {"ratio", Kind::ratio},   {"gain", Kind::gain},         {"spread", Kind::spread},
+      {"trend", Kind::trend},   {"step", Kind::step},         {"between", Kind::between},
+      {"little", Kind::little}, {"interior", Kind::interior}, {"parabola", Kind::parabola},
+      {"minima", Kind::minima}, {"reach", Kind::reach},       {"finding", Kind::finding},
+      {"most", Kind::most}};
   Rule out;
   const auto kind = kinds.find(text_at(object, "number"));
   if (kind == kinds.end()) {
@@ -138,7 +146,8 @@ Rule rule_from(const json& object) {
   out.quantity = text_at(object, "quantity", out.quantity);
   out.quantity_to = text_at(object, "quantity_to", out.quantity);
   for (const auto& quantity : {out.quantity, out.quantity_to}) {
-    if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end())
+    if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end() &&
+        !is_derived(quantity))
       fail("no quantity '" + quantity + "'");
   }
   if (out.to.empty() && (out.kind == Kind::between || out.kind == Kind::little))
@@ -173,15 +182,16 @@ Rule rule_from(const json& object) {
 }
 
 // The rule, and the same with what the source launched in place of what is tried here: null leaves an axis
-// out.
-std::vector<Decision> decisions_from(const json& object) {
+// out. What nobody but this project says was never published, whatever it launches.
+std::vector<Decision> decisions_from(const json& object, bool ours) {
   if (!object.contains("decided_by")) {
     if (object.contains("as_published")) fail("as_published changes decided_by, which is not there");
     return {};
   }
   const Rule best = rule_from(object.at("decided_by"));
   const bool tried = tries(best);
-  if (!object.contains("as_published")) return {{tried ? Setting::at_best : Setting::as_published, best}};
+  if (!object.contains("as_published"))
+    return {{tried || ours ? Setting::at_best : Setting::as_published, best}};
   json changed = object.at("decided_by");
   changed.merge_patch(object.at("as_published"));
   const Rule published = rule_from(changed);
@@ -204,7 +214,7 @@ Claim claim_from(const json& object) {
     check_keys(entry, {"device", "value", "note"}, "published");
     out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
   }
-  out.decisions = decisions_from(object);
+  out.decisions = decisions_from(object, out.ours());
   out.given = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
   out.fault = text_at(object, "fault");

@@ -134,6 +134,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
       for (const auto timer : {Timer::event, Timer::host, Timer::none}) {
         Timed timed;
         timed.name = at.name;
+        timed.at = &at;
         for (const auto& run : at.runs) {
           if (run.timer != timer || !at.counts(run)) continue;
           timed.runs.push_back(&run);

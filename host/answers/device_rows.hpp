@@ -24,7 +24,8 @@ struct Timed {
   const CaseName* name = nullptr;
   std::string_view api = {};  // of a native baseline; empty: ours
   std::vector<const RunTime*> runs;
-  const RunTime* any = nullptr;  // one of them, with of_ceiling if any has it
+  const RunTime* any = nullptr;   // one of them, with of_ceiling if any has it
+  const CaseTimes* at = nullptr;  // of its file; null: of a native baseline
   double median_s = 0;
   std::size_t index = 0;  // into a Clock
 

@@ -444,28 +444,42 @@ TEST(Claims, AParabolaThroughTheLogarithmFitsOrNot) {
   EXPECT_EQ(falls.verdict(), Verdict::fails);
 }
 
-TEST(Claims, LocalMinimaAreDeeperThanTheMargin) {
-  const Along json{"minima", R"("above": 1.5)"};
-  EXPECT_DOUBLE_EQ(json({3, 2, 3, 2, 3, 2.99, 3, 4}).value(), 2);
-  EXPECT_EQ(json({3, 2, 3, 2, 3, 2.99, 3, 4}).verdict(), Verdict::holds);
-  EXPECT_EQ(json({3, 2, 3, 4, 5, 6, 7, 8}).verdict(), Verdict::fails);
+// In steps of a hundredth or so: a valley is where the way goes up to both sides.
+TEST(Claims, ValleysAreDeeperThanTheMarginAndThanNoise) {
+  const Along json{"minima", R"("above": 1.5, "margin": 0.01)"};
+  const std::vector<double> two_valleys = {106, 104, 102, 100, 101, 103, 105, 105, 103, 101, 100, 102, 104};
+  const std::vector<double> one = {106, 104, 102, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
+  EXPECT_DOUBLE_EQ(json(two_valleys).value(), 2);
+  EXPECT_EQ(json(two_valleys).verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(json(one).value(), 1);
+  EXPECT_EQ(json(one).verdict(), Verdict::fails);
+  // Every other place takes a tenth longer: five dips that nobody knows to be more than noise.
+  std::vector<double> rough = one;
+  for (std::size_t i = 0; i < rough.size(); i += 2) rough[i] *= 1.1;
+  EXPECT_LT(json(rough).value(), 1.5);
+  EXPECT_GT(json(rough).ruling.number->high, 3);
+  EXPECT_EQ(json(rough).verdict(), Verdict::within_noise);
+  // One place alone is no ridge.
+  std::vector<double> spike = one;
+  spike[5] *= 1.5;
+  EXPECT_DOUBLE_EQ(json(spike).value(), 1);
 }
 
-TEST(Claims, SpreadAndReachAndCrossover) {
+TEST(Claims, ValleysOfOneGroupAreNotThoseOfAnother) {
+  // Each falls to its end: where the next begins is no valley.
+  const std::string falling = claim(
+      R"("number": "minima", "of": {"family": "loom", "kernel": ["plain", "twill"], "group": [1, 2, 3, 4, 5]},
+         "along": ["kernel", "group"], "above": 0.5, "margin": 0.01)");
+  auto records = along_groups({5, 4, 3, 2, 1});
+  for (const auto& r : along_groups({5, 4, 3, 2, 1}, "twill")) records.push_back(r);
+  EXPECT_DOUBLE_EQ(Ruled(falling, records).value(), 0);
+}
+
+TEST(Claims, SpreadAndReachAndMost) {
   EXPECT_DOUBLE_EQ((Along{"spread", R"("below": 2)"}({2, 1, 3})).value(), 3);
   // 90 % of the best rate, which is 1, between 1 / 1.25 at 32 and 1 at 64.
   EXPECT_DOUBLE_EQ((Along{"reach", R"("below": 2)"}({3, 1.25, 1, 1.1})).value(), 48);
-  const std::string crossing = claim(
-      R"("number": "crossover", "of": {"family": "loom", "kernel": "twill", "group": [16, 32, 64, 128]},
-         "to": {"family": "loom", "group": [16, 32, 64, 128]}, "along": "group", "below": 100)");
-  auto records = along_groups({1, 2, 3, 4});
-  for (const auto& r : along_groups({2, 1, 4, 3}, "twill")) records.push_back(r);
-  EXPECT_DOUBLE_EQ(Ruled(crossing, records).value(), 128)
-      << "faster once, then slower, then faster to the end";
-  EXPECT_EQ(Ruled(crossing, records).verdict(), Verdict::fails);
-  auto never = along_groups({1, 1, 1, 1});
-  for (const auto& r : along_groups({2, 2, 2, 2}, "twill")) never.push_back(r);
-  EXPECT_EQ(Ruled(crossing, never).verdict(), Verdict::fails);
+  EXPECT_DOUBLE_EQ((Along{"most", R"("above": 2)"}({2, 1, 3, 1})).value(), 3);
 }
 
 TEST(Claims, EachStepMustBeOne) {
@@ -527,10 +541,9 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
   };
   EXPECT_THAT(error_of("{"), HasSubstr("file.json: claim"));
   EXPECT_THAT(error_of("{}"), HasSubstr("must be a list"));
-  EXPECT_EQ(
-      error_of(claim(R"("number": "median")")),
-      "file.json: claim t-1: number must be one of between, crossover, finding, gain, interior, little, "
-      "minima, parabola, ratio, reach, spread, step, trend");
+  EXPECT_EQ(error_of(claim(R"("number": "median")")),
+            "file.json: claim t-1: number must be one of between, finding, gain, interior, little, "
+            "minima, most, parabola, ratio, reach, spread, step, trend");
   EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"}, "over": 1)")),
               HasSubstr("has no 'over'"));
   EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"})")),
@@ -613,11 +626,14 @@ TEST(ShippedClaims, EverySelectionIsPossible) {
 // choose, as the driver's own copy, tries nothing; a library chooses by itself.
 TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
   const auto& families = all_families();
+  // Billeter's copy is that of 120 groups of 128, as much as a kernel is one.
+  const std::set<std::string> fixed = {"000-b", "000-c"};
   for (const auto& claim : load_claims("")) {
     for (const auto& decision : claim.decisions) {
       SCOPED_TRACE(claim.id);
       const Rule& rule = decision.rule;
-      std::set<std::size_t> tried;
+      // Of each kernel of a side, over all the launches that it may choose from; 1: it has no choice.
+      std::map<std::pair<const Rows*, std::string>, std::size_t> tried;
       for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
         if (rows->empty() || !rows->api.empty()) continue;
         const Family& family = *std::ranges::find(families, rows->family, &Family::name);
@@ -627,11 +643,19 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
             return axis.tunable &&
                    std::ranges::any_of(cases, [&](const Case& at) { return family.uses(at, axis.name); });
           });
-          if (choosable || tries_of(axes) > 1) tried.insert(tries_of(axes));
+          const std::size_t tries = tries_of(axes);
+          if (!choosable && tries == 1) continue;
+          std::size_t& all =
+              tried[{rows, axes.contains("kernel") ? text_of(axes.at("kernel").values.front()) : ""}];
+          all = tries == 1 ? 1 : all + tries;
         }
       }
-      EXPECT_THAT(tried, SizeIs(Le(1U)));
-      EXPECT_EQ(decision.setting == Setting::at_best, !tried.empty() && *tried.begin() > 1);
+      std::set<std::size_t> numbers;
+      for (const auto& [kernel, tries] : tried) numbers.insert(tries);
+      const bool chooses = !numbers.empty() && *numbers.rbegin() > 1;
+      if (fixed.contains(claim.id) && chooses) numbers.erase(1);
+      EXPECT_THAT(numbers, SizeIs(Le(1U)));
+      EXPECT_EQ(decision.setting == Setting::at_best, chooses || claim.ours());
     }
   }
 }
@@ -643,6 +667,16 @@ TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
       SCOPED_TRACE(claim.id);
       const Rule& rule = decision.rule;
       const auto& family = *std::ranges::find(families, rule.of.family, &Family::name);
+      for (const Rows* rows : {&rule.of, &rule.to}) {
+        const std::string& quantity = rows == &rule.of ? rule.quantity : rule.quantity_to;
+        if (rows->empty() || quantity == "time" ||
+            std::ranges::find(columns(), quantity, &Column::name) != columns().end())
+          continue;
+        EXPECT_TRUE(std::ranges::any_of(families, [&](const Family& f) {
+          return f.name == rows->family &&
+                 std::ranges::find(f.derived, quantity, &Derived::name) != f.derived.end();
+        })) << quantity;
+      }
       if (rule.kind == Rule::Kind::finding) {
         std::vector<Outcome> outcomes;
         for (const auto& axes : rule.of.whole()) {

@@ -4,8 +4,8 @@
 // Launches that no rule lists change nothing, one that is missing leaves it undecided.
 //
 // claims_two_sided.json names the rows: of those that a rule asks for, what each takes. A value is in the
-// unit of what the rule compares: microseconds, GB/s, Gop/s, G items/s, or a fraction. It goes to the rows
-// that have these axes; of several the last, of none 100.
+// unit of what the rule compares: microseconds, GB/s, Gop/s, G items/s, a fraction, or a number. It goes to
+// the rows that have these axes; of several the last, of none 100.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -94,6 +94,9 @@ Record row_of(const Case& at, const Rows& rows, const Family& family, const std:
   r.gflop_per_s = 1e-9 * static_cast<double>(cost.flops) / seconds;
   r.gitems_per_s = 1e-9 * static_cast<double>(cost.items) / seconds;
   if (quantity == "of_ceiling") r.of_ceiling = value;
+  if (quantity == "value") r.value = value;
+  if (std::ranges::find(family.derived, quantity, &Derived::name) != family.derived.end())
+    r.axes.emplace_back(quantity, fmt::format("{}", value));
   return r;
 }
 
@@ -165,7 +168,7 @@ std::vector<Record> further_rows(const Rule& rule) {
 Ruling ruling_of(const Claim& claim, const Decision& decision, const std::vector<Record>& records) {
   Claim one = claim;
   one.decisions = {decision};
-  const ResultsSet results = results_of(records);
+  const ResultsSet results = results_of(records, all_families());
   const auto rows = device_rows(results);
   Ruling out = rulings_of(one, rows.at(0), all_families()).at(0);
   out.claim = nullptr;
@@ -198,8 +201,8 @@ Decision turned_round(Decision decision) {
 // Whether its number takes any value: the others count, or stand on a few places.
 bool is_continuous(const Rule& rule) {
   using Kind = Rule::Kind;
-  for (const auto kind :
-       {Kind::ratio, Kind::gain, Kind::spread, Kind::step, Kind::between, Kind::little, Kind::reach}) {
+  for (const auto kind : {Kind::ratio, Kind::gain, Kind::spread, Kind::most, Kind::step, Kind::between,
+                          Kind::little, Kind::reach}) {
     if (rule.kind == kind) return true;
   }
   return false;
