@@ -254,7 +254,7 @@ void add_cases(const DeviceRulings& device, Report& out) {
 const char* remark =
     "As published: launched as in the source. At its best: the same problem by the fastest of the launches "
     "tried,\n"
-    "as many for each side. cached: some buffers fit the device's cache.\n"
+    "as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.\n"
     "A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know "
     "nothing\n"
     "of the noise between runs: clweave run --claims --runs 5 does.";

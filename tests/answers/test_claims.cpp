@@ -800,7 +800,7 @@ Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.
 Satin shines     not measured               t-2    < 1x ±3 %
 
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
-as many for each side. cached: some buffers fit the device's cache.
+as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
 of the noise between runs: clweave run --claims --runs 5 does.
 
@@ -839,7 +839,7 @@ B  Loom 2, Invented, driver 1.2
 | Satin shines | not measured |  | not measured |  | t-2 |  |
 
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
-as many for each side. cached: some buffers fit the device's cache.
+as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know nothing
 of the noise between runs: clweave run --claims --runs 5 does.  
 )"));
