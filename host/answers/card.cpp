@@ -86,8 +86,16 @@ class Writer {
   static std::optional<Answer> none() { return {}; }
 
   Picked of(const std::string& family, const std::function<bool(const Timed&)>& counts = {}) const {
+    return of_one_clock(rows_.of(family), counts);
+  }
+  // For what the device can do at its best.
+  Picked with_tuned(const std::string& family, const std::function<bool(const Timed&)>& counts = {}) const {
+    return of_one_clock(rows_.with_tuned(family), counts);
+  }
+
+  static Picked of_one_clock(const Picked& rows, const std::function<bool(const Timed&)>& counts) {
     Picked out;
-    for (const auto* timed : rows_.of(family)) {
+    for (const auto* timed : rows) {
       if (!counts || counts(*timed)) out.push_back(timed);
     }
     // Of one clock, the one of most rows.
@@ -325,8 +333,22 @@ Number chains_needed(const Writer& w) {
   };
 }
 
+// How a row was launched that tune chose: what its family would have done otherwise.
+std::string launch_text(const Timed& row, const std::vector<Family>& families) {
+  const auto family = std::ranges::find(families, row.family(), &Family::name);
+  std::vector<std::string> parts;
+  for (const auto& axis : family != families.end() ? family->axes : std::vector<Axis>()) {
+    const Value* its = row.axis(axis.name);
+    if (its == nullptr || is_size(axis.name) || axis.name == "kernel" || axis.name == "type" ||
+        text_of(*its) == text_of(axis.values.front()))
+      continue;
+    parts.push_back((needs_name(*its) ? axis.name + "=" : "") + text_of(*its));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 Number of_copy(const Writer& w, const std::string& family) {
-  Picked rows = w.of(family);
+  Picked rows = w.with_tuned(family);
   std::erase_if(rows, [](const Timed* timed) { return timed->any->cached; });
   // What an algorithm moves in vain is no merit.
   std::erase_if(rows, [](const Timed* timed) {
@@ -337,20 +359,21 @@ Number of_copy(const Writer& w, const std::string& family) {
   std::int64_t largest = 0;
   for (const auto* timed : rows) largest = std::max(largest, timed->number("n"));
   std::erase_if(rows, [&](const Timed* timed) { return timed->number("n") < largest / part_of_largest; });
-  return [rows, copy_of = w.ceiling(Ceiling::copy)](Clock clock) -> std::optional<Answer> {
+  return [rows, &w, copy_of = w.ceiling(Ceiling::copy)](Clock clock) -> std::optional<Answer> {
     const auto copy = copy_of(clock);
     auto best = Writer::best_rate(rows, &RunTime::gb_per_s, clock);
     if (!copy || !best) return {};
     const Timed& row = *best->from.front();
     best->value /= copy->value;
     best->note = fmt::format("{} {}", row.cell("kernel"), row.cell("type"));
+    if (row.tuned) best->note += fmt::format(", tuned: {}", launch_text(row, w.families()));
     best->from.push_back(copy->from.front());
     return best;
   };
 }
 
 Number single_pass(const Writer& w) {
-  const Picked rows = w.of("scan", [](const Timed& timed) {
+  const Picked rows = w.with_tuned("scan", [](const Timed& timed) {
     return timed.is("type", "uint") && timed.is("op", "sum") && timed.is("form", "inclusive") &&
            timed.is("task", "scan") && timed.number("scan_order") == 1 && timed.number("tuple") == 1 &&
            timed.number("drop") == 0 && !is_for_comparison(*timed.name);

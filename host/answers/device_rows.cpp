@@ -104,6 +104,13 @@ const Picked& DeviceRows::of(const std::string& family) const {
   return it != by_family.end() ? it->second : none;
 }
 
+Picked DeviceRows::with_tuned(const std::string& family) const {
+  Picked out = of(family);
+  if (const auto it = tuned_by_family.find(family); it != tuned_by_family.end())
+    out.insert(out.end(), it->second.begin(), it->second.end());
+  return out;
+}
+
 namespace {
 
 // A row of another run of the same is another of its repetitions.
@@ -135,6 +142,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
         Timed timed;
         timed.name = at.name;
         timed.at = &at;
+        timed.tuned = at.tuned;
         for (const auto& run : at.runs) {
           if (run.timer != timer || !at.counts(run)) continue;
           timed.runs.push_back(&run);
@@ -154,7 +162,10 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
       std::vector<double> medians;
       for (const auto* run : timed.runs) medians.push_back(run->time_s);
       timed.median_s = median(medians);
-      (i < ours ? rows.by_family[timed.family()] : rows.natives).push_back(&timed);
+      (i >= ours     ? rows.natives
+       : timed.tuned ? rows.tuned_by_family[timed.family()]
+                     : rows.by_family[timed.family()])
+          .push_back(&timed);
     }
   }
   return out;

@@ -23,6 +23,7 @@ inline constexpr const char* timer_axis = "timer";
 struct Timed {
   const CaseName* name = nullptr;
   std::string_view api = {};  // of a native baseline; empty: ours
+  bool tuned = false;         // launched as tune found best on this device, not as on every other
   std::vector<const RunTime*> runs;
   const RunTime* any = nullptr;   // one of them, with of_ceiling if any has it
   const CaseTimes* at = nullptr;  // of its file; null: of a native baseline
@@ -62,7 +63,7 @@ struct Figure {
 struct DeviceRows {
   const DeviceResults* results = nullptr;
   std::vector<Timed> timed;  // those that count, in the order met; then the native ones
-  std::map<std::string, Picked> by_family;
+  std::map<std::string, Picked> by_family, tuned_by_family;
   Picked natives;
   mutable std::vector<std::vector<double>> drawn;  // per Timed, once asked for
   mutable std::size_t reads = 0;                   // of a Clock
@@ -79,7 +80,10 @@ struct DeviceRows {
     return results->name + ", " + results->platform.substr(0, results->platform.find(", ")) + ", driver " +
            results->driver;
   }
+  // What concludes from how launches differ compares those that were chosen alike on every device: without
+  // what was tuned.
   const Picked& of(const std::string& family) const;
+  Picked with_tuned(const std::string& family) const;
   Clock measured() const { return {*this, 0, 0}; }
 };
 

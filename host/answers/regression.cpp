@@ -135,15 +135,21 @@ class DeviceComparison {
   }
 
   void run(std::vector<double>& p, std::vector<std::size_t>& tested) {
-    for (const auto& at : pair_.before->cases) sort_out(&at, pair_.after->find(at.id(), at.tuned));
+    for (const auto& at : pair_.before->cases) sort_out(&at, same_launch(*pair_.after, at));
     for (const auto& at : pair_.after->cases) {
-      if (pair_.before->find(at.id(), at.tuned) == nullptr) sort_out(nullptr, &at);
+      if (same_launch(*pair_.before, at) == nullptr) sort_out(nullptr, &at);
     }
     estimate(p, tested);
     out_.devices.push_back(basis_);
   }
 
  private:
+  // The same id is the same launch, whether tune chose it or the user did.
+  static const CaseTimes* same_launch(const DeviceResults& device, const CaseTimes& at) {
+    const CaseTimes* found = device.find(at.id(), at.tuned);
+    return found != nullptr ? found : device.find(at.id(), !at.tuned);
+  }
+
   void sort_out(const CaseTimes* a, const CaseTimes* b) {
     const CaseTimes& any = a != nullptr ? *a : *b;
     // A driver's time stamps may be believed on one side only; the host's clock is on both.
@@ -160,7 +166,7 @@ class DeviceComparison {
       }
     }
     // What one session chose for itself is nothing that the other lacks.
-    if ((a == nullptr || b == nullptr) && any.ok() && any.reason == chosen_here) return;
+    if ((a == nullptr || b == nullptr) && any.ok() && (any.tuned || any.reason == chosen_here)) return;
     Compared row;
     row.device = basis_.device;
     row.family = any.family();
@@ -203,7 +209,7 @@ class DeviceComparison {
     runs.add(work.after);
     std::vector<Unit> each;
     for (const auto& [set, device] : pair_.noise) {
-      const CaseTimes* quiet = device->find(at.id(), at.tuned);
+      const CaseTimes* quiet = same_launch(*device, at);
       if (quiet == nullptr || !quiet->ok()) continue;
       const auto host = at.clock == "host" ? quiet->by_host() : std::nullopt;
       if (host) quiet = &*host;

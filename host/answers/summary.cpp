@@ -42,7 +42,7 @@ std::vector<Timed> ranked(const std::vector<const CaseTimes*>& cases, const Fami
 // The axes that vary, those of the view's rows first and launch parameters last: words alone, numbers with
 // their name. From the end leaves what there is no room for.
 std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others, const Family& family) {
-  constexpr std::size_t room = 40;
+  const std::size_t room = one.tuned ? 60 : 40;  // what was tuned is of use when one can launch it so
   std::vector<std::string> names = family.view.rows;
   for (const bool tunable : {false, true}) {
     for (const auto& axis : family.axes) {

@@ -28,6 +28,15 @@ FileLock::FileLock(const std::string& path) {
                                  "another name");
 }
 
+FileLock FileLock::of_folder(const std::string& path) {
+  FileLock lock;
+  lock.fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (lock.fd_ >= 0 && flock(lock.fd_, LOCK_EX) != 0) {
+    if (errno != EINTR) close(std::exchange(lock.fd_, -1));
+  }
+  return lock;
+}
+
 FileLock::~FileLock() {
   if (fd_ >= 0) close(fd_);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// file_lock: one process at a time writes a file.
+// file_lock: one process at a time writes a file, or the files of a folder.
 #pragma once
 #include <string>
 
@@ -10,6 +10,9 @@ class FileLock {
   // Throws `usage` when another process holds it. Not held: there is no such file, it is no ordinary one, or
   // its file system knows no locks.
   explicit FileLock(const std::string& path);
+  // Of a folder, whose files are replaced and not written: waits for the process that holds it. Not held as
+  // above.
+  static FileLock of_folder(const std::string& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
@@ -19,6 +22,8 @@ class FileLock {
   bool held() const { return fd_ >= 0; }
 
  private:
+  FileLock() = default;
+
   int fd_ = -1;
 };
 

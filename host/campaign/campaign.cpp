@@ -173,7 +173,7 @@ std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& benc
   std::vector<Job> out;
   for (const auto& at : known)
     out.push_back({.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
-  return out;
+  return bench.with_tuned ? bench.with_tuned(std::move(out)) : out;
 }
 
 // What a rival has of the work of those.
@@ -225,6 +225,7 @@ void Campaign::run_job(Bench& bench, Examiner& examiner, const Group& group, con
   }
   if (job.tuned) row.record.tuned = "yes";
   if (job.refined && row.record.ok()) row.record.reason = chosen_here;
+  if (!job.tuned_on.empty() && row.record.ok()) row.record.reason = "launched as was best on " + job.tuned_on;
   ++measured_;
   examiner.write(row, run, order, [&](const std::string& line) { progress_->note(line); });
   records_.push_back(row.record);

@@ -40,6 +40,8 @@ struct Bench {
   std::vector<Job> jobs;
   bool refines = false;  // whether families may ask for more cases on the way
   std::vector<Rival> rivals = {};
+  // The jobs with, behind each, its work in launches that were tuned; may be empty.
+  std::function<std::vector<Job>(std::vector<Job>)> with_tuned = {};
 };
 
 struct CampaignRules {

@@ -15,6 +15,7 @@
 #include "base/table.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
+#include "families/shared/device_size.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 
@@ -24,19 +25,31 @@ namespace {
 
 bool has_tunable(const Family& family) { return std::ranges::any_of(family.axes, &Axis::tunable); }
 
-// The values to search of each axis: numbers in order, so that neighbours are near; words as listed.
-Values values_to_search(const Axis& axis, const Selection& selection, const std::vector<const Job*>& jobs) {
-  const auto given = values_set(selection, axis);
-  Values values = given.value_or(axis.values);
-  if (!given) {
-    for (const auto* job : jobs) {
-      if (std::ranges::find(values, job->at.at(axis.name)) == values.end())
-        values.push_back(job->at.at(axis.name));
-    }
-  }
-  if (std::ranges::none_of(values, [](const Value& v) { return std::holds_alternative<std::string>(v); }))
-    std::ranges::sort(values);
+// What is searched of an axis in a case like this.
+Values values_to_search(const Axis& axis, const Selection& selection, const Case& at,
+                        const DeviceInfo& device) {
+  if (axis.when && !axis.when(at)) return Values(axis.values.front());
+  Values values = values_set(selection, axis).value_or(axis.worth ? axis.worth(at, device) : axis.values);
+  std::erase_if(values, [&](const Value& value) { return !axis.taken(value); });
   return values;
+}
+
+// Says which families have something to search.
+Error nothing_tunable(bool compete, const std::string& what) {
+  std::vector<std::string> competing, all;
+  for (const auto& family : all_families()) {
+    if (has_tunable(family)) all.push_back(family.name);
+    if (has_tunable(family) && !family.presets.tune.empty()) competing.push_back(family.name);
+  }
+  std::string text = what + ": ";
+  if (compete)
+    text += fmt::format(
+        "tune chooses among designs of --family {}; with --preset quick it searches what else "
+        "has a tunable axis, ",
+        fmt::join(competing, ","));
+  else
+    text += "families that have a tunable axis: ";
+  return {Kind::usage, text + fmt::format("--family {}", fmt::join(all, ","))};
 }
 
 bool runs_on(const Family& family, const Case& at, const DeviceInfo& device) {
@@ -48,40 +61,165 @@ bool runs_on(const Family& family, const Case& at, const DeviceInfo& device) {
   }
 }
 
-// The cross product of the tunable axes' values; the default, the first value of each axis, comes first.
-Landscape landscape_of(const std::vector<const Job*>& jobs, const Selection& selection,
-                       const DeviceInfo& device) {
+// Where in each tunable axis a case lies: its place among all values that are searched, numbers in order, so
+// that neighbours are near, words as listed.
+class Places {
+ public:
+  void learn(const Axis& axis, const Values& values) {
+    Values& known = by_axis_[axis.name];
+    for (const auto& value : values) {
+      if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+    }
+    if (std::ranges::none_of(known, [](const Value& v) { return std::holds_alternative<std::string>(v); }))
+      std::ranges::sort(known);
+  }
+  std::size_t of(const std::string& axis, const Value& value) const {
+    const Values& known = by_axis_.at(axis);
+    return static_cast<std::size_t>(std::ranges::find(known, value) - known.begin());
+  }
+
+ private:
+  std::map<std::string, Values> by_axis_;
+};
+
+// A design as the search may launch it.
+struct Design {
+  Case start;                                            // an axis that it does not heed stays as it is here
+  std::vector<std::pair<std::size_t, Values>> searched;  // number of an axis, its values
+};
+
+// Designs in the order of the jobs. The launches of their jobs are searched, too.
+std::vector<Design> designs_of(const std::vector<const Job*>& jobs, const Selection& selection,
+                               const DeviceInfo& device) {
   const Family& family = *jobs.front()->family;
-  std::vector<std::pair<Point, Case>> grown = {{{}, jobs.front()->at}};
-  Case preferred = jobs.front()->at;
-  std::size_t a = 0;
-  for (const auto& axis : family.axes) {
-    const std::size_t place = a++;
-    if (!axis.tunable) continue;
-    preferred.axes[place].second = axis.values.front();
-    const Values values = values_to_search(axis, selection, jobs);
-    std::vector<std::pair<Point, Case>> wider;
-    for (const auto& [point, at] : grown) {
-      for (std::size_t v = 0; v < values.size(); ++v) {
-        wider.emplace_back(point, at);
-        wider.back().first.push_back(v);
-        wider.back().second.axes[place].second = values[v];
+  std::vector<Design> designs;
+  std::map<std::string, std::size_t> known;
+  for (const auto* job : jobs) {
+    const auto [place, is_new] = known.try_emplace(variant_of(family, job->at), designs.size());
+    if (is_new) {
+      Design& design = designs.emplace_back(Design{job->at, {}});
+      for (std::size_t a = 0; a < family.axes.size(); ++a) {
+        const Axis& axis = family.axes[a];
+        if (!axis.tunable) continue;
+        Values values = values_to_search(axis, selection, job->at, device);
+        if (values.size() > 1 || values_set(selection, axis))
+          design.searched.emplace_back(a, std::move(values));
+      }
+    }
+    for (auto& [a, values] : designs[place->second].searched) {
+      const Value& its = job->at.axes[a].second;
+      if (!values_set(selection, family.axes[a]) && std::ranges::find(values, its) == values.end())
+        values.push_back(its);
+    }
+  }
+  return designs;
+}
+
+std::vector<Case> launches_of(const Design& design) {
+  std::vector<Case> grown = {design.start};
+  for (const auto& [a, values] : design.searched) {
+    std::vector<Case> wider;
+    for (const auto& at : grown) {
+      for (const auto& value : values) {
+        wider.push_back(at);
+        wider.back().axes[a].second = value;
       }
     }
     grown = std::move(wider);
   }
-  std::erase_if(grown, [&](const auto& one) {
-    return (family.makes_sense && !family.makes_sense(one.second)) || !runs_on(family, one.second, device);
-  });
-  std::stable_partition(grown.begin(), grown.end(),
-                        [&](const auto& one) { return one.second.id() == preferred.id(); });
+  return grown;
+}
+
+// Where a search of these designs begins: at the launches of the jobs where designs compete, of values that
+// the user set at the first; else at the default, which has the first of an axis' values.
+std::vector<std::string> starts_of(const std::vector<const Job*>& jobs, const std::vector<Design>& designs,
+                                   bool compete, const Selection& selection) {
+  const Family& family = *jobs.front()->family;
+  std::vector<std::string> ids;
+  if (compete) {
+    for (const auto* job : jobs) {
+      const bool first = std::ranges::all_of(family.axes, [&](const Axis& axis) {
+        const auto set = axis.tunable ? values_set(selection, axis) : std::nullopt;
+        return !set || text_of(job->at.at(axis.name)) == text_of(set->front());
+      });
+      if (first) ids.push_back(job->at.id());
+    }
+    return ids;
+  }
+  Case usual = designs.front().start;
+  for (const auto& [a, values] : designs.front().searched)
+    usual.axes[a].second = family.axes[a].values.front();
+  return {usual.id()};
+}
+
+// Every launch of every design that makes sense and that the device can run.
+Landscape landscape_of(const std::vector<const Job*>& jobs, std::string work, std::vector<std::string> among,
+                       const Selection& selection, const DeviceInfo& device) {
+  const Family& family = *jobs.front()->family;
+  const auto designs = designs_of(jobs, selection, device);
+  Places places;
+  for (const auto& design : designs) {
+    for (std::size_t a = 0; a < family.axes.size(); ++a) {
+      if (family.axes[a].tunable) places.learn(family.axes[a], Values(design.start.axes[a].second));
+    }
+    for (const auto& [a, values] : design.searched) places.learn(family.axes[a], values);
+  }
+  std::vector<std::pair<Point, Case>> all;
+  for (std::size_t d = 0; d < designs.size(); ++d) {
+    for (auto& at : launches_of(designs[d])) {
+      if ((family.makes_sense && !family.makes_sense(at)) || !runs_on(family, at, device)) continue;
+      Point point = {d};
+      for (const auto& axis : family.axes) {
+        if (axis.tunable) point.push_back(places.of(axis.name, at.at(axis.name)));
+      }
+      all.emplace_back(std::move(point), std::move(at));
+    }
+  }
+  auto rest = all.begin();
+  for (const auto& id : starts_of(jobs, designs, !among.empty(), selection)) {
+    const auto it = std::find_if(rest, all.end(), [&](const auto& one) { return one.second.id() == id; });
+    if (it != all.end()) std::rotate(rest++, it, it + 1);
+  }
+  const auto begun = static_cast<std::size_t>(rest - all.begin());
   std::vector<Point> points;
   std::vector<Case> cases;
-  for (auto& [point, at] : grown) {
+  for (auto& [point, at] : all) {
     points.push_back(std::move(point));
     cases.push_back(std::move(at));
   }
-  return {&family, variant_of(family, preferred), std::move(cases), Space(std::move(points))};
+  return {&family, std::move(work), std::move(among), std::move(cases),
+          Space(std::move(points), std::max<std::size_t>(begun, 1))};
+}
+
+// The jobs at the size that suits the device, where they have one and the user names none.
+std::vector<Job> at_tuning_size(const std::vector<Job>& jobs, const Selection& selection,
+                                const DeviceInfo& device) {
+  std::map<const Family*, std::vector<Case>> cases;
+  for (const auto& job : jobs) cases[job.family].push_back(job.at);
+  std::map<const Family*, std::int64_t> sizes;
+  for (const auto& [family, its] : cases) {
+    const Axis* n = family->axis(elements_axis);
+    if (n != nullptr && !values_set(selection, *n)) sizes[family] = tuning_size(*family, its, device);
+  }
+  std::vector<Job> out = jobs;
+  for (auto& job : out) {
+    if (job.is_ceiling || sizes[job.family] == 0) continue;
+    for (auto& [axis, value] : job.at.axes) {
+      if (axis == elements_axis) value = sizes[job.family];
+    }
+  }
+  return out;
+}
+
+// The axes that preset tune names to tell designs apart.
+std::vector<std::string> design_axes(const Family& family) {
+  std::vector<std::string> out;
+  for (const auto& axis : family.axes) {
+    if (!axis.tunable && std::ranges::any_of(family.presets.tune,
+                                             [&](const Sweep& sweep) { return sweep.contains(axis.name); }))
+      out.push_back(axis.name);
+  }
+  return out;
 }
 
 // The last row of each configuration that has a time, fastest first.
@@ -115,19 +253,49 @@ bool tied(const Record& row, const Record& best) {
   return &row != &best && row.time_low_s && best.time_high_s && *row.time_low_s <= *best.time_high_s;
 }
 
-// The variant without the axes that all variants of the table share.
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The family and what tells the landscape from others of the table.
 std::string short_name(const Landscape& landscape, const std::vector<Search>& all) {
   std::vector<std::string> parts;
   for (const auto& axis : landscape.family->axes) {
-    if (axis.tunable) continue;
+    if (axis.tunable || is_among(landscape.among, axis.name)) continue;
     std::set<std::string> values;
     for (const auto& one : all) {
       if (one.landscape->family == landscape.family && !one.landscape->cases.empty())
         values.insert(text_of(one.landscape->cases.front().at(axis.name)));
     }
-    if (values.size() > 1) parts.push_back(axis.name + "=" + text_of(landscape.cases.front().at(axis.name)));
+    const bool size = axis.name == elements_axis && !landscape.among.empty();
+    if (values.size() > 1 || size)
+      parts.push_back(axis.name + "=" + text_of(landscape.cases.front().at(axis.name)));
   }
   return landscape.family->name + (parts.empty() ? "" : " ") + fmt::format("{}", fmt::join(parts, " "));
+}
+
+// The design by its words, then the axes that are searched of it: "pipelined ptx group=256 rows=8".
+std::string launch_text(const Landscape& landscape, const Case& at) {
+  const Family& family = *landscape.family;
+  const std::string variant = variant_of(family, at);
+  std::vector<std::string> parts;
+  for (const auto& axis : family.axes) {
+    const Value& its = at.at(axis.name);
+    if (is_among(landscape.among, axis.name) && std::holds_alternative<std::string>(its))
+      parts.push_back(text_of(its));
+  }
+  for (const auto& axis : family.axes) {
+    const Value& its = at.at(axis.name);
+    if (axis.tunable && std::ranges::any_of(landscape.cases, [&](const Case& other) {
+          return other.at(axis.name) != its && variant_of(family, other) == variant;
+        }))
+      parts.push_back(axis.name + "=" + text_of(its));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+const Case& case_named(const Landscape& landscape, const std::string& id) {
+  return *std::ranges::find_if(landscape.cases, [&](const Case& at) { return at.id() == id; });
 }
 
 std::string speed_text(const Record& row) {
@@ -136,37 +304,43 @@ std::string speed_text(const Record& row) {
   return fmt::format("{:.4g} {}", *rate, unit_of(row.ceiling));
 }
 
-// How many measurements and seconds are left to the whole search, dealt out evenly to the variants to come.
+// How many measurements and seconds are left to the whole search, dealt out evenly to the landscapes to come.
 class Budget {
  public:
-  Budget(const TuningRules& rules, std::size_t variants)
-      : seconds_(rules.budget_s), cases_(rules.budget_cases), outside_(rules.outside), variants_(variants) {}
+  Budget(const TuningRules& rules, std::size_t landscapes)
+      : seconds_(rules.budget_s),
+        cases_(rules.budget_cases),
+        outside_(rules.outside),
+        landscapes_(landscapes),
+        began_s_(outside_.now()),
+        search_began_s_(began_s_) {}
 
-  void begin_variant() {
-    const auto left = static_cast<double>(variants_--);
-    until_s_ = seconds_ ? outside_.now() + std::max(0.0, *seconds_ - used_s_) / left : HUGE_VAL;
-    cases_left_ = cases_ ? static_cast<std::size_t>(
-                               std::ceil(static_cast<double>(*cases_ - std::min(*cases_, used_)) / left))
-                         : SIZE_MAX;
-    began_s_ = outside_.now();
+  void begin_landscape() {
+    const auto share = static_cast<double>(std::max<std::size_t>(1, landscapes_--));
+    search_began_s_ = outside_.now();
+    share_s_ = seconds_ ? std::max(0.0, *seconds_ - (search_began_s_ - began_s_)) / share : HUGE_VAL;
+    used_ = 0;
+    share_cases_ =
+        cases_ ? std::ceil(static_cast<double>(*cases_ - std::min(*cases_, all_used_)) / share) : HUGE_VAL;
   }
-  bool spent() const { return outside_.interrupts() != 0 || cases_left_ == 0 || outside_.now() >= until_s_; }
+  // Of what the landscape got, from 1 to 0.
+  double left() const {
+    if (outside_.interrupts() != 0 || share_s_ <= 0 || share_cases_ <= 0) return 0;
+    return std::max(0.0, 1 - std::max(took_s() / share_s_, used_ / share_cases_));
+  }
   void count() {
-    --cases_left_;
     ++used_;
+    ++all_used_;
   }
-  double end_variant() {
-    const double took_s = outside_.now() - began_s_;
-    used_s_ += took_s;
-    return took_s;
-  }
+  double took_s() const { return outside_.now() - search_began_s_; }
 
  private:
   std::optional<double> seconds_;
   std::optional<std::size_t> cases_;
   const Outside& outside_;
-  std::size_t variants_, used_ = 0, cases_left_ = SIZE_MAX;
-  double used_s_ = 0, until_s_ = HUGE_VAL, began_s_ = 0;
+  std::size_t landscapes_, all_used_ = 0;
+  double began_s_, search_began_s_;
+  double share_s_ = HUGE_VAL, share_cases_ = HUGE_VAL, used_ = 0;
 };
 
 // Less effort: shorter sampling that is content with less.
@@ -193,20 +367,23 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
   for (const auto& landscape : landscapes) {
     first_step.push_back(predicted.size());
     const std::size_t trials = expected_trials(landscape.space, strategy);
+    double most_s = HUGE_VAL;
+    if (rules_.budget_s) most_s = *rules_.budget_s / static_cast<double>(landscapes.size() * trials);
     for (std::size_t i = 0; i < trials; ++i)
-      predicted.push_back(
-          predicted_seconds({landscape.family, landscape.cases[i % landscape.cases.size()]}, device_));
+      predicted.push_back(std::min(
+          most_s,
+          predicted_seconds({landscape.family, landscape.cases[i % landscape.cases.size()]}, device_)));
   }
   first_step.push_back(predicted.size());
   progress_ =
       std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO), rules_.outside.now);
   examiner_.emplace(runner_, file_, device_, ceilings, common_, rules_.outside);
+  Budget budget(rules_, landscapes.size());
   runner_.begin(device_);
   for (std::size_t i = 0; i < ceilings.size() && rules_.outside.interrupts() == 0; ++i) {
     progress_->start(i, ceilings[i].at.id());
     run(ceilings[i], rules_.measuring, 1);
   }
-  Budget budget(rules_, landscapes.size());
   for (std::size_t l = 0; l < landscapes.size() && rules_.outside.interrupts() == 0; ++l) {
     const Landscape& landscape = landscapes[l];
     runner_.begin(device_);
@@ -214,9 +391,9 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
     Search& found = searches_.back();
     std::map<std::size_t, int> times_measured;
     std::size_t step = first_step[l];
-    std::string incumbent = landscape.variant;
+    std::string incumbent = landscape.work;
     double best_s = HUGE_VAL;
-    budget.begin_variant();
+    budget.begin_landscape();
     search(
         landscape.space, strategy, rules_.seed,
         [&](std::size_t point, double effort) -> std::optional<double> {
@@ -229,14 +406,14 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
           if (!row->ok() || !row->time_s) return {};
           if (*row->time_s < best_s) {
             best_s = *row->time_s;
-            incumbent = fmt::format("{}: best {} {}", landscape.variant, seconds_text(best_s),
-                                    axes_text(*row, *landscape.family, true));
+            incumbent = fmt::format("{}: best {} {}", landscape.family->name, seconds_text(best_s),
+                                    launch_text(landscape, landscape.cases[point]));
           }
           return row->time_s;
         },
-        [&] { return budget.spent(); });
-    found.whole = !budget.spent();
-    found.took_s = budget.end_variant();
+        [&] { return budget.left(); });
+    found.whole = budget.left() > 0;
+    found.took_s = budget.took_s();
   }
   progress_.reset();
 }
@@ -260,39 +437,43 @@ bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
   std::erase_if(rows, [](const Record* row) { return row->verified != Verified::yes; });
   const Record* best = best_of(rows);
   if (best == nullptr) return false;
-  const auto at =
-      std::ranges::find_if(landscape.cases, [&](const Case& c) { return c.id() == best->case_id; });
-  Tuned tuned{{}, *best->time_s, usual != nullptr ? *usual->time_s : *best->time_s, best->time_utc, version};
-  for (const auto& axis : landscape.family->axes) {
-    if (axis.tunable) tuned.configuration.emplace_back(axis.name, at->at(axis.name));
+  const Tuned tuned{.best = case_named(landscape, best->case_id),
+                    .among = landscape.among,
+                    .time_s = *best->time_s,
+                    .default_s = usual != nullptr ? *usual->time_s : *best->time_s,
+                    .time_utc = best->time_utc,
+                    .version = version};
+  return store.put(device, *landscape.family, tuned, found.whole);
+}
+
+void need_something_tunable(const Selection& selection) {
+  const bool compete = selection.preset == "tune";
+  for (const auto* family : chosen_families(all_families(), selection.families)) {
+    if (!selection.families.empty() && family->name != "ceiling" && compete && family->presets.tune.empty())
+      throw nothing_tunable(compete, "--family " + family->name);
   }
-  const auto stored = store.find(device, *landscape.family, *at);
-  if (!found.whole && stored && stored->exact && stored->time_s <= tuned.time_s) return false;
-  store.put(device, *landscape.family, *at, tuned);
-  return true;
 }
 
 std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selection& selection,
                                      const DeviceInfo& device) {
+  const bool compete = selection.preset == "tune";
+  const auto sized = compete ? at_tuning_size(jobs, selection, device) : jobs;
   std::vector<std::string> order;
-  std::map<std::string, std::vector<const Job*>> variants;
-  for (const auto& job : jobs) {
+  std::map<std::string, std::vector<const Job*>> works;
+  for (const auto& job : sized) {
     if (job.exhibit || job.is_ceiling || !has_tunable(*job.family)) continue;
-    auto& here = variants[variant_of(*job.family, job.at)];
-    if (here.empty()) order.push_back(variant_of(*job.family, job.at));
+    const std::string work =
+        work_of(*job.family, job.at, compete ? design_axes(*job.family) : std::vector<std::string>());
+    auto& here = works[work];
+    if (here.empty()) order.push_back(work);
     here.push_back(&job);
   }
-  if (order.empty()) {
-    std::vector<std::string> names;
-    for (const auto& family : all_families()) {
-      if (has_tunable(family)) names.push_back(family.name);
-    }
-    throw Error(Kind::usage, fmt::format("nothing here has a tunable axis; families that have: --family {}",
-                                         fmt::join(names, ",")));
-  }
+  if (order.empty()) throw nothing_tunable(compete, "nothing here has a tunable axis");
   std::vector<Landscape> out;
-  for (const auto& variant : order) {
-    auto landscape = landscape_of(variants[variant], selection, device);
+  for (const auto& work : order) {
+    const Family& family = *works[work].front()->family;
+    auto landscape = landscape_of(
+        works[work], work, compete ? design_axes(family) : std::vector<std::string>(), selection, device);
     if (landscape.space.size() > 0) out.push_back(std::move(landscape));
   }
   return out;
@@ -300,7 +481,7 @@ std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selecti
 
 Table searches_table(const std::vector<Search>& searches) {
   Table table({{"best configuration", Align::left, Give::cut},
-               {"variant"},
+               {"work"},
                {"speed", Align::right, Give::keep, 7},
                {"default / best", Align::right},
                {"time", Align::right, Give::keep, 8},
@@ -331,7 +512,7 @@ Table searches_table(const std::vector<Search>& searches) {
     const Record* usual = row_of(rows, landscape.cases.front());
     const auto over_best = [&](double seconds) { return fmt::format("{:.2f}x", seconds / *best->time_s); };
     table.add(
-        {axes_text(*best, *landscape.family, true), name, speed_text(*best),
+        {launch_text(landscape, case_named(landscape, best->case_id)), name, speed_text(*best),
          usual != nullptr ? paint(over_best(*usual->time_s), Style::bold) : "-", seconds_text(*best->time_s),
          best->time_low_s ? seconds_text(*best->time_low_s) + " .. " + seconds_text(*best->time_high_s) : "-",
          over_best(median(times)), over_best(times.back()),

@@ -20,22 +20,28 @@
 
 namespace clweave {
 
-// All configurations of one variant: `space.points()[i]` is `cases[i]`.
+// All configurations that do the same work: `space.points()[i]` is `cases[i]`.
 struct Landscape {
   const Family* family;
-  std::string variant;
+  std::string work;                // the id without the axes that say how it is done
+  std::vector<std::string> among;  // the axes that say by which design; none where there is one only
   std::vector<Case> cases;
   Space space;
 };
 
-// The variants that the jobs belong to, each with every configuration that makes sense and that the device
-// can run. An axis takes the values of `--set`, else those the family lists and those the jobs have. Throws
-// `usage` when no family of the jobs has a tunable axis.
+// The work that the jobs do, each with every configuration that makes sense and that the device can run. Of
+// preset tune designs compete, at tuning_size where --set names no n, and the search begins where the jobs
+// are; of others each variant is a landscape of its own, and its default the start. An axis takes the values
+// of `--set`, else those worth trying on the device, and those the jobs have. Throws `usage` when no family
+// of the jobs has a tunable axis.
 std::vector<Landscape> landscapes_of(const std::vector<Job>&, const Selection&, const DeviceInfo&);
 
-// What a search found, for people: the best configuration of each variant with its interval, how many others
-// are as good, the spread of all, and the gain over the default. `rows` are those of the variant, in the
-// order measured.
+// Throws `usage` where the user names a family of which the selection has nothing to search.
+void need_something_tunable(const Selection&);
+
+// What a search found, for people: the best configuration of each landscape with its interval, how many
+// others are as good, the spread of all, and the gain over the default. `rows` are those of the landscape, in
+// the order measured.
 struct Search {
   const Landscape* landscape;
   std::vector<Record> rows;
@@ -48,7 +54,7 @@ struct TuningRules {
   Measuring measuring;
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
-  std::optional<double> budget_s;  // for all variants together
+  std::optional<double> budget_s;  // for all landscapes together, and the ceilings
   std::optional<std::size_t> budget_cases;
   Outside outside = {};
 };

@@ -26,6 +26,7 @@ Measuring rule_of(const Options& options) {
     rule.stop.max_seconds = 0.15;
     rule.warm_up_s = 0.05;
   }
+  if (preset == "tune") rule.stop.max_seconds = 1;  // of the last look; the first is a twentieth
   if (preset == "smoke")
     rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
   if (options.precision) rule.stop.precision = *options.precision;

@@ -81,7 +81,7 @@ void add_choice(CLI::App& command, Options& out) {
   command
       .add_option("--preset", out.selection.preset,
                   "smoke: tiny sizes of every variant; quick: minutes; card: what a device's card needs of "
-                  "it; paper: the published sizes and sweeps; full")
+                  "it; paper: the published sizes and sweeps; full; tune: where tune begins")
       ->type_name("NAME");
   command
       .add_option("--set", out.selection.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
@@ -150,7 +150,10 @@ void add_conditions(CLI::App& command, Options& out) {
                   "warm: executions back to back; cold: a large buffer is written before each")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->type_name("HOW");
-  command.add_option("--store", out.store, "The tuned configurations [$XDG_DATA_HOME/clweave/tuned.json]")
+  command
+      .add_option("--store", out.store,
+                  "Your tuned launches, which go before those that ship "
+                  "[$XDG_DATA_HOME/clweave/tuned.json]")
       ->type_name("FILE");
 }
 
@@ -186,7 +189,9 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       "--with-baselines", out.with_baselines,
       "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
       "in turns with ours, --runs times");
-  run->add_flag("--tuned", out.tuned, "Beside each case, the same in the configuration that tune found");
+  run->add_flag("--tuned,!--no-tuned", out.tuned,
+                "Beside the default launches the best that tune found on this device, or on the nearest that "
+                "was measured for the program [except for smoke, --claims and --replay]");
   run->add_option_function<std::string>(
          "--report", [&out](const std::string& file) { out.report = file; },
          "At the end, an HTML page of all results [beside the first CSV]")
@@ -223,17 +228,24 @@ CLI::App* add_run(CLI::App& app, Options& out) {
 CLI::App* add_tune(CLI::App& app, Options& out) {
   auto* tune = app.add_subcommand(
       "tune",
-      "Search the launch parameters of cases: every configuration verified, the best kept for run --tuned");
+      "Search for the fastest launch of a copy, a reduction, a scan, a compaction and a grayscale "
+      "conversion, or of the cases of a preset: every one verified, the best kept for run");
   add_choice(*tune, out);
   add_conditions(*tune, out);
-  tune->add_option("--strategy", out.strategy,
-                   "exhaustive: every configuration; coarse: every other, then downhill; random: until the "
-                   "budget ends; halving: a sixteenth briefly, the better ones longer")
+  tune->add_option(
+          "--strategy", out.strategy,
+          "halving: a sixteenth briefly, downhill from the best, the better ones longer; exhaustive: "
+          "every configuration; coarse: every other, then downhill; random: until the budget ends "
+          "[halving]")
       ->type_name("HOW");
   tune->add_option_function<std::string>(
           "--budget", [&out](const std::string& text) { read_budget(text, out); },
-          "End the search after so long or so many measurements: 60s, 200cases")
+          "End the search after so long or so many measurements: 60s, 200cases [5m of halving, else none]")
       ->type_name("B");
+  tune->parse_complete_callback([tune, &out] {
+    if (tune->count("--preset") == 0) out.selection.preset = "tune";
+    if (out.strategy == "halving" && !out.budget_s && !out.budget_cases) out.budget_s = 300;
+  });
   return tune;
 }
 

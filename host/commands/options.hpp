@@ -33,9 +33,9 @@ struct Options {
   double timeout_s = 30;
   bool in_process = false;
   bool with_baselines = false;  // run: what others measure of the same work, in turns
-  bool tuned = false;           // run: beside each case, the same as tune would have it
-  std::string store;            // of tuned configurations; empty: the user's own
-  std::string strategy = "exhaustive";
+  std::optional<bool> tuned;    // run: beside each case, the same as tune would have it; empty: not of smoke
+  std::string store;            // of tuned launches; empty: the user's own
+  std::string strategy = "halving";
   std::optional<std::size_t> budget_cases;  // tune
   bool overwrite = false;                   // what is in the way of --csv goes
   std::string resume;                       // a results file to finish

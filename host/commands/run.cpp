@@ -28,24 +28,41 @@ namespace clweave::commands {
 
 namespace {
 
-// Behind each job the same work in the configuration that tune found for this device.
-std::vector<Job> with_tuned(const std::vector<Job>& jobs, const TunedStore& store, const DeviceInfo& device) {
+// Behind each job its work in launches that tune found, those of them that the user would have.
+std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, const Selection& selection,
+                            std::set<std::string>* of) {
   std::vector<Job> out;
   std::set<std::string> ids;  // taken
   for (const auto& job : jobs) ids.insert(job.at.id());
-  std::size_t found = 0;
-  for (const auto& job : jobs) {
-    out.push_back(job);
-    if (job.exhibit || job.is_ceiling) continue;
-    const auto at = tuned_case(store, device, *job.family, job.at);
-    if (!at || !ids.insert(at->id()).second) continue;
-    out.push_back(job);
-    out.back().at = *at;
-    out.back().tuned = true;
-    ++found;
+  for (auto& job : jobs) {
+    std::vector<TunedLaunch> beside;
+    if (!job.exhibit && !job.is_ceiling) beside = tuned.beside(*job.family, job.at);
+    const Job usual = job;
+    out.push_back(std::move(job));
+    for (const auto& launch : beside) {
+      if (!allows(selection, *usual.family, launch.at) || !ids.insert(launch.at.id()).second) continue;
+      out.push_back(usual);
+      out.back().at = launch.at;
+      out.back().tuned = true;
+      out.back().tuned_on = launch.of;
+      if (of != nullptr) of->insert(launch.of);
+    }
   }
-  tell("clweave: {} tuned configurations for {} in {}\n", found, device.name, store.path());
   return out;
+}
+
+// Tells on which devices the launches were found that are measured beside the default ones.
+void tell_tuned(const DeviceInfo& device, const std::set<std::string>& of) {
+  for (const auto& other : of) {
+    if (other.empty())
+      tell("clweave: {}: beside default launches the best that tune found here\n", device.name);
+    else
+      tell(
+          "clweave: {}: beside default launches the best of the nearest device that was tuned, {}; clweave "
+          "tune "
+          "finds its own\n",
+          device.name, other);
+  }
 }
 
 std::string device_key_of(const DeviceInfo& device) {
@@ -142,9 +159,12 @@ int run(Options options, const std::vector<std::string>& arguments) {
   const auto rivals_of = [&](const DeviceInfo& device, const std::vector<Job>& jobs) {
     return options.with_baselines ? rivals_beside(device, jobs, options, tick) : std::vector<Rival>{};
   };
+  const bool tuned = options.tuned.value_or(chosen.preset != "smoke") && !replays && claims.empty();
+  const auto stores = tuned ? known_stores(options.store) : std::vector<nlohmann::json>();
   if (options.dry_run) {
     for (const auto& device : devices) {
       auto jobs = jobs_of(device);
+      if (tuned) jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores), chosen, nullptr);
       for (const auto& rival : rivals_of(device, jobs))
         jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
       print(dry_run_report(jobs, device, refines));
@@ -163,8 +183,6 @@ int run(Options options, const std::vector<std::string>& arguments) {
   const std::string page = options.report && options.csv != "-"
                                ? page_path(*options.report, options.csv.empty() ? paths.front() : options.csv)
                                : "";  // asked for now, not after hours
-  std::optional<TunedStore> store;
-  if (options.tuned) store.emplace(options.store.empty() ? default_store_path() : options.store);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceInfo& device = devices[d];
     auto jobs = jobs_of(device);
@@ -181,8 +199,17 @@ int run(Options options, const std::vector<std::string>& arguments) {
       if (path != "-") tell("clweave: {} -> {}\n", device.name, path);
     }
     if (!options.csv.empty()) common_file = file;
-    benches.push_back({device, file, store ? with_tuned(jobs, *store, device) : std::move(jobs), refines,
-                       std::move(rivals)});
+    Bench bench{device, file, std::move(jobs), refines, std::move(rivals)};
+    if (tuned) {
+      const auto launches = std::make_shared<const TunedLaunches>(device, stores);
+      std::set<std::string> of;
+      bench.jobs = with_tuned(std::move(bench.jobs), *launches, chosen, &of);
+      tell_tuned(device, of);
+      bench.with_tuned = [launches, &chosen](std::vector<Job> more) {
+        return with_tuned(std::move(more), *launches, chosen, nullptr);
+      };
+    }
+    benches.push_back(std::move(bench));
   }
   if (interrupts() != 0) return interrupted;
   const bool stdout_is_csv = options.csv == "-";

@@ -27,6 +27,7 @@ int tune(Options options, const std::vector<std::string>& arguments) {
   if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
     throw Error(Kind::usage, "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
   const auto& families = all_families();
+  need_something_tunable(options.selection);
   const auto jobs = select_jobs(families, options.selection);
   Tuner* at_work = nullptr;
   const auto runner = runner_of(options, [&at_work] {
@@ -76,7 +77,8 @@ int tune(Options options, const std::vector<std::string>& arguments) {
   }
   if (interrupts() != 0) return interrupted;
   if (kept > 0)
-    put(people, fmt::format("kept in {}; clweave run --tuned uses it\n", store.path()));
+    put(people, fmt::format("kept in {}; clweave run measures it{}\n", store.path(),
+                            options.store.empty() ? "" : " with --store " + options.store));
   else
     put(people, fmt::format("nothing new to keep in {}\n", store.path()));
   return failed ? case_failed : fine;

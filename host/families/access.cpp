@@ -12,6 +12,7 @@
 
 #include "families/shared/device_size.hpp"
 #include "families/shared/permutation.hpp"
+#include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -284,7 +285,8 @@ Family access() {
                 .when =
                     [](const Case& at) {
                       return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
-                    }},
+                    },
+                .worth = group_sizes},
                {.name = "tile",
                 .meaning = "edge of a tile of the transposes; a work-group has 8 rows of it",
                 .values = {32, 16, 64},

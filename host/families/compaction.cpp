@@ -19,6 +19,7 @@
 #include "families/shared/device_size.hpp"
 #include "families/shared/kept.hpp"
 #include "families/shared/tiles.hpp"
+#include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -403,7 +404,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   return out;
 }
 
+// In a launch of their own.
+bool scans_counts(const Case& at) {
+  return at.is("kernel", "three_pass") || at.is("kernel", "billeter") ||
+         form_of(at).before == Before::counted;
+}
+
 std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
+  const Values rows = {8, 1, 2, 4, 6, 12, 16}, per_item = {8, 2, 4, 16}, per_unit = {4, 1, 2, 3, 6, 8, 16};
   return {
       {"kernel",
        "three_pass: flags, their scan, scatter; billeter: few units of lanes count and move a sequence "
@@ -434,23 +442,33 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .meaning = "items of a work-group",
        .values = {256, 32, 64, 128, 512, 1024},
        .tunable = true,
-       .takes = multiples_of(bundle, bundle, 1024)},
+       .takes = multiples_of(bundle, bundle, 1024),
+       .worth =
+           [](const Case& at, const DeviceInfo& device) {
+             return at.is("kernel", "cpu") ? Values{256} : group_sizes(at, device);
+           }},
       {.name = "rows",
        .meaning = "vectors of a work-item and a tile",
-       .values = {8, 1, 2, 4, 6, 12, 16},
+       .values = rows,
        .tunable = true,
-       .takes = whole(1, 32)},
+       .takes = whole(1, 32),
+       .worth = where([](const Case& at) { return !at.is("kernel", "billeter") && !at.is("kernel", "cpu"); },
+                      rows)},
       {.name = "per_item",
        .meaning = "counts of a work-item that scans them",
-       .values = {8, 2, 4, 16},
+       .values = per_item,
        .tunable = true,
-       .takes = whole(1, 64)},
-      window_axis(),
+       .takes = whole(1, 64),
+       .worth = where(scans_counts, per_item)},
+      window_axis([](const Case& at) { return form_of(at).before == Before::look_back; }),
       {.name = "groups_per_unit",
        .meaning = "work-groups per compute unit, of pipelined and billeter",
-       .values = {4, 1, 2, 3, 6, 8, 16},
+       .values = per_unit,
        .tunable = true,
-       .takes = whole(1, 1024)},
+       .takes = whole(1, 1024),
+       .worth =
+           where([](const Case& at) { return at.is("kernel", "pipelined") || at.is("kernel", "billeter"); },
+                 per_unit)},
       {.name = "groups",
        .meaning = "work-groups of billeter in all, whatever the device: 120 were published; 0: by the unit",
        .values = {0, 120, 480},
@@ -475,7 +493,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
       {"lanes",
        "how items exchange: portable: through local memory; ptx: NVIDIA's shuffles and votes",
        {"portable", "ptx"}},
-      chunk_axis(16, 1 << 16),
+      chunk_axis({16, 4, 8, 32, 64, 128}, 1 << 16),
       polls_axis(polls),
       state_axis(),
       drop_axis()};
@@ -553,7 +571,9 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                "kernel=" + kernels() + " type=uint,ulong,float predicate=" + predicates +
                    " pattern=" + patterns + " kept=0.1,0.5,0.9 output=key,key_index n=1000003 rows=4",
                "kernel=" + kernels() + " type=struct16 predicate=" + predicates + " kept=" + ratios +
-                   " output=key,key_index n=1000003 width=1"}};
+                   " output=key,key_index n=1000003 width=1"},
+      .tune = {"kernel=staged,pipelined,ranked,billeter,cpu width=4",
+               "kernel=staged,pipelined,ranked width=4 lanes=ptx ranks=packed,votes"}};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "families/shared/contents.hpp"
 #include "families/shared/device_size.hpp"
+#include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -388,13 +389,20 @@ Family copy() {
             .values = work_groups,
             .tunable = true,
             .former = {"work_group"},
-            .takes = whole(1, 65536)},
+            .takes = whole(1, 65536),
+            .worth = group_sizes},
            {.name = "groups",
             .meaning = "work-groups of a loop; the others take as many as they need",
             .values = groups,
             .tunable = true,
             .takes = whole(1, 1 << 24),
-            .when = [](const Case& at) { return at.is("kernel", "grid_stride") || has_sequences(at); }},
+            .when = [](const Case& at) { return at.is("kernel", "grid_stride") || has_sequences(at); },
+            .worth =
+                [](const Case& at, const DeviceInfo& device) {
+                  Values worth = groups_by_unit(at, device);
+                  worth.emplace_back(default_groups);
+                  return worth;
+                }},
            {.name = "ilp",
             .meaning = "vectors that an item of the kernel ilp holds at once",
             .values = ilps,
@@ -466,7 +474,8 @@ Family copy() {
                       "kernel=" + fixed_billeter + " width=1,2,4 group=" + Values{billeter_items} +
                           " groups=" + Values{billeter_groups} + " setup=" + both +
                           " n=16000000,16777213,134217689"} +
-               published_exhibits()},
+               published_exhibits(),
+           .tune = {"kernel=no_loop,grid_stride,warp_stride,buffer", "kernel=ilp ilp=4"}},
       .view = {.rows = {"kernel", "type", "width"},
                .columns = {"n"},
                .quantity = "rate",

@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 
+#include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -280,7 +281,8 @@ Family grayscale() {
                 .values = all_groups,
                 .tunable = true,
                 .former = {"work_group"},
-                .takes = whole(1, 65536)},
+                .takes = whole(1, 65536),
+                .worth = group_sizes},
                {.name = "form",
                 .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
                 .values = {"corrected", "published"}}},
@@ -297,7 +299,8 @@ Family grayscale() {
                   .paper = all_of(published_images, published_groups) +
                            Sweeps{"image=" + published_images + " group=" + plotted_groups} + exhibits,
                   .full = all_of(published_images, all_groups) +
-                          all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits},
+                          all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits,
+                  .tune = {"kernel=naive,staged,guarded,padded,bytes"}},
       .view = {.rows = {"kernel", "pitch", "image"},
                .columns = {"group"},
                .quantity = "rate",

@@ -16,6 +16,7 @@
 
 #include "base/parallel.hpp"
 #include "families/shared/device_size.hpp"
+#include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -436,7 +437,11 @@ Family reduction() {
             .values = {256, 1, 64, 128, 512, 1024},
             .tunable = true,
             .former = {"work_group"},
-            .takes = powers_of_two(1, 65536)},
+            .takes = powers_of_two(1, 65536),
+            .worth =
+                [](const Case& at, const DeviceInfo& device) {
+                  return is_run(form_of(at)) ? Values{1} : group_sizes(at, device);
+                }},
            {.name = "unroll",
             .meaning = "vectors of 16 bytes that an item loads at a time, words in variant many",
             .values = {8, 2, 4, 16},
@@ -446,7 +451,7 @@ Family reduction() {
            {.name = "groups_per_unit",
             .meaning =
                 "work-groups per compute unit, of more_work and from many on, if there is work for so many",
-            .values = {8, 2, 4, 16, 32},
+            .values = {8, 1, 2, 4, 16, 32, 64},
             .tunable = true,
             .takes = whole(1, 4096),
             .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; }},
@@ -467,7 +472,8 @@ Family reduction() {
            .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
            .card = {"kernel=vector,single,atomic n=4194304", "kernel=run_single n=4194304 group=1"},
            .paper = paper,
-           .full = full},
+           .full = full,
+           .tune = {"kernel=single,atomic,subgroup,vector,many", "kernel=run,run_single group=1"}},
       .view = {.rows = {"kernel"},
                .columns = {"n"},
                .quantity = "rate",

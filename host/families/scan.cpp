@@ -26,6 +26,7 @@
 #include "families/shared/photograph.hpp"
 #include "families/shared/scanned.hpp"
 #include "families/shared/tiles.hpp"
+#include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -58,6 +59,16 @@ bool chains(const std::string& kernel) {
 // From tile to tile, in as many groups as axis groups_per_unit says.
 bool goes_on(const std::string& kernel) {
   return kernel == "sam" || kernel == "pipelined" || kernel == "cpu";
+}
+// Several tile states at once.
+bool looks_back_wide(const std::string& kernel) {
+  return kernel == "lookback_wide" || kernel == "register_tile" || kernel == "pipelined" ||
+         kernel == "pascal";
+}
+bool takes_per_item(const Case& at) {
+  const std::string& kernel = at.text("kernel");
+  return kernel == "three_phase" || kernel == "reduce_then_scan" || kernel == "batched" ||
+         kernel == "chained" || kernel.starts_with("lookback") || kernel == "pascal";
 }
 bool waits(const std::string& kernel, bool ptx) {
   return kernel == "chained" || kernel == "lookback" || kernel == "sam" || ptx;
@@ -138,8 +149,8 @@ std::uint64_t local_bytes_of(const Setting& s) {
            32;
   const bool rows = takes_rows(s.kernel);
   const std::uint64_t tile = rows ? s.group * s.rows : s.tile;
-  const bool looks_back_wide = s.kernel == "lookback_wide" || (rows && s.kernel != "sam");
-  return s.bytes * (tile + tile / bundle) + sums + (looks_back_wide ? seen : 0) + 2 * s.known_bytes + 32;
+  return s.bytes * (tile + tile / bundle) + sums + (looks_back_wide(s.kernel) ? seen : 0) +
+         2 * s.known_bytes + 32;
 }
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
@@ -527,6 +538,8 @@ bool makes_sense(const Case& at) {
 
 std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Values& ops,
                           const Values& forms) {
+  const Values per_item = {16, 4, 8, 32, 48};
+  const Values batch_kib = {8192, 1024, 2048, 4096, 16384, 32768};
   std::vector<Axis> axes = {
       {"kernel",
        "hillis_steele: log n passes; three_phase: scan tiles, scan their sums, add; reduce_then_scan: "
@@ -569,19 +582,21 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {256, 64, 128, 512, 1024},
        .tunable = true,
        .takes = whole(1, 4096),
-       .when = [](const Case& at) { return !at.is("kernel", "cpu"); }},
+       .when = [](const Case& at) { return !at.is("kernel", "cpu"); },
+       .worth = group_sizes},
       {.name = "per_item",
        .meaning = "elements of a work-item",
-       .values = {16, 4, 8, 32, 48},
+       .values = per_item,
        .tunable = true,
-       .takes = whole(1, 64)},
+       .takes = whole(1, 64),
+       .worth = where(takes_per_item, per_item)},
       {.name = "rows",
        .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
        .values = {8, 1, 2, 4, 6, 12, 16},
        .tunable = true,
        .takes = whole(1, 64),
        .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
-      window_axis(),
+      window_axis([](const Case& at) { return looks_back_wide(at.text("kernel")); }),
       {.name = "groups_per_unit",
        .meaning =
            "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
@@ -605,12 +620,13 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        "how register_tile, pipelined, sam and pascal scan: portable: through local memory; ptx: "
        "NVIDIA's shuffles",
        {"portable", "ptx"}},
-      chunk_axis(256, 1 << 20),
+      chunk_axis({256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",
        .meaning = "kibibytes of a batch of batched",
-       .values = {8192},
+       .values = batch_kib,
        .tunable = true,
-       .takes = whole(1, 1 << 30)},
+       .takes = whole(1, 1 << 30),
+       .worth = where([](const Case& at) { return at.is("kernel", "batched"); }, batch_kib)},
       polls_axis(polls),
       state_axis(),
       drop_axis()};
@@ -919,7 +935,9 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                      "kernel=lookback_fallback,pascal type=int task=round_trip signal=image "
                      "scan_order=1,2,8 tuple=1,3 n=4194304",
                      "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"} +
-              grown({1 << 26, 1 << 28})};
+              grown({1 << 26, 1 << 28}),
+      .tune = {"kernel=pipelined,register_tile,lookback_wide,lookback_fallback,three_phase,cpu",
+               "kernel=pipelined,register_tile lanes=ptx group=128,256 window=64"}};
 }
 
 }  // namespace

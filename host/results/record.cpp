@@ -51,7 +51,9 @@ const std::vector<Column>& columns() {
        "again, in the brief rounds of a search; no: it differed",
        &Record::verified},
       {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
-      {"tuned", "", "yes: in the configuration that `clweave tune` found, beside a row in the default one",
+      {"tuned", "",
+       "yes: in a launch that `clweave tune` found, beside the default ones; `reason` names another device "
+       "that it was found on",
        &Record::tuned, true},
       {"timer", "",
        "event: device time stamps; host: host clock around a batch. Never compare one with the other",
@@ -131,14 +133,6 @@ const std::vector<Column>& columns() {
 std::string Record::axis(const std::string& name) const {
   const auto it = std::ranges::find(axes, name, &std::pair<std::string, std::string>::first);
   return it != axes.end() ? it->second : "";
-}
-
-std::string axes_text(const Record& record, const Family& family, bool tunable) {
-  std::vector<std::string> parts;
-  for (const auto& axis : family.axes) {
-    if (axis.tunable == tunable) parts.push_back(axis.name + "=" + record.axis(axis.name));
-  }
-  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 Number rate_of(const Record& record) {

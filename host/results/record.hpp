@@ -109,9 +109,6 @@ struct Record {
 // The speed that a row is held against its ceiling with: Gop/s of arithmetic, else GB/s.
 Number rate_of(const Record&);
 
-// A row's tunable axes, or the others: "group=256 rows=8".
-std::string axes_text(const Record&, const Family&, bool tunable);
-
 // The reason of an ok row: no preset has the case, its family asked for it when it knew the others' rows.
 // Another session may choose another.
 inline constexpr const char* chosen_here = "chosen by what the other rows say";

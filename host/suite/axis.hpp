@@ -50,6 +50,7 @@ Takes fractions(double least, double most);
 Takes shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extents from least to most
 
 struct Case;
+struct DeviceInfo;
 
 // Axes that the harness knows by name: a case with more of them does more of the same work, which takes
 // longer; rows that contradict are `implausible`.
@@ -68,6 +69,9 @@ struct Axis {
   Takes takes = {};
   // Whether the axis means anything in this case, empty: always. Where it does not, it has its default.
   std::function<bool(const Case&)> when = {};
+  // What `clweave tune` tries of a tunable axis in such a case on such a device; empty: `values`. The default
+  // alone where the kernel does not heed the axis and `when` says nothing of it.
+  std::function<Values(const Case&, const DeviceInfo&)> worth = {};
 
   // The value as this axis holds it (local=256 may be a shape); none when it takes no such value.
   std::optional<Value> taken(const Value&) const;

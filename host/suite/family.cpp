@@ -19,7 +19,7 @@ bool Family::uses(const Case& at, const std::string& axis_name) const {
 }
 
 Sweeps& Presets::at(const std::string& preset) {
-  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &card, &paper, &full};
+  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &card, &paper, &full, &tune};
   const auto it = std::ranges::find(preset_names, preset);
   if (it == preset_names.end())
     throw Error(Kind::usage, fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));

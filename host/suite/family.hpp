@@ -93,6 +93,10 @@ struct Presets {
   Sweeps smoke = {}, quick = {};
   Sweeps card = {};  // what a device's card needs of quick; left out: all, where the family has on_card
   Sweeps paper = {}, full = {};
+  // Where `clweave tune` begins: launches of designs that do the same work. Axes named here that are not
+  // tunable say which design, as kernel and lanes do, and all others, at their defaults, what work. The first
+  // launch that the device can run is what gains are told over.
+  Sweeps tune = {};
 
   Sweeps& at(const std::string& preset);  // usage error that names them
   const Sweeps& at(const std::string& preset) const;
@@ -124,7 +128,8 @@ struct Family {
 // a value or a quantity that is none.
 Family checked(const std::string& name, Family (*make)());
 
-inline constexpr std::array<const char*, 5> preset_names = {"smoke", "quick", "card", "paper", "full"};
+inline constexpr std::array<const char*, 6> preset_names = {"smoke", "quick", "card",
+                                                            "paper", "full",  "tune"};
 
 // The cases of the sweeps, in order, each once, without combinations that make no sense. An axis that means
 // nothing in a case has its default there.

@@ -11,7 +11,8 @@
 
 namespace clweave {
 
-Space::Space(std::vector<Point> points) : points_(std::move(points)), neighbours_(points_.size()) {
+Space::Space(std::vector<Point> points, std::size_t starts)
+    : points_(std::move(points)), starts_(starts), neighbours_(points_.size()) {
   // Along one axis, points that agree on all others lie in the order of that axis' values.
   const std::size_t axes = points_.empty() ? 0 : points_.front().size();
   for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -48,30 +49,47 @@ Strategy strategy_of(const std::string& name) {
 
 namespace {
 
-constexpr std::size_t least = 8;  // configurations that halving begins with, however small the space
+// Configurations that halving samples beside the starts, however small or large the space.
+constexpr std::size_t least = 24, most = 128;
+constexpr std::size_t climbs = 12;  // from so many of them: of fewer, all may lead to the same wrong floor
+constexpr std::size_t finals = 3;   // in full
 constexpr double brief = 0.05, longer = 0.25;  // efforts of its first two rounds
+// What of a budget is left to the steps behind the sample, the climbs, and the longer look. A full look takes
+// some twenty brief ones.
+constexpr double after_sample = 0.55, after_climbs = 0.25, after_longer = 0.1;
 
-// The default first, the others in random order; the same for the same seed everywhere.
-std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed) {
-  std::vector<std::size_t> order(size);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+// Those from `first` on in random order; the same for the same seed everywhere.
+void shuffle(std::vector<std::size_t>& points, std::size_t first, std::uint64_t seed) {
   const Random<std::uint64_t> draw(seed, 0x7E57);
-  for (std::size_t i = size; i > 2; --i) std::swap(order[i - 1], order[1 + draw(i) % (i - 1)]);
+  for (std::size_t i = points.size(); i > first + 1; --i)
+    std::swap(points[i - 1], points[first + draw(i) % (i - first)]);
+}
+
+// The starts first, the others in random order.
+std::vector<std::size_t> shuffled(const Space& space, std::uint64_t seed) {
+  std::vector<std::size_t> order(space.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  shuffle(order, std::min(space.starts(), space.size()), seed);
   return order;
 }
 
-std::size_t first_round(std::size_t size) { return std::min(size, std::max(least, (size + 15) / 16)); }
+std::size_t first_round(std::size_t size) {
+  return std::min(size, std::clamp((size + 15) / 16, least, most));
+}
 
 // What was found so far, and no measurement twice with the same effort.
 class Trials {
  public:
-  Trials(const Measurement& measure, const std::function<bool()>& spent, std::size_t size)
-      : measure_(measure), spent_(spent), effort_(size, 0), time_(size) {}
+  Trials(const Measurement& measure, const BudgetLeft& left, std::size_t size)
+      : measure_(measure), left_(left), effort_(size, 0), time_(size) {}
 
-  // False when the budget is spent.
+  // From now on so much of the budget is not to be touched.
+  void reserve(double part) { reserved_ = part; }
+
+  // False when the budget is spent, but for what is reserved.
   bool run(std::size_t point, double effort) {
     if (effort_[point] >= effort) return true;
-    if (spent_()) return false;
+    if (left_() <= reserved_) return false;
     effort_[point] = effort;
     time_[point] = measure_(point, effort);
     return true;
@@ -95,44 +113,96 @@ class Trials {
 
  private:
   const Measurement& measure_;
-  const std::function<bool()>& spent_;
+  const BudgetLeft& left_;
+  double reserved_ = 0;
   std::vector<double> effort_;  // of the last measurement; 0: none
   std::vector<std::optional<double>> time_;
 };
 
-// Moves to the fastest neighbour until there is none faster. False when the budget is spent.
-bool climb(Trials& trials, const Space& space, std::size_t start, double effort) {
-  for (std::size_t at = start;;) {
-    if (!trials.run(space.neighbours(at), effort)) return false;
-    std::size_t next = at;
-    for (const std::size_t p : space.neighbours(at)) {
-      if (trials.time(p) < trials.time(next)) next = p;
+// Downhill, by the first neighbour that is faster, until there is none: of many axes the fastest neighbour of
+// all costs too many looks. They are asked in another order each time. False when the budget is spent.
+bool climb(Trials& trials, const Space& space, std::size_t start, std::uint64_t seed, double effort,
+           const std::vector<bool>& left_out) {
+  std::size_t at = start;
+  for (bool moved = true; moved;) {
+    moved = false;
+    auto neighbours = space.neighbours(at);
+    shuffle(neighbours, 0, seed + at);
+    for (const std::size_t p : neighbours) {
+      if (left_out[p]) continue;
+      if (!trials.run(p, effort)) return false;
+      moved = trials.time(p) < trials.time(at);
+      if (!moved) continue;
+      at = p;
+      break;
     }
-    if (next == at) return true;
-    at = next;
   }
+  return true;
 }
 
-void halve(Trials& trials, const Space& space, const std::vector<std::size_t>& order) {
-  const std::size_t begun = first_round(space.size());
-  if (!trials.run({order.begin(), order.begin() + static_cast<std::ptrdiff_t>(begun)}, brief)) return;
-  // The sample is sparse: from its best, go downhill to what lies between.
-  for (const std::size_t p : trials.best(3, brief)) {
-    if (!climb(trials, space, p, brief)) return;
+// By point: whether it is of a design whose starts were all looked at and are far behind the best.
+std::vector<bool> far_behind(const Trials& trials, const Space& space) {
+  constexpr double far = 3;
+  std::map<std::size_t, double> best;  // by design
+  double best_s = std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < space.starts(); ++p) {
+    const auto [it, is_new] = best.try_emplace(space.points()[p].front(), trials.time(p));
+    it->second = std::min(it->second, trials.time(p));
+    best_s = std::min(best_s, it->second);
   }
-  const auto finer = trials.best(std::max<std::size_t>(3, begun / 4), brief);
-  if (!trials.run(finer, longer)) return;
-  if (!trials.run(trials.best(3, longer), 1)) return;
-  trials.run(order.front(), 1);  // the default, to compare with
+  std::vector<bool> out;
+  for (const auto& point : space.points()) {
+    const auto it = best.find(point.front());
+    out.push_back(it != best.end() && it->second > far * best_s);
+  }
+  return out;
+}
+
+// In this order, but the first of each design before the second of any.
+std::vector<std::size_t> in_turns(const Space& space, const std::vector<std::size_t>& order) {
+  std::map<std::size_t, std::size_t> met;  // by design
+  std::vector<std::pair<std::size_t, std::size_t>> placed;
+  for (const std::size_t p : order) placed.emplace_back(met[space.points()[p].front()]++, p);
+  std::ranges::stable_sort(placed, {}, [](const auto& one) { return one.first; });
+  std::vector<std::size_t> out;
+  for (const auto& [turn, p] : placed) out.push_back(p);
+  return out;
+}
+
+// Whatever the budget, something is looked at in full: a step that ends early ends itself alone.
+void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, std::uint64_t seed) {
+  const std::size_t usual = order.front();
+  const auto starts = static_cast<std::ptrdiff_t>(space.starts());
+  trials.reserve(after_sample);
+  trials.run({order.begin(), order.begin() + starts}, brief);
+  const auto left_out = far_behind(trials, space);
+  order.erase(order.begin(), order.begin() + starts);
+  std::erase_if(order, [&](std::size_t p) { return left_out[p]; });
+  order = in_turns(space, order);
+  const std::size_t begun = first_round(order.size());
+  order.resize(begun);
+  trials.run(order, brief);
+  // The sample is sparse: from its best, go downhill to what lies between.
+  trials.reserve(after_climbs);
+  for (const std::size_t p : trials.best(climbs, brief)) {
+    if (!climb(trials, space, p, seed, brief, left_out)) break;
+  }
+  trials.reserve(after_longer);
+  trials.run(trials.best(std::max(finals, begun / 4), brief), longer);
+  trials.reserve(0);
+  auto last = trials.best(finals, longer);
+  if (last.empty()) last = trials.best(finals, brief);
+  if (!trials.run(last, 1)) return;
+  trials.run(usual, 1);  // the default, to compare with
 }
 
 }  // namespace
 
 void search(const Space& space, Strategy strategy, std::uint64_t seed, const Measurement& measure,
-            const std::function<bool()>& spent) {
+            const BudgetLeft& left) {
   if (space.size() == 0) return;
-  Trials trials(measure, spent, space.size());
-  const auto order = shuffled(space.size(), seed);
+  Trials trials(measure, left, space.size());
+  const auto order = shuffled(space, seed);
   switch (strategy) {
     case Strategy::exhaustive:
     case Strategy::random: trials.run(order, 1); return;
@@ -144,10 +214,11 @@ void search(const Space& space, Strategy strategy, std::uint64_t seed, const Mea
           some.push_back(p);
       }
       if (!trials.run(some, 1)) return;
-      for (const std::size_t p : trials.best(1, 1)) climb(trials, space, p, 1);
+      for (const std::size_t p : trials.best(1, 1))
+        climb(trials, space, p, seed, 1, std::vector<bool>(space.size()));
       return;
     }
-    case Strategy::halving: halve(trials, space, order); return;
+    case Strategy::halving: halve(trials, space, order, seed); return;
   }
 }
 
@@ -155,8 +226,8 @@ std::size_t expected_trials(const Space& space, Strategy strategy) {
   const std::size_t all = space.size();
   if (all == 0 || strategy == Strategy::exhaustive || strategy == Strategy::random) return all;
   if (strategy == Strategy::halving) {
-    const std::size_t begun = first_round(all);
-    return 2 * begun + std::max<std::size_t>(3, begun / 4) + 4;
+    const std::size_t begun = space.starts() + first_round(all);
+    return std::min(all, 3 * begun) + std::max(finals, begun / 4) + finals + 1;
   }
   std::size_t even = 0;
   for (const auto& point : space.points())

@@ -58,6 +58,27 @@ bool shown_among(const Value& value, const Values& values) {
   return std::ranges::find(values, text_of(value), [](const Value& v) { return text_of(v); }) != values.end();
 }
 
+// What --where and --filter leave.
+class Left {
+ public:
+  explicit Left(const Selection& wanted) : filter_(wanted.filter, RE2::Quiet) {
+    for (const auto& text : wanted.where) where_.push_back(option_setting(text, "where"));
+    if (!filter_.ok()) throw Error(Kind::usage, "--filter " + wanted.filter + ": " + filter_.error());
+  }
+
+  bool has(const Family& family, const Case& at) const {
+    for (const auto& [name, values] : where_) {
+      const Axis* axis = family.axis(name);
+      if (axis == nullptr || !shown_among(at.at(axis->name), values)) return false;
+    }
+    return RE2::PartialMatch(at.id(), filter_);
+  }
+
+ private:
+  std::vector<Setting> where_;
+  RE2 filter_;  // its time is linear in the text, whatever the expression
+};
+
 // Refuses a value that no case heeds: every case has the default there, and the user would not get what was
 // asked for.
 void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
@@ -101,21 +122,10 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   Presets().at(wanted.preset);  // refuses what is none
   const auto chosen = chosen_families(families, wanted.families);
   std::vector<Setting> set;
-  std::vector<Setting> where;
   for (const auto& text : wanted.set)
     check_setting(set.emplace_back(option_setting(text, "set")), chosen, "set");
-  for (const auto& text : wanted.where)
-    check_setting(where.emplace_back(option_setting(text, "where")), chosen, "where");
-  // Its time is linear in the text, whatever the expression.
-  const RE2 filter(wanted.filter, RE2::Quiet);
-  if (!filter.ok()) throw Error(Kind::usage, "--filter " + wanted.filter + ": " + filter.error());
-  const auto keep = [&](const Family& family, const Case& at) {
-    for (const auto& [name, values] : where) {
-      const Axis* axis = family.axis(name);
-      if (axis == nullptr || !shown_among(at.at(axis->name), values)) return false;
-    }
-    return RE2::PartialMatch(at.id(), filter);
-  };
+  for (const auto& text : wanted.where) check_setting(option_setting(text, "where"), chosen, "where");
+  const Left left(wanted);
 
   std::vector<Job> jobs;
   std::vector<Job> exhibits;
@@ -132,7 +142,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
       }
     }
     for (auto& at : cases_of(*family, sweeps, wanted.seed)) {
-      if (!keep(*family, at)) continue;
+      if (!left.has(*family, at)) continue;
       if (family->name != "ceiling") need_ceilings = true;
       const bool exhibit = family->axis("form") != nullptr && at.is("form", "published");
       (exhibit ? exhibits : jobs)
@@ -166,6 +176,14 @@ std::optional<Values> values_set(const Selection& wanted, const Axis& axis) {
     if (axis.is_called(setting.first)) values = std::move(setting.second);
   }
   return values;
+}
+
+bool allows(const Selection& wanted, const Family& family, const Case& at) {
+  for (const auto& axis : family.axes) {
+    const auto values = values_set(wanted, axis);
+    if (values && !shown_among(at.at(axis.name), *values)) return false;
+  }
+  return Left(wanted).has(family, at);
 }
 
 std::vector<std::string> axis_names(const std::vector<Family>& families) {

@@ -38,10 +38,11 @@ struct Elsewhere {
 struct Job {
   const Family* family = nullptr;
   Case at;
-  bool exhibit = false;     // form=published
-  bool is_ceiling = false;  // the best of these is what other rows are held against
-  bool tuned = false;       // in the configuration that tune found, beside the same in the default's
-  bool refined = false;     // Family::refine asked for it
+  bool exhibit = false;                  // form=published
+  bool is_ceiling = false;               // the best of these is what other rows are held against
+  bool tuned = false;                    // in a launch that tune found, beside the default one ..
+  std::string tuned_on = {};             // .. on this other device; empty: on the same
+  bool refined = false;                  // Family::refine asked for it
   std::optional<Elsewhere> native = {};  // who does the work of `at`; else the kernel does
 
   const Case& named() const { return native ? native->row : at; }  // in its row
@@ -50,6 +51,10 @@ struct Job {
 // The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known
 // error may take the device down. Throws `usage` that names what may be typed instead.
 std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
+
+// Whether a case that the presets have not is one that the user would have: of the values of --set, and left
+// by --where and --filter.
+bool allows(const Selection&, const Family&, const Case&);
 
 // Every axis and derived column of every family, in the order met.
 std::vector<std::string> axis_names(const std::vector<Family>&);

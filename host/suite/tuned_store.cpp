@@ -9,11 +9,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
 
+#include "base/number.hpp"
 #include "base/path.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
+
+extern const std::vector<std::string_view> embedded_tuned;  // generated from results/*/tuned.json
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -26,40 +35,59 @@ std::string device_key(const DeviceInfo& device) {
   return device.platform + ", " + device.name + ", driver " + device.driver;
 }
 
+// What a device that a store has not is held against.
+json about(const DeviceInfo& device) {
+  return {{"platform", device.platform}, {"vendor", device.vendor}, {"device", device.name},
+          {"type", device.type},         {"driver", device.driver}, {"compute_units", device.compute_units}};
+}
+
+bool is_sound(const json& store) {
+  const auto objects = [&](const char* name) {
+    const auto it = store.find(name);
+    return it == store.end() ||
+           (it->is_object() && std::ranges::all_of(*it, [](const json& entry) { return entry.is_object(); }));
+  };
+  return store.is_object() && store.value("schema", json()) == schema && store.contains("devices") &&
+         objects("devices") && objects("about");
+}
+
 json read_store(const std::string& path) {
   std::error_code none;
   if (!fs::exists(path, none)) return {{"schema", schema}, {"devices", json::object()}};
   json store;
   if (std::ifstream in(path); fs::is_regular_file(path, none)) store = json::parse(in, nullptr, false);
-  const auto sound = [](const json& devices) {
-    return devices.is_object() &&
-           std::ranges::all_of(devices, [](const json& entry) { return entry.is_object(); });
-  };
-  if (!store.is_object() || store.value("schema", json()) != schema || !sound(store["devices"]))
+  if (!is_sound(store))
     throw Error(Kind::io, path + " is no store of clweave tune; name another by --store, or remove it");
   return store;
 }
 
-// Cells of a store, under the names that the axes have now.
-std::map<std::string, Value> cells_of(const Family& family, const json& stored) {
-  std::map<std::string, Value> cells;
-  for (const auto& [name, value] : stored.items()) {
-    const Axis* axis = family.axis(name);
-    cells[axis != nullptr ? axis->name : name] = value_of(value.get<std::string>());
-  }
-  return cells;
+// An axis that says by which design, of those in `among`, or how it is launched.
+bool says_how(const Axis& axis, const std::vector<std::string>& among) {
+  return axis.tunable || std::ranges::find(among, axis.name) != among.end();
 }
 
-// How far apart two variants are that differ in n alone, in factors of two; empty when they differ elsewhere.
-std::optional<double> distance(const Family& family, const Case& at,
-                               const std::map<std::string, Value>& cells) {
+using Cells = std::map<std::string, Value>;
+
+// Cells of a store, under the names that the axes have now.
+void add_cells(Cells& cells, const Family& family, const json& stored) {
+  for (const auto& [name, text] : stored.items()) {
+    const Axis* axis = family.axis(name);
+    const Value value = value_of(text.get<std::string>());
+    if (axis != nullptr) cells[axis->name] = axis->taken(value).value_or(value);
+  }
+}
+
+// How far apart two works are that differ in n alone, in factors of two; empty when they differ elsewhere.
+std::optional<double> distance(const Family& family, const Case& at, const Cells& cells,
+                               const std::vector<std::string>& among) {
   double apart = 0;
   for (const auto& axis : family.axes) {
-    if (axis.tunable) continue;
-    if (!cells.contains(axis.name)) return {};
-    const Value& stored = cells.at(axis.name);
-    const Value wanted = value_of(text_of(at.at(axis.name)));
-    if (stored == wanted) continue;
+    if (says_how(axis, among)) continue;
+    // An axis that came later is at its default.
+    const auto it = cells.find(axis.name);
+    const Value& stored = it != cells.end() ? it->second : axis.values.front();
+    const Value& wanted = at.at(axis.name);
+    if (text_of(stored) == text_of(wanted)) continue;
     const auto* a = std::get_if<std::int64_t>(&stored);
     const auto* b = std::get_if<std::int64_t>(&wanted);
     if (axis.name != elements_axis || a == nullptr || b == nullptr || *a <= 0 || *b <= 0) return {};
@@ -68,15 +96,90 @@ std::optional<double> distance(const Family& family, const Case& at,
   return apart;
 }
 
+// The case, done as the cells say; empty where that is no launch of this device.
+std::optional<Case> done_so(const Family& family, Case at, const Cells& cells,
+                            const std::vector<std::string>& among, const DeviceInfo& device) {
+  for (const auto& axis : family.axes) {
+    if (!says_how(axis, among)) continue;
+    const auto it = cells.find(axis.name);
+    for (auto& [name, value] : at.axes) {
+      if (name == axis.name) value = it != cells.end() ? it->second : axis.values.front();
+    }
+  }
+  try {
+    if (family.makes_sense && !family.makes_sense(at)) return {};
+    plan_of(family, at, device);
+    return at;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// An entry of a store whose work differs from a case's in n alone.
+struct Near {
+  double apart;
+  double time_s;
+  Case at;
+};
+
+std::vector<std::string> among_of(const json& entry) {
+  return entry.value("among", std::vector<std::string>());
+}
+
+// The nearest in n, of several the fastest.
+std::optional<Case> nearest(const json& entries, const Family& family, const Case& at,
+                            const DeviceInfo& device, bool competed) {
+  std::optional<Near> best;
+  for (const auto& entry : entries) {
+    if (entry.at("family") != family.name) continue;
+    const auto among = competed ? among_of(entry) : std::vector<std::string>();
+    if (competed && among.empty()) continue;
+    Cells cells;
+    add_cells(cells, family, entry.at("axes"));
+    add_cells(cells, family, entry.at("configuration"));
+    const auto apart = distance(family, at, cells, among);
+    const double time_s = entry.at("time_s");
+    if (!apart || (best && std::tie(*apart, time_s) >= std::tie(best->apart, best->time_s))) continue;
+    if (auto done = done_so(family, at, cells, among, device)) best = Near{*apart, time_s, *std::move(done)};
+  }
+  return best ? std::optional(best->at) : std::nullopt;
+}
+
+// "535.129.03" -> 535: what a driver of another generation may do differently it does under another number.
+double generation_of(const std::string& driver) {
+  const auto begin = driver.find_first_of("0123456789");
+  const auto end = driver.find_first_not_of("0123456789", begin);
+  return begin == std::string::npos ? 0 : number_of<double>(driver.substr(begin, end - begin)).value_or(0);
+}
+
+// How unlike a device is to one that a store knows; empty: nothing of that one is worth a try.
+using Unlike = std::tuple<int, double, double>;
+std::optional<Unlike> unlike(const DeviceInfo& device, const std::string& key, const json& known) {
+  if (key == device_key(device)) return Unlike{0, 0, 0};
+  if (known.value("type", "") != device.type) return {};
+  const bool platform = known.value("platform", "") == device.platform,
+             vendor = known.value("vendor", "") == device.vendor;
+  const double generations =
+      std::abs(generation_of(known.value("driver", "")) - generation_of(device.driver));
+  if (platform && known.value("device", "") == device.name) return Unlike{1, generations, 0};
+  const double units = std::max(1.0, known.value("compute_units", 1.0));
+  return Unlike{platform ? 2
+                : vendor ? 3
+                         : 4,
+                std::abs(std::log2(units / static_cast<double>(device.units()))), generations};
+}
+
 }  // namespace
 
-std::string variant_of(const Family& family, const Case& at) {
+std::string work_of(const Family& family, const Case& at, const std::vector<std::string>& among) {
   std::string out = family.name;
   for (const auto& axis : family.axes) {
-    if (!axis.tunable) out += "/" + axis.name + "=" + text_of(at.at(axis.name));
+    if (!says_how(axis, among)) out += "/" + axis.name + "=" + text_of(at.at(axis.name));
   }
   return out;
 }
+
+std::string variant_of(const Family& family, const Case& at) { return work_of(family, at, {}); }
 
 std::string default_store_path() {
   const char* data = std::getenv("XDG_DATA_HOME");
@@ -87,62 +190,42 @@ std::string default_store_path() {
 
 TunedStore::TunedStore(std::string path) : path_(std::move(path)), store_(read_store(path_)) {}
 
-std::optional<Tuned> TunedStore::find(const DeviceInfo& device, const Family& family, const Case& at) const {
-  const json& devices = store_.at("devices");
-  const auto entries = devices.find(device_key(device));
-  if (entries == devices.end()) return {};
-  std::optional<Tuned> nearest;
-  double nearest_apart = 0;
-  std::string where;
-  try {
-    for (const auto& [variant, entry] : entries->items()) {
-      where = variant;
-      if (entry.at("family") != family.name) continue;
-      const auto apart = distance(family, at, cells_of(family, entry.at("axes")));
-      if (!apart || (nearest && *apart >= nearest_apart)) continue;
-      nearest_apart = *apart;
-      Tuned tuned;
-      for (auto& cell : cells_of(family, entry.at("configuration"))) tuned.configuration.push_back(cell);
-      tuned.time_s = entry.at("time_s");
-      tuned.default_s = entry.at("default_s");
-      tuned.time_utc = entry.at("time_utc");
-      tuned.version = entry.at("version");
-      tuned.exact = *apart == 0;
-      nearest = tuned;
-    }
-  } catch (const json::exception&) {
-    throw Error(Kind::io,
-                fmt::format("{}: the entry of {} for {} is damaged; remove it, or name another store by "
-                            "--store",
-                            path_, where, device.name));
-  }
-  return nearest;
-}
-
-void TunedStore::put(const DeviceInfo& device, const Family& family, const Case& best, const Tuned& tuned) {
+bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned& tuned, bool whole) {
   json axes, configuration;
-  for (const auto& axis : family.axes) {
-    if (!axis.tunable) axes[axis.name] = text_of(best.at(axis.name));
-  }
-  for (const auto& [name, value] : tuned.configuration) configuration[name] = text_of(value);
+  for (const auto& axis : family.axes)
+    (axis.tunable ? configuration : axes)[axis.name] = text_of(tuned.best.at(axis.name));
+  json entry = {{"family", family.name},          {"axes", axes},
+                {"configuration", configuration}, {"time_s", tuned.time_s},
+                {"default_s", tuned.default_s},   {"time_utc", tuned.time_utc},
+                {"version", tuned.version}};
+  if (!tuned.among.empty()) entry["among"] = tuned.among;
+  const auto lock = locked();
   store_ = read_store(path_);  // another search may have written since
-  store_["devices"][device_key(device)][variant_of(family, best)] = {
-      {"family", family.name},          {"axes", axes},
-      {"configuration", configuration}, {"time_s", tuned.time_s},
-      {"default_s", tuned.default_s},   {"time_utc", tuned.time_utc},
-      {"version", tuned.version}};
+  json& kept = store_["devices"][device_key(device)][work_of(family, tuned.best, tuned.among)];
+  if (!whole && kept.is_object() && kept.value("time_s", HUGE_VAL) <= tuned.time_s) return false;
+  kept = std::move(entry);
+  store_["about"][device_key(device)] = about(device);
   save();
+  return true;
 }
 
 void TunedStore::try_write() {
+  const auto lock = locked();
   store_ = read_store(path_);
   save();
+}
+
+// Between reading the file and putting another into its place, nobody else does.
+FileLock TunedStore::locked() const {
+  std::error_code ignored;  // `save` says what is wrong
+  const fs::path folder = fs::absolute(behind_links(path_)).parent_path();
+  fs::create_directories(folder, ignored);
+  return FileLock::of_folder(folder.string());
 }
 
 void TunedStore::save() const {
   std::error_code error;
   const fs::path path = fs::absolute(behind_links(path_));
-  fs::create_directories(path.parent_path(), error);
   const fs::path fresh = fmt::format("{}.{}", path.string(), getpid());
   std::ofstream out(fresh);
   out << store_.dump(2) << "\n";
@@ -155,18 +238,43 @@ void TunedStore::save() const {
   }
 }
 
-std::optional<Case> tuned_case(const TunedStore& store, const DeviceInfo& device, const Family& family,
-                               const Case& at) {
-  const auto tuned = store.find(device, family, at);
-  if (!tuned) return {};
-  Case out = at;
-  for (auto& [name, value] : out.axes) {
-    for (const auto& [axis, stored] : tuned->configuration) {
-      if (axis == name) value = stored;
+std::vector<json> known_stores(const std::string& path) {
+  std::vector<json> out = {read_store(path.empty() ? default_store_path() : path)};
+  for (const auto text : embedded_tuned) out.push_back(json::parse(text));
+  return out;
+}
+
+TunedLaunches::TunedLaunches(const DeviceInfo& device, const std::vector<json>& stores) : device_(device) {
+  std::vector<std::pair<Unlike, Known>> all;
+  for (const auto& store : stores) {
+    const json known = store.value("about", json::object());
+    for (const auto& [key, entries] : store.at("devices").items()) {
+      if (const auto how = unlike(device, key, known.value(key, json::object())))
+        all.emplace_back(*how, Known{*how == Unlike{0, 0, 0} ? "" : key, entries});
     }
   }
-  if (out.id() == at.id()) return {};
-  if (family.makes_sense && !family.makes_sense(out)) return {};
+  std::ranges::stable_sort(all, {}, [](const auto& one) { return one.first; });
+  for (auto& [how, known] : all) known_.push_back(std::move(known));
+}
+
+std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case& at) const {
+  std::vector<TunedLaunch> out;
+  std::set<std::string> ids = {at.id()};
+  for (const bool competed : {false, true}) {
+    for (const auto& known : known_) {
+      try {
+        const auto found = nearest(known.entries, family, at, device_, competed);
+        if (!found) continue;
+        if (ids.insert(found->id()).second) out.push_back({*found, known.of});
+        break;
+      } catch (const json::exception&) {
+        throw Error(Kind::io,
+                    fmt::format("what the store of clweave tune has of {} is damaged; remove it, or "
+                                "name another by --store",
+                                known.of.empty() ? device_.name : known.of));
+      }
+    }
+  }
   return out;
 }
 

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned_store: the best configurations found, kept per device and driver in one JSON file.
+// tuned_store: the best launches found, kept per device and driver: the user's own in one JSON file, and
+// those of devices that were measured for the program (results/*/tuned.json).
 #pragma once
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "base/file_lock.hpp"
 #include "suite/all_families.hpp"
 #include "suite/case.hpp"
 #include "suite/device_info.hpp"
 
 namespace clweave {
 
-// What a case computes, without how: its id without the tunable axes. Configurations of one variant compete.
+// What a case computes: its id without the tunable axes, which say how, and without those in `among`, which
+// say by which of several designs.
+std::string work_of(const Family&, const Case&, const std::vector<std::string>& among);
+// The same of one design. Launches of one variant compete.
 std::string variant_of(const Family&, const Case&);
 
 struct Tuned {
-  std::vector<std::pair<std::string, Value>> configuration;  // of the tunable axes
+  Case best;
+  std::vector<std::string> among = {};  // the axes that designs differ in, where several competed
   double time_s = 0;
   double default_s = 0;  // of the default configuration, in the same search
   std::string time_utc;
   std::string version;  // of clweave
-  bool exact = true;    // of this very variant, not of one with another n
 };
 
 // $XDG_DATA_HOME/clweave/tuned.json, or in ~/.local/share.
@@ -34,26 +37,57 @@ class TunedStore {
   explicit TunedStore(std::string path);
 
   const std::string& path() const { return path_; }
-
-  // The entry of this variant; if there is none, that of the variant nearest in n alone. Of this platform,
-  // device and driver, as another driver may want something else.
-  std::optional<Tuned> find(const DeviceInfo&, const Family&, const Case&) const;
+  const nlohmann::json& text() const { return store_; }  // as last read or written
 
   // Throws `io` when `put` would.
   void try_write();
 
-  // Writes the whole file anew, in one step, so that a reader never sees half of it. Throws `io`.
-  void put(const DeviceInfo&, const Family&, const Case& best, const Tuned&);
+  // Keeps it in place of what is kept for the same work, or where designs did not compete, for the same
+  // variant. Of a search that was cut short (not `whole`) only what is faster than that. Writes the whole
+  // file anew, in one step, so that a reader never sees half of it; of several processes that write at once
+  // each finds what the others wrote. False where it is not kept. Throws `io`.
+  bool put(const DeviceInfo&, const Family&, const Tuned&, bool whole = true);
 
  private:
+  FileLock locked() const;
   void save() const;
 
   std::string path_;
-  nlohmann::json store_;  // as last read or written
+  nlohmann::json store_;
 };
 
-// The case with its tunable axes as stored; empty when nothing is stored or the case has that configuration
-// already.
-std::optional<Case> tuned_case(const TunedStore&, const DeviceInfo&, const Family&, const Case&);
+// The user's own store (of this path; empty: the default one), and behind it those that ship with the
+// program. Throws `io` as TunedStore does.
+std::vector<nlohmann::json> known_stores(const std::string& path);
+
+// A launch that a search found.
+struct TunedLaunch {
+  Case at;
+  std::string of;  // on which device and driver; empty: on this
+};
+
+// What stores know of a device: first of itself with this driver, else with another, the nearest first; else
+// of the device of its type that is nearest by platform, vendor, and compute units. A store that is named
+// earlier goes before one that knows as near a device.
+class TunedLaunches {
+ public:
+  // Throws `io` for a store that is damaged, as do the others.
+  TunedLaunches(const DeviceInfo&, const std::vector<nlohmann::json>& stores);
+
+  // What is worth measuring beside a case: its own design as it was tuned, and the best of the designs that
+  // competed at its work; each with the n of the case, as found at the nearest n. None where the device
+  // cannot run it or it is the case itself.
+  std::vector<TunedLaunch> beside(const Family&, const Case&) const;
+
+ private:
+  // A device that a store knows.
+  struct Known {
+    std::string of;
+    nlohmann::json entries;
+  };
+
+  DeviceInfo device_;
+  std::vector<Known> known_;  // the nearest first
+};
 
 }  // namespace clweave

@@ -309,6 +309,27 @@ TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
   EXPECT_EQ(value(rows, "best_scan"), 0.25);
 }
 
+// The best that the device does is that of tuned launches, too, and the card says how it is launched. What
+// follows from how launches differ is of those that are the same on every device.
+TEST(Fingerprint, TheBestMayBeTunedAndSaysHow) {
+  std::vector<Record> rows = {
+      ceiling("copy", 200), row("scan", {{"kernel", "three_phase"}, {"group", "256"}}, 0.02),
+      row("scan", {{"kernel", "pipelined"}, {"lanes", "portable"}, {"group", "256"}}, 0.01),
+      row("scan", {{"kernel", "pipelined"}, {"lanes", "ptx"}, {"group", "128"}}, 0.005)};
+  EXPECT_EQ(trait(card(rows), "best_scan").note, "pipelined uint");
+  rows[3].tuned = "yes";
+  const Card tuned = card(rows);
+  EXPECT_EQ(trait(tuned, "best_scan").figure->value, 1);
+  EXPECT_EQ(trait(tuned, "best_scan").note, "pipelined uint, tuned: group=128 ptx");
+  for (const char* group : {"64", "128", "512", "1024"})
+    rows.push_back(row("grayscale", {{"kernel", "naive"}, {"image", "2272x1704"}, {"group", group}},
+                       group[0] == '5' ? 1 : 2));
+  EXPECT_EQ(value(rows, "best_group"), 512);
+  rows.push_back(row("grayscale", {{"kernel", "naive"}, {"image", "2272x1704"}, {"group", "32"}}, 0.5));
+  rows.back().tuned = "yes";
+  EXPECT_EQ(value(rows, "best_group"), 512);
+}
+
 TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
   Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
   r.items = 4 * 1000 * 132;

@@ -219,6 +219,17 @@ TEST(Claims, RowsOfAnotherDefaultCountWhereThereIsNoneOfTodaysAndNoChoice) {
             Verdict::not_measured);
 }
 
+// What a search of one device chose is no launch of the source's, whatever else there is.
+TEST(Claims, WhatWasTunedDecidesNothing) {
+  auto records = two(2, 1);
+  records.push_back(row({"twill", "int", "64", "128"}, 0.1));
+  records.back().tuned = "yes";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  records.erase(records.begin() + 1);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::not_measured)
+      << "nor does it stand in for a default of another version";
+}
+
 TEST(Claims, WhatIsTriedCountsAtItsBestAndNothingElseDoes) {
   const std::string json = claim(
       R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)");

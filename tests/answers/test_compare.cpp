@@ -110,6 +110,17 @@ TEST(Regression, WhatOneSessionChoseForItselfIsNotMissing) {
   EXPECT_EQ(compare_regression(set_of(before), set_of(before), {}).cases.size(), 2U) << "both chose it";
 }
 
+// A launch that one session tuned, and the other lacks, or has without being told.
+TEST(Regression, ATunedLaunchIsTheSameByWhoeverChoseIt) {
+  auto before = runs_of("same", {1}) + runs_of("best", {1}),
+       after = runs_of("same", {1}) + runs_of("best", {2}) + runs_of("other", {1});
+  after[1].tuned = after[2].tuned = "yes";
+  const auto all = compare_regression(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.count(What::compared), 2U);
+  EXPECT_EQ(all.cases.size(), 2U) << "what one session alone tuned is not missing";
+  EXPECT_EQ(compare_regression(set_of(after), set_of(before), {}).count(What::compared), 2U);
+}
+
 TEST(Regression, TheHostsClockStepsInWhereTheDevicesWasNotBelieved) {
   auto before = runs_of("a", five_old), after = runs_of("a", five_new);
   for (auto* side : {&before, &after}) {

@@ -102,6 +102,20 @@ TEST(Summary, TellsTheFindingsOfTheCardFirst) {
               HasSubstr("lanes   width 32 items, cost 2x "));
 }
 
+// Where a tuned launch is the better one it is told whole.
+TEST(Summary, SaysHowTheBestWasTuned) {
+  auto families = invented();
+  families[1].axes[3].tunable = true;
+  std::vector<Record> records = {grid_row("plain", "row", 50),
+                                 grid_row("clever_as_names_of_kernels_go", "row", 40),
+                                 grid_row("clever_as_names_of_kernels_go", "row", 60)};
+  records[2].axes[3].second = "1024x1";
+  records[2].case_id += "x";
+  records[2].tuned = "yes";
+  EXPECT_THAT(text_of(summary_of(results_of(records, families), families, {}), "text", Screen{}),
+              HasSubstr("grid    clever_as_names_of_kernels_go local=1024x1 (tuned)"));
+}
+
 TEST(Summary, LeavesOutWhatANameHasNoRoomFor) {
   std::vector<Record> records;
   for (const char* kernel : {"plain_and_very_long_indeed_as_names_go", "other"})

@@ -49,7 +49,7 @@ class CampaignTest : public testing::Test {
     rules_.outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Campaign campaign(rules_, runner_, common(), left);
-    const Exit code = campaign.execute({{device(), file, std::move(jobs), refines_, rivals_}});
+    const Exit code = campaign.execute({{device(), file, std::move(jobs), refines_, rivals_, with_tuned_}});
     said_ = testing::internal::GetCapturedStderr();
     rows_ = campaign.records();
     left_out_ = campaign.left_out();
@@ -74,6 +74,7 @@ class CampaignTest : public testing::Test {
   CampaignRules rules_;
   bool refines_ = false;
   std::vector<Rival> rivals_;
+  std::function<std::vector<Job>(std::vector<Job>)> with_tuned_;
   int interrupts_ = 0;
   double now_s_ = 0;
   std::size_t left_out_ = 0;
@@ -148,6 +149,27 @@ TEST_F(RefinedTest, ARowThatAFamilyAskedForSaysSo) {
   EXPECT_EQ(run({of(1024), of(2048)}), fine);
   EXPECT_EQ(row(of(1024)).reason, "");
   EXPECT_EQ(row(of(1536)).reason, chosen_here);
+}
+
+// Beside what it asked for stands the tuned launch of it, which nothing is concluded from.
+TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
+  with_tuned_ = [&](std::vector<Job> jobs) {
+    if (jobs.front().at.number("n") == 1536) {
+      jobs.push_back(jobs.front());
+      jobs.back().at = toy("b", 1536).at;
+      jobs.back().tuned = true;
+      jobs.back().tuned_on = "Another";
+    }
+    return jobs;
+  };
+  runner_.times({&family_, toy("b", 1536).at}, {1e-3});
+  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_THAT(std::vector(runner_.ran.begin() + 2, runner_.ran.end()),
+              ElementsAre(id(1536), toy("b", 1536).at.id(), id(1280), id(1152)));
+  const Record& tuned = row({&family_, toy("b", 1536).at});
+  EXPECT_EQ(tuned.tuned, "yes");
+  EXPECT_EQ(tuned.reason, "launched as was best on Another");
+  EXPECT_EQ(row(of(1536)).tuned, "");
 }
 
 TEST_F(RefinedTest, NobodyIsAskedWhereTheUserChoseTheCases) {

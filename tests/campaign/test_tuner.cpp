@@ -2,6 +2,7 @@
 // test_tune: the order of a search, the landscape it walks, what is kept of it, on invented times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -62,7 +63,10 @@ Searched searched(const Space& space, Strategy strategy, const F& landscape, std
         if (effort == 1) out.best_full = std::min(out.best_full, landscape(point));
         return landscape(point);
       },
-      [&] { return out.trials.size() >= budget; });
+      [&] {
+        return budget == SIZE_MAX ? 1.0
+                                  : 1 - static_cast<double>(out.trials.size()) / static_cast<double>(budget);
+      });
   return out;
 }
 
@@ -91,6 +95,27 @@ TEST(Search, TheBudgetEndsIt) {
   const Space space = grid(7, 5);
   for (const auto strategy : {Strategy::exhaustive, Strategy::coarse, Strategy::random, Strategy::halving})
     EXPECT_THAT(searched(space, strategy, Valley{space, 3, 2, 1}, 5).trials, SizeIs(5));
+}
+
+// However small the budget: a brief look is no reason to keep anything.
+TEST(Search, HalvingLooksAtSomethingInFull) {
+  const Space space = grid(40, 40);
+  for (const std::size_t budget : {2U, 5U, 10U, 50U, 200U}) {
+    const auto found = searched(space, Strategy::halving, Valley{space, 3, 2, 1}, budget);
+    EXPECT_LT(found.best_full, HUGE_VAL) << budget;
+    EXPECT_THAT(found.trials, SizeIs(testing::Le(budget))) << budget;
+  }
+}
+
+TEST(Search, TheStartsComeFirst) {
+  std::vector<Point> points;
+  for (std::size_t p = 0; p < 50; ++p) points.push_back({p});
+  for (const auto strategy : {Strategy::exhaustive, Strategy::halving}) {
+    const Space space(points, 3);
+    const auto found = searched(space, strategy, [](std::size_t) { return 1.0; });
+    for (std::size_t start = 0; start < 3; ++start) EXPECT_EQ(found.trials[start].first, start);
+    EXPECT_NE(found.trials[3].first * 10 + found.trials[4].first, 34U) << "the others are in random order";
+  }
 }
 
 TEST(Search, CoarseClimbsToTheFloorOfAValley) {
@@ -132,7 +157,7 @@ TEST(Search, WhatFailsIsNeverTheBest) {
         efforts.push_back(effort);
         return 1.0 + static_cast<double>(point);
       },
-      [] { return false; });
+      [] { return 1.0; });
   EXPECT_THAT(efforts, testing::Contains(1.0));
 }
 
@@ -195,7 +220,7 @@ std::vector<Job> toy_jobs() {
 TEST(Landscapes, HoldEveryConfigurationThatTheDeviceCanRun) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   ASSERT_THAT(all, SizeIs(2));
-  EXPECT_EQ(all[0].variant, "toy/kernel=a/n=1024");
+  EXPECT_EQ(all[0].work, "toy/kernel=a/n=1024");
   // 256 is too large; 96 comes from the preset; numbers in order, the default first where it can run.
   std::vector<std::string> texts;
   for (const auto& at : all[1].cases) texts.push_back(at.id());
@@ -250,6 +275,93 @@ TEST(Searches, NothingRightIsSaidSo) {
   EXPECT_THAT(searches_table({{&all[1], {wrong}, 1}}).text(Screen()), HasSubstr("none was right"));
 }
 
+// ---- Designs that compete
+// ----------------------------------------------------------------------------------
+
+// Of a copy in two kernels, one of which has an axis that the other does not heed; a third computes something
+// else and is not among them.
+const Family& rivals() {
+  static const Family family = {
+      .name = "rivals",
+      .question = "Which?",
+      .axes = {{"kernel", "", {"slow", "fast", "other"}},
+               {"lanes", "", {"portable", "own"}},
+               {.name = "n", .meaning = "", .values = {1024}, .takes = whole(1, 1 << 30)},
+               {.name = "group",
+                .meaning = "",
+                .values = {64, 32},
+                .tunable = true,
+                .takes = whole(1, 1024),
+                .worth =
+                    [](const Case&, const DeviceInfo& on) {
+                      Values worth;
+                      for (std::int64_t size = 32; size <= on.max_group; size *= 2) worth.emplace_back(size);
+                      return worth;
+                    }},
+               {.name = "rows",
+                .meaning = "",
+                .values = {1, 2},
+                .tunable = true,
+                .worth =
+                    [](const Case& at, const DeviceInfo&) {
+                      return at.is("kernel", "fast") ? Values{1, 2} : Values{1};
+                    }}},
+      .presets = {.quick = {"kernel=slow,fast,other"},
+                  .tune = {"kernel=slow,fast", "kernel=fast lanes=own group=48 rows=2"}},
+      .plan = [](const Case& at, const DeviceInfo& on) {
+        Plan::need(at.number("group") <= on.max_group, "too large");
+        Plan::need(at.is("lanes", "portable") || on.vendor == "Own", "other lanes");
+        Plan plan;
+        plan.input<std::uint32_t>(at.count("n"), [](std::uint64_t) { return 0U; });
+        return plan;
+      }};
+  return family;
+}
+
+std::vector<Job> rival_jobs(const char* preset) {
+  std::vector<Job> jobs;
+  for (auto& at : cases_of(rivals(), rivals().presets.at(preset), 1)) jobs.push_back({&rivals(), at});
+  return jobs;
+}
+
+DeviceInfo own() {
+  DeviceInfo info = device();
+  info.vendor = "Own";
+  info.type = "gpu";
+  info.compute_units = 16;
+  return info;
+}
+
+TEST(Designs, AreSearchedTogetherFromWhereTheyStart) {
+  Selection wanted;
+  wanted.preset = "tune";
+  wanted.set = {"n=4096"};
+  const auto all = landscapes_of(rival_jobs("tune"), wanted, own());
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].work, "rivals/n=1024") << "the jobs have the n of --set";
+  EXPECT_THAT(all[0].among, ElementsAre("kernel", "lanes"));
+  // Groups of 32, 64 and 128: three of slow, six of fast, eight with its own lanes, which start at 48.
+  EXPECT_THAT(all[0].cases, SizeIs(3 + 6 + 8));
+  EXPECT_EQ(all[0].space.starts(), 3U);
+  EXPECT_EQ(all[0].cases[0].id(), "rivals/kernel=slow/lanes=portable/n=1024/group=64/rows=1");
+  EXPECT_EQ(all[0].cases[2].id(), "rivals/kernel=fast/lanes=own/n=1024/group=48/rows=2");
+  const auto portable = landscapes_of(rival_jobs("tune"), wanted, device());
+  EXPECT_THAT(portable[0].cases, SizeIs(3 + 6)) << "what the device cannot run is not tried";
+}
+
+TEST(Designs, AreHeldAgainstEachOtherAtTheSizeOfTheDevice) {
+  Selection wanted;
+  wanted.preset = "tune";
+  DeviceInfo large = own();
+  large.cache_bytes = 50 << 20;
+  large.memory_bytes = large.usable_bytes = large.max_alloc_bytes = std::int64_t{64} << 30;
+  EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=201326592") << "half a GiB";
+  large.type = "cpu";
+  EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=100663296") << "four caches";
+  wanted.preset = "quick";
+  EXPECT_THAT(landscapes_of(rival_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
+}
+
 // ---- The store -------------------------------------------------------------------------------------------
 
 class Store : public testing::Test {
@@ -262,31 +374,134 @@ class Store : public testing::Test {
     return {"toy",
             {{"kernel", std::string(kernel)}, {"n", n}, {"group", group}, {"order", std::string("up")}}};
   }
-  static Tuned tuned(std::int64_t group) {
-    return {{{"group", group}, {"order", std::string("up")}}, 1e-3, 2e-3, "2026-01-01T00:00:00Z", "1"};
+  static Tuned tuned(const Case& best, double time_s = 1e-3) {
+    return {best, {}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
+  }
+  static Case of_rivals(const char* kernel, const char* lanes, std::int64_t n, std::int64_t group) {
+    return {"rivals",
+            {{"kernel", std::string(kernel)},
+             {"lanes", std::string(lanes)},
+             {"n", n},
+             {"group", group},
+             {"rows", std::int64_t{1}}}};
+  }
+  static Tuned best_of_rivals(const Case& best, double time_s = 1e-3) {
+    return {best, {"kernel", "lanes"}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
+  }
+  // The groups of what is worth a look beside a case.
+  static std::vector<std::int64_t> beside(const nlohmann::json& store, const DeviceInfo& on,
+                                          const Family& family, const Case& at) {
+    std::vector<std::int64_t> groups;
+    for (const auto& launch : TunedLaunches(on, {store}).beside(family, at))
+      groups.push_back(launch.at.number("group"));
+    return groups;
   }
 
  private:
   std::filesystem::path folder_ = std::filesystem::absolute("store_" + std::to_string(getpid()));
 };
 
-TEST_F(Store, KeepsPerDeviceDriverAndVariant) {
-  TunedStore(path()).put(device(), toy(), at("a", 1024, 64), tuned(64));
-  const TunedStore store(path());
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("group"), 64);
-  EXPECT_FALSE(tuned_case(store, device(), toy(), at("a", 1024, 64))) << "is tuned already";
-  EXPECT_FALSE(tuned_case(store, device(), toy(), at("b", 1024, 256)));
-  DeviceInfo other = device();
-  other.driver = "2";
-  EXPECT_FALSE(tuned_case(store, other, toy(), at("a", 1024, 256)));
+TEST_F(Store, KeepsPerVariant) {
+  TunedStore(path()).put(device(), toy(), tuned(at("a", 1024, 64)));
+  const auto store = TunedStore(path()).text();
+  EXPECT_THAT(beside(store, device(), toy(), at("a", 1024, 96)), ElementsAre(64));
+  EXPECT_THAT(beside(store, device(), toy(), at("a", 1024, 64)), IsEmpty()) << "is tuned already";
+  EXPECT_THAT(beside(store, device(), toy(), at("b", 1024, 96)), IsEmpty());
 }
 
 TEST_F(Store, TakesTheNearestSizeWhereThereIsNoOther) {
   TunedStore store(path());
-  store.put(device(), toy(), at("a", 1024, 64), tuned(64));
-  store.put(device(), toy(), at("a", 1 << 20, 32), tuned(32));
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 4096, 256))->number("group"), 64);
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1 << 28, 256))->number("group"), 32);
+  store.put(device(), toy(), tuned(at("a", 1024, 64)));
+  store.put(device(), toy(), tuned(at("a", 1 << 20, 32)));
+  EXPECT_THAT(beside(store.text(), device(), toy(), at("a", 4096, 96)), ElementsAre(64));
+  EXPECT_THAT(beside(store.text(), device(), toy(), at("a", 1 << 20, 96)), ElementsAre(32));
+}
+
+TEST_F(Store, TheBestDesignStandsBesideAllThatDoItsWork) {
+  TunedStore store(path());
+  store.put(own(), rivals(), best_of_rivals(of_rivals("fast", "own", 1024, 32)));
+  const TunedLaunches tuned(own(), {store.text()});
+  for (const char* kernel : {"slow", "fast", "other"}) {
+    const auto launches = tuned.beside(rivals(), of_rivals(kernel, "portable", 2048, 64));
+    ASSERT_THAT(launches, SizeIs(1)) << kernel;
+    EXPECT_EQ(launches[0].at.id(), "rivals/kernel=fast/lanes=own/n=2048/group=32/rows=1");
+    EXPECT_EQ(launches[0].of, "");
+  }
+  // And its own design, where that was tuned by itself.
+  store.put(own(), rivals(), this->tuned(of_rivals("slow", "portable", 1024, 128)));
+  EXPECT_THAT(beside(store.text(), own(), rivals(), of_rivals("slow", "portable", 1024, 64)),
+              ElementsAre(128, 32));
+}
+
+TEST_F(Store, ALaterSearchTakesThePlaceOfAnotherDesignsBest) {
+  TunedStore store(path());
+  store.put(own(), rivals(), best_of_rivals(of_rivals("fast", "own", 1024, 32), 1e-3));
+  store.put(own(), rivals(), best_of_rivals(of_rivals("slow", "portable", 1024, 128), 2e-3));
+  EXPECT_THAT(beside(store.text(), own(), rivals(), of_rivals("fast", "portable", 1024, 64)),
+              ElementsAre(128));
+}
+
+// ---- Which device ----------------------------------------------------------------------------------------
+
+class Nearest : public Store {
+ protected:
+  static DeviceInfo named(const char* platform, const char* vendor, const char* name, const char* driver,
+                          std::int64_t units, const char* type = "gpu") {
+    DeviceInfo info = device();
+    info.platform = platform;
+    info.vendor = vendor;
+    info.name = name;
+    info.driver = driver;
+    info.compute_units = units;
+    info.type = type;
+    return info;
+  }
+  // Where what is measured beside a case was found.
+  static std::string of(const DeviceInfo& on, const std::vector<nlohmann::json>& stores) {
+    const auto launches = TunedLaunches(on, stores).beside(toy(), at("a", 1024, 96));
+    return launches.empty() ? "none" : launches[0].of;
+  }
+  nlohmann::json store_of(const DeviceInfo& known, std::int64_t group = 64) const {
+    std::filesystem::remove(path());
+    TunedStore store(path());
+    store.put(known, toy(), tuned(at("a", 1024, group)));
+    return store.text();
+  }
+};
+
+TEST_F(Nearest, IsTheDeviceItselfThenAnotherDriverThenOneLikeIt) {
+  const auto h200 = named("NVIDIA CUDA", "NVIDIA", "H200", "580.159.04", 132);
+  const auto older = named("NVIDIA CUDA", "NVIDIA", "H200", "535.12", 132);
+  const auto a10 = named("NVIDIA CUDA", "NVIDIA", "A10", "580.1", 72);
+  const auto small = named("NVIDIA CUDA", "NVIDIA", "T4", "580.1", 40);
+  const auto mi300 = named("AMD", "AMD", "MI300", "1", 130);
+  const std::vector<nlohmann::json> all = {store_of(mi300), store_of(small), store_of(a10), store_of(older),
+                                           store_of(h200)};
+  EXPECT_EQ(of(h200, all), "");
+  EXPECT_EQ(of(named("NVIDIA CUDA", "NVIDIA", "H200", "570.1", 132), all),
+            "NVIDIA CUDA, H200, driver 580.159.04")
+      << "the driver of the nearest generation";
+  EXPECT_EQ(of(named("NVIDIA CUDA", "NVIDIA", "A100", "580.1", 108), {all[0], all[1], all[2]}),
+            "NVIDIA CUDA, A10, driver 580.1")
+      << "of its vendor, by units, not another's of as many";
+  EXPECT_EQ(of(named("Intel", "Intel", "Arc", "1", 128), all), "AMD, MI300, driver 1");
+  EXPECT_EQ(of(named("PoCL", "AMD", "EPYC", "3", 132, "cpu"), all), "none") << "of another type";
+}
+
+TEST_F(Nearest, OfTheSameDeviceTheUsersOwnGoesFirst) {
+  const auto on = device();
+  const auto launches =
+      TunedLaunches(on, {store_of(on, 32), store_of(on, 64)}).beside(toy(), at("a", 1024, 96));
+  ASSERT_THAT(launches, SizeIs(1));
+  EXPECT_EQ(launches[0].at.number("group"), 32);
+}
+
+TEST_F(Nearest, WhatTheDeviceCannotRunIsPassedOver) {
+  auto big = named("NVIDIA CUDA", "NVIDIA", "H200", "580", 132);
+  big.max_group = 1024;
+  auto less = named("NVIDIA CUDA", "NVIDIA", "T4", "580", 40);
+  const auto on = named("NVIDIA CUDA", "NVIDIA", "H100", "580", 130);  // groups of 128 at most
+  EXPECT_EQ(of(on, {store_of(big, 256), store_of(less, 64)}), "NVIDIA CUDA, T4, driver 580");
 }
 
 TEST_F(Store, IsReadUnderTheNamesThatAxesHad) {
@@ -296,21 +511,41 @@ TEST_F(Store, IsReadUnderTheNamesThatAxesHad) {
   Case then = at("a", 1024, 64);
   then.axes[0].first = "variant";
   then.axes[2].first = "work_group";
-  Tuned found = tuned(64);
-  found.configuration[0].first = "work_group";
   TunedStore store(path());
-  store.put(device(), before, then, found);
+  store.put(device(), before, tuned(then));
   Family now = toy();
   now.axes[0].former = {"variant"};
-  EXPECT_EQ(tuned_case(store, device(), now, at("a", 1024, 256))->number("group"), 64);
-  EXPECT_FALSE(tuned_case(store, device(), now, at("b", 1024, 256)));
+  EXPECT_THAT(beside(store.text(), device(), now, at("a", 1024, 96)), ElementsAre(64));
+  EXPECT_THAT(beside(store.text(), device(), now, at("b", 1024, 96)), IsEmpty());
 }
 
 TEST_F(Store, PutReplaces) {
   TunedStore store(path());
-  store.put(device(), toy(), at("a", 1024, 64), tuned(64));
-  store.put(device(), toy(), at("a", 1024, 32), tuned(32));
-  EXPECT_EQ(tuned_case(store, device(), toy(), at("a", 1024, 256))->number("group"), 32);
+  store.put(device(), toy(), tuned(at("a", 1024, 64)));
+  store.put(device(), toy(), tuned(at("a", 1024, 32)));
+  EXPECT_THAT(beside(store.text(), device(), toy(), at("a", 1024, 96)), ElementsAre(32));
+}
+
+// Searches that end at once, each with a store that it read before.
+TEST_F(Store, NothingIsLostOfProcessesThatWriteAtOnce) {
+  TunedStore(path()).try_write();
+  constexpr int processes = 4, entries = 25;
+  std::vector<pid_t> children;
+  for (int p = 0; p < processes; ++p) {
+    const pid_t child = fork();
+    if (child == 0) {
+      TunedStore store(path());
+      for (int e = 0; e < entries; ++e) store.put(device(), toy(), tuned(at("a", 1 + p * entries + e, 64)));
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(TunedStore(path()).text()["devices"].front().size(), processes * entries);
 }
 
 // A brief look, or one at few configurations, is no reason to forget a better one.
@@ -342,20 +577,21 @@ TEST_F(Store, IsTriedBeforeASearch) {
 }
 
 TEST_F(Store, ADamagedEntryIsNamed) {
-  TunedStore(path()).put(device(), toy(), at("a", 1024, 64), tuned(64));
+  TunedStore(path()).put(device(), toy(), tuned(at("a", 1024, 64)));
   auto store = nlohmann::json::parse(std::ifstream(path()));
   for (auto& [name, entries] : store["devices"].items()) {
     for (auto& [variant, entry] : entries.items()) entry.erase("configuration");
   }
-  std::ofstream(path()) << store.dump();
   try {
-    tuned_case(TunedStore(path()), device(), toy(), at("a", 1024, 256));
+    beside(store, device(), toy(), at("a", 1024, 96));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind, Kind::io);
-    EXPECT_THAT(error.what(), HasSubstr("toy/kernel=a"));
+    EXPECT_THAT(error.what(), HasSubstr("Device"));
+    EXPECT_THAT(error.what(), HasSubstr("--store"));
   }
-  for (const char* wrong : {R"({"schema": 3})", R"({"schema": "clweave-tuned-1", "devices": {"a": []}})"}) {
+  for (const char* wrong : {R"({"schema": 3})", R"({"schema": "clweave-tuned-1", "devices": {"a": []}})",
+                            R"({"schema": "clweave-tuned-1", "devices": {}, "about": {"a": 1}})"}) {
     std::ofstream(path()) << wrong;
     EXPECT_THROW(TunedStore{path()}, Error) << wrong;
   }

@@ -858,27 +858,43 @@ TEST_F(Cli, ResumeTakesNoOtherOption) {
 
 // ---- Tuning ----------------------------------------------------------------------------------------------
 
+// All configurations, neither of them the default.
+Strings tune_both(const std::string& store, const std::string& csv) {
+  Strings words = Strings{"tune", "--strategy", "exhaustive", "--store", store, "--csv", csv} + two_shapes;
+  words.back() = "group=32x8,64x4";
+  return words;
+}
+
 TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   const std::string store = (folder() / "tuned.json").string();
-  const Ended ended = run(Strings{"tune", "--store", store, "--csv", csv()} + two_shapes);
+  const Ended ended = run(tune_both(store, csv()));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("2 of 2"));
+  EXPECT_THAT(ended.out, HasSubstr("clweave run measures it with --store " + store));
   const Results results = read_results(csv());
   EXPECT_EQ(results.cases.size(), 2U);
   for (const auto& record : results.cases) EXPECT_EQ(record.verified, Verified::yes) << record.reason;
 
-  // Whichever won: the run shows the other one too.
-  const fs::path again = folder() / "again.csv";
-  const Ended tuned = run(Strings{"run", "--tuned", "--store", store, "--csv", again.string()} + two_shapes);
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_EQ(read_results(again).cases.size(), 2U) << "both are in the run already";
-  const fs::path third = folder() / "third.csv";
-  Strings other = two_shapes;
-  other.back() = "group=1x256";
-  EXPECT_EQ(run(Strings{"run", "--tuned", "--store", store, "--csv", third.string()} + other).code, 0);
-  const Results both = read_results(third);
-  ASSERT_EQ(both.cases.size(), 2U);
-  EXPECT_EQ(std::ranges::count(both.cases, "yes", &Record::tuned), 1);
+  // Beside what the preset has, and not where the user says how.
+  const Strings usual(two_shapes.begin(), two_shapes.end() - 2);
+  const auto tuned_of = [&](const char* file, const Strings& more, const Strings& cases) {
+    const fs::path path = folder() / file;
+    const Ended one = run(Strings{"run", "--store", store, "--csv", path.string()} + more + cases);
+    EXPECT_EQ(one.code, 0) << one.err;
+    const bool told =
+        one.err.find("beside default launches the best that tune found here") != std::string::npos;
+    const auto count = std::ranges::count(read_results(path).cases, "yes", &Record::tuned);
+    EXPECT_EQ(told, count > 0) << one.err;
+    return count;
+  };
+  EXPECT_EQ(tuned_of("with.csv", {"--tuned"}, usual), 1);
+  EXPECT_EQ(tuned_of("smoke.csv", {}, usual), 0) << "smoke is for checking";
+  EXPECT_EQ(tuned_of("set.csv", {"--tuned"}, two_shapes), 0) << "the user says which groups";
+  Strings quick = usual;
+  quick[1] = "quick";
+  quick = quick + Strings{"--no-ceiling", "--set", "n=33"};
+  EXPECT_EQ(tuned_of("quick.csv", {}, quick), 1);
+  EXPECT_EQ(tuned_of("without.csv", {"--no-tuned"}, quick), 0);
 }
 
 TEST_F(Cli, TuneStopsAtItsBudget) {
@@ -894,8 +910,7 @@ TEST_F(Cli, TuneKeepsNothingWhereNothingWasRight) {
   const std::string kernels =
       edited_kernels("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
   const fs::path store = folder() / "tuned.json";
-  const Ended ended =
-      run(Strings{"tune", "--kernels", kernels, "--store", store.string(), "--csv", csv()} + two_shapes);
+  const Ended ended = run(tune_both(store.string(), csv()) + Strings{"--kernels", kernels});
   EXPECT_EQ(ended.code, 1) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("none was right"));
   EXPECT_THAT(ended.out, HasSubstr("nothing new to keep in " + store.string()));
@@ -908,7 +923,8 @@ TEST_F(Cli, TuneSaysWhatMayBeTyped) {
       {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
       {{"--strategy", "random"}, "--budget"},
       {{"--budget", "60"}, "200cases"},
-      {{"--family", "lanes"}, "access,arithmetic,compaction,copy,"}};
+      {{"--family", "lanes"}, "--family compaction,copy,grayscale,reduction,scan; with --preset quick"},
+      {{"--family", "lanes", "--preset", "quick"}, "access,arithmetic,compaction,copy,"}};
   for (const auto& [words, hint] : wrong) {
     const Ended ended = run(Strings{"tune", "--csv", csv()} + words);
     EXPECT_EQ(ended.code, 2) << ended.err;

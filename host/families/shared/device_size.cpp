@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "suite/selection.hpp"
+
 namespace clweave {
 
 namespace {
@@ -35,7 +37,45 @@ std::optional<std::uint64_t> bytes_of(const Case& at, const DeviceInfo& device,
   }
 }
 
+// The least n = 3 * 2^k above `n_above` whose bytes are four times the cache and enough, or the most below
+// that. 0: none, for `bytes_at` knows no bytes of so many.
+std::int64_t least_size(std::int64_t n_above, std::uint64_t cache, std::uint64_t enough,
+                        const std::function<std::optional<std::uint64_t>(std::int64_t)>& bytes_at) {
+  std::int64_t chosen = 0;
+  for (std::int64_t n = 3; n <= std::int64_t{1} << 34; n *= 2) {
+    if (n <= n_above) continue;
+    const auto bytes = bytes_at(n);
+    if (!bytes) break;
+    if (*bytes >= 4 * cache) chosen = n;
+    if (*bytes >= std::max(4 * cache, enough)) break;
+  }
+  return chosen;
+}
+
 }  // namespace
+
+std::int64_t tuning_size(const Family& family, const std::vector<Case>& cases, const DeviceInfo& device) {
+  if (family.axis(elements_axis) == nullptr) return 0;
+  const auto plan = [&](const Case& at, const DeviceInfo& on) { return plan_of(family, at, on); };
+  std::vector<Case> able;
+  std::ranges::copy_if(cases, std::back_inserter(able),
+                       [&](const Case& at) { return bytes_of(at, device, plan).has_value(); });
+  if (able.empty()) return 0;
+  const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
+  return least_size(0, static_cast<std::uint64_t>(device.cache_bytes),
+                    device.type == "gpu" ? enough_bytes : 0,
+                    [&](std::int64_t n) -> std::optional<std::uint64_t> {
+                      std::optional<std::uint64_t> least;
+                      for (const auto& at : able) {
+                        const Case sized = with_n(at, n);
+                        const auto bytes = bytes_of(sized, device, plan);
+                        if (!bytes || *bytes > most_bytes) return {};
+                        if (predicted_seconds({&family, sized}, device) > most_s) return {};
+                        least = std::min(least.value_or(*bytes), *bytes);
+                      }
+                      return least;
+                    });
+}
 
 std::int64_t common_size(const std::vector<Outcome>& outcomes,
                          const std::function<bool(const Case&)>& counts) {
@@ -82,14 +122,7 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
     return least;
   };
   if (const auto bytes = bytes_at(common); bytes && *bytes >= std::max(4 * cache, enough_bytes)) return {};
-  std::int64_t chosen = 0;
-  for (std::int64_t n = 3; n <= std::int64_t{1} << 34; n *= 2) {
-    if (n <= common) continue;
-    const auto bytes = bytes_at(n);
-    if (!bytes) break;
-    if (*bytes >= 4 * cache) chosen = n;
-    if (*bytes >= std::max(4 * cache, enough_bytes)) break;
-  }
+  const std::int64_t chosen = least_size(common, cache, enough_bytes, bytes_at);
   if (chosen == 0) return {};
   std::vector<Case> out;
   for (const auto* o : best) out.push_back(with_n(o->at, chosen));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
+#include "families/shared/worth_trying.hpp"
 
 namespace clweave {
 
@@ -91,26 +92,29 @@ Dealt going_on(const Tiles& t, const DeviceInfo& device, std::uint64_t groups_pe
   return {groups, static_cast<std::uint32_t>(t.tiles), static_cast<std::uint32_t>(t.tiles + groups)};
 }
 
-Axis window_axis() {
+Axis window_axis(std::function<bool(const Case&)> heeded) {
+  const Values windows = {32, 16, 64, 128, 256};
   return {.name = "window",
           .meaning = "tile states looked at at once",
-          .values = {32},
+          .values = windows,
           .tunable = true,
-          .takes = whole(1, 4096)};
+          .takes = whole(1, 4096),
+          .worth = where(std::move(heeded), windows)};
 }
 
-Axis chunk_axis(std::int64_t kib, std::int64_t most_kib) {
+Axis chunk_axis(const Values& kib, std::int64_t most_kib) {
   return {.name = "chunk_kib",
           .meaning = "kibibytes of a tile of cpu",
-          .values = Values(kib),
+          .values = kib,
           .tunable = true,
-          .takes = whole(1, most_kib)};
+          .takes = whole(1, most_kib),
+          .worth = where([](const Case& at) { return at.is("kernel", "cpu"); }, kib)};
 }
 
 Axis polls_axis(std::function<bool(const Case&)> when) {
   return {.name = "polls",
           .meaning = "how often a state is asked for before it is computed",
-          .values = {64},
+          .values = {64, 8, 512},
           .tunable = true,
           .takes = whole(1, 60000),
           .when = std::move(when)};

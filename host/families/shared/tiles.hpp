@@ -53,8 +53,8 @@ Dealt one_each(const Tiles&);
 Dealt going_on(const Tiles&, const DeviceInfo&, std::uint64_t groups_per_unit);
 
 // Axes that such families have.
-Axis window_axis();
-Axis chunk_axis(std::int64_t kib, std::int64_t most_kib);
+Axis window_axis(std::function<bool(const Case&)> heeded);
+Axis chunk_axis(const Values& kib, std::int64_t most_kib);  // of kernel cpu
 Axis polls_axis(std::function<bool(const Case&)> when);
 Axis state_axis();
 Axis drop_axis();
