@@ -397,6 +397,7 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
     search(
         landscape.space, strategy, rules_.seed,
         [&](std::size_t point, double effort) -> std::optional<double> {
+          if (rules_.outside.interrupts() != 0) return {};
           budget.count();
           progress_->start(std::min(step++, std::max(first_step[l + 1], first_step[l] + 1) - 1), incumbent);
           const auto row = run({landscape.family, landscape.cases[point]},

@@ -189,9 +189,10 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       "--with-baselines", out.with_baselines,
       "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
       "in turns with ours, --runs times");
-  run->add_flag("--tuned,!--no-tuned", out.tuned,
-                "Beside the default launches the best that tune found on this device, or on the nearest that "
-                "was measured for the program [except for smoke, --claims and --replay]");
+  run->add_flag_function(
+      "--tuned,!--no-tuned", [&out](std::int64_t given) { out.tuned = given > 0; },
+      "Beside the default launches the best that tune found on this device, or on the nearest that "
+      "was measured for the program [except for smoke, --claims and --replay]");
   run->add_option_function<std::string>(
          "--report", [&out](const std::string& file) { out.report = file; },
          "At the end, an HTML page of all results [beside the first CSV]")

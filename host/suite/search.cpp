@@ -90,9 +90,13 @@ class Trials {
   bool run(std::size_t point, double effort) {
     if (effort_[point] >= effort) return true;
     if (left_() <= reserved_) return false;
+    look(point, effort);
+    return true;
+  }
+  // Whatever is left.
+  void look(std::size_t point, double effort) {
     effort_[point] = effort;
     time_[point] = measure_(point, effort);
-    return true;
   }
   bool run(const std::vector<std::size_t>& points, double effort) {
     return std::ranges::all_of(points, [&](std::size_t p) { return run(p, effort); });
@@ -169,7 +173,8 @@ std::vector<std::size_t> in_turns(const Space& space, const std::vector<std::siz
   return out;
 }
 
-// Whatever the budget, something is looked at in full: a step that ends early ends itself alone.
+// Whatever the budget, and be it spent, the best is looked at in full. A step that ends early ends itself
+// alone.
 void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, std::uint64_t seed) {
   const std::size_t usual = order.front();
   const auto starts = static_cast<std::ptrdiff_t>(space.starts());
@@ -192,6 +197,7 @@ void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, s
   trials.reserve(0);
   auto last = trials.best(finals, longer);
   if (last.empty()) last = trials.best(finals, brief);
+  if (!last.empty()) trials.look(last.front(), 1);
   if (!trials.run(last, 1)) return;
   trials.run(usual, 1);  // the default, to compare with
 }

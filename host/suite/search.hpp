@@ -54,8 +54,8 @@ using BudgetLeft = std::function<double()>;
 
 // Tries configurations until the strategy has no more or the budget is spent. The default is always the
 // first, so that there is something to compare with. Every configuration that may be called the best was
-// measured in full, unless the budget ended before. `expected_trials` is about how many measurements that
-// takes.
+// measured in full, unless the budget ended before; halving looks at one in full anyhow. `expected_trials` is
+// about how many measurements that takes.
 void search(const Space&, Strategy, std::uint64_t seed, const Measurement&, const BudgetLeft& left);
 std::size_t expected_trials(const Space&, Strategy);
 
