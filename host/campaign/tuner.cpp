@@ -211,17 +211,6 @@ std::vector<Job> at_tuning_size(const std::vector<Job>& jobs, const Selection& s
   return out;
 }
 
-// The axes that preset tune names to tell designs apart.
-std::vector<std::string> design_axes(const Family& family) {
-  std::vector<std::string> out;
-  for (const auto& axis : family.axes) {
-    if (!axis.tunable && std::ranges::any_of(family.presets.tune,
-                                             [&](const Sweep& sweep) { return sweep.contains(axis.name); }))
-      out.push_back(axis.name);
-  }
-  return out;
-}
-
 // The last row of each configuration that has a time, fastest first.
 std::vector<const Record*> candidates(const std::vector<Record>& rows) {
   std::map<std::string, const Record*> last;

@@ -179,6 +179,16 @@ std::string work_of(const Family& family, const Case& at, const std::vector<std:
   return out;
 }
 
+std::vector<std::string> design_axes(const Family& family) {
+  std::vector<std::string> out;
+  for (const auto& axis : family.axes) {
+    if (!axis.tunable && std::ranges::any_of(family.presets.tune,
+                                             [&](const Sweep& sweep) { return sweep.contains(axis.name); }))
+      out.push_back(axis.name);
+  }
+  return out;
+}
+
 std::string variant_of(const Family& family, const Case& at) { return work_of(family, at, {}); }
 
 std::string default_store_path() {

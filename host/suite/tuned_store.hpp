@@ -19,6 +19,10 @@ std::string work_of(const Family&, const Case&, const std::vector<std::string>& 
 // The same of one design. Launches of one variant compete.
 std::string variant_of(const Family&, const Case&);
 
+// The axes that say by which of several designs a family's work is done: those that its preset tune names and
+// that are not tunable.
+std::vector<std::string> design_axes(const Family&);
+
 struct Tuned {
   Case best;
   std::vector<std::string> among = {};  // the axes that designs differ in, where several competed

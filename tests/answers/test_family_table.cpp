@@ -313,6 +313,20 @@ TEST(FamilyTable, ShowsWhatTuningGained) {
               HasSubstr("2.00x  1.00 ms  500 us  local=256\n"));
 }
 
+// One of another design stands beside the fastest default launch of its work.
+TEST(FamilyTable, ShowsWhatAnotherDesignGained) {
+  Record slow = grid_row("plain", "row", 25), fast = grid_row("plain", "column", 50),
+         tuned = grid_row("clever", "row", 100);
+  slow.time_s = 2e-3;
+  tuned.tuned = "yes";
+  tuned.time_s = 5e-4;
+  auto families = invented();
+  families[1].axes[3].tunable = true;
+  EXPECT_THAT(shown({slow, fast, tuned}, {}, {}, "text", families), HasSubstr("     -        -  500 us"));
+  families[1].presets.tune = {"kernel=plain,clever mapping=row,column"};
+  EXPECT_THAT(shown({slow, fast, tuned}, {}, {}, "text", families), HasSubstr("2.00x  1.00 ms  500 us"));
+}
+
 TEST(FamilyTable, IsDataToo) {
   Record odd = grid_row("plain", "row", 50);
   odd.device = "Loom \xff";

@@ -9,6 +9,8 @@
 #include "results/record.hpp"
 #include "suite/check.hpp"
 #include "suite/family.hpp"
+#include "suite/imaginary_devices.hpp"
+#include "suite/tuned_store.hpp"
 
 using namespace clweave;
 
@@ -48,4 +50,47 @@ TEST(AllFamilies, AreHeldAgainstCeilingsThatAreMeasured) {
     const Plan plan = plan_of(family, at, roomy());
     EXPECT_TRUE(plan.ceiling == Ceiling::none || measured.contains(plan.ceiling)) << plan.ceiling;
   });
+}
+
+// A search needs values to try, of every tunable axis and on every device; no group is larger than it
+// launches.
+TEST(AllFamilies, ListWhatIsWorthTryingOfEveryTunableAxis) {
+  for (const auto& family : all_families()) {
+    for (const auto& axis : family.axes) {
+      if (!axis.tunable) continue;
+      SCOPED_TRACE(family.name + " " + axis.name);
+      EXPECT_GT(axis.values.size(), 1U);
+      if (!axis.worth) continue;
+      for (auto device : imaginary_devices()) {
+        device.compute_units = 16;
+        std::size_t most = 0;
+        for (const char* preset : {"quick", "paper", "full"}) {
+          for (const auto& at : preset_of(family, preset)) {
+            const Values worth = axis.worth(at, device);
+            most = std::max(most, worth.size());
+            if (worth.size() > 1 && axis.name == "group") {
+              for (const auto& value : worth) EXPECT_LE(std::get<std::int64_t>(value), device.max_group);
+            }
+          }
+        }
+        EXPECT_GT(most, device.max_group > 32 || axis.name != "group" ? 1U : 0U) << device.name;
+      }
+    }
+  }
+}
+
+// Designs that compete differ in nothing but what says how, and each can be launched somewhere.
+TEST(AllFamilies, SearchesBeginAtWorkThatIsTheSame) {
+  std::set<std::string> searched;
+  for (const auto& family : all_families()) {
+    std::set<std::string> works;
+    for (const auto& at : preset_of(family, "tune")) {
+      works.insert(work_of(family, at, design_axes(family)));
+      EXPECT_NO_THROW(plan_of(family, at, roomy())) << at.id();
+    }
+    if (family.name == "ceiling" || works.empty()) continue;
+    searched.insert(family.name);
+    EXPECT_EQ(works.size(), 1U) << family.name;
+  }
+  EXPECT_THAT(searched, testing::ElementsAre("compaction", "copy", "grayscale", "reduction", "scan"));
 }
