@@ -187,8 +187,16 @@ Landscape landscape_of(const std::vector<const Job*>& jobs, std::string work, st
     points.push_back(std::move(point));
     cases.push_back(std::move(at));
   }
-  return {&family, std::move(work), std::move(among), std::move(cases),
-          Space(std::move(points), std::max<std::size_t>(begun, 1))};
+  std::map<std::string, std::vector<std::string>> searched;
+  for (const auto& design : designs) {
+    auto& axes = searched[variant_of(family, design.start)];
+    for (const auto& [a, values] : design.searched) {
+      if (values.size() > 1) axes.push_back(family.axes[a].name);
+    }
+  }
+  return {&family,          std::move(work),
+          std::move(among), std::move(searched),
+          std::move(cases), Space(std::move(points), std::max<std::size_t>(begun, 1))};
 }
 
 // The jobs at the size that suits the device, where they have one and the user names none.
@@ -266,20 +274,12 @@ std::string short_name(const Landscape& landscape, const std::vector<Search>& al
 // The design by its words, then the axes that are searched of it: "pipelined ptx group=256 rows=8".
 std::string launch_text(const Landscape& landscape, const Case& at) {
   const Family& family = *landscape.family;
-  const std::string variant = variant_of(family, at);
   std::vector<std::string> parts;
-  for (const auto& axis : family.axes) {
-    const Value& its = at.at(axis.name);
-    if (is_among(landscape.among, axis.name) && std::holds_alternative<std::string>(its))
-      parts.push_back(text_of(its));
+  for (const auto& axis : landscape.among) {
+    if (std::holds_alternative<std::string>(at.at(axis))) parts.push_back(text_of(at.at(axis)));
   }
-  for (const auto& axis : family.axes) {
-    const Value& its = at.at(axis.name);
-    if (axis.tunable && std::ranges::any_of(landscape.cases, [&](const Case& other) {
-          return other.at(axis.name) != its && variant_of(family, other) == variant;
-        }))
-      parts.push_back(axis.name + "=" + text_of(its));
-  }
+  for (const auto& axis : landscape.searched.at(variant_of(family, at)))
+    parts.push_back(axis + "=" + text_of(at.at(axis)));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -416,7 +416,10 @@ std::optional<Record> Tuner::run(const Job& job, const Measuring& rule, int roun
   auto row = examiner_->measured(job, rule);
   if (!row) return {};
   examiner_->write(*row, round, ++order_, [&](const std::string& line) { progress_->note(line); });
-  failed_ = failed_ || row->record.failed();
+  // What is too much for the device is found out by trying.
+  const Status status = row->record.status;
+  failed_ =
+      failed_ || (row->record.failed() && status != Status::launch_failed && status != Status::out_of_memory);
   return row->record;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Landscape {
   const Family* family;
   std::string work;                // the id without the axes that say how it is done
   std::vector<std::string> among;  // the axes that say by which design; none where there is one only
+  std::map<std::string, std::vector<std::string>> searched;  // by variant: the axes that have several values
   std::vector<Case> cases;
   Space space;
 };

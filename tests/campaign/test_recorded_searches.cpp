@@ -149,6 +149,11 @@ INSTANTIATE_TEST_SUITE_P(
                   "setup=outside/"},
         // 64 Mi words, four kernels.
         Recording{"2026-11-21-copy-tune.csv", "copy", {"kernel", "width", "group", "groups", "ilp"}, "copy/"},
+        // Reductions of 192 Mi words by three kernels.
+        Recording{"2026-11-23-reduction-tune.csv",
+                  "reduction",
+                  {"kernel", "group", "unroll", "groups_per_unit"},
+                  "reduction/"},
         // 16 Mi words, two kernels, groups of 32 to 1024.
         Recording{"2026-11-21-copy-tune-launch.csv",
                   "copy",

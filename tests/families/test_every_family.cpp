@@ -94,3 +94,35 @@ TEST(AllFamilies, SearchesBeginAtWorkThatIsTheSame) {
   }
   EXPECT_THAT(searched, testing::ElementsAre("compaction", "copy", "grayscale", "reduction", "scan"));
 }
+
+// What a new user of a device gets that was measured for the program: of each family one launch more, beside
+// every design that does the same work.
+TEST(ShippedStores, KnowTheBestLaunchesOfAnH200) {
+  DeviceInfo device = roomy();
+  device.platform = "NVIDIA CUDA";
+  device.vendor = "NVIDIA Corporation";
+  device.name = "NVIDIA H200";
+  device.driver = "580.159.04";
+  device.compute_units = 132;
+  const auto stores = known_stores("no such file");
+  for (const char* name : {"compaction", "copy", "reduction", "scan"}) {
+    const Family& family = family_named(name);
+    DeviceInfo other = device;
+    for (const char* driver : {"580.159.04", "570.1"}) {
+      other.driver = driver;
+      const TunedLaunches tuned(other, stores);
+      std::set<std::string> best;
+      for (const auto& at : preset_of(family, "tune")) {
+        for (const auto& launch : tuned.beside(family, at)) {
+          best.insert(launch.at.id());
+          EXPECT_EQ(launch.of.empty(), other.driver == device.driver) << launch.of;
+        }
+      }
+      EXPECT_EQ(best.size(), 1U) << name << " by driver " << driver;
+    }
+  }
+  const auto scans = TunedLaunches(device, stores)
+                         .beside(family_named("scan"), preset_of(family_named("scan"), "card").front());
+  ASSERT_EQ(scans.size(), 1U);
+  EXPECT_TRUE(scans.front().at.is("kernel", "pipelined") && scans.front().at.is("lanes", "ptx"));
+}
