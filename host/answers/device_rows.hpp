@@ -77,8 +77,8 @@ struct DeviceRows {
 
   // Without what a platform says of its own build.
   std::string name() const {
-    return results->name + ", " + results->platform.substr(0, results->platform.find(", ")) + ", driver " +
-           results->driver;
+    return results->name + results->called() + ", " +
+           results->platform.substr(0, results->platform.find(", ")) + ", driver " + results->driver;
   }
   // What concludes from how launches differ compares those that were chosen alike on every device: without
   // what was tuned.

@@ -509,6 +509,9 @@ const std::vector<DataColumn>& case_columns() {
       {"device", [](const DataRow& r) { return Cell(r.device.name); }},
       {"platform", [](const DataRow& r) { return Cell(r.device.platform); }},
       {"driver", [](const DataRow& r) { return Cell(r.device.driver); }},
+      {"device_id", [](const DataRow& r) { return cell_of(r.device.id); }},
+      {"uuid", [](const DataRow& r) { return cell_of(r.device.uuid); }},
+      {"label", [](const DataRow& r) { return cell_of(r.device.user_label); }},
       {"family", [](const DataRow& r) { return Cell(r.at != nullptr ? r.at->family() : r.found->family); }},
       {"case_id", [](const DataRow& r) { return Cell(r.at != nullptr ? r.at->id() : r.found->id); }},
       {"status",
@@ -631,7 +634,8 @@ Report family_tables(const ResultsSet& all, const std::vector<Family>& families,
   for (const auto& note : all.notes) out.line(paint("note: " + note, Style::yellow));
   for (std::size_t d = 0; d < devices.size(); ++d)
     out.line(fmt::format("{}{}  {}, driver {}", devices.size() > 1 ? letter_of(d) + "  " : "",
-                         paint(devices[d]->name, Style::bold), devices[d]->platform, devices[d]->driver));
+                         paint(devices[d]->name + devices[d]->called(), Style::bold), devices[d]->platform,
+                         devices[d]->driver));
   out.line();
   Marks marks;
   for (const auto* family : chosen) add_family(out, devices, *family, choice, marks);

@@ -398,6 +398,8 @@ std::vector<std::string> device_labels(const std::vector<const DeviceResults*>& 
         std::function<std::string(const DeviceResults&)>([](const auto& device) {
           return device.compute_units > 0 ? std::to_string(device.compute_units) + " units" : "";
         }),
+        std::function<std::string(const DeviceResults&)>(
+            [](const auto& device) { return device.user_label; }),
         std::function<std::string(const DeviceResults&)>([](const auto& device) { return device.id; })}) {
     std::vector<std::string> longer = out;
     for (std::size_t i = 0; i < out.size(); ++i) {

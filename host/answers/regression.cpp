@@ -87,7 +87,10 @@ const DeviceResults* same_device(const DeviceResults& device, const ResultsSet& 
   for (const auto& other : in.devices) {
     if (other.name != device.name) continue;
     if (namesakes == 1 && here == 1) return &other;
-    if (other.id == device.id && first_part(other.platform) == first_part(device.platform)) return &other;
+    if (first_part(other.platform) != first_part(device.platform) || other.user_label != device.user_label)
+      continue;
+    const bool told = !other.uuid.empty() && !device.uuid.empty();
+    if (told ? other.uuid == device.uuid : other.id == device.id) return &other;
   }
   return nullptr;
 }
@@ -128,7 +131,7 @@ class DeviceComparison {
     for (const auto* device : {pair.before, pair.after}) {
       for (const auto& at : device->cases) names_.learn(*at.name);
     }
-    basis_.device = pair.after->label();
+    basis_.device = pair.after->label() + pair.after->called();
     basis_.old_driver = pair.before->driver;
     basis_.new_driver = pair.after->driver;
     basis_.files = old_by_file || new_by_file;

@@ -83,9 +83,9 @@ struct RegressionRules {
   std::optional<double> assumed_spread = {};
 };
 
-// Devices are matched by name, and by platform and id where a side has several of a name; where either side
-// has only one, that is meant. Throws `usage` when no device is on both sides. Findings have no time and take
-// no part.
+// Devices are matched by name, and by platform, label and UUID (else id) where a side has several of a name;
+// where either side has only one, that is meant. Throws `usage` when no device is on both sides. Findings
+// have no time and take no part.
 Regression compare_regression(const ResultsSet& before, const ResultsSet& after,
                               const std::vector<ResultsSet>& noise, const RegressionRules& = {});
 

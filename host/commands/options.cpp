@@ -193,6 +193,10 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       "--tuned,!--no-tuned", [&out](std::int64_t given) { out.tuned = given > 0; },
       "Beside the default launches the best that tune found on this device, or on the nearest that "
       "was measured for the program [except for smoke, --claims and --replay]");
+  run->add_option(
+         "--label", out.label,
+         "What to call the device, where many computers have its like: $SLURMD_NODENAME; column `label`")
+      ->type_name("NAME");
   run->add_option_function<std::string>(
          "--report", [&out](const std::string& file) { out.report = file; },
          "At the end, an HTML page of all results [beside the first CSV]")

@@ -20,7 +20,8 @@ struct Options {
   std::string claims_file;           // empty: the built-in one
   std::vector<std::string> devices;  // selectors; empty: every device
   Selection selection;
-  std::string csv;  // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
+  std::string csv;    // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
+  std::string label;  // run: what the devices are called
   std::string kernels;
   bool dry_run = false;
   std::optional<int> repeat;           // --runs

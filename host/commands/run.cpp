@@ -65,22 +65,25 @@ void tell_tuned(const DeviceInfo& device, const std::set<std::string>& of) {
   }
 }
 
-std::string device_key_of(const DeviceInfo& device) {
+std::string device_key_of(const DeviceInfo& device, const std::string& label) {
   Record record;
+  record.label = label;
   describe_device(record, device);
   return record.device_key().text();
 }
 
 // A file goes on with the devices and drivers that it began with, or its rows would be of several without a
 // word. A file of one device of several goes on for that device. Throws `no_device` with what is missing.
-void keep_devices_of(const Unfinished& left, const std::string& path, bool one_of_several,
+void keep_devices_of(const Unfinished& left, const Options& options, bool one_of_several,
                      std::vector<DeviceInfo>& devices) {
+  const std::string& path = options.csv;
+  const auto key_of = [&](const DeviceInfo& device) { return device_key_of(device, options.label); };
   std::set<std::string> begun(left.origin.devices.begin(), left.origin.devices.end());
   for (const auto& record : left.records) {
     if (!record.is_native()) begun.insert(record.device_key().text());
   }
   std::set<std::string> here;
-  for (const auto& device : devices) here.insert(device_key_of(device));
+  for (const auto& device : devices) here.insert(key_of(device));
   const auto refuse = [&](const std::string& key, const char* what) {
     std::string text =
         fmt::format("{} cannot go on: {} {}. Here {}", path, key, what, here.size() == 1 ? "is" : "are");
@@ -91,7 +94,7 @@ void keep_devices_of(const Unfinished& left, const std::string& path, bool one_o
     if (!here.contains(key)) refuse(key, "is not here, with that driver");
   }
   if (one_of_several)
-    std::erase_if(devices, [&](const DeviceInfo& device) { return !begun.contains(device_key_of(device)); });
+    std::erase_if(devices, [&](const DeviceInfo& device) { return !begun.contains(key_of(device)); });
   else if (!left.origin.devices.empty()) {
     for (const auto& key : here) {
       if (!begun.contains(key)) refuse(key, "was not there when it began");
@@ -171,8 +174,8 @@ int run(Options options, const std::vector<std::string>& arguments) {
     }
     return fine;
   }
-  if (left) keep_devices_of(*left, options.csv, own_file, devices);
-  Record common = provenance(command, options.selection.seed);
+  if (left) keep_devices_of(*left, options, own_file, devices);
+  Record common = provenance(command, options.selection.seed, options.label);
   if (left) common.run_id = left->origin.run_id;
   Origin origin{common.command, common.run_id, common.version, {}};
 
@@ -192,7 +195,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
       const std::string path = !options.csv.empty() ? options.csv : paths[d];
       origin.devices.clear();
       for (const auto& other : options.csv.empty() ? std::vector{device} : devices)
-        origin.devices.push_back(device_key_of(other));
+        origin.devices.push_back(device_key_of(other, options.label));
       file = left ? std::make_shared<ResultsFile>(path, axes, origin, *left)
                   : std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
       files.push_back(path);

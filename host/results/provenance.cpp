@@ -43,8 +43,9 @@ std::string loader_name() {
 
 }  // namespace
 
-Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed) {
+Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed, const std::string& label) {
   Record common;
+  common.label = label;
   common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
   common.version = version;
   // An argument need not be UTF-8.
@@ -70,6 +71,7 @@ void stamp(Record& record, const Record& common, int run) {
   record.command = common.command;
   record.seed = common.seed;
   record.host = common.host;
+  record.label = common.label;
   record.os = common.os;
   record.cpu = common.cpu;
   record.loader = common.loader;

@@ -9,8 +9,10 @@
 
 namespace clweave {
 
-// What is the same in every row of one call: run id, version, command, seed, host, system, processor, loader.
-Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed);
+// What is the same in every row of one call: run id, version, command, seed, host, system, processor, loader,
+// and what its user calls the devices.
+Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed,
+                  const std::string& label = {});
 
 // Copies that into a row of repetition `run`, finished now.
 void stamp(Record&, const Record& common, int run);

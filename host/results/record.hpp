@@ -39,6 +39,8 @@ struct Record {
   std::string vendor;
   std::string device;
   std::string device_id;
+  std::string uuid;
+  std::string label;
   std::string device_type;
   std::string driver;
   Count compute_units;
@@ -99,7 +101,7 @@ struct Record {
 
   // The cell of an axis; empty when the row's family has none of that name.
   std::string axis(const std::string& name) const;
-  DeviceKey device_key() const { return {platform, device, device_id, driver}; }
+  DeviceKey device_key() const { return {platform, device, device_id, driver, uuid, label}; }
   bool ok() const { return status == Status::ok; }
   bool is_native() const { return api != "opencl"; }  // of a baseline
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.

@@ -502,9 +502,18 @@ const CaseName& CaseNames::of_id(const std::string& id) {
   return know(name.id, name);
 }
 
+DeviceResults* ResultsSet::find(const DeviceKey& key) {
+  const auto same = std::ranges::find_if(devices, [&](const DeviceKey& other) { return other == key; });
+  const auto it = same != devices.end()
+                      ? same
+                      : std::ranges::find_if(devices, [&](const auto& other) { return other.meets(key); });
+  return it != devices.end() ? &*it : nullptr;
+}
+
 DeviceResults& ResultsSet::device_of(const DeviceKey& key) {
-  for (auto& device : devices) {
-    if (static_cast<const DeviceKey&>(device) == key) return device;
+  if (DeviceResults* there = find(key)) {
+    if (there->uuid.empty()) there->uuid = key.uuid;
+    return *there;
   }
   auto& device = devices.emplace_back();
   static_cast<DeviceKey&>(device) = key;
@@ -587,7 +596,7 @@ class Filing {
     if (last_device_ < set_.devices.size()) {
       DeviceResults& last = set_.devices[last_device_];
       if (last.name == r.device && last.id == r.device_id && last.driver == r.driver &&
-          last.platform == r.platform)
+          last.platform == r.platform && last.uuid == r.uuid && last.user_label == r.label)
         return last;
     }
     DeviceResults& device = set_.device_of(r.device_key());
@@ -595,6 +604,7 @@ class Filing {
     if (device.version.empty()) {
       device.version = r.version;
       device.cpu = r.cpu;
+      device.host = r.host;
       device.type = r.device_type;
     }
     return device;
@@ -672,7 +682,7 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
 }
 
 bool NativeTime::runs_on(const DeviceResults& other) const {
-  if (!device.platform.starts_with(native_platform)) return device == other;
+  if (!device.platform.starts_with(native_platform)) return device.meets(other);
   return device.name == other.name || (other.type == "cpu" && device.name == other.cpu);
 }
 
@@ -686,11 +696,12 @@ void ResultsSet::merge(ResultsSet other) {
         run.row += rows;
       }
     }
-    const auto same = std::ranges::find_if(devices, [&](const DeviceKey& other) { return other == device; });
-    if (same == devices.end()) {
+    DeviceResults* same = find(device);
+    if (same == nullptr) {
       devices.push_back(std::move(device));
       continue;
     }
+    if (same->uuid.empty()) same->uuid = device.uuid;
     same->merged_ = true;
     same->rows += device.rows;
     for (auto& more : device.findings) {

@@ -161,6 +161,7 @@ struct FindingRows {
 struct DeviceResults : DeviceKey {
   std::string version;                 // of clweave
   std::string cpu, type;               // type: cpu, gpu, ..
+  std::string host;                    // the computer that its first row names
   bool published = false;              // figures of a text, not measured here
   std::int64_t compute_units = 0;      // 0: its rows do not tell
   std::map<Ceiling, double> ceilings;  // best rate by name
@@ -250,6 +251,7 @@ struct ResultsSet {
   // Keeps the cases of these families. Throws `usage` for one that no file has.
   void keep(const std::vector<std::string>& families);
 
+  DeviceResults* find(const DeviceKey&);       // that of the key, or the first that meets it; null: none
   DeviceResults& device_of(const DeviceKey&);  // made where it is not there
 };
 

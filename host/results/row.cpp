@@ -18,6 +18,8 @@ void describe_device(Record& record, const DeviceInfo& device) {
   record.vendor = device.vendor;
   record.device = device.name;
   record.device_id = !device.pci.empty() ? device.pci : !device.uuid.empty() ? device.uuid : device.index();
+  // Drivers of processors give all of them one UUID.
+  if (device.type != "cpu") record.uuid = device.uuid;
   record.device_type = device.type;
   record.driver = device.driver;
   if (device.compute_units > 0) record.compute_units = static_cast<std::int64_t>(device.compute_units);

@@ -232,6 +232,19 @@ TEST(Regression, MatchesDevicesByNameThenByPlace) {
   ASSERT_THAT(all.cases, SizeIs(2));
   EXPECT_EQ(all.cases[0].ratio, 1);
   EXPECT_EQ(all.cases[1].ratio, 1);
+  // Cards that changed places, told by their UUIDs; and one of each computer.
+  const auto moved = [](const char* first, const char* second, const char* label) {
+    Record a = row({}, 1), b = row({}, 10), other = row({}, 5);
+    a.device_id = first;
+    a.uuid = "aa";
+    b.device_id = second;
+    b.uuid = "bb";
+    other.label = label;
+    return set_of({a, b, other});
+  };
+  for (const auto& one : compare_regression(moved("0:0", "0:1", "x"), moved("0:1", "0:0", "x"), {}).cases)
+    EXPECT_EQ(one.ratio, 1);
+  EXPECT_THAT(compare_regression(moved("0:0", "0:1", "x"), moved("0:0", "0:1", "y"), {}).cases, SizeIs(2));
   const auto extra =
       compare_regression(set_of({row({}, 1), on(row({}, 1), "Loom 2")}), set_of({row({}, 1)}), {});
   EXPECT_THAT(extra.notes, ElementsAre(HasSubstr("Loom 2 is only in x.csv: its 1 cases are not compared")));

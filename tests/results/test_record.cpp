@@ -294,6 +294,20 @@ TEST(ARecord, IsHeldAgainstItsCeilingByTheRateThatBoundsIt) {
   EXPECT_EQ(rate_of(record), 20.0);
 }
 
+TEST(Record, HasAUuidOfCardsAndNoneOfProcessors) {
+  DeviceInfo device;
+  device.uuid = "0123456789abcdef0123456789abcdef";
+  device.pci = "0000:17:00.0";
+  device.type = "gpu";
+  Record card, processor;
+  describe_device(card, device);
+  EXPECT_EQ(card.uuid, device.uuid);
+  EXPECT_EQ(card.device_id, "0000:17:00.0");
+  device.type = "cpu";
+  describe_device(processor, device);
+  EXPECT_EQ(processor.uuid, "") << "its driver gives every processor the same";
+}
+
 TEST(Dictionary, ExplainsEveryColumnOnce) {
   const std::string dictionary = column_dictionary();
   EXPECT_TRUE(dictionary.starts_with("| column | unit | meaning |\n|---|---|---|\n"));

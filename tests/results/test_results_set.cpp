@@ -83,7 +83,7 @@ TEST(Reader, RefusesWhatIsNoResultsFileByLine) {
 TEST(Reader, RefusesWhatIsCutOffOrMalformedByLineAndColumn) {
   const std::string good = csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "row"}}, 2)}, false);
   EXPECT_EQ(complaint(good.substr(0, good.size() - 1)),
-            "x.csv:3:166: the file ends within this row: clweave run --resume finishes what was interrupted");
+            "x.csv:3:168: the file ends within this row: clweave run --resume finishes what was interrupted");
   EXPECT_THAT(complaint(good + "\"clweave-1"), StartsWith("x.csv:4:11: the file ends within this row"));
   EXPECT_EQ(complaint(good + "clweave-1,2\n"),
             fmt::format("x.csv:4:1: 2 cells, but the header has {}", header_cells({"kernel"}).size()));
@@ -260,4 +260,28 @@ TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
       }
     }
   }
+}
+
+TEST(Devices, AreToldApartByUuidAndLabelWhereTheseAreKnown) {
+  const auto card = [](const std::string& kernel, const std::string& uuid, const std::string& label) {
+    Record record = row({{"kernel", kernel}}, 1);
+    record.uuid = uuid;
+    record.label = label;
+    return record;
+  };
+  // All at one address.
+  const ResultsSet set =
+      set_of({card("a", "", ""), card("b", "aa", ""), card("a", "bb", ""), card("b", "bb", ""),
+              card("a", "", "node1"), card("b", "", "node2"), card("c", "", "")});
+  ASSERT_THAT(set.devices, SizeIs(4));
+  EXPECT_EQ(set.devices[0].uuid, "aa") << "rows from before that column may be of it";
+  EXPECT_THAT(set.devices[0].cases, SizeIs(3));
+  EXPECT_EQ(set.devices[1].uuid, "bb");
+  EXPECT_THAT(set.devices[1].cases, SizeIs(2));
+  EXPECT_EQ(set.devices[2].user_label, "node1");
+  EXPECT_EQ(set.devices[3].user_label, "node2");
+  ResultsSet merged = set_of({card("a", "bb", ""), card("d", "", "node2")});
+  merged.merge(set_of({card("b", "bb", ""), card("d", "", "node1"), card("d", "cc", "")}));
+  EXPECT_THAT(merged.devices, SizeIs(4));
+  EXPECT_THAT(merged.devices[0].cases, SizeIs(2));
 }
