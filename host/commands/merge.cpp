@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// merge: the results files of many computers as one.
+#include "results/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/exit.hpp"
+#include "base/tell.hpp"
+#include "commands/command.hpp"
+#include "commands/measuring.hpp"
+#include "commands/reading.hpp"
+
+namespace clweave::commands {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string out;
+  bool overwrite = false;
+};
+
+// Of a thousand tasks all may be missing.
+void tell_missing(const std::vector<std::string>& missing) {
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < missing.size() && i < most; ++i)
+    tell("missing: {}: no finished file of this task\n", missing[i]);
+  if (missing.size() > most) tell("missing: {} tasks more\n", missing.size() - most);
+}
+
+int merge(const Options& options) {
+  const std::string out = rows_path(options.out);
+  const Merged merged = merge_files(options.files, out, options.overwrite);
+  tell_notes(merged.notes);
+  tell_missing(merged.missing);
+  tell("clweave: {} rows of {} card{} from {} file{} -> {}{}\n", merged.rows, merged.cards,
+       merged.cards == 1 ? "" : "s", merged.files, merged.files == 1 ? "" : "s", out,
+       merged.missing.empty() ? "" : fmt::format("; missing tasks: {}", merged.missing.size()));
+  return merged.missing.empty() ? fine : case_failed;
+}
+
+}  // namespace
+
+Command merge(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand(
+      "merge",
+      "Results files of many computers as one, every row of them; names what is there twice and which tasks "
+      "(NAME-I-of-N*.csv) are missing, then with exit code 1");
+  command
+      ->add_option("FILE", options->files,
+                   "CSVs of clweave run, and folders of them; samples stay beside them")
+      ->required()
+      ->check(CLI::ExistingPath)
+      ->type_name("FILE|DIR..");
+  command->add_option("-o,--output", options->out, "The file for all rows; - is stdout")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--overwrite", options->overwrite, "Replace what is in it");
+  return {command, [options](const auto&) { return merge(*options); }};
+}
+
+}  // namespace clweave::commands

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results/merge.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "results/record.hpp"
+
+namespace clweave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_samples_name(const fs::path& path) { return path.string().ends_with(".samples.csv"); }
+
+// A, C and D may have the results of one task; text compares 10 before 9.
+bool by_number(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto digits = [&](const std::string& text, std::size_t& at) {
+      while (at + 1 < text.size() && text[at] == '0' && is_digit(text[at + 1])) ++at;
+      const std::size_t from = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(from, at - from);
+    };
+    const std::string one = digits(a, i), other = digits(b, j);
+    if (one.size() != other.size()) return one.size() < other.size();
+    if (one != other) return one < other;
+  }
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+std::vector<std::string> below(const fs::path& folder, const std::string& without) {
+  std::vector<std::string> out;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!it->is_regular_file(error) || it->path().extension() != ".csv" || has_samples_name(it->path()))
+      continue;
+    if (!without.empty() && fs::equivalent(it->path(), without, error)) continue;
+    out.push_back(it->path().string());
+  }
+  if (error) throw Error(Kind::io, fmt::format("cannot read {}: {}", folder.string(), error.message()));
+  std::ranges::sort(out, by_number);
+  return out;
+}
+
+// Of "fleet-812-3-of-64-node07.csv": fleet-812-*-of-64, 3 and 64.
+struct Task {
+  std::string array;
+  std::size_t number = 0, count = 0;
+};
+
+std::optional<Task> task_of(const fs::path& path) {
+  const std::string stem = path.stem().string();
+  constexpr std::string_view mark = "-of-";
+  const auto at = stem.rfind(mark);
+  if (at == std::string::npos) return {};
+  const auto dash = at > 0 ? stem.rfind('-', at - 1) : std::string::npos;
+  const std::size_t from = dash == std::string::npos ? 0 : dash + 1;
+  Task task;
+  const auto read = [&](std::size_t begin, std::size_t end, std::size_t& into) {
+    const auto [stop, error] = std::from_chars(stem.data() + begin, stem.data() + end, into);
+    return error == std::errc{} ? static_cast<std::size_t>(stop - stem.data()) : begin;
+  };
+  const std::size_t count_at = at + mark.size(), behind = read(count_at, stem.size(), task.count);
+  constexpr std::size_t most = 1'000'000;
+  if (read(from, at, task.number) != at || from == at || behind == count_at ||
+      (behind < stem.size() && stem[behind] != '-') || task.number < 1 || task.number > task.count ||
+      task.count > most)
+    return {};
+  task.array = (path.parent_path() / (stem.substr(0, from) + "*" + stem.substr(at, behind - at))).string();
+  return task;
+}
+
+struct Source {
+  std::string path;
+  std::vector<std::string> header;
+  std::vector<bool> kept;  // per row
+  std::size_t rows = 0;    // kept
+  bool finished = false;
+};
+
+// What makes rows the same run's of the same case.
+std::string key_of(const Record& r) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.device_key().text(), r.host, r.run_id,
+                     r.run.value_or(0), r.api, r.case_id, r.tuned, r.cache);
+}
+
+class Merging {
+ public:
+  // Reads and checks a file. False, with a note: it is none of clweave run's, and may be left out.
+  bool add(const std::string& path, bool may_be_other) {
+    CsvReader reader(path);
+    if (may_be_other && std::ranges::find(reader.header(), columns().front().name) == reader.header().end()) {
+      notes.push_back(path + " is left out: no CSV of clweave run");
+      return false;
+    }
+    const RecordReader records(reader.header(), path);
+    Source source{path, reader.header(), {}, 0, false};
+    const auto file = static_cast<std::uint32_t>(sources.size());
+    std::map<std::uint32_t, std::size_t> twice_in;  // rows by the file that has them, too
+    std::size_t since_footer = 0;
+    CsvTable::Row row;
+    for (Record r; reader.next(row);) {
+      if (!records.read(row, r)) {
+        if (r.run_id != std::to_string(since_footer))
+          throw Error(Kind::io, fmt::format("{}:{}: the footer counts {} rows, but there are {}", path,
+                                            row.line, r.run_id, since_footer));
+        since_footer = 0;
+        source.finished = true;
+        continue;
+      }
+      if (r.command.starts_with("[\"tune\"")) {
+        const std::string why = path + " is of clweave tune: a search, which is no card's measure";
+        if (!may_be_other) throw Error(Kind::usage, why + "; leave it out");
+        notes.push_back(why + ", is left out");
+        return false;
+      }
+      ++since_footer;
+      source.finished = false;
+      const std::hash<std::string> hash;
+      const auto [place, is_new] = seen_.try_emplace(
+          hash(key_of(r)),
+          Seen{hash(csv_line(cells_of(r, names_of(r)))), file, static_cast<std::uint32_t>(row.line)});
+      source.kept.push_back(is_new);
+      if (is_new) {
+        ++source.rows;
+        DeviceKey key = r.device_key();
+        if (!r.is_native()) sessions_[{label_of(r, path), key.text()}].insert(r.run_id);
+        continue;
+      }
+      const Seen& first = place->second;
+      if (first.row != hash(csv_line(cells_of(r, names_of(r)))))
+        throw Error(Kind::io,
+                    fmt::format("{}:{} and {}:{} tell different things of the same run of {}: keep one",
+                                first.file == file ? path : sources[first.file].path, first.line, path,
+                                row.line, r.case_id));
+      ++twice_in[first.file];
+      ++twice;
+    }
+    records.check_header();
+    for (const auto& [other, count] : twice_in)
+      notes.push_back(fmt::format("{} rows of {} are those of {}: they count once", count, path,
+                                  other == file ? path : sources[other].path));
+    if (!source.finished)
+      notes.push_back(
+          source.kept.empty()
+              ? path + " holds no row"
+              : fmt::format("{} was interrupted after {} rows: clweave run --resume {} finishes it", path,
+                            source.kept.size(), path));
+    for (const auto& name : reader.header()) {
+      if (std::ranges::find(columns(), name, &Column::name) == columns().end() &&
+          std::ranges::find(axes, name) == axes.end())
+        axes.push_back(name);
+    }
+    sources.push_back(std::move(source));
+    return true;
+  }
+
+  // Tasks of which no finished file is there, and cards that several sessions measured.
+  void look_round(std::vector<std::string>& missing) {
+    std::map<std::string, std::vector<bool>> arrays;
+    for (const auto& source : sources) {
+      const auto task = task_of(source.path);
+      if (!task) continue;
+      auto& done = arrays[task->array];
+      done.resize(task->count);
+      if (source.finished) done[task->number - 1] = true;
+    }
+    for (const auto& [array, done] : arrays) {
+      const auto star = array.rfind('*');
+      for (std::size_t i = 0; i < done.size(); ++i) {
+        if (!done[i])
+          missing.push_back(array.substr(0, star) + std::to_string(i + 1) + array.substr(star + 1));
+      }
+    }
+    for (const auto& [card, runs] : sessions_) {
+      if (runs.size() > 1)
+        notes.push_back(fmt::format("{}{} was measured in {} sessions",
+                                    card.first.empty() ? "" : card.first + ": ", card.second, runs.size()));
+    }
+  }
+
+  void write(CsvWriter& out) {
+    const auto header = header_cells(axes);
+    out.write(header);
+    const auto label_at = static_cast<std::size_t>(std::ranges::find(header, "label") - header.begin());
+    std::vector<std::string> cells(header.size());
+    std::size_t written = 0;
+    for (const auto& source : sources) {
+      CsvReader reader(source.path);
+      const RecordReader records(reader.header(), source.path);
+      std::vector<std::size_t> place;
+      for (const auto& name : source.header)
+        place.push_back(static_cast<std::size_t>(std::ranges::find(header, name) - header.begin()));
+      CsvTable::Row row;
+      std::size_t n = 0;
+      for (Record r; n < source.kept.size() && reader.next(row);) {
+        if (!records.read(row, r) || !source.kept[n++]) continue;
+        std::ranges::fill(cells, "");
+        for (std::size_t c = 0; c < row.cells.size(); ++c) cells[place[c]] = row.cells[c];
+        cells[label_at] = label_of(r, source.path);
+        out.write(cells);
+        ++written;
+      }
+      if (n < source.kept.size()) throw Error(Kind::io, source.path + " became shorter meanwhile");
+    }
+    out.write(footer_cells(written, axes));
+    out.close();
+  }
+
+  std::size_t cards() const { return sessions_.size(); }
+
+  std::vector<Source> sources;
+  std::vector<std::string> axes;  // and other columns that are not in the table
+  std::vector<std::string> notes;
+  std::size_t twice = 0;
+
+ private:
+  struct Seen {
+    std::size_t row;
+    std::uint32_t file, line;
+  };
+
+  static std::vector<std::string> names_of(const Record& r) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : r.axes) names.push_back(name);
+    std::ranges::sort(names);
+    return names;
+  }
+
+  static std::string label_of(const Record& r, const std::string& path) {
+    if (!r.label.empty() || !r.uuid.empty()) return r.label;
+    return !r.host.empty() ? r.host : fs::path(path).stem().string();
+  }
+
+  std::unordered_map<std::size_t, Seen> seen_;                                     // by the hash of key_of
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> sessions_;  // run ids by card
+};
+
+}  // namespace
+
+std::vector<std::string> results_files(const std::vector<std::string>& names, const std::string& without) {
+  std::vector<std::string> out;
+  for (const auto& name : names) {
+    std::error_code none;
+    if (!fs::is_directory(name, none)) {
+      if (!fs::exists(name, none)) throw Error(Kind::io, name + ": there is no such file or folder");
+      out.push_back(name);
+      continue;
+    }
+    const auto files = below(name, fs::exists(without, none) ? without : "");
+    out.insert(out.end(), files.begin(), files.end());
+  }
+  if (out.empty())
+    throw Error(Kind::usage, fmt::format("no results file in {}: clweave run --csv FILE writes one",
+                                         fmt::join(names, ", ")));
+  return out;
+}
+
+Merged merge_files(const std::vector<std::string>& names, const std::string& out, bool overwrite) {
+  Merging all;
+  std::error_code none;
+  for (const auto& file : results_files(names, out == "-" ? "" : out)) {
+    const bool named = std::ranges::find(names, file) != names.end();
+    if (fs::file_size(file, none) == 0 && !none)
+      all.notes.push_back(file + " is empty");
+    else
+      all.add(file, !named);
+  }
+  Merged merged;
+  all.look_round(merged.missing);
+  for (const auto& source : all.sources) {
+    merged.rows += source.rows;
+    if (out != "-" && fs::equivalent(source.path, out, none))
+      throw Error(Kind::usage, out + " is one of the files: choose another name for what they become");
+  }
+  if (merged.rows == 0) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(names, ", ")));
+  merged.files = all.sources.size();
+  merged.twice = all.twice;
+  merged.cards = all.cards();
+  merged.notes = std::move(all.notes);
+  CsvWriter writer(behind_links(out), overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
+  all.write(writer);
+  return merged;
+}
+
+}  // namespace clweave
