@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "answers/openmetrics.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 
@@ -114,6 +115,23 @@ std::string json(const Report& report, const Screen&) {
   return out + (out.size() == 1 ? "]\n" : "\n]\n");
 }
 
+// What is not known is not there.
+std::string json_lines(const Report& report, const Screen&) {
+  std::vector<std::string> names;
+  for (const auto& name : report.column_names()) names.push_back(as_json(nlohmann::json(name), -1));
+  std::string out;
+  report.each_row([&](const Report::Row& row) {
+    const std::size_t begin = out.size();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const auto value = json_cell(row[c]);
+      if (value.is_null()) continue;
+      out.append(out.size() == begin ? "{" : ",").append(names[c]).append(":").append(as_json(value, -1));
+    }
+    out += out.size() == begin ? "{}\n" : "}\n";
+  });
+  return out;
+}
+
 }  // namespace
 
 void Report::row(Row cells) {
@@ -145,10 +163,13 @@ void Report::document(std::function<nlohmann::json()> make) {
 }
 
 const std::vector<Printer>& printers() {
-  static const std::vector<Printer> all = {{"text", "Tables for people", for_people},
-                                           {"csv", "CSV, every row", csv},
-                                           {"json", "JSON, the same and more", json},
-                                           {"markdown", "Markdown, the tables", markdown}};
+  static const std::vector<Printer> all = {
+      {"text", "Tables for people", for_people},
+      {"csv", "CSV, every row", csv},
+      {"json", "JSON, the same and more", json},
+      {"jsonl", "JSON, an object a line for each row", json_lines},
+      {"openmetrics", "OpenMetrics text, for Prometheus and its kind", openmetrics},
+      {"markdown", "Markdown, the tables", markdown}};
   return all;
 }
 

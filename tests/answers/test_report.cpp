@@ -70,6 +70,47 @@ TEST(Report, IsPrintedAsData) {
     {"name": "never", "value": null, "runs": 0, "ok": false, "cases": [], "note": null}])"));
 }
 
+TEST(Report, IsPrintedAsLinesOfJson) {
+  EXPECT_EQ(text_of(sample(), "jsonl", Screen{}),
+            "{\"name\":\"Loom, \uFFFD\",\"value\":0.5,\"runs\":3,\"ok\":true,\"cases\":[\"a\",\"b\"]}\n"
+            "{\"name\":\"never\",\"runs\":0,\"ok\":false,\"cases\":[]}\n")
+      << "what is not known is not there";
+  EXPECT_EQ(text_of(Report(), "jsonl", Screen{}), "");
+}
+
+TEST(Report, IsPrintedAsOpenMetrics) {
+  EXPECT_EQ(
+      text_of(sample(), "openmetrics", Screen{}),
+      "# TYPE clweave_value gauge\n"
+      "# HELP clweave_value Value of the finding, in the unit of column `unit`; empty: undecided, `reason` "
+      "says "
+      "why. In the row of a case the largest of what its check measured over the whole output, such as an "
+      "error\n"
+      "clweave_value{name=\"Loom, ?\",ok=\"yes\",cases=\"a,b\"} 0.5\n"
+      "# TYPE clweave_runs gauge\n"
+      "# HELP clweave_runs Column runs of clweave's tables\n"
+      "clweave_runs{name=\"Loom, ?\",ok=\"yes\",cases=\"a,b\"} 3\n"
+      "clweave_runs{name=\"never\",ok=\"no\"} 0\n"
+      "# EOF\n");
+}
+
+TEST(Report, HasBaseUnitsAndOneWayOfQuotingInOpenMetrics) {
+  Report report;
+  report.columns({"case_id", "status", "time_s", "build_ms", "gb_per_s", "reason"});
+  report.row({std::string("a \"b\"\\c\nd"), std::string("ok"), 1.5e-6, 20.0, 3.5, std::string("because")});
+  report.row({std::string("e"), std::string("crashed"), {}, {}, {}, std::string("of this")});
+  const std::string text = text_of(report, "openmetrics", Screen{});
+  for (const char* line : {R"(
+clweave_ok{case_id="a \"b\"\\c\nd"} 1
+clweave_ok{case_id="e"} 0
+)",
+                           "clweave_time_seconds{", "} 1.5e-06\n", "clweave_build_seconds{", "} 0.02\n",
+                           "clweave_bytes_per_second{", "} 3500000000\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("because"), std::string::npos) << "each wording would be another time series";
+  EXPECT_EQ(text.find("clweave_time_seconds{case_id=\"e\""), std::string::npos) << "what failed has no time";
+}
+
 TEST(Report, ShowsADocumentInsteadOfRowsInJson) {
   Report report = sample();
   report.document({{"mode", "regression \xff"}});
