@@ -109,6 +109,24 @@ double median(std::span<const double> values) {
   return sorted_quantile(sorted(values), 0.5);
 }
 
+double weighted_median(std::span<const double> values, std::span<const double> weights) {
+  const char* who = "weighted_median";
+  check_values(values, who);
+  check(values.size() == weights.size(), who, "{} values have {} weights", values.size(), weights.size());
+  check_positive(weights, who);
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  const double half = std::accumulate(weights.begin(), weights.end(), 0.0) / 2;
+  double below = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    below += weights[order[i]];
+    if (below > half || i + 1 == order.size()) return values[order[i]];
+    if (below == half) return 0.5 * (values[order[i]] + values[order[i + 1]]);
+  }
+  return values[order.back()];
+}
+
 double quantile(std::span<const double> values, double p) {
   check_values(values, "quantile");
   check(p >= 0 && p <= 1, "quantile", "p is {}, not in [0, 1]", p);

@@ -14,6 +14,10 @@ namespace clweave {
 // The mean of the two middle values when their number is even.
 double median(std::span<const double>);
 
+// The value that half of the weight lies below and half above: where that falls between two, their mean.
+// Refuses weights that are not positive, and another number of them.
+double weighted_median(std::span<const double>, std::span<const double> weights);
+
 // Type R-7 of Hyndman and Fan 1996, the default of R and NumPy: linear between the order statistics around
 // rank 1 + (n - 1) p. Refuses p outside [0, 1].
 double quantile(std::span<const double>, double p);

@@ -167,6 +167,17 @@ TEST(Summary, LeavesOutWhatOneSampleCannotSay) {
   EXPECT_FALSE(summary.lag1);
 }
 
+TEST(WeightedMedian, HasHalfOfTheWeightOnEachSide) {
+  EXPECT_EQ(weighted_median(Values{3, 1, 2}, Values{1, 1, 1}), 2);
+  EXPECT_EQ(weighted_median(Values{3, 1, 2}, Values{5, 1, 1}), 3);
+  EXPECT_EQ(weighted_median(Values{4, 1, 2, 3}, Values{1, 1, 1, 1}), 2.5);
+  EXPECT_EQ(weighted_median(Values{1, 2, 10}, Values{1, 1, 2}), 6);
+  EXPECT_EQ(weighted_median(Values{7}, Values{0.1}), 7);
+  expect_refused([] { weighted_median(Values{}, Values{}); }, "no values");
+  expect_refused([] { weighted_median(Values{1, 2}, Values{1}); }, "2 values have 1 weights");
+  expect_refused([] { weighted_median(Values{1, 2}, Values{1, 0}); }, "not positive");
+}
+
 TEST(MedianIntervals, TakesTheRanksOfTheFormula) {
   const struct {
     std::size_t n;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// fleet: equal cards against each other: which is to be drained.
+#include "answers/fleet.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "base/exit.hpp"
+#include "base/tell.hpp"
+#include "commands/command.hpp"
+#include "commands/reading.hpp"
+#include "results/merge.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::commands {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> files;
+  std::vector<std::string> baseline;
+  std::string format = "text";
+  bool all = false;
+};
+
+// Several files as the one that merge makes of them, which tells their cards apart.
+class Whole {
+ public:
+  explicit Whole(const std::vector<std::string>& names) : path_(names.front()) {
+    if (names.size() == 1 && !fs::is_directory(path_)) return;
+    path_ = (fs::temp_directory_path() / fmt::format("clweave-fleet-{}.csv", getpid())).string();
+    ours_ = true;
+    const Merged merged = merge_files(names, path_, true);
+    tell_notes(merged.notes);
+    if (!merged.missing.empty())
+      tell("note: missing tasks: {}; clweave merge names them\n", merged.missing.size());
+  }
+  ~Whole() {
+    std::error_code none;
+    if (ours_) fs::remove(path_, none);
+  }
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool ours_ = false;
+};
+
+int fleet(const Options& options) {
+  const Whole whole(options.files);
+  const ResultsSet& set = read_with_notes({whole.path()}, all_families());
+  const ResultsSet* baseline =
+      options.baseline.empty() ? nullptr : &read_with_notes(options.baseline, all_families());
+  const auto fleets = fleets_of(set, baseline);
+  if (const int code = print(report_of(fleets, options.all), options.format); code != fine) return code;
+  const auto any = [&](Verdict verdict) {
+    return std::ranges::any_of(fleets, [&](const Fleet& one) { return one.count(verdict) > 0; });
+  };
+  return any(Verdict::drain) ? to_be_drained : any(Verdict::unjudged) ? case_failed : fine;
+}
+
+}  // namespace
+
+Command fleet(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand(
+      "fleet",
+      "Equal cards against each other: names the odd ones and what their differences share, a false one in a "
+      "hundred fleets; exit code 6 when a card is to be drained, 1 when one could not be judged");
+  command
+      ->add_option("FILE", options->files,
+                   "What clweave merge wrote, or what it would merge: files and folders")
+      ->required()
+      ->check(CLI::ExistingPath)
+      ->type_name("FILE|DIR..");
+  command
+      ->add_option("--baseline", options->baseline,
+                   "Against what good cards took, not against each other: then all may be odd")
+      ->type_name("FILE..")
+      ->check(CLI::ExistingFile);
+  command->add_flag("--all", options->all, "Every card, and every family of those named");
+  add_formats(*command, options->format);
+  return {command, [options](const auto&) { return fleet(*options); }};
+}
+
+}  // namespace clweave::commands
