@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// health: a card against a reference, pass or fail.
+#include "answers/health.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/exit.hpp"
+#include "base/tell.hpp"
+#include "commands/command.hpp"
+#include "commands/reading.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::commands {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string reference, emit;
+  std::string format = "text";
+};
+
+void write_reference(const std::string& path, const std::vector<Reference>& references) {
+  // Another text than a reference would be lost.
+  std::error_code none;
+  if (std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0)
+    references_in(read_text(path), path);
+  std::ofstream out(path, std::ios::binary);
+  out << reference_text(references);
+  out.close();
+  if (!out) throw Error(Kind::io, "cannot write " + path);
+  for (const auto& one : references)
+    tell("clweave: {}: what {} session{} of {} took, and what {} families may take{}\n", path, one.sessions,
+         one.sessions == 1 ? "" : "s", one.device, one.families.size(),
+         one.sessions == 1 ? "; more sessions tell how much of that is luck" : "");
+}
+
+int health(const Options& options) {
+  const ResultsSet& set = read_with_notes(options.files, all_families());
+  if (!options.emit.empty()) {
+    write_reference(options.emit, references_of(set));
+    return fine;
+  }
+  if (options.reference.empty())
+    throw Error(
+        Kind::usage,
+        "--reference FILE is required: clweave health GOOD1.csv GOOD2.csv --emit-reference FILE makes one");
+  const auto cards = health_of(set, references_in(read_text(options.reference), options.reference));
+  if (const int code = print(report_of(cards), options.format); code != fine) return code;
+  Health worst = Health::pass;
+  for (const auto& card : cards) worst = std::max(worst, card.health());
+  return worst == Health::fail ? to_be_drained : worst == Health::unmeasured ? case_failed : fine;
+}
+
+}  // namespace
+
+Command health(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("health",
+                                     "A card against a reference, for a prolog: pass or fail per family; "
+                                     "exit code 6 for a fail, 1 where too little "
+                                     "was measured to tell");
+  add_files(*command, options->files);
+  command->add_option("--reference", options->reference, "What --emit-reference wrote")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option(
+          "--emit-reference", options->emit,
+          "Instead: of these sessions of good cards, what a card may take; several tell how much is luck")
+      ->type_name("FILE")
+      ->excludes("--reference");
+  add_formats(*command, options->format);
+  return {command, [options](const auto&) { return health(*options); }};
+}
+
+}  // namespace clweave::commands

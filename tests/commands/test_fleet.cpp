@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_fleet: the commands of fleets: merge, fleet, health: which exit code, what they refuse, what they
+// write.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "answers/compared_rows.hpp"
+#include "base/exit.hpp"
+#include "commands/command.hpp"
+
+using namespace clweave;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Six computers' cards at one address, with a file each.
+class FleetCommand : public testing::Test {
+ protected:
+  FleetCommand() {
+    fs::create_directories(folder_ / "in");
+    for (int card = 1; card <= 6; ++card) write(card, 1);
+  }
+  ~FleetCommand() override { fs::remove_all(folder_); }
+  FleetCommand(const FleetCommand&) = delete;
+  FleetCommand& operator=(const FleetCommand&) = delete;
+
+  void write(int card, double factor) const {
+    std::vector<Record> records;
+    for (const char* kernel : {"a", "b", "c"}) {
+      Record& record = records.emplace_back(row({{"kernel", kernel}}, 1e-3 * factor * (1 + 1e-3 * card)));
+      record.host = fmt::format("node{}", card);
+      record.device_type = "gpu";
+    }
+    std::ofstream(file(card)) << csv_of(records);
+  }
+  std::string file(int card) const { return (folder_ / "in" / fmt::format("{}.csv", card)).string(); }
+  std::string in() const { return (folder_ / "in").string(); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  int run(const std::vector<std::string>& words) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    int code = -1;
+    try {
+      code = run_command(words);
+    } catch (...) {
+      testing::internal::GetCapturedStdout();
+      testing::internal::GetCapturedStderr();
+      throw;
+    }
+    out_ = testing::internal::GetCapturedStdout();
+    told_ = testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / fmt::format("clweave-fleet-test-{}", getpid());
+  std::string out_, told_;
+};
+
+}  // namespace
+
+TEST_F(FleetCommand, MergesThenJudges) {
+  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), fine);
+  EXPECT_THAT(told_, HasSubstr("18 rows of 6 cards from 6 files -> "));
+  EXPECT_EQ(run({"fleet", path("all.csv")}), fine);
+  EXPECT_THAT(out_, AllOf(HasSubstr("Loom 1: 6 cards, 3 cases of 1 family"), HasSubstr("0 TO BE DRAINED")));
+  write(4, 1.2);
+  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv"), "--overwrite"}), fine);
+  EXPECT_EQ(run({"fleet", path("all.csv")}), to_be_drained);
+  EXPECT_THAT(out_, AllOf(HasSubstr("1 TO BE DRAINED"), HasSubstr("node4 0:0"), Not(HasSubstr("node3"))));
+}
+
+TEST_F(FleetCommand, JudgesAFolderAsWhatMergeMakesOfIt) {
+  write(2, 1.2);
+  EXPECT_EQ(run({"fleet", in(), "--jsonl"}), to_be_drained);
+  EXPECT_THAT(
+      out_,
+      HasSubstr("{\"card\":\"node2 0:0\",\"device\":\"Loom 1\",\"device_id\":\"0:0\",\"label\":\"node2\","
+                "\"verdict\":\"drain\",\"what\":\"card\""));
+  EXPECT_EQ(run({"fleet", file(1), file(2)}), case_failed) << "two cards tell no odd one";
+  EXPECT_EQ(run({"fleet", file(1), file(2), "--baseline", file(3), file(4), file(5)}), to_be_drained);
+  EXPECT_THAT(out_, HasSubstr("node2 0:0"));
+}
+
+TEST_F(FleetCommand, AMissingTaskIsMergesExitCode) {
+  fs::rename(file(1), folder_ / "in" / "x-1-of-2.csv");
+  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), case_failed);
+  EXPECT_THAT(told_, AllOf(HasSubstr("missing: " + in() + "/x-2-of-2: no finished file"),
+                           HasSubstr("; missing tasks: 1")));
+}
+
+TEST_F(FleetCommand, WritesAReferenceAndHoldsCardsAgainstIt) {
+  const std::string reference = path("reference.json");
+  EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), fine);
+  EXPECT_THAT(told_, HasSubstr("what 3 sessions of Loom 1 took"));
+  EXPECT_EQ(run({"health", file(4), "--reference", reference}), fine);
+  EXPECT_THAT(out_, HasSubstr("PASS"));
+  write(4, 1.2);
+  EXPECT_EQ(run({"health", file(4), "--reference", reference}), to_be_drained);
+  EXPECT_THAT(out_, AllOf(HasSubstr("1.2"), HasSubstr("FAIL")));
+  EXPECT_THAT(complaint_of(
+                  [&] {
+                    run({"health", file(4)});
+                  },
+                  Kind::usage),
+              HasSubstr("--reference FILE is required"));
+  EXPECT_THAT(complaint_of(
+                  [&] {
+                    run({"health", file(1), "--emit-reference", file(2)});
+                  },
+                  Kind::io),
+              HasSubstr("no reference"))
+      << "rows would be lost";
+}
