@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clweave: a ReFrame test of the card that a job gets: every output right, no family slower than its reference allows.
+
+    clweave run --preset card --device gpu --csv good-1.csv       # some sessions of good cards
+    clweave health good-*.csv --emit-reference h200.json
+    reframe -c scripts/reframe/clweave.py -r -S reference_file=$PWD/h200.json
+
+Performance variables are the families, each as times the reference's time; what is allowed is the reference file's.
+Without a reference file they are what the card reaches, in GB/s and Gop/s, of which a site may set `reference` itself.
+Other variables, by -S NAME=VALUE: program, options (of clweave run, with commas), budget.
+"""
+import csv
+import json
+import os
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+import reframe.utility.typecheck as typ
+from reframe.core.builtins import deferrable, run_before, sanity_function, variable
+
+
+@rfm.simple_test
+class ClweaveCheck(rfm.RunOnlyRegressionTest):
+    descr = 'clweave: outputs, copies, arithmetic, latencies of an OpenCL device'
+    valid_systems = ['*']
+    valid_prog_environs = ['*']
+
+    program = variable(str, value='clweave')
+    options = variable(typ.List[str], value=['--preset', 'card', '--device', 'gpu'])
+    budget = variable(str, value='60s')
+    reference_file = variable(str, value='')
+
+    @run_before('run')
+    def measure(self):
+        self.executable = self.program
+        # --overwrite: a stage directory may be used again.
+        self.executable_opts = ['run', *self.options, '--budget', self.budget, '--csv', 'rows.csv', '--overwrite']
+        if self.reference_file:
+            reference = os.path.abspath(self.reference_file)
+            self.postrun_cmds = [f"{self.program} health rows.csv --reference '{reference}' --jsonl >health.jsonl || true"]
+
+    # The rows, without the footer.
+    @deferrable
+    def rows(self):
+        with open(os.path.join(self.stagedir, 'rows.csv'), newline='') as file:
+            rows = list(csv.DictReader(file))
+        sn.evaluate(sn.assert_true(rows and rows[-1]['schema'] == '#end', 'rows.csv has no footer: clweave did not finish'))
+        sn.evaluate(sn.assert_eq(int(rows[-1]['run_id']), len(rows) - 1, 'rows.csv lacks rows'))
+        return rows[:-1]
+
+    # Exhibits are wrong on purpose.
+    @sanity_function
+    def every_output_is_right(self):
+        bad = [f"{row['case_id']}: {row['status']} {row['reason']}" for row in self.rows().evaluate()
+               if row['status'] not in ('ok', 'unsupported') and not row['exhibit']]
+        measured = [row for row in self.rows().evaluate() if row['status'] == 'ok' and row['time_s']]
+        unknown = [f"{metric['family']}: {metric['reason']}" for metric in self.metrics()
+                   if metric['verdict'] == 'not measured']
+        return sn.all([sn.assert_false(bad, f'{len(bad)} cases failed: ' + '; '.join(bad[:3])),
+                       sn.assert_true(measured, 'no case was measured'),
+                       sn.assert_false(unknown, 'not measured: ' + '; '.join(unknown))])
+
+    # What clweave health says of each family.
+    def metrics(self):
+        if not self.reference_file:
+            return []
+        with open(os.path.join(self.stagedir, 'health.jsonl')) as file:
+            metrics = [json.loads(line) for line in file]
+        sn.evaluate(sn.assert_true(metrics, f'{self.reference_file} does not fit: rfm_job.err says why'))
+        return metrics
+
+    @run_before('performance')
+    def hold_against_the_reference(self):
+        self.perf_variables = {}
+        if not self.reference_file:
+            for ceiling, best in self.ceilings().items():
+                self.perf_variables[ceiling] = sn.make_performance_function(
+                    sn.defer(best), 'Gop/s' if ceiling.startswith('arithmetic') else 'GB/s')
+            return
+        bounds = {}
+        for metric in self.metrics():
+            self.perf_variables[metric['family']] = sn.make_performance_function(sn.defer(metric['ratio']), 'x')
+            bounds[metric['family']] = (1.0, None, metric['allowed'] - 1, 'x')
+        self.reference = {self.current_partition.fullname: bounds}
+
+    # The best rate of each.
+    def ceilings(self):
+        best = {}
+        for row in self.rows().evaluate():
+            if row['family'] != 'ceiling' or row['status'] != 'ok' or not row['ceiling']:
+                continue
+            rate = row['gflop_per_s' if row['ceiling'].startswith('arithmetic') else 'gb_per_s']
+            if rate:
+                best[row['ceiling']] = max(best.get(row['ceiling'], 0), float(rate))
+        return best
