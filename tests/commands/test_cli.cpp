@@ -171,7 +171,7 @@ TEST_F(Cli, HelpListsEveryOption) {
         "--filter",  "--csv",        "--kernels",     "--seed",        "--no-ceiling", "--dry-run",
         "--runs",    "--precision",  "--max-samples", "--max-seconds", "--budget",     "--cache",
         "--timeout", "--in-process", "--resume",      "--replay",      "--case",       "--tuned",
-        "--store",   "--report"}},
+        "--store",   "--report",     "--label"}},
       {{"tune", "--help"},
        {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget",
         "--store"}},
@@ -183,6 +183,9 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"show", "--help"},
        {"--family", "--rows", "--columns", "--quantity", "--plot", "--chart", "--csv", "--json", "--markdown",
         "--format"}},
+      {{"merge", "--help"}, {"--output", "--overwrite"}},
+      {{"fleet", "--help"}, {"--baseline", "--all", "--csv", "--json", "--jsonl", "--openmetrics"}},
+      {{"health", "--help"}, {"--reference", "--emit-reference", "--json", "--jsonl", "--openmetrics"}},
       {{"claims", "--help"}, {"--claim", "--claims-file", "--rows", "--csv", "--json", "--markdown"}},
       {{"fingerprint", "--help"}, {"--rows", "--csv", "--json", "--markdown"}}};
   show({});
@@ -209,8 +212,8 @@ TEST_F(Cli, NoWordsPrintTheHelp) {
 
 TEST_F(Cli, HelpFitsEightyColumns) {
   show({});
-  for (const char* command :
-       {"", "claims", "compare", "devices", "fingerprint", "list", "roofline", "run", "show", "tune"}) {
+  for (const char* command : {"", "claims", "compare", "devices", "fingerprint", "fleet", "health", "list",
+                              "merge", "roofline", "run", "show", "tune"}) {
     const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
   }
