@@ -59,8 +59,7 @@ void tell_tuned(const DeviceInfo& device, const std::set<std::string>& of) {
     else
       tell(
           "clweave: {}: beside default launches the best of the nearest device that was tuned, {}; clweave "
-          "tune "
-          "finds its own\n",
+          "tune finds its own\n",
           device.name, other);
   }
 }
