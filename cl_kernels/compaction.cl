@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compaction: the keys that a predicate keeps, in their order, without gaps; with their places where asked for.
 //
-// Counts of keys are the elements (T uint, OP 1) of elements.cl. Behind group_scan.cl, rows.cl and, for what
+// Counts of keys are the elements (T uint, OP 1) of elements.cl. Behind bundles.cl, group_scan.cl, rows.cl and, for what
 // they need, tile_states.cl, look_back.cl and scan.cl. All set by host/families/compaction.cpp:
 // KERNEL_<NAME>     the kernels to compile
 // KEY, STRUCT       type of the keys; 1: the predicate looks at their first word
@@ -64,19 +64,23 @@ uint count_rows(const Rows* x, uint* counts) {
   return all;
 }
 
-uint lanes_below(void) { return (1u << get_local_id(0) % BUNDLE) - 1; }
+// So many rows share a word of sums: of 32 items' vectors 128 keys are kept at most, of others' no more than 65535.
+#if BUNDLED && !PTX
+#define SHARE 2
+#else
+#define SHARE 4
+#endif
+#define SUM_BITS (32 / SHARE)
+#define WORDS_OF_SUMS ((ROWS + SHARE - 1) / SHARE)
 
-// A bundle keeps 128 keys of a row at most: the sums of four rows share a word.
-#define WORDS_OF_SUMS ((ROWS + 3) / 4)
-
-// From the packed sums of a bundle's items, each with those before it, to what precedes each vector.
-uint unpack(const uint* mine, const uint* with_below, const uint* of_bundle, uint* before, const uint start) {
+// From the packed sums of what precedes an item in its bundle, and of the bundle, to what precedes each vector.
+uint unpack(const uint* below, const uint* of_bundle, uint* before, const uint start) {
   uint carry = start;
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
-    const uint shift = r % 4 * 8;
-    before[r] = carry + ((with_below[r / 4] - mine[r / 4]) >> shift & 255);
-    carry += of_bundle[r / 4] >> shift & 255;
+    const uint shift = r % SHARE * SUM_BITS, mask = (1u << SUM_BITS) - 1;
+    before[r] = carry + (below[r / SHARE] >> shift & mask);
+    carry += of_bundle[r / SHARE] >> shift & mask;
   }
   return carry;
 }
@@ -85,43 +89,36 @@ void pack(const uint* counts, uint* packed) {
 #pragma unroll
   for (uint w = 0; w < WORDS_OF_SUMS; ++w) packed[w] = 0;
 #pragma unroll
-  for (uint r = 0; r < ROWS; ++r) packed[r / 4] += counts[r] << r % 4 * 8;
+  for (uint r = 0; r < ROWS; ++r) packed[r / SHARE] += counts[r] << r % SHARE * SUM_BITS;
 }
 
-#if PTX
+#if BUNDLED
 
 // Of the tile; `bundles` of those before the own one.
 uint count_tile(const uint mine, __local uint* sums, uint* bundles) {
   uint total;
   const uint of_bundle = sum_of_bundle(mine);
-  if (get_local_id(0) % BUNDLE == 0) sums[get_local_id(0) / BUNDLE] = of_bundle;
+  if (own_lane() == 0) sums[own_bundle()] = of_bundle;
   barrier(CLK_LOCAL_MEM_FENCE);
   *bundles = scan_bundles(sums, &total);
   return total;
 }
 
+#if RANKS == BY_PACKED_SUMS
+DEFINE_SCAN(scan_packed_sums, WORDS_OF_SUMS, BUNDLE)
+#endif
+
 // From a tile's keys and `start`, what precedes the bundle, to what precedes each vector.
 void rank_in_bundle(const Rows* x, const uint* counts, uint* before, const uint start) {
 #if RANKS == BY_SUMS
   (void)x;
-  scan_rows(counts, before, start);
+  (void)scan_rows(counts, before, start);
 #elif RANKS == BY_PACKED_SUMS
-  uint mine[WORDS_OF_SUMS], all[WORDS_OF_SUMS], of_bundle[WORDS_OF_SUMS];
+  uint mine[WORDS_OF_SUMS], below[WORDS_OF_SUMS], of_bundle[WORDS_OF_SUMS];
   (void)x;
   pack(counts, mine);
-#pragma unroll
-  for (uint w = 0; w < WORDS_OF_SUMS; ++w) all[w] = mine[w];
-#pragma unroll
-  for (uint d = 1; d < BUNDLE; d *= 2) {
-#pragma unroll
-    for (uint w = 0; w < WORDS_OF_SUMS; ++w) {
-      const uint below = from_below(all[w], d);
-      if (get_local_id(0) % BUNDLE >= d) all[w] += below;
-    }
-  }
-#pragma unroll
-  for (uint w = 0; w < WORDS_OF_SUMS; ++w) of_bundle[w] = from_lane(all[w], BUNDLE - 1);
-  (void)unpack(mine, all, of_bundle, before, start);
+  scan_packed_sums(mine, below, of_bundle);
+  (void)unpack(below, of_bundle, before, start);
 #else
   uint carry = start;
   (void)counts;
@@ -130,9 +127,9 @@ void rank_in_bundle(const Rows* x, const uint* counts, uint* before, const uint 
     before[r] = carry;
 #pragma unroll
     for (uint v = 0; v < VEC; ++v) {
-      const uint votes = ballot(keeps(x->at[r][v]));
-      before[r] += popcount(votes & lanes_below());
-      carry += popcount(votes);
+      uint all;
+      before[r] += rank_by_votes(keeps(x->at[r][v]), &all);
+      carry += all;
     }
   }
 #endif
@@ -146,9 +143,10 @@ uint rank_in_tile(const Rows* x, const uint* counts, uint* before, __local uint*
   (void)x;
   return scan_vectors(counts, before, vectors, sums);
 #else
-  const uint item = (uint)get_local_id(0), lane = item % BUNDLE, bundle = item / BUNDLE;
+  const uint lane = own_lane(), bundle = own_bundle();
   uint start, total;
 #if RANKS == BY_PACKED_SUMS
+  const uint item = own_item();
   uint mine[WORDS_OF_SUMS], all[WORDS_OF_SUMS], of_bundle[WORDS_OF_SUMS];
   (void)x;
   pack(counts, mine);
@@ -163,12 +161,17 @@ uint rank_in_tile(const Rows* x, const uint* counts, uint* before, __local uint*
     for (uint w = 0; w < WORDS_OF_SUMS; ++w) vectors[w * GROUP + bundle] = all[w];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint w = 0; w < WORDS_OF_SUMS; ++w) of_bundle[w] = vectors[w * GROUP + bundle];
-  const uint kept = unpack(mine, all, of_bundle, before, 0);
+  for (uint w = 0; w < WORDS_OF_SUMS; ++w) {
+    of_bundle[w] = vectors[w * GROUP + bundle];
+    all[w] -= mine[w];
+  }
+  const uint kept = unpack(all, of_bundle, before, 0);
 #else
   __local uint* votes = vectors + bundle * REGISTER_ITEMS;
+  const uint lanes_below = (1u << lane) - 1;
+  uint kept = 0;
   (void)counts;
-  for (uint i = item; i < GROUP / BUNDLE * REGISTER_ITEMS; i += GROUP) vectors[i] = 0;
+  for (uint i = own_item(); i < BUNDLES * REGISTER_ITEMS; i += GROUP) vectors[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint r = 0; r < ROWS; ++r) {
     for (uint v = 0; v < VEC; ++v) {
@@ -176,11 +179,10 @@ uint rank_in_tile(const Rows* x, const uint* counts, uint* before, __local uint*
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  uint kept = 0;
   for (uint r = 0; r < ROWS; ++r) {
     before[r] = kept;
     for (uint v = 0; v < VEC; ++v) {
-      before[r] += popcount(votes[r * VEC + v] & lanes_below());
+      before[r] += popcount(votes[r * VEC + v] & lanes_below);
       kept += popcount(votes[r * VEC + v]);
     }
   }
@@ -193,13 +195,55 @@ uint rank_in_tile(const Rows* x, const uint* counts, uint* before, __local uint*
 #endif
 }
 
-#endif  // PTX
+#endif  // BUNDLED
 
 // ---- Counted by an earlier launch ----------------------------------------------------------------------------
 
 #ifdef KERNEL_COUNT_TILES
-// What each tile keeps, and a bit per key where the next launch wants no more than that: bit `lane` of word
-// (bundle, row, place in the vector).
+#if MASKS
+#define MASK_WORDS (REGISTER_TILE / 32)  // of a tile
+
+#if PTX
+// Bit `lane` of word (bundle, row, place in the vector).
+uint mask_of_vector(__global const uint* restrict masks, const uint row) {
+  uint kept = 0;
+#pragma unroll
+  for (uint v = 0; v < VEC; ++v)
+    kept |= (masks[own_bundle() * REGISTER_ITEMS + row * VEC + v] >> own_lane() & 1) << v;
+  return kept;
+}
+
+void write_masks(const Rows* x, __global uint* restrict masks) {
+  for (uint r = 0; r < ROWS; ++r) {
+    for (uint v = 0; v < VEC; ++v) {
+      const uint votes = ballot(keeps(x->at[r][v]));
+      if (own_lane() == 0) masks[own_bundle() * REGISTER_ITEMS + r * VEC + v] = votes;
+    }
+  }
+}
+#else
+// Key after key, for two kernels may have sub-groups of two sizes.
+uint mask_of_vector(__global const uint* restrict masks, const uint row) {
+  const uint first = vector_of_row(row) * VEC;
+  return masks[first / 32] >> first % 32 & ((1u << VEC) - 1);
+}
+
+void write_masks(const Rows* x, __global uint* restrict masks, __local uint* held) {
+  for (uint i = own_item(); i < MASK_WORDS; i += GROUP) held[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint r = 0; r < ROWS; ++r) {
+    const uint first = vector_of_row(r) * VEC;
+    uint kept = 0;
+    for (uint v = 0; v < VEC; ++v) kept |= (keeps(x->at[r][v]) ? 1u : 0u) << v;
+    if (kept != 0) (void)atomic_or(&held[first / 32], kept << first % 32);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = own_item(); i < MASK_WORDS; i += GROUP) masks[i] = held[i];
+}
+#endif
+#endif
+
+// What each tile keeps, and a bit per key where the next launch wants no more than that.
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void count_tiles(__global uint* restrict tile_sums, __global uint* restrict masks,
                           __global const Key* restrict in, const ulong n) {
@@ -210,31 +254,20 @@ __kernel void count_tiles(__global uint* restrict tile_sums, __global uint* rest
   uint counts[ROWS], total;
   const uint mine = count_rows(&x, counts);
 #if MASKS
-  const size_t first = (get_global_id(0) / BUNDLE) * REGISTER_ITEMS;
 #if PTX
-  for (uint r = 0; r < ROWS; ++r) {
-    for (uint v = 0; v < VEC; ++v) {
-      const uint votes = ballot(keeps(x.at[r][v]));
-      if (get_local_id(0) % BUNDLE == 0) masks[first + r * VEC + v] = votes;
-    }
-  }
+  write_masks(&x, masks + get_group_id(0) * MASK_WORDS);
 #else
-  uint before[ROWS];
-  (void)rank_in_tile(&x, counts, before, vectors, sums);
-  const uint lane = (uint)get_local_id(0) % BUNDLE;
-  for (uint i = lane; i < REGISTER_ITEMS; i += BUNDLE)
-    masks[first + i] = vectors[get_local_id(0) / BUNDLE * REGISTER_ITEMS + i];
-  barrier(CLK_LOCAL_MEM_FENCE);
+  __local uint held[MASK_WORDS];
+  write_masks(&x, masks + get_group_id(0) * MASK_WORDS, held);
 #endif
 #else
   (void)masks;
 #endif
-#if PTX
-  uint bundles;
   (void)vectors;
+#if BUNDLED
+  uint bundles;
   total = count_tile(mine, sums, &bundles);
 #else
-  (void)vectors;
   (void)scan_group(sums, mine, &total);
 #endif
   if (get_local_id(0) == 0) tile_sums[get_group_id(0)] = total;
@@ -243,14 +276,10 @@ __kernel void count_tiles(__global uint* restrict tile_sums, __global uint* rest
 #if MASKS
 // Only the vectors that hold a kept key are read at all.
 void load_kept_rows(Rows* x, __global const uint* restrict masks, __global const Key* restrict in, const ulong n) {
-  __global const uint* own = masks + get_global_id(0) / BUNDLE * REGISTER_ITEMS;
   const ulong first = (ulong)get_group_id(0) * REGISTER_TILE;
-  const uint lane = (uint)get_local_id(0) % BUNDLE;
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
-    uint kept = 0;
-#pragma unroll
-    for (uint v = 0; v < VEC; ++v) kept |= (own[r * VEC + v] >> lane & 1) << v;
+    const uint kept = mask_of_vector(masks + get_group_id(0) * MASK_WORDS, r);
     const ulong i = first + (ulong)vector_of_row(r) * VEC;
     if (kept != 0 && i + VEC <= n) {
       x->row[r] = *(__global const Vector*)(in + i);
@@ -461,7 +490,7 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
 #if AHEAD
     if (item == 0) draw(states, tickets, said);
 #endif
-#if PTX
+#if BUNDLED
     uint bundles;
     const uint total = count_tile(count_rows(&x, counts), sums, &bundles);
 #else
@@ -473,7 +502,7 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
 #elif BEFORE == BY_SECTIONS
     if (item == 0 && mine.tile % SECTION != SECTION - 1) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 #endif
-#if PTX
+#if BUNDLED
     rank_in_bundle(&x, counts, before, bundles);
 #endif
 #if STAGED
@@ -551,7 +580,7 @@ __kernel void scatter(__global Key* restrict out, __global uint* restrict index,
 
 #define SHARES_BARRIERS (!PTX && UNIT < GROUP)
 #if PTX
-#define UNIT_BARRIER asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define UNIT_BARRIER BUNDLE_BARRIER()
 #define UNIT_MEMORY __local uint sums[1]
 #else
 #define UNIT_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
@@ -593,7 +622,9 @@ void load_chunk(Rows* x, __global const Key* restrict in, const ulong n, const u
   for (uint v = 0; v < VEC; ++v) x->at[0][v] = own && i + v < n ? in[i + v] : dropped();
 }
 
-#if !PTX
+#if UNIT == GROUP
+#define scan_unit scan_group
+#elif !PTX
 // scan_group's, of each unit.
 uint scan_unit(__local uint* sums, const uint mine, uint* total) {
   const uint item = (uint)get_local_id(0), lane = item % UNIT;
@@ -622,9 +653,9 @@ uint rank_in_unit(const Rows* x, __local uint* sums, uint* total) {
   *total = 0;
 #pragma unroll
   for (uint v = 0; v < VEC; ++v) {
-    const uint votes = ballot(keeps(x->at[0][v]));
-    before += popcount(votes & lanes_below());
-    *total += popcount(votes);
+    uint all;
+    before += rank_by_votes(keeps(x->at[0][v]), &all);
+    *total += all;
   }
   return before;
 #else

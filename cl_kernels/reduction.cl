@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // reduction: n values become one, from the classic ladder to what devices want today.
 //
-// Set by host/families/reduction.cpp:
-// T, WORDS           element type, and the 32-bit words of one; sums of int are sums of uint, which wrap
-// OP, IDENTITY       0 sum, 1 minimum, 2 maximum; what changes nothing
+// Behind elements.cl, whose values and operator these are, and bundles.cl. Set by host/families/reduction.cpp:
 // GROUP              items of a work-group, a power of two
-// LANES, UNROLL      for tiles: elements of a vector; vectors that an item loads at a time
+// VEC, UNROLL        for tiles: elements of a vector; vectors that an item loads at a time
 // STRIDED            for tiles: 1: the groups take turns, 0: each takes a run of neighbours
-// SHUFFLE            how items fold among themselves: 0 only through local memory, 1 by NVIDIA's shuffles, 2 by
-//                    sub-groups
-#if !defined(T) || !defined(WORDS) || !defined(OP) || !defined(IDENTITY) || !defined(GROUP) || !defined(LANES) || \
-    !defined(UNROLL) || !defined(STRIDED) || !defined(SHUFFLE)
-#error "reduction.cl needs T, WORDS, OP, IDENTITY, GROUP, LANES, UNROLL, STRIDED, SHUFFLE: see host/families/reduction.cpp"
+#if !defined(GROUP) || !defined(VEC) || !defined(UNROLL) || !defined(STRIDED)
+#error "reduction.cl needs GROUP, VEC, UNROLL and STRIDED: see host/families/reduction.cpp"
 #endif
 
 // A kernel is one function, on whatever compiler.
 #define INLINE static __attribute__((always_inline))
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
 #define AS_T JOIN(as_, T)
 
-#if OP == 0
+// Of values and of vectors of them.
+#if OP == SUM
 #define COMBINE(a, b) ((a) + (b))
-#elif OP == 1
+#elif OP == MIN
 #define COMBINE(a, b) min(a, b)
 #else
 #define COMBINE(a, b) max(a, b)
@@ -36,58 +30,33 @@
   barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
   if (lane < (stride)) scratch[lane] = COMBINE(scratch[lane], scratch[lane + (stride)])
 
-#if SHUFFLE == 1
+#if BUNDLED
 
-#define LOCKSTEP 32u
-INLINE uint shuffle_word(uint x, uint mask) {
-  uint y;
-  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x), "r"(mask));
-  return y;
-}
-INLINE T shuffle_element(T x, uint mask) {
-#if WORDS == 1
-  return AS_T(shuffle_word(as_uint(x), mask));
+// What the first `count` are, of warps 64 at most, for all items of a bundle.
+INLINE T fold_by_bundle(const __local T* scratch, const uint count) {
+  const uint lane = own_lane();
+  T x = lane < count ? scratch[lane] : neutral();
+#if PTX
+  if (count > BUNDLE) x = COMBINE(x, scratch[lane + BUNDLE]);
 #else
-  const uint2 words = as_uint2(x);
-  return AS_T((uint2)(shuffle_word(words.x, mask), shuffle_word(words.y, mask)));
+  for (uint i = lane + bundle_items(); i < count; i += bundle_items()) x = COMBINE(x, scratch[i]);
 #endif
-}
-INLINE T fold_lockstep(T x) {
-#pragma unroll
-  for (uint mask = LOCKSTEP / 2; mask > 0; mask /= 2) x = COMBINE(x, shuffle_element(x, mask));
-  return x;
+  return sum_of_bundle(x);
 }
 INLINE void fold_group(T x, __local T* scratch) {
-  const uint lane = (uint)get_local_id(0);
-  x = fold_lockstep(x);
-  if (lane % LOCKSTEP == 0) scratch[lane / LOCKSTEP] = x;
+  x = sum_of_bundle(x);
+  if (own_lane() == 0) scratch[own_bundle()] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane < LOCKSTEP) x = fold_lockstep(lane < GROUP / LOCKSTEP ? scratch[lane] : IDENTITY);
-  if (lane == 0) scratch[0] = x;
-}
-
-#elif SHUFFLE == 2
-
-#if OP == 0
-#define FOLD_SUBGROUP sub_group_reduce_add
-#elif OP == 1
-#define FOLD_SUBGROUP sub_group_reduce_min
-#else
-#define FOLD_SUBGROUP sub_group_reduce_max
-#endif
-INLINE void fold_group(T x, __local T* scratch) {
-  x = FOLD_SUBGROUP(x);
-  if (get_sub_group_local_id() == 0) scratch[get_sub_group_id()] = x;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) {
-    for (uint i = 1; i < get_num_sub_groups(); ++i) scratch[0] = COMBINE(scratch[0], scratch[i]);
+  if (own_bundle() == 0) {
+    x = fold_by_bundle(scratch, BUNDLES);
+    if (own_lane() == 0) scratch[0] = x;
   }
 }
 
 #else
 
 INLINE void fold_group(T x, __local T* scratch) {
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = own_item();
   scratch[lane] = x;
 #pragma unroll
   for (uint stride = GROUP / 2; stride > 0; stride /= 2) {
@@ -101,12 +70,12 @@ INLINE void fold_group(T x, __local T* scratch) {
 //
 // All but `unrolled` ask for the size of the group at run time, lest a compiler unroll their loops.
 
-INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : IDENTITY; }
+INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : neutral(); }
 
 // Half of the items drop out at every level, every second of them.
 __kernel void interleaved(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  const uint lane = own_item(), size = (uint)get_local_size(0);
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = 1; stride < size; stride *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -118,7 +87,7 @@ __kernel void interleaved(__global T* restrict out, __global const T* restrict i
 // The same sums by neighbouring items, whose accesses now meet in the banks of local memory.
 __kernel void nondivergent(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  const uint lane = own_item(), size = (uint)get_local_size(0);
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = 1; stride < size; stride *= 2) {
     const uint i = 2 * stride * lane;
@@ -131,7 +100,7 @@ __kernel void nondivergent(__global T* restrict out, __global const T* restrict 
 // Neighbouring items, neighbouring addresses.
 __kernel void sequential(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = own_item();
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = (uint)get_local_size(0) / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
@@ -148,7 +117,7 @@ INLINE T first_two(__global const T* restrict in, const uint n, const size_t siz
 // No item begins idle.
 __kernel void first_add(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  const uint lane = own_item(), size = (uint)get_local_size(0);
   scratch[lane] = first_two(in, n, size);
   for (uint stride = size / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
@@ -157,21 +126,14 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
 }
 
 // The last 64 values, without a loop. The lecture left the barriers out, as a warp ran in lock-step; OpenCL
-// promises no such thing. Where items can shuffle, or have sub-groups, they need fewer.
-#if SHUFFLE == 1
-#define LAST_WARP                                                                                \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
-  if (lane < 32) {                                                                               \
-    const T last = fold_lockstep(COMBINE(scratch[lane], scratch[lane + 32]));                    \
-    if (lane == 0) out[get_group_id(0)] = last;                                                  \
+// promises no such thing. Items of a bundle need fewer.
+#if BUNDLED
+#define LAST_WARP                                       \
+  barrier(CLK_LOCAL_MEM_FENCE);                         \
+  if (own_bundle() == 0) {                              \
+    const T last = fold_by_bundle(scratch, 64);         \
+    if (own_lane() == 0) out[get_group_id(0)] = last;   \
   }
-#elif SHUFFLE == 2
-#define LAST_WARP                                                                                \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
-  const T last = lane < 64 ? scratch[lane] : IDENTITY;                                           \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
-  fold_group(last, scratch);                                                                     \
-  if (lane == 0) out[get_group_id(0)] = scratch[0]
 #else
 #define LAST_WARP                                                                                \
   LEVEL(32);                                                                                     \
@@ -186,7 +148,7 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
 #if GROUP >= 64
 __kernel void last_warp(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0), size = (uint)get_local_size(0);
+  const uint lane = own_item(), size = (uint)get_local_size(0);
   scratch[lane] = first_two(in, n, size);
   for (uint stride = size / 2; stride > 32; stride /= 2) {
     LEVEL(stride);
@@ -222,7 +184,7 @@ __kernel void last_warp(__global T* restrict out, __global const T* restrict in,
 
 __kernel void unrolled(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = own_item();
   scratch[lane] = first_two(in, n, GROUP);
   UNROLLED_LEVELS;
   LAST_WARP;
@@ -231,8 +193,8 @@ __kernel void unrolled(__global T* restrict out, __global const T* restrict in, 
 // The same, of as many pairs as the groups have to share: few groups walk through all values.
 __kernel void more_work(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = (uint)get_local_id(0);
-  T mine = IDENTITY;
+  const uint lane = own_item();
+  T mine = neutral();
   for (size_t i = get_group_id(0) * 2 * GROUP + lane; i < n; i += get_num_groups(0) * 2 * GROUP) {
     const T a = in[i], b = element(in, i + GROUP, n);
     mine = COMBINE(mine, COMBINE(a, b));
@@ -245,29 +207,29 @@ __kernel void more_work(__global T* restrict out, __global const T* restrict in,
 
 // ---- Tiles: a group folds many, each item several vectors of a tile ------------------------------------
 
-#define TILE ((uint)(GROUP * LANES * UNROLL))
+#define TILE ((uint)(GROUP * VEC * UNROLL))
 
-#if LANES == 1
+#if VEC == 1
 #define V T
 #define FOLD_VECTOR(x) (x)
 #else
-#define V JOIN(T, LANES)
-#define FOLD_VECTOR JOIN(fold, LANES)
+#define V JOIN(T, VEC)
+#define FOLD_VECTOR JOIN(fold, VEC)
 INLINE T fold2(JOIN(T, 2) x) { return COMBINE(x.lo, x.hi); }
 #endif
-#if LANES >= 4
+#if VEC >= 4
 INLINE T fold4(JOIN(T, 4) x) { return fold2(COMBINE(x.lo, x.hi)); }
 #endif
-#if LANES >= 8
+#if VEC >= 8
 INLINE T fold8(JOIN(T, 8) x) { return fold4(COMBINE(x.lo, x.hi)); }
 #endif
-#if LANES >= 16
+#if VEC >= 16
 INLINE T fold16(JOIN(T, 16) x) { return fold8(COMBINE(x.lo, x.hi)); }
 #endif
 
 // What this item has of its group's tiles. `run` is the tiles of a group that takes neighbours.
 INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run) {
-  const uint lane = (uint)get_local_id(0), group = (uint)get_group_id(0);
+  const uint lane = own_item(), group = (uint)get_group_id(0);
   const uint tiles = (n + TILE - 1) / TILE;
 #if STRIDED
   const uint first = group, last = tiles, step = (uint)get_num_groups(0);
@@ -276,9 +238,9 @@ INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run)
   const uint first = group * run, last = min(first + run, tiles), step = 1;
 #endif
   V sums[UNROLL];
-  T rest = IDENTITY;
+  T rest = neutral();
 #pragma unroll
-  for (uint u = 0; u < UNROLL; ++u) sums[u] = (V)(IDENTITY);
+  for (uint u = 0; u < UNROLL; ++u) sums[u] = (V)(neutral());
   for (uint t = first; t < last; t += step) {
     const uint base = t * TILE;
     if (n - base >= TILE) {
@@ -301,7 +263,7 @@ __kernel void tiles(__global T* restrict out,
     const uint run) {
   __local T scratch[GROUP];
   fold_group(fold_tiles(in, n, run), scratch);
-  if (get_local_id(0) == 0) out[get_group_id(0)] = scratch[0];
+  if (own_item() == 0) out[get_group_id(0)] = scratch[0];
 }
 
 // ---- One launch: the group that finishes last, by a count, folds what all left; nobody waits -----------
@@ -315,7 +277,7 @@ __kernel void tiles(__global T* restrict out,
 #endif
 
 // Partial results go through atomics: other accesses need not reach other groups.
-#if WORDS == 1
+#if VALUE_BYTES == 4
 #define WORD uint
 #define AS_WORD as_uint
 #define EXCHANGE atomic_xchg
@@ -327,7 +289,7 @@ __kernel void tiles(__global T* restrict out,
 #define ADD atom_add
 #endif
 
-#if WORDS == 1 || defined(cl_khr_int64_base_atomics)
+#if VALUE_BYTES == 4 || defined(cl_khr_int64_base_atomics)
 // The count is back at 0 for the next launch.
 __kernel void single(__global T* restrict out,
     __global const T* restrict in, const uint n,
@@ -336,7 +298,7 @@ __kernel void single(__global T* restrict out,
     volatile __global uint* count) {
   __local T scratch[GROUP];
   __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
-  const uint lane = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
+  const uint lane = own_item(), groups = (uint)get_num_groups(0);
   fold_group(fold_tiles(in, n, run), scratch);
   if (lane == 0) {
     EXCHANGE(&partials[get_group_id(0)], AS_WORD(scratch[0]));
@@ -347,7 +309,7 @@ __kernel void single(__global T* restrict out,
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   // The other groups fold nothing, but they fold: so no barrier stands in a branch.
   const uint left = is_last[0] != 0 ? groups : 0;
-  T mine = IDENTITY;
+  T mine = neutral();
   for (uint i = lane; i < left; i += GROUP) {
     const T other = AS_T(ADD(&partials[i], (WORD)0));
     mine = COMBINE(mine, other);
@@ -362,14 +324,14 @@ __kernel void single(__global T* restrict out,
 
 // Sum and count in one word: the sum in the upper half, where its carry leaves the word. The addition that
 // makes the count full has the total; no order among several words matters, so no fence is needed.
-#if OP == 0 && WORDS == 1 && defined(cl_khr_int64_base_atomics)
+#if OP == SUM && VALUE_BYTES == 4 && defined(cl_khr_int64_base_atomics)
 __kernel void atomic(__global T* restrict out,
     __global const T* restrict in, const uint n,
     const uint run,
     volatile __global ulong* total) {
   __local T scratch[GROUP];
   fold_group(fold_tiles(in, n, run), scratch);
-  if (get_local_id(0) == 0) {
+  if (own_item() == 0) {
     const ulong mine = ((ulong)scratch[0] << 32) + 1;
     const ulong all = atom_add(total, mine) + mine;
     if ((uint)all == (uint)get_num_groups(0)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scan: prefix scans out[i] = in[0] op .. op in[i] (exclusive: INITIAL op in[0] op .. op in[i - 1]).
 //
-// Behind elements.cl, group_scan.cl and, for what they need, rows.cl, tile_states.cl and look_back.cl. All set by
+// Behind elements.cl, bundles.cl, group_scan.cl and, for what they need, rows.cl, tile_states.cl and look_back.cl. All set by
 // host/families/scan.cpp:
 // KERNEL_<NAME>     the rung of the ladder to compile; the others need not fit the device
 // ORDER, TUPLE      of the scan
@@ -27,7 +27,7 @@ void scan_items(Element* x, Element before, const int exclusive) {
 Element fold_tile(__local Element* sums, __global const Element* restrict in, const ulong n, const ulong tile,
                   const uint items, __global const Value* restrict table) {
   (void)table;
-  const ulong first = (tile * GROUP + get_local_id(0)) * items;
+  const ulong first = (tile * GROUP + own_item()) * items;
   Element mine = identity(), total;
   for (ulong i = first; i < min(first + items, n); ++i) mine = combine(mine, in[i]);
   (void)scan_group(sums, mine, &total);
@@ -243,14 +243,13 @@ __kernel void lookback_wide(__global Element* restrict out, volatile __global Wo
                             __global const Element* restrict in, const ulong n, const uint tiles) {
   TILE_MEMORY;
   __local uint said[2];
-  __local Seen window[WINDOW];
+  WINDOW_MEMORY;
   const Claim mine = claim(states, tiles, said);
   Element x[ITEMS], total;
   load_tile(staged, in, n, mine.tile, identity(), x);
   const Element before = scan_group(sums, fold(x), &total);
   if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
-  const Element carry = look_back_wide(states, mine, window, sums, in, n, ITEMS, 0);
-  if (get_local_id(0) == 0) publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+  const Element carry = LOOK_BACK(mine, total, ITEMS);
   scan_items(x, combine(carry, before), EXCLUSIVE);
   store_tile(staged, out, n, mine.tile, x);
 }
@@ -310,6 +309,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
   ROW_MEMORY;
   WINDOW_MEMORY;
   const uint lane = (uint)get_local_id(0);
+  (void)vectors;
   Claim mine = claim(states, tickets, said);
   if (mine.tile >= tiles) return;
   Rows x;
@@ -320,12 +320,12 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
     if (lane == 0) draw(states, tickets, said);
 #endif
     sum_rows(&x, row_sums);
-#if PTX
+#if BUNDLED
     Value own = row_sums[0];
 #pragma unroll
     for (uint r = 1; r < ROWS; ++r) own = combine(own, row_sums[r]);
     own = sum_of_bundle(own);
-    if (lane % BUNDLE == 0) sums[lane / BUNDLE] = own;
+    if (own_lane() == 0) sums[own_bundle()] = own;
     barrier(CLK_LOCAL_MEM_FENCE);
     const Value bundles = scan_bundles(sums, &total);
 #else
@@ -337,12 +337,12 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
     Rows y;
     load_rows(&y, in, n, next.tile, identity());  // behind the last tile there is nothing to load
 #endif
-#if PTX
-    if (lane >= BUNDLE) scan_rows(row_sums, before, bundles);
+#if BUNDLED
+    if (own_bundle() > 0) (void)scan_rows(row_sums, before, bundles);
 #endif
     const Value carry = LOOK_BACK(mine, total, REGISTER_ITEMS);
-#if PTX
-    if (lane < BUNDLE) scan_rows(row_sums, before, bundles);
+#if BUNDLED
+    if (own_bundle() == 0) (void)scan_rows(row_sums, before, bundles);
 #endif
     apply_rows(&x, before, carry);
     store_rows(&x, out, n, mine.tile);
@@ -444,7 +444,7 @@ Value look_back_late(const Ring sums, const Ring prefixes, const Claim mine, con
 #define SCAN_MEMORY \
   ROW_MEMORY;       \
   BETWEEN_MEMORY
-#if PTX
+#if BUNDLED
 #define BETWEEN_MEMORY __local Value between[SUMS]
 #else
 #define BETWEEN_MEMORY __local Value* between = sums
@@ -462,9 +462,9 @@ Value scan_tile(const Rows* x, Value* before, __local Value* vectors, __local Va
 
 Value sum_between(const Ring ring, const uint first, const uint last, const uint epoch, __local Value* sums) {
   Value mine = share_between(ring, first, last, epoch), total;
-#if PTX
+#if BUNDLED
   mine = sum_of_bundle(mine);
-  if (get_local_id(0) % BUNDLE == 0) sums[get_local_id(0) / BUNDLE] = mine;
+  if (own_lane() == 0) sums[own_bundle()] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   (void)scan_bundles(sums, &total);
 #else
@@ -477,8 +477,8 @@ Value sum_between(const Ring ring, const uint first, const uint last, const uint
 
 #define SCAN_MEMORY                                                \
   __local Value vectors[HELD_STREAMS];                             \
-  __local Value row_sums[GROUP / BUNDLE * ROWS * STREAMS];         \
-  __local Value bundle_sums[GROUP / BUNDLE * STREAMS];             \
+  __local Value row_sums[MOST_BUNDLES * ROWS * STREAMS];           \
+  __local Value bundle_sums[MOST_BUNDLES * STREAMS];               \
   __local Value between[BETWEEN];                                  \
   __local uint said[2]
 #define SCAN_TILE(x) scan_streams(x, before, start, vectors, row_sums, bundle_sums)
@@ -528,7 +528,7 @@ __kernel void sam(__global Value* restrict out, volatile __global Word* states, 
 #endif
       // At a group's first tile, all sums that there are are still in the ring, unless it starts late.
       const bool late = carried == 0 && mine.tile >= slots_of(first_ring) / 2;
-      if (carried == 0) carry[k] = late ? look_back_late(sums_ring, prefixes, mine, lane % BUNDLE % STREAMS) : initial();
+      if (carried == 0) carry[k] = late ? look_back_late(sums_ring, prefixes, mine, own_lane() % STREAMS) : initial();
       const Value between_tiles = SUM_BETWEEN(sums_ring, late ? mine.tile : carried, mine.tile, mine.epoch);
       carry[k] = combine(carry[k], between_tiles);
       ADD_CARRY(&x, carry[k]);

@@ -2,8 +2,8 @@
 // elements: what is scanned, and what is known of a stretch of it: a value, an affine map, a tuple of values.
 //
 // T, U              type of a value, and the unsigned type of its width: integers wrap. U is T for floating types
-// OP                1 sum, 2 max, 3 xor, 4 composition of affine maps x -> a x + b, each a pair of uint
-// LEAST             identity of max
+// OP                1 sum, 2 max, 3 xor, 4 composition of affine maps x -> a x + b, each a pair of uint; 5 min
+// LEAST             identity of max and min
 // PARTS             values of an element; 1: a value is an element
 // EXCLUSIVE, INITIAL   1: INITIAL comes before the first element; 0: nothing
 // ITEM              what is scanned, where that is no element
@@ -16,11 +16,12 @@
 #define MAX 2
 #define XOR 3
 #define AFFINE 4
+#define MIN 5
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-#if OP == MAX
+#if OP == MAX || OP == MIN
 #define VALUE T
 #else
 #define VALUE U  // signed sums wrap, too
@@ -30,6 +31,8 @@ typedef VALUE Value;
 Value combine_values(const Value l, const Value r) {
 #if OP == MAX
   return max(l, r);
+#elif OP == MIN
+  return min(l, r);
 #elif OP == XOR
   return l ^ r;
 #else
@@ -38,7 +41,7 @@ Value combine_values(const Value l, const Value r) {
 }
 
 Value neutral(void) {
-#if OP == MAX
+#if OP == MAX || OP == MIN
   return LEAST;
 #else
   return 0;

@@ -29,7 +29,7 @@ Weights item_weights(__global const Value* restrict table, const uint way) {
   Weights w;
   w.at[0] = 1;
 #pragma unroll
-  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + (uint)get_local_id(0)];
+  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + own_item()];
   return w;
 }
 #define BACK 0
@@ -93,18 +93,14 @@ Value advance(Element* state, const uint slot, Value x) {
 
 // ---- The tile, in local memory ---------------------------------------------------------------------------------
 
-#if PTX
-#define TEAM BUNDLE  // items that hand values to each other
-#define TEAM_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#else
-#define TEAM GROUP
-#define TEAM_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#endif
-
-// Vectors are numbered as they lie in global memory; neighbours take neighbours.
+// Vectors are numbered as they lie in global memory; neighbours take neighbours. Items of a bundle hand them to each
+// other, or where they cannot, those of the group.
 uint vector_of(const uint column) {
-  const uint lane = (uint)get_local_id(0);
-  return (lane / TEAM * COLUMNS + column) * TEAM + lane % TEAM;
+#if BUNDLED
+  return own_bundle() * BUNDLE * COLUMNS + column * bundle_items() + own_lane();
+#else
+  return column * GROUP + own_item();
+#endif
 }
 #define STAGED(v) ((v) / COLUMNS * STRIDE + (v) % COLUMNS)
 
@@ -128,12 +124,12 @@ void load_vectors(__local Vector* staged, __global const Value* restrict in, con
       staged[STAGED(vector_of(c))] = x.vector;
     }
   }
-  TEAM_BARRIER();
+  BUNDLE_BARRIER();
 }
 
 void store_vectors(__local const Vector* staged, __global Value* restrict out, const ulong n, const ulong tile) {
   const ulong first = tile * TILE;
-  TEAM_BARRIER();
+  BUNDLE_BARRIER();
   if (first + TILE <= n) {
     __global Vector* vectors = (__global Vector*)(out + first);
 #pragma unroll
@@ -196,51 +192,32 @@ Element get(__local const Value* held, const uint stride, const uint at) {
 
 #if PTX
 
-#define BUNDLES (GROUP / BUNDLE)
-#define HELD (BUNDLES + 1)
+#define HELD BUNDLES
 #define MEMORY __local Value held[HELD * PARTS]
 #define PRECEDE(state) precede(states, mine, state, held, place)
 #define WILL_PUBLISH(tile) prefetch_state(states, tile)
 
-Element below(const Element x, const uint distance) {
-  Element y;
-#pragma unroll
-  for (uint p = 0; p < PARTS; ++p) y.at[p] = from_below(x.at[p], distance);
-  return y;
-}
-
-Element scan_bundle(Element mine, const uint items) {
-#pragma unroll
-  for (uint distance = 1; distance < items; distance *= 2) {
-    const Element other = below(mine, distance);
-    if ((uint)get_local_id(0) % BUNDLE >= distance) mine = combine(other, mine);
-  }
-  return mine;
-}
-
 // The first bundle adds up those of the group and looks back for all.
 Element precede(volatile __global Word* states, const Claim claimed, const Element mine, __local Value* held,
                 const Place place) {
-  const uint lane = (uint)get_local_id(0);
-  const Element scanned = scan_bundle(mine, BUNDLE);
-  if (lane % BUNDLE == BUNDLE - 1) put(held, HELD, lane / BUNDLE, scanned);
+  const uint lane = own_item();
+  Element of_bundle;
+  const Element before = scan_elements(mine, &of_bundle);
+  if (own_lane() == 0) put(held, HELD, own_bundle(), of_bundle);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane < BUNDLE) {
-    const Element bundles = scan_bundle(get(held, HELD, min(lane, BUNDLES - 1u)), BUNDLES);
-    Element total;
-#pragma unroll
-    for (uint p = 0; p < PARTS; ++p) total.at[p] = from_lane(bundles.at[p], BUNDLES - 1);
+    const Element sum = get(held, HELD, min(lane, BUNDLES - 1u));
+    Element bundles, total;
+    scan_parts_of_bundles(sum.at, bundles.at, total.at);
     total = moved(total, tile_weights(place, BACK));
     if (claimed.tile > 0) publish_by_bundle(states, claimed.tile, claimed.epoch, AGGREGATE, total);
     const Element carry = look_back_bundle(states, claimed);
     publish_by_bundle(states, claimed.tile, claimed.epoch, INCLUSIVE, combine(carry, total));
     const Element here = moved(carry, tile_weights(place, ONWARD));
-    if (lane == 0) put(held, HELD, 0, here);
-    if (lane < BUNDLES) put(held, HELD, lane + 1, combine(here, bundles));
+    if (lane < BUNDLES) put(held, HELD, lane, combine(here, bundles));
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const Element before = below(scanned, 1), start = get(held, HELD, lane / BUNDLE);
-  return lane % BUNDLE > 0 ? combine(start, before) : start;
+  return combine(get(held, HELD, own_bundle()), before);
 }
 
 #else
@@ -248,13 +225,16 @@ Element precede(volatile __global Word* states, const Claim claimed, const Eleme
 #define HELD GROUP
 #define MEMORY                        \
   __local Value held[HELD * PARTS];   \
-  __local Seen window[WINDOW]
+  WINDOW_MEMORY
 #define PRECEDE(state) precede(states, mine, state, held, place, window, table, in, n)
 #define WILL_PUBLISH(tile)
 
 // What the items before this one hold, and what all do.
 Element scan_states(__local Value* held, Element mine, Element* total) {
-  const uint lane = (uint)get_local_id(0);
+#if BUNDLED
+  return scan_group((__local Element*)held, mine, total);
+#else
+  const uint lane = own_item();
   barrier(CLK_LOCAL_MEM_FENCE);
   put(held, GROUP, lane, mine);
   for (uint distance = 1; distance < GROUP; distance *= 2) {
@@ -266,6 +246,7 @@ Element scan_states(__local Value* held, Element mine, Element* total) {
   barrier(CLK_LOCAL_MEM_FENCE);
   *total = get(held, GROUP, GROUP - 1);
   return lane > 0 ? get(held, GROUP, lane - 1) : identity();
+#endif
 }
 
 Element precede(volatile __global Word* states, const Claim claimed, const Element mine, __local Value* held,
@@ -274,16 +255,16 @@ Element precede(volatile __global Word* states, const Claim claimed, const Eleme
   Element total;
   const Element before = scan_states(held, mine, &total);
   total = moved(total, tile_weights(place, BACK));
-  if (get_local_id(0) == 0 && claimed.tile > 0) publish(states, claimed.tile, claimed.epoch, AGGREGATE, total);
-  const Element carry = look_back_wide(states, claimed, window, (__local Element*)held, in, n, ITEMS, table);
-  if (get_local_id(0) == 0) publish(states, claimed.tile, claimed.epoch, INCLUSIVE, combine(carry, total));
+  if (own_item() == 0 && claimed.tile > 0) publish(states, claimed.tile, claimed.epoch, AGGREGATE, total);
+  const Element carry =
+      look_back_for_all(states, claimed, total, window, (__local Element*)held, in, n, ITEMS, table);
   return combine(moved(carry, tile_weights(place, ONWARD)), before);
 }
 
 // A tile's sum, taken to the front.
 Element fold_tile(__local Element* sums, __global const Value* restrict in, const ulong n, const ulong tile,
                   const uint items, __global const Value* restrict table) {
-  const ulong first = (tile * GROUP + get_local_id(0)) * items;
+  const ulong first = (tile * GROUP + own_item()) * items;
   Element mine = identity(), total;
 #pragma unroll
   for (uint k = 0; k < ITEMS; ++k) (void)advance(&mine, k % TUPLE, first + k < n ? in[first + k] : neutral());
@@ -299,7 +280,7 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   __local Vector staged[GROUP * STRIDE];
   MEMORY;
   __local uint said[2];
-  __local Vector* own = staged + (uint)get_local_id(0) * STRIDE;
+  __local Vector* own = staged + own_item() * STRIDE;
   const Claim mine = claim(states, tiles, said);
   const Place place = place_of(table, mine.tile);  // is on its way with the values
   WILL_PUBLISH(mine.tile);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rows: tiles in registers.
 //
-// A bundle of 32 items holds ROWS rows of 32 vectors of VEC keys, one vector of each row per item: loads and
-// stores are as wide as can be, and no key passes through local memory. The sum of each vector does, or
-// goes through shuffles where PTX is there.
+// A bundle holds ROWS rows of vectors of VEC keys, one vector of each row per item: loads and stores are as wide as
+// can be, and no key passes through local memory. The sum of each vector does, unless items of a bundle tell each
+// other.
 
 #define REGISTER_ITEMS (ROWS * VEC)
 #define REGISTER_TILE (GROUP * REGISTER_ITEMS)
@@ -20,8 +20,7 @@ typedef union {
 } Rows;
 
 uint vector_of_row(const uint row) {
-  const uint lane = (uint)get_local_id(0);
-  return (lane / BUNDLE * ROWS + row) * BUNDLE + lane % BUNDLE;
+  return own_bundle() * BUNDLE * ROWS + row * bundle_items() + own_lane();
 }
 
 // `none` lies behind the last element.
@@ -61,56 +60,32 @@ void store_rows(const Rows* x, __global Key* restrict out, const ulong n, const 
   }
 }
 
-#if PTX
+#if BUNDLED
 
 #define HELD_VECTORS 1  // none
-#define SUMS BUNDLE
+#define SUMS MOST_BUNDLES
 
-// From the sums of this item's vectors to what precedes each of them in the bundle.
-void scan_rows(const Value* sums, Value* before, const Value start) {
-  const uint lane = (uint)get_local_id(0) % BUNDLE;
-  Value scanned[ROWS];
-#pragma unroll
-  for (uint r = 0; r < ROWS; ++r) scanned[r] = sums[r];
-#pragma unroll
-  for (uint d = 1; d < BUNDLE; d *= 2) {
-#pragma unroll
-    for (uint r = 0; r < ROWS; ++r) {  // rows do not depend on each other: their shuffles overlap
-      const Value below = from_below(scanned[r], d);
-      if (lane >= d) scanned[r] = combine(below, scanned[r]);
-    }
-  }
-  Value carry = start;
+DEFINE_SCAN(scan_vectors_of_bundle, ROWS, BUNDLE)
+
+// From the sums of this item's vectors to what precedes each of them in the bundle, onto `start`; returns what the
+// bundle ends with.
+Value scan_rows(const Value* sums, Value* before, const Value start) {
+  Value totals[ROWS], carry = start;
+  scan_vectors_of_bundle(sums, before, totals);
 #pragma unroll
   for (uint r = 0; r < ROWS; ++r) {
-    const Value below = from_below(scanned[r], 1);
-    before[r] = lane > 0 ? combine(carry, below) : carry;
-    carry = combine(carry, from_lane(scanned[r], BUNDLE - 1));
+    before[r] = combine(carry, before[r]);
+    carry = combine(carry, totals[r]);
   }
-}
-
-// What the bundles before this one hold, and the total. `bundle_sums` is complete.
-Value scan_bundles(const __local Value* bundle_sums, Value* total) {
-  const uint lane = (uint)get_local_id(0) % BUNDLE;
-  Value scanned = lane < GROUP / BUNDLE ? bundle_sums[lane] : identity();
-#pragma unroll
-  for (uint d = 1; d < GROUP / BUNDLE; d *= 2) {
-    const Value below = from_below(scanned, d);
-    if (lane >= d) scanned = combine(below, scanned);
-  }
-  *total = from_lane(scanned, GROUP / BUNDLE - 1);
-  const uint bundle = (uint)get_local_id(0) / BUNDLE;
-  const Value before = from_lane(scanned, bundle > 0 ? bundle - 1 : 0);
-  return bundle > 0 ? before : identity();
+  return carry;
 }
 
 // From the sums of a tile's vectors to what precedes each of them in it; returns the tile's sum.
 Value scan_vectors(const Value* row_sums, Value* before, __local Value* vectors, __local Value* sums) {
   Value total;
   (void)vectors;
-  scan_rows(row_sums, before, identity());
-  const uint lane = (uint)get_local_id(0);
-  if (lane % BUNDLE == BUNDLE - 1) sums[lane / BUNDLE] = combine(before[ROWS - 1], row_sums[ROWS - 1]);
+  const Value of_bundle = scan_rows(row_sums, before, identity());
+  if (own_lane() == 0) sums[own_bundle()] = of_bundle;
   barrier(CLK_LOCAL_MEM_FENCE);
   const Value bundles = scan_bundles(sums, &total);
 #pragma unroll
@@ -153,7 +128,7 @@ Value scan_vectors(const Value* row_sums, Value* before, __local Value* vectors,
   return total;
 }
 
-#endif  // PTX
+#endif  // BUNDLED
 
 #define ROW_MEMORY                      \
   __local Value vectors[HELD_VECTORS];  \

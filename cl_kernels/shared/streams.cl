@@ -6,16 +6,17 @@
 // A bundle's items with a place below STREAMS keep the stream of that number: what precedes the tile in it, and
 // the tile's sum. `start` is the stream of the tile's first value.
 
+// Sub-groups, which may have fewer items than there are streams, do not come here.
+
 #define ROW_VALUES (BUNDLE * VEC)
 
 // The row of a bundle, among those of the tile.
-uint row_of(const uint row) { return (uint)get_local_id(0) / BUNDLE * ROWS + row; }
+uint row_of(const uint row) { return own_bundle() * ROWS + row; }
 
-#if PTX
+#if BUNDLED
 
 #define HELD_STREAMS 1  // none
-#define BETWEEN (GROUP / BUNDLE * STREAMS)
-#define BUNDLE_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define BETWEEN (MOST_BUNDLES * STREAMS)
 
 // The value `distance` places before value v of each item; what lies before the row is no value of it.
 #define LANES_BACK(v, distance) (((distance) + VEC - 1 - (v)) / VEC)
@@ -27,7 +28,7 @@ Value from_before(const Value* vector, const uint v, const uint distance) {
 
 // Scans each row by itself; `row_sums` gets the sums of its streams, by the distance from the tile's first value.
 void scan_row_streams(Rows* x, __local Value* vectors, __local Value* row_sums) {
-  const uint lane = (uint)get_local_id(0) % BUNDLE;
+  const uint lane = own_lane();
   (void)vectors;
   BUNDLE_BARRIER();  // whoever read `row_sums` before is done
 #pragma unroll
@@ -62,7 +63,6 @@ void scan_row_streams(Rows* x, __local Value* vectors, __local Value* row_sums) 
 
 #define HELD_STREAMS PADDED(GROUP * ROWS * VEC)
 #define BETWEEN GROUP
-#define BUNDLE_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 
 // The same through local memory: an item takes a row's values of one stream after the other.
 void scan_row_streams(Rows* x, __local Value* vectors, __local Value* row_sums) {
@@ -70,7 +70,7 @@ void scan_row_streams(Rows* x, __local Value* vectors, __local Value* row_sums) 
     for (uint v = 0; v < VEC; ++v) vectors[PADDED(vector_of_row(r) * VEC + v)] = x->at[r][v];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = (uint)get_local_id(0) % BUNDLE; i < ROWS * STREAMS; i += BUNDLE) {
+  for (uint i = own_lane(); i < ROWS * STREAMS; i += BUNDLE) {
     const uint row = row_of(i / STREAMS), first = i % STREAMS;
     Value sum = identity();
     for (uint at = first; at < ROW_VALUES; at += STREAMS) {
@@ -96,7 +96,7 @@ uint distance_of(const uint stream, const uint start) { return (stream + STREAMS
 // precedes the bundle in the tile. Returns the tile's sum.
 Value scan_streams(Rows* x, Value* bundles, const uint start, __local Value* vectors, __local Value* row_sums,
                    __local Value* bundle_sums) {
-  const uint stream = (uint)get_local_id(0) % BUNDLE, bundle = (uint)get_local_id(0) / BUNDLE;
+  const uint stream = own_lane(), bundle = own_bundle();
   scan_row_streams(x, vectors, row_sums);
   if (stream < STREAMS) {
     Value sum = identity();
@@ -122,15 +122,15 @@ Value scan_streams(Rows* x, Value* bundles, const uint start, __local Value* vec
 
 // What all items hold of a stream; item i has values of stream i % STREAMS.
 Value sum_of_streams(Value mine, __local Value* held) {
-  const uint item = (uint)get_local_id(0), stream = item % BUNDLE;
-#if PTX
+  const uint item = own_item(), stream = own_lane();
+#if BUNDLED
   Value total = identity();
 #pragma unroll
   for (uint d = STREAMS; d < BUNDLE; d *= 2) {
     const Value below = from_below(mine, d);
     if (stream >= d) mine = combine(below, mine);
   }
-  if (stream + STREAMS >= BUNDLE) held[item / BUNDLE * STREAMS + item % STREAMS] = mine;
+  if (stream + STREAMS >= BUNDLE) held[own_bundle() * STREAMS + item % STREAMS] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint b = 0; stream < STREAMS && b < GROUP / BUNDLE; ++b) total = combine(total, held[b * STREAMS + stream]);
   return total;
@@ -148,7 +148,7 @@ Value sum_of_streams(Value mine, __local Value* held) {
 
 // Brings what precedes the bundle in each stream to the bundle's values.
 void add_to_streams(Rows* x, const Value carry, const uint start, __local Value* row_sums) {
-  const uint stream = (uint)get_local_id(0) % BUNDLE;
+  const uint stream = own_lane();
   for (uint r = 0; stream < STREAMS && r < ROWS; ++r) {
     const uint at = row_of(r) * STREAMS + distance_of(stream, start);
     row_sums[at] = combine(carry, row_sums[at]);

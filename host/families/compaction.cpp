@@ -98,7 +98,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   Setting s = {};
   static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
   s.form = &form_of(at);
-  s.waits = s.form->before == Before::sections || (s.form->before == Before::look_back && s.ptx);
+  s.waits = s.form->before == Before::sections || (s.form->before == Before::look_back && s.ptx());
   s.index = at.is("output", "key_index");
   s.sequences = at.is("kernel", "billeter");
   s.three_pass = at.is("kernel", "three_pass");
@@ -108,7 +108,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   s.width = at.count("width", 1, 4);
   s.rows = s.sequences ? 1 : at.count("rows", 1, 32);
   s.items = at.count("per_item", 1, 64);
-  s.unit = s.ptx || at.is("sequence", "lanes") ? bundle : s.group;
+  s.unit = s.ptx() || at.is("sequence", "lanes") ? bundle : s.group;
   s.groups_per_unit = at.count("groups_per_unit", 1, 1024);
   s.tile = cpu ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes : s.group * s.rows * s.width;
   s.tiles = ceil_div(s.n, s.tile);
@@ -122,8 +122,10 @@ std::uint64_t local_bytes_of(const Setting& s) {
   const std::uint64_t scan_sums = 4 * (s.group * s.items * 33 / 32 + 2 * s.group);
   if (s.three_pass) return scan_sums;
   if (s.sequences) return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
-  const std::uint64_t vectors = s.ptx ? 1 : s.group * s.rows * 33 / 32;
-  const std::uint64_t ranks = 4 * (vectors + 2 * s.group + (s.waits ? 2 * s.group : 0)) + 12 * s.window + 64;
+  const std::uint64_t vectors = s.lanes == Lanes::portable ? s.group * s.rows * 33 / 32 : 1;
+  const std::uint64_t masks = s.form->masks && !s.ptx() ? s.tile / 32 : 0;
+  const std::uint64_t ranks =
+      4 * (vectors + masks + 2 * s.group + (s.waits ? 2 * s.group : 0)) + 12 * s.seen() + 64;
   return std::max(s.form->before == Before::counted ? scan_sums : 0,
                   ranks + (s.form->staged ? s.tile * (s.key_bytes + (s.index ? 2 : 0)) : 0));
 }
@@ -264,12 +266,11 @@ void define_keys(Plan& p, const Setting& s, const KeyType& type, Predicate predi
   p.define("DROPPED", predicate == Predicate::nonzero ? "0"
                       : predicate == Predicate::even  ? type.dropped_even
                                                       : type.limit);
-  p.define("PTX", s.ptx ? 1 : 0);
   if (!s.cpu) p.define("ROWS", s.rows).define("VEC", s.width);
 }
 
 std::vector<std::string> sources_of(const Setting& s) {
-  std::vector<std::string> out = {"shared/elements", "shared/group_scan"};
+  std::vector<std::string> out = {"shared/elements", "shared/bundles", "shared/group_scan"};
   if (!s.cpu) out.emplace_back("shared/rows");
   if (s.chained()) out.emplace_back("shared/tile_states");
   if (s.chained() && !s.cpu) out.emplace_back("shared/look_back");
@@ -280,6 +281,8 @@ std::vector<std::string> sources_of(const Setting& s) {
 
 Plan plan(const Case& at, const DeviceInfo& device) {
   const Setting s = setting_of(at, device);
+  Plan p;
+  take_lanes(p, s.lanes, device, s.group);
   refuse_what_cannot_be(s, device);
   const KeyType& type = type_of(at);
   const Predicate predicate = predicate_of(at);
@@ -287,7 +290,6 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const Keys keys(type, predicate, choice, s.n, at.seed);
   const std::uint64_t kept = keys.count(), words = type.words;
 
-  Plan p;
   define_keys(p, s, type, predicate);
   p.sources = sources_of(s);
   const Buffer in = p.input<std::uint32_t>(
@@ -328,8 +330,8 @@ bool makes_sense(const Case& at) {
   if (at.is("type", "float") && at.is("predicate", "even")) return false;
   if (at.is("type", "struct16") && at.number("width") != 1) return false;  // has the width of a vector
   if (cpu && !(at.is("type", "struct16") ? at.number("width") == 1 : at.number("width") == 4)) return false;
-  if (at.is("lanes", "ptx") && (cpu || at.is("kernel", "three_pass") || at.is("state", "halves")))
-    return false;
+  if (cpu && !at.is("lanes", "portable")) return false;
+  if (at.is("lanes", "ptx") && (at.is("kernel", "three_pass") || at.is("state", "halves"))) return false;
   if (*form.ranks != '\0' && !at.is("ranks", "packed")) return false;
   if (at.is("kernel", "ranked") && at.is("ranks", "sums")) return false;  // is single_pass
   if (!sequences && !at.is("write", "by_ratio")) return false;
@@ -490,9 +492,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            "as published",
        .values = {"group", "lanes"},
        .when = [](const Case& at) { return at.is("kernel", "billeter") && at.is("lanes", "portable"); }},
-      {"lanes",
-       "how items exchange: portable: through local memory; ptx: NVIDIA's shuffles and votes",
-       {"portable", "ptx"}},
+      lanes_axis("how items count what they keep:"),
       chunk_axis({16, 4, 8, 32, 64, 128}, 1 << 16),
       polls_axis(polls),
       state_axis(),
@@ -500,14 +500,21 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
 }
 
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  return at_device_size(outcomes, device, 2, plan, [](const Case& at) {
+  const auto counts = [](const Case& at) {
     return at.is("pattern", "random") && at.is("type", "uint") && at.is("predicate", "non_zero") &&
-           at.is("output", "key") && at.at("kept") == Value(0.5) && !at.is("kernel", "unordered");
-  });
+           at.is("output", "key") && at.at("kept") == Value(0.5);
+  };
+  auto out = by_own_lanes(outcomes, device, makes_sense, counts);
+  std::ranges::move(
+      at_device_size(outcomes, device, 2, plan,
+                     [&](const Case& at) { return counts(at) && !at.is("kernel", "unordered"); }),
+      std::back_inserter(out));
+  return out;
 }
 
 Presets presets_of(const Values& patterns, const Values& predicates) {
   const Values writes = {"by_ratio", "scattered", "collected"};
+  const std::string own = " groups_per_unit=2 lanes=ptx,subgroup,amd";
   const Values ratios = {0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
   const Values tile_kernels = {"spataro", "orange_owls", "hughes",    "single_pass",
                                "ranked",  "staged",      "pipelined", "unordered"};
@@ -534,7 +541,13 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                 "kernel=single_pass,pipelined,cpu n=9001 group=32 rows=2 groups_per_unit=1 chunk_kib=1 "
                 "drop=2",
                 "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted kept=0.1 "
-                "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2"},
+                "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2",
+                "kernel=three_pass,billeter," + tile_kernels + " n=1,9001 group=64 rows=2 per_item=2" + own,
+                "kernel=ranked ranks=votes,packed kept=1 n=9001 group=192 rows=5" + own,
+                "kernel=staged,pipelined type=ulong output=key_index n=9001 width=2 group=64 rows=4 "
+                "ranks=votes state=halves drop=2" +
+                    own,
+                "kernel=orange_owls kept=0.1 n=9001 width=1 group=192 rows=3 per_item=2" + own},
       .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1"},
       .card = {"kernel=billeter,staged,pipelined,cpu"},
       // As published: 480 sequences in 120 groups of 128, and 1024 keys a count, one per item and tile. Then

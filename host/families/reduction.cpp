@@ -16,6 +16,7 @@
 
 #include "base/parallel.hpp"
 #include "families/shared/device_size.hpp"
+#include "families/shared/lanes.hpp"
 #include "families/shared/worth_trying.hpp"
 #include "suite/family.hpp"
 
@@ -182,26 +183,17 @@ std::string identity(Op op) {
 bool is_last_warp(const Form& form) { return form.per_item == 2 && form.shuffle; }
 bool walks(const Case& at) { return at.is("kernel", "more_work"); }
 
-// How items fold among themselves, as reduction.cl numbers it. Sub-groups are those of Intel's extension:
-// others are for OpenCL C 2.0, which the kernels are not.
-enum Tail { barriers, shuffle, subgroups };
-Tail tail_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
-  const bool nvidia = device.vendor.find("NVIDIA") != std::string::npos;
-  const bool sub_groups = device.has_extension("cl_intel_subgroups");
-  const std::string& asked = at.text("tail");
-  if (asked == "shuffle") {
-    Plan::need(nvidia && group >= 32, "NVIDIA's shuffle, of groups of 32 or more");
-    return shuffle;
-  }
-  if (asked == "subgroups") {
-    Plan::need(sub_groups, "the device has no sub-groups for OpenCL C 1.2 (cl_intel_subgroups)");
-    return subgroups;
-  }
+// How the items of a group fold what they have. The last 64 values alone are no work for sub-groups; and
+// those of processors hold back the loop before: by Intel's runtime `single` takes 4 times as long, `atomic`
+// 11 times.
+Lanes lanes_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
+  if (!at.is("lanes", "best")) return lanes_of(at);
+  const Lanes own = lanes_of(device);
   if (at.is("kernel", "subgroup"))
-    Plan::need(nvidia || sub_groups, "neither sub-groups (cl_intel_subgroups) nor NVIDIA's shuffle");
-  if (asked == "barriers" || !form.shuffle || group < 32) return barriers;
-  if (nvidia) return shuffle;
-  return sub_groups && !is_last_warp(form) ? subgroups : barriers;
+    Plan::need(own != Lanes::portable, "neither sub-groups nor NVIDIA's or AMD's compiler");
+  else if (own == Lanes::subgroup && (is_last_warp(form) || device.type == "cpu"))
+    return Lanes::portable;
+  return form.shuffle && group % (own == Lanes::amd ? 64 : 32) == 0 ? own : Lanes::portable;
 }
 
 template <class T>
@@ -214,20 +206,26 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
   if (is_last_warp(form) && group < 64)
     throw Error(Kind::unsupported, "the last 64 values are those of a group of 64 or more");
-  const Tail tail = tail_of(at, form, device, group);
+  const Lanes lanes = lanes_of(at, form, device, group);
+  if (lanes == Lanes::ptx) Plan::need(group >= 32, "NVIDIA's shuffles are among 32 items");
   if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
     Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
 
   const Op op = op_of(at);
-  const std::uint64_t lanes = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
+  const std::uint64_t width = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
   const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 2) : unroll;
   const bool strided = !is_run(form);
   Plan p;
-  p.define("T", type_name<T>()).define("WORDS", sizeof(T) / 4);
-  p.define("OP", static_cast<std::int64_t>(op)).define("IDENTITY", identity<T>(op));
-  p.define("GROUP", static_cast<std::int64_t>(group)).define("LANES", static_cast<std::int64_t>(lanes));
-  p.define("UNROLL", static_cast<std::int64_t>(vectors)).define("STRIDED", strided ? 1 : 0);
-  p.define("SHUFFLE", static_cast<int>(tail));
+  p.sources = {"shared/elements", "shared/bundles", "reduction"};
+  take_lanes(p, lanes, device, group);
+  p.derived.emplace_back("folded_by", name_of(lanes));
+  p.define("T", type_name<T>())
+      .define("U", type_name<T>())
+      .define("VALUE_BYTES", sizeof(T))
+      .define("PARTS", 1);
+  p.define("OP", op == Op::sum ? 1 : op == Op::max ? 2 : 5).define("LEAST", identity<T>(op));
+  p.define("EXCLUSIVE", 0).define("INITIAL", 0);
+  p.define("GROUP", group).define("VEC", width).define("UNROLL", vectors).define("STRIDED", strided ? 1 : 0);
 
   const auto tree = static_cast<double>(std::bit_width(group));
   std::vector<Pass> passes;
@@ -244,17 +242,17 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
     for (std::uint64_t count = n; passes.empty() || count > 1; count = passes.back().outputs)
       passes.push_back({count, block, ceil_div(count, block), tree + 1});
   } else {
-    const std::uint64_t tile = group * lanes * vectors;
+    const std::uint64_t tile = group * width * vectors;
     const std::uint64_t tiles = ceil_div(n, tile);
     const std::uint64_t wanted =
         std::min(tiles, std::max(device.units() * per_unit, ceil_div(tiles, device.most_turns())));
     run = ceil_div(tiles, wanted);
     const std::uint64_t groups = strided ? wanted : ceil_div(tiles, run);
-    const double items = static_cast<double>(run + 2 * vectors * lanes) + tree;
+    const double items = static_cast<double>(run + 2 * vectors * width) + tree;
     passes.push_back({n, strided ? tile : tile * run, groups, items});
     if (form.one_launch || groups > 1)
       passes.push_back(
-          {groups, groups, 1, static_cast<double>(ceil_div(groups, group) + lanes + vectors) + tree});
+          {groups, groups, 1, static_cast<double>(ceil_div(groups, group) + width + vectors) + tree});
   }
 
   const auto reference = std::make_shared<Reference<T>>(op, at.seed, passes);
@@ -270,7 +268,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       if (form.per_item > 0) {
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count);
       } else {
-        const std::uint64_t later = ceil_div(count, group * lanes * vectors);  // one group takes all
+        const std::uint64_t later = ceil_div(count, group * width * vectors);  // one group takes all
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count,
                  k == 0 ? tiles_of_group : static_cast<std::uint32_t>(later));
       }
@@ -311,7 +309,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 // A tunable that a variant does not heed stays at its default; a run has no neighbours.
 bool makes_sense(const Case& at) {
   const Form& form = form_of(at);
-  if (at.is("kernel", "subgroup") && at.is("tail", "barriers")) return false;  // is vector
+  if (at.is("kernel", "subgroup") && at.is("lanes", "portable")) return false;  // is vector
   if (is_run(form) != (at.number("group") == 1)) return false;
   if (at.is("kernel", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
     return false;
@@ -381,13 +379,13 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
   // The rungs whose last step depends on what the device has, by each that it may have.
-  const Values last = {"last_warp", "unrolled", "more_work"}, tails = {"barriers", "shuffle", "subgroups"};
+  const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "subgroup", "amd"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
           "kernel=" + variants() + " n=" + large + " group=256,1",
           "kernel=" + groups + " n=" + large + " groups_per_unit=2,32",
           "kernel=more_work n=" + large + " groups_per_unit=2,4,16,32",
-          "kernel=" + last + " n=" + large + " tail=" + tails,
-          "kernel=single n=" + large + " tail=" + tails};
+          "kernel=" + last + " n=" + large + " lanes=" + own,
+          "kernel=single n=" + large + " lanes=" + own};
 }
 
 }  // namespace
@@ -406,7 +404,7 @@ Family reduction() {
   Values rungs;
   for (const auto& rung : ladder) rungs.emplace_back(std::string(rung.variant));
   paper.push_back("kernel=" + rungs + " n=4194304,16777216 group=128");
-  paper.push_back("kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 tail=barriers");
+  paper.push_back("kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable");
   paper.push_back("kernel=" + rungs + " n=268435456 group=128,256");
   paper.push_back("kernel=single,run_single n=268435456 group=256,1");
   return {
@@ -455,20 +453,27 @@ Family reduction() {
             .tunable = true,
             .takes = whole(1, 4096),
             .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; }},
-           {.name = "tail",
-            .meaning =
-                "how the last values of a group fold: best: shuffles where NVIDIA has them, else sub-groups "
-                "from subgroup on, else barriers; or as it says",
-            .values = {"best", "barriers", "shuffle", "subgroups"},
-            .when = [](const Case& at) { return form_of(at).shuffle; }}},
+           [] {
+             Axis axis = lanes_axis(
+                 "how the last values of a group fold: best: NVIDIA's or AMD's own way where their compiler "
+                 "is; from subgroup on sub-groups, of processors that alone; else portable;");
+             axis.values.insert(axis.values.begin(), std::string("best"));
+             axis.former = {"tail"};
+             axis.former_values = {{"barriers", "portable"}, {"shuffle", "ptx"}, {"subgroups", "subgroup"}};
+             axis.when = [](const Case& at) { return form_of(at).shuffle; };
+             return axis;
+           }()},
       .presets =
-          {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
-                     "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
-                     "kernel=more_work n=1,1301,70001 group=64 groups_per_unit=2",
-                     "kernel=last_warp,unrolled,more_work n=5003 group=128 tail=barriers,shuffle,subgroups",
-                     "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
-                     "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
-                     "kernel=vector n=2003 group=32 groups_per_unit=2"},
+          {.smoke =
+               {"kernel=" + variants() + " n=300 group=64,1",
+                "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
+                "kernel=more_work n=1,1301,70001 group=64 groups_per_unit=2",
+                "kernel=last_warp,unrolled,more_work n=5003 group=128 lanes=portable,ptx,subgroup,amd",
+                "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
+                "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
+                "kernel=subgroup,single,atomic n=1,1301 group=64 unroll=2 lanes=ptx,subgroup,amd",
+                "kernel=single op=min,max type=long,float n=1103 group=128 unroll=2 lanes=ptx,subgroup,amd",
+                "kernel=vector n=2003 group=32 groups_per_unit=2"},
            .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
            .card = {"kernel=vector,single,atomic n=4194304", "kernel=run_single n=4194304 group=1"},
            .paper = paper,
@@ -483,7 +488,9 @@ Family reduction() {
                            .series = {"kernel"},
                            .quantity = "speedup"},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}}},
-      .derived = {{"groups", "work-groups of the first launch"}, {"launches", "of one reduction"}},
+      .derived = {{"folded_by", "lanes by which a group's values folded in the end"},
+                  {"groups", "work-groups of the first launch"},
+                  {"launches", "of one reduction"}},
       .makes_sense = makes_sense,
       .plan = plan,
       .refine = refine,

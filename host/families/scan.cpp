@@ -56,6 +56,10 @@ bool chains(const std::string& kernel) {
   return kernel == "chained" || kernel.starts_with("lookback") || takes_rows(kernel) || kernel == "pascal" ||
          kernel == "cpu";
 }
+// Whose items tell each other what they have, as axis lanes says.
+bool exchanges(const std::string& kernel) {
+  return kernel != "hillis_steele" && kernel != "cpu" && kernel != "encode" && kernel != "copy";
+}
 // From tile to tile, in as many groups as axis groups_per_unit says.
 bool goes_on(const std::string& kernel) {
   return kernel == "sam" || kernel == "pipelined" || kernel == "cpu";
@@ -115,7 +119,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   Setting s = {};
   static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
   s.kernel = kernel;
-  s.waits = waits(kernel, s.ptx);
+  s.waits = waits(kernel, s.ptx());
   s.op = op_of(at);
   s.exclusive = at.is("form", "exclusive");
   s.round_trip = at.is("task", "round_trip");
@@ -134,28 +138,30 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
 // What the kernel declares, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
   if (s.kernel == "cpu") return 1024;
-  if (s.ptx && s.streams > 1) return s.bytes * s.group / bundle * (s.rows + 2) * s.streams + 1024;
-  if (s.ptx && s.kernel != "pascal") return 1024;
-  const std::uint64_t seen = s.window * (s.known_bytes + 8);
+  const bool portable = s.lanes == Lanes::portable, rows = takes_rows(s.kernel);
+  if (!portable && s.streams > 1) return s.bytes * s.group / bundle * (s.rows + 2) * s.streams + 1024;
+  if (!portable && rows) return 1024 + (s.ptx() ? 0 : 2 * s.group * s.bytes);
+  const std::uint64_t seen = s.seen() * (s.known_bytes + 8);
   if (s.kernel == "pascal") {
     const std::uint64_t vectors = s.group * (s.items * s.bytes / vector_bytes | 1);
     return vectors * vector_bytes + 32 +
-           (s.ptx ? (s.group / bundle + 2) * s.known_bytes : s.group * s.known_bytes + seen);
+           (s.ptx() ? (s.group / bundle + 2) * s.known_bytes : s.group * s.known_bytes + seen);
   }
   const std::uint64_t sums = 2 * s.group * s.known_bytes;
   if (s.streams > 1)
     return s.bytes * (s.tile + s.tile / bundle + s.group / bundle * (s.rows + 1) * s.streams + s.group +
                       s.streams) +
            32;
-  const bool rows = takes_rows(s.kernel);
   const std::uint64_t tile = rows ? s.group * s.rows : s.tile;
   return s.bytes * (tile + tile / bundle) + sums + (looks_back_wide(s.kernel) ? seen : 0) +
          2 * s.known_bytes + 32;
 }
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
-  if ((takes_rows(s.kernel) || s.ptx) && (s.group % bundle != 0 || s.group > bundle * bundle))
+  if ((takes_rows(s.kernel) || s.ptx()) && (s.group % bundle != 0 || s.group > bundle * bundle))
     throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
+  Plan::need(s.lanes != Lanes::subgroup || s.streams == 1,
+             "a sub-group may have fewer items than a tuple has values");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -275,7 +281,7 @@ Buffer states_of(Plan& p, const Case& at, const Setting& s, const Ring& ring) {
   const std::uint64_t rings = s.kernel == "sam" ? 2 * s.order * s.streams : 1;
   std::uint64_t pitch = s.known_bytes * 16 / s.state_bits();
   // A bundle writes its state at once: in whole sectors of memory, of which nothing has to be read then.
-  if (s.kernel == "pascal" && s.ptx) {
+  if (s.kernel == "pascal" && s.ptx()) {
     pitch = round_up(pitch, 256 / s.state_bits());
     p.define("PITCH", pitch);
   }
@@ -287,7 +293,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setti
   define_states(p, s, device);
   if (const std::uint64_t registers = at.count("registers", 0, 255); registers > 0) {
     Plan::need(device.has_extension("cl_nv_compiler_options"), "only NVIDIA's compiler is told of registers");
-    p.options = "-cl-nv-maxrregcount=" + std::to_string(registers);
+    p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
   }
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / value_bytes);
   if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
@@ -426,7 +432,6 @@ void define_kernel(Plan& p, const Setting& s, const std::string& type, const std
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", value_bytes);
   p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
   if (s.reorder) p.define("REORDER", 1);
-  if (!chains(s.kernel)) p.define("PTX", 0);
   if (s.kernel == "pascal" || s.kernel == "cpu") p.define("ITEM", "Value");
   if (s.kernel == "pascal") p.define("VEC", vector_bytes / value_bytes);
 }
@@ -439,7 +444,7 @@ std::vector<std::string> sources_of(const Setting& s) {
   if (s.kernel == "cpu") {
     add({"shared/tile_states", "shared/streaming_store", "shared/scan_cpu"});
   } else {
-    add({"shared/group_scan"});
+    add({"shared/bundles", "shared/group_scan"});
     if (takes_rows(s.kernel)) add({"shared/rows"});
     if (s.streams > 1) add({"shared/streams"});
     if (chains(s.kernel)) add({"shared/tile_states", "shared/look_back"});
@@ -463,9 +468,10 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const Setting s = setting_of(at, device, sizeof(T));
   if (s.kernel == "encode") return plan_of_encode<T>(at, s);
   if (s.kernel == "copy") return plan_of_copy<T>(at, s);
-  refuse_what_cannot_be(s, device);
 
   Plan p;
+  take_lanes(p, s.lanes, device, s.group);
+  refuse_what_cannot_be(s, device);
   define_kernel(p, s, type_name<T>(), type_name<typename Wraps<T>::Type>(), sizeof(T));
   p.sources = sources_of(s);
   const ScanInput<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
@@ -532,6 +538,7 @@ bool makes_sense(const Case& at) {
       static_cast<double>(at.number("n")) <= 256.0 * static_cast<double>(at.number("batch_kib")))
     return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
+  if (!at.is("lanes", "portable") && (!exchanges(kernel) || affine)) return false;
   if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state", "halves"))) return false;
   return at.number("drop") == 0 || polls(at);
 }
@@ -616,10 +623,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .tunable = true,
        .takes = whole(16, 255),
        .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
-      {"lanes",
-       "how register_tile, pipelined, sam and pascal scan: portable: through local memory; ptx: "
-       "NVIDIA's shuffles",
-       {"portable", "ptx"}},
+      lanes_axis("how items scan, with ptx those of register_tile, pipelined, sam and pascal alone:"),
       chunk_axis({256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",
        .meaning = "kibibytes of a batch of batched",
@@ -813,11 +817,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 // Not of the kernels that compute nothing, or work in vain.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  return at_device_size(outcomes, device, 2, plan<std::uint32_t>, [](const Case& at) {
+  const auto counts = [](const Case& at) {
     return is_plain_scan(at) && at.is("type", "uint") && at.number("scan_order") == 1 &&
            at.number("tuple") == 1 && !at.is("kernel", "copy") && !at.is("kernel", "encode") &&
            !at.is("kernel", "hillis_steele");
-  });
+  };
+  auto out = by_own_lanes(outcomes, device, makes_sense, counts);
+  std::ranges::move(at_device_size(outcomes, device, 2, plan<std::uint32_t>, counts),
+                    std::back_inserter(out));
+  return out;
 }
 
 Presets presets_of(const Values& kernels, const Values& types, const Values& ops, const Values& forms) {
@@ -830,6 +838,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   for (std::int64_t n = 1000; n <= 1000000000; n *= 10) sizes.emplace_back(n);
   const Values few = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
   const Values widths = {"uint", "ulong"};
+  const std::string own = " lanes=ptx,subgroup,amd";
   const Values orders = {2, 5, 8}, tuples = {2, 5, 8};
   const Values all_orders = {1, 2, 3, 4, 5, 6, 7, 8};
   const Values all_tuples = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
@@ -914,7 +923,19 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "group=32 per_item=4 window=4",
                 "kernel=pascal type=int task=round_trip signal=image scan_order=2 n=4099 group=32 per_item=4 "
                 "window=4",
-                "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2"},
+                "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2",
+                "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_wide "
+                "n=1,4099 group=64 per_item=4" +
+                    own,
+                "kernel=register_tile,pipelined,sam n=1,9001 group=64 rows=2 groups_per_unit=1" + own,
+                "kernel=register_tile,lookback_wide type=long op=max,xor form=exclusive n=4099 group=192 "
+                "per_item=2 rows=2" +
+                    own,
+                "kernel=lookback_wide tuple=3 n=4099 group=64 drop=2 state=halves" + own,
+                "kernel=pipelined type=double n=9001 group=128 rows=2 groups_per_unit=1 drop=2" + own,
+                "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_item=4" + own,
+                "kernel=pascal type=long scan_order=2 n=4099 group=192 per_item=4 state=halves drop=2" + own,
+                "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 rows=2" + own},
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
                 "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=pascal,cpu scan_order=8 n=4194304 per_item=32 rows=8",

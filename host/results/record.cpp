@@ -284,6 +284,7 @@ void add_later_axes(Record& record, const std::vector<Family>& families) {
     else
       cell = axes.insert(axes.end(), {axis.name, text_of(axis.values.front())});
     cell->first = axis.name;
+    cell->second = axis.todays(cell->second);
     id_now.append("/").append(axis.name).append("=").append(cell->second);
   }
   if (id_now == id || record.case_id != id) return;

@@ -23,6 +23,13 @@ bool Axis::is_called(const std::string& word) const {
   return word == name || std::ranges::find(former, word) != former.end();
 }
 
+const std::string& Axis::todays(const std::string& value) const {
+  for (const auto& [old, now] : former_values) {
+    if (old == value) return now;
+  }
+  return value;
+}
+
 Value value_of(const std::string& text) {
   if (const auto n = number_of<std::int64_t>(text)) return *n;
   if (const auto x = number_of<double>(text)) return *x;
@@ -80,7 +87,7 @@ Takes shapes(std::int64_t least, std::int64_t most) { return numbers(Takes::Of::
 
 std::optional<Value> Axis::taken(const Value& value) const {
   if (std::ranges::find(values, value) != values.end()) return value;
-  const std::string text = text_of(value);
+  const std::string said = text_of(value), &text = todays(said);
   for (const auto& listed : values) {
     if (text_of(listed) == text) return listed;
   }

@@ -66,6 +66,7 @@ struct Axis {
   Values values;
   bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
   std::vector<std::string> former = {};  // names it had, which files and the command line may say
+  std::vector<std::pair<std::string, std::string>> former_values = {};  // the same of its values, and today's
   Takes takes = {};
   // Whether the axis means anything in this case, empty: always. Where it does not, it has its default.
   std::function<bool(const Case&)> when = {};
@@ -77,6 +78,7 @@ struct Axis {
   std::optional<Value> taken(const Value&) const;
   std::string takes_text() const;  // for people: all values, or the rule
   bool is_called(const std::string& word) const;
+  const std::string& todays(const std::string& value) const;  // of a former value, else the same
 };
 
 // A column that a plan fills beside its axes, such as the length of a sequence that follows from them.

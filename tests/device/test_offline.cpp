@@ -99,8 +99,15 @@ const std::vector<Program>& smoke_programs() {
   return made;
 }
 
+DeviceInfo with_sub_groups() {
+  DeviceInfo device = imaginary_device("gpu", true);
+  device.extensions = "cl_intel_subgroups";
+  return device;
+}
+
 // The source of the first case with these values.
-Source source_of_case(const std::string& family_name, const Words& values) {
+Source source_of_case(const std::string& family_name, const Words& values,
+                      const DeviceInfo& device = imaginary_device("gpu", true)) {
   const auto& families = all_families();
   Selection selection;
   selection.preset = "smoke";
@@ -108,7 +115,7 @@ Source source_of_case(const std::string& family_name, const Words& values) {
   selection.set = values;
   selection.ceilings = false;
   const auto job = select_jobs(families, selection).at(0);
-  return source_of_plan(plan_of(*job.family, job.at, imaginary_device("gpu", true)));
+  return source_of_plan(plan_of(*job.family, job.at, device));
 }
 
 Source source_of_text(const std::string& text) {
@@ -497,7 +504,8 @@ Target intel(const std::string& device) {
 
 const Words front_ends = {"front_end", "front_end_no_fp64"};
 const Words amds = {"gfx90a", "gfx1030", "gfx1100"};
-const Words gpus = amds + Words{"skl", "tgllp", "dg2", "pvc"};
+const Words intels = {"skl", "tgllp", "dg2", "pvc"};
+const Words gpus = amds + intels;
 const Words devices = gpus + Words{"nvptx64"};  // whose instructions can be read
 
 const Target& target_of(const std::string& name) {
@@ -720,6 +728,58 @@ TEST_P(Branches, that_became_a_select_are_told) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Branches, testing::ValuesIn(devices), name_of);
+
+// What items in lock-step tell each other without local memory, of each family that has `lanes`.
+struct Told {
+  const char* family;
+  Words values;
+  const char* kernel;
+  const char* by;  // of AMD's instructions
+};
+const std::vector<Told> told = {
+    {"reduction", {"kernel=atomic", "type=int"}, "atomic", "row_shr:8"},
+    {"reduction", {"kernel=single", "type=long", "op=max"}, "single", "v_readlane"},
+    {"scan", {"kernel=lookback_wide"}, "lookback_wide", "row_shr:1"},
+    {"scan", {"kernel=register_tile", "op=max", "type=float"}, "register_tile", "ds_bpermute"},
+    {"scan", {"kernel=pipelined", "type=ulong"}, "pipelined", "v_readlane"},
+    {"scan", {"kernel=sam", "scan_order=2"}, "sam", "row_shr:4"},
+    {"scan", {"kernel=pascal", "scan_order=2"}, "pascal", "v_readlane"},
+    {"compaction", {"kernel=staged", "ranks=packed"}, "compact", "row_shr:1"},
+    {"compaction", {"kernel=ranked", "ranks=votes"}, "compact", "v_mbcnt_"},
+    {"compaction", {"kernel=billeter"}, "move_sequences", "v_readlane"}};
+
+Source source_told(const Told& one, const std::string& lanes) {
+  return source_of_case(one.family, one.values + Words{"lanes=" + lanes, "n=4099", "group=64"},
+                        with_sub_groups());
+}
+
+class Wavefronts : public Branches {};
+
+TEST_P(Wavefronts, tell_each_other_by_their_registers) {
+  for (const auto& one : told) {
+    SCOPED_TRACE(fmt::format("{} {}", one.family, fmt::join(one.values, " ")));
+    EXPECT_GT(matches(assembly_of(target(), source_told(one, "amd"), one.kernel), one.by), 0);
+    EXPECT_EQ(matches(assembly_of(target(), source_told(one, "portable"), one.kernel), one.by), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Wavefronts, testing::ValuesIn(amds), name_of);
+
+class SubGroups : public Branches {};
+
+// Whatever the compiler makes of them, fewer barriers are left.
+TEST_P(SubGroups, spare_barriers) {
+  for (const auto& one : told) {
+    SCOPED_TRACE(fmt::format("{} {}", one.family, fmt::join(one.values, " ")));
+    const auto barriers = [&](const char* lanes) {
+      return matches(assembly_of(target(), source_told(one, lanes), one.kernel),
+                     "barrier|sync\\.bar|gateway");
+    };
+    EXPECT_LT(barriers("subgroup"), barriers("portable"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, SubGroups, testing::ValuesIn(intels), name_of);
 
 class MatrixUnits : public Branches {};
 

@@ -499,7 +499,7 @@ TEST(Presets, HaveThePublishedLaunches) {
   has("occupancy", "words=14 type=float4 group=64 groups_per_unit=1 n=50331648");
   has("occupancy", "words=4 type=float group=96 groups_per_unit=4 n=50331648");
   has("reduction", "kernel=interleaved,nondivergent,sequential,first_add n=4194304,16777216 group=128");
-  has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 tail=barriers");
+  has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable");
   has("scan", "kernel=sam type=uint,ulong n=268435456 group=1024 rows=1,2,4 groups_per_unit=2 prefetch=no");
   has("scan", "kernel=sam type=uint,ulong n=268435456 group=256 rows=8 groups_per_unit=4 lanes=portable,ptx");
 }

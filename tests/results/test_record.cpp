@@ -422,11 +422,26 @@ TEST(FormerNames, BecomeTodaysInCellsAndId) {
               {"paths", "a column"}, {"op", "sum"},   {"groups_per_unit", "2"}, {"unroll", "8"}};
   add_later_axes(old, families);
   EXPECT_EQ(old.case_id,
-            "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/tail=best");
+            "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/lanes=best");
   EXPECT_EQ(old.axis("kernel"), "single");
   EXPECT_EQ(old.axis("group"), "64");
   EXPECT_EQ(old.axis("variant") + old.axis("work_group"), "");
   EXPECT_EQ(old.axis("paths"), "a column");
+}
+
+TEST(FormerNames, OfValuesBecomeTodays) {
+  const auto& families = all_families();
+  Record old;
+  old.family = "reduction";
+  old.case_id =
+      "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/tail=barriers";
+  old.axes = {{"kernel", "single"}, {"op", "sum"},   {"type", "int"},          {"n", "300"},
+              {"group", "64"},      {"unroll", "8"}, {"groups_per_unit", "2"}, {"tail", "barriers"}};
+  add_later_axes(old, families);
+  EXPECT_EQ(
+      old.case_id,
+      "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/lanes=portable");
+  EXPECT_EQ(old.axis("lanes"), "portable");
 }
 
 TEST(FormerNames, AreReadInEveryFileOfTheRepository) {

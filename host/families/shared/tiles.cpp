@@ -12,11 +12,11 @@ namespace clweave {
 
 Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
   Tiles t = {};
-  t.ptx = at.is("lanes", "ptx");
+  t.lanes = lanes_of(at);
   t.halves = !device.int64_atomics || at.is("state", "halves");
   t.group = one_item ? 1 : at.count("group", 1, 4096);
   t.window = at.count("window", 1, 4096);
-  if (!t.ptx) t.window = std::min(t.window, t.group);
+  if (!t.ptx()) t.window = std::min(t.window, t.group);
   t.polls = at.count("polls", 1, 60000);
   t.drop = at.count("drop", 0, 1000000);
   t.groups_per_unit = at.count("groups_per_unit", 0, 1024);
@@ -26,9 +26,8 @@ Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
 void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
   Plan::need(local_bytes <= static_cast<std::uint64_t>(device.local_bytes),
              fmt::format("{} bytes of local memory, the device has {}", local_bytes, device.local_bytes));
-  Plan::need(!t.ptx || device.has_extension("cl_nv_pragma_unroll"), "lanes=ptx needs NVIDIA's compiler");
-  Plan::need(!t.ptx || !t.halves, "lanes=ptx needs 64-bit atomics");
-  Plan::need(!t.ptx || (t.window % bundle == 0 && t.window <= 8 * bundle),
+  Plan::need(!t.ptx() || !t.halves, "lanes=ptx needs 64-bit atomics");
+  Plan::need(!t.ptx() || (t.window % bundle == 0 && t.window <= 8 * bundle),
              "with lanes=ptx, window must be a multiple of 32, up to 256");
   Plan::need(!t.waits || device.groups_make_progress(),
              "a group that has started may never go on while others wait for it");
@@ -46,7 +45,7 @@ void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", t.state_bits()).define("POLLS", t.waits ? enough : t.polls);
-  p.define("DROP", t.drop).define("WINDOW", t.window).define("PTX", t.ptx ? 1 : 0);
+  p.define("DROP", t.drop).define("WINDOW", t.window);
 }
 
 void define_streaming(Plan& p, const DeviceInfo& device, std::uint64_t bytes) {

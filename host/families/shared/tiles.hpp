@@ -4,21 +4,25 @@
 #pragma once
 #include <functional>
 
+#include "families/shared/lanes.hpp"
 #include "suite/axis.hpp"
 #include "suite/case.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave {
 
-inline constexpr std::uint64_t bundle = 32;  // items that share shuffles and votes
+inline constexpr std::uint64_t bundle = 32;  // items that are counted together, where the device says no more
 
 struct Tiles {
-  bool ptx;            // NVIDIA's shuffles, votes and loads
+  Lanes lanes;
   bool halves;         // words of a state have 32 bits, for 64 are not to be had
   bool waits = false;  // a group goes on only when others have published: the family says so
   std::uint64_t group, window, polls, drop, groups_per_unit;
   std::uint64_t tile = 0, tiles = 0;  // elements of a tile, and how many tiles: the family says so
 
+  bool ptx() const { return lanes == Lanes::ptx; }
+  // States that are looked at at once, where local memory holds them.
+  std::uint64_t seen() const { return lanes == Lanes::portable ? window : 1; }
   std::uint64_t state_bits() const { return halves ? 32 : 64; }
 };
 
@@ -33,7 +37,7 @@ void need_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 // tiles' polls.
 void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
 
-void define_states(Plan&, const Tiles&, const DeviceInfo&);            // STATE_BITS, POLLS, DROP, WINDOW, PTX
+void define_states(Plan&, const Tiles&, const DeviceInfo&);            // STATE_BITS, POLLS, DROP, WINDOW
 void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);  // past the caches where they hold less
 
 // What lies in memory that a launch must not trust.
