@@ -10,9 +10,10 @@ set(suite base)
 set(families base suite)
 set(results base suite)
 set(device base suite results OpenCL)
+set(compilers base suite device)
 set(answers base suite results)
 set(campaign base suite results device answers)
-set(commands base suite results device answers campaign)
+set(commands base suite results device compilers answers campaign)
 set(main base campaign commands)
 set(exempt campaign/in_process_runner.cpp)  # from the rule of OpenCL: it is where a campaign meets a device
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
 #include "campaign/patience.hpp"
@@ -26,32 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    // TMPDIR may name what is not there.
-    std::error_code none;
-    std::string path;
-    for (const fs::path& place : {fs::temp_directory_path(none), fs::path("/tmp"), fs::path(".")}) {
-      path = (fs::absolute(place, none) / "clweave-XXXXXX").string();
-      if (mkdtemp(path.data()) == nullptr) continue;
-      path_ = path;
-      return;
-    }
-    throw Error(Kind::io, "cannot make a temporary folder: set TMPDIR to one that can be written");
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // The .icd files that the loader would read.
 std::vector<fs::path> registered_drivers() {
@@ -141,6 +116,20 @@ class ChildRunner : public Baseline {
     } catch (const json::exception& error) {
       throw Error(Kind::launch, std::string("it answers nonsense: ") + error.what());
     }
+  }
+
+  DriverBuild build(const DeviceInfo& device, const Source& source,
+                    const std::vector<std::string>& kernels) override {
+    Child child(program_, worker_words(), environment_);
+    child.send(
+        json{{"build", device}, {"text", source.text}, {"options", source.options}, {"entries", kernels}}
+            .dump());
+    Silence silence{};
+    const auto answer = answer_of(child, silence);
+    if (!answer) throw Error(silence.kind, silence.why);
+    if (answer->contains("error"))
+      throw Error(answer->at("kind").get<Kind>(), answer->at("error").get<std::string>());
+    return driver_build_from(answer->at("built"));
   }
 
   void begin(const DeviceInfo& device) override {

@@ -25,6 +25,11 @@ class InProcessRunner : public Runner {
     });
   }
 
+  DriverBuild build(const DeviceInfo& device, const Source& source,
+                    const std::vector<std::string>& kernels) override {
+    return driver_build(device, source, kernels);
+  }
+
   std::optional<Row> run(const Job& job, const Measuring& rule) override {
     if (!device_) throw Error(Kind::usage, "no device is open");
     return run_case(*device_, *job.family, job.at, rule);
@@ -36,6 +41,10 @@ class InProcessRunner : public Runner {
 };
 
 }  // namespace
+
+DriverBuild Runner::build(const DeviceInfo&, const Source&, const std::vector<std::string>&) {
+  throw Error(Kind::unsupported, "it builds no programs");
+}
 
 std::unique_ptr<Runner> in_process_runner(RunnerOptions options) {
   return std::make_unique<InProcessRunner>(std::move(options));

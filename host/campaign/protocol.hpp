@@ -4,6 +4,7 @@
 //
 //   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
 //   {"open": device, "kernels": dir}                   -> {"opened": true}
+//   {"build": device, "text": .., "options": .., "entries": names} -> {"built": what the driver says of it}
 //   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n}
 //
 // A baseline program (host/baselines) is asked for no devices, but for what it does, and told which of it:
@@ -16,6 +17,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
+#include "device/driver_build.hpp"
 #include "device/measure.hpp"
 #include "results/row.hpp"
 #include "suite/selection.hpp"
@@ -30,6 +32,9 @@ Elsewhere elsewhere_from(const nlohmann::json&);
 
 nlohmann::json json_of(const Job&, const Measuring&);
 Measuring rule_from(const nlohmann::json& request);
+
+nlohmann::json json_of(const DriverBuild&);
+DriverBuild driver_build_from(const nlohmann::json&);
 
 nlohmann::json json_of(const Row&);
 Row row_from(const nlohmann::json& answer);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/driver_build.hpp"
 #include "device/measure.hpp"
 #include "results/row.hpp"
 #include "suite/selection.hpp"
@@ -35,6 +36,10 @@ class Runner {
 
   // Never throws for what a driver does: the row tells. Empty when the user wanted out.
   virtual std::optional<Row> run(const Job&, const Measuring&) = 0;
+
+  // What the compiler of a device's driver makes of a program. Throws what became of a driver that gave no
+  // answer.
+  virtual DriverBuild build(const DeviceInfo&, const Source&, const std::vector<std::string>& kernels);
 
   // No process of it is left, until the next begin().
   virtual void end() {}

@@ -45,6 +45,12 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
     runner.begin(request.at("open").get<DeviceInfo>());
     return {{"opened", true}};
   }
+  if (request.contains("build")) {
+    tell_stage("build");
+    const Source source{request.at("text"), request.at("options"), {}};
+    return {{"built",
+             json_of(runner.build(request.at("build").get<DeviceInfo>(), source, request.at("entries")))}};
+  }
   const Case at = case_from(request.at("case"));
   const auto family = std::ranges::find(families, at.family, &Family::name);
   if (family == families.end()) throw Error(Kind::usage, "there is no family " + at.family);

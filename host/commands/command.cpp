@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
+#include "suite/selection.hpp"
 
 namespace clweave {
 
@@ -113,6 +114,37 @@ void add_families(CLI::App& command, std::vector<std::string>& families, const s
       ->delimiter(',')
       ->allow_extra_args(false)  // the next word may be a file
       ->type_name("NAME,..");
+}
+
+void add_devices(CLI::App& command, std::vector<std::string>& selectors, const std::string& without) {
+  command
+      .add_option("--device", selectors,
+                  "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
+                  "may be given again " +
+                      without)
+      ->type_name("SEL");
+}
+
+void add_selection(CLI::App& command, Selection& out) {
+  add_families(command, out.families, "Only these families [all]");
+  command
+      .add_option("--preset", out.preset,
+                  "smoke: tiny sizes of every variant; quick: minutes; card: what a device's card needs of "
+                  "it; paper: the published sizes and sweeps; full; tune: where tune begins")
+      ->type_name("NAME");
+  command.add_option("--set", out.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
+      ->type_name("AXIS=V,..");
+  command
+      .add_option("--where", out.where,
+                  "Keep the cases with these values, e.g. kernel=grid; may be given again")
+      ->type_name("AXIS=V,..");
+  command.add_option("--filter", out.filter, "Keep the cases whose id matches")->type_name("REGEX");
+}
+
+void add_kernels(CLI::App& command, std::string& folder) {
+  command.add_option("--kernels", folder, "Read the .cl files from here instead of the built-in ones")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
 }
 
 void add_claims(CLI::App& command, std::vector<std::string>& ids, std::string& file) {

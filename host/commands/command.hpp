@@ -16,6 +16,8 @@ class Validator;
 
 namespace clweave {
 
+struct Selection;
+
 struct Command {
   CLI::App* app;
   // Returns an Exit; throws `usage`, `no_device` and `io`. Takes the words of the command line, as rows keep
@@ -43,6 +45,9 @@ void add_files(CLI::App&, std::vector<std::string>& files);
 // --format NAME, and --NAME for each of the printers.
 void add_formats(CLI::App&, std::string& format);
 void add_families(CLI::App&, std::vector<std::string>& families, const std::string& meaning);
+void add_devices(CLI::App&, std::vector<std::string>& selectors, const std::string& without);
+void add_selection(CLI::App&, Selection&);  // --family, --preset, --set, --where, --filter
+void add_kernels(CLI::App&, std::string& folder);
 void add_claims(CLI::App&, std::vector<std::string>& ids, std::string& file);
 
 }  // namespace clweave

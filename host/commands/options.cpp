@@ -72,32 +72,13 @@ CLI::Validator in_seconds() {
 
 // Which cases on which devices, and how long each: the same words for every command that measures.
 void add_choice(CLI::App& command, Options& out) {
-  command
-      .add_option("--device", out.devices,
-                  "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
-                  "may be given again [every device]")
-      ->type_name("SEL");
-  add_families(command, out.selection.families, "Only these families [all]");
-  command
-      .add_option("--preset", out.selection.preset,
-                  "smoke: tiny sizes of every variant; quick: minutes; card: what a device's card needs of "
-                  "it; paper: the published sizes and sweeps; full; tune: where tune begins")
-      ->type_name("NAME");
-  command
-      .add_option("--set", out.selection.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
-      ->type_name("AXIS=V,..");
-  command
-      .add_option("--where", out.selection.where,
-                  "Keep the cases with these values, e.g. kernel=grid; may be given again")
-      ->type_name("AXIS=V,..");
-  command.add_option("--filter", out.selection.filter, "Keep the cases whose id matches")->type_name("REGEX");
+  add_devices(command, out.devices, "[every device]");
+  add_selection(command, out.selection);
   command
       .add_option("--csv", out.csv,
                   "File for the rows of all devices; - is stdout [results/<device>/<UTC time>.csv each]")
       ->type_name("FILE");
-  command.add_option("--kernels", out.kernels, "Read the .cl files from here instead of the built-in ones")
-      ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
+  add_kernels(command, out.kernels);
   command.add_option("--seed", out.selection.seed, "Seed of the random inputs")
       ->type_name("N")
       ->check(seed_number());
@@ -174,6 +155,11 @@ CLI::App* add_run(CLI::App& app, Options& out) {
   add_conditions(*run, out);
   run->add_flag("--dry-run", out.dry_run,
                 "Print the cases with launch shapes, memory and time estimates; run nothing");
+  run->add_option(
+         "--emit-sources", out.sources,
+         "With --dry-run: write every distinct program of the cases into this folder, and index.json")
+      ->type_name("DIR")
+      ->needs("--dry-run");
   run->add_option(
          "--runs", out.repeat,
          "Repetitions, each in a process of its own [5 for paper and full, else 1; 3 --with-baselines]")

@@ -24,6 +24,7 @@ struct Options {
   std::string label;  // run: what the devices are called
   std::string kernels;
   bool dry_run = false;
+  std::string sources;                 // of a dry run: a folder for the programs; empty: none
   std::optional<int> repeat;           // --runs
   std::string cache = "warm";          // or cold
   std::optional<double> precision;     // half-width of the median's interval / median

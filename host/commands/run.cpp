@@ -21,6 +21,7 @@
 #include "commands/measuring.hpp"
 #include "commands/replay.hpp"
 #include "commands/reporting.hpp"
+#include "commands/sources.hpp"
 #include "results/provenance.hpp"
 #include "suite/tuned_store.hpp"
 
@@ -164,13 +165,17 @@ int run(Options options, const std::vector<std::string>& arguments) {
   const bool tuned = options.tuned.value_or(chosen.preset != "smoke") && !replays && claims.empty();
   const auto stores = tuned ? known_stores(options.store) : std::vector<nlohmann::json>();
   if (options.dry_run) {
+    std::optional<SourcesFolder> sources;
+    if (!options.sources.empty()) sources.emplace(options.sources);
     for (const auto& device : devices) {
       auto jobs = jobs_of(device);
       if (tuned) jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores), chosen, nullptr);
       for (const auto& rival : rivals_of(device, jobs))
         jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
       print(dry_run_report(jobs, device, refines));
+      if (sources) sources->add(jobs, device, options.kernels);
     }
+    if (sources) tell("clweave: {} programs -> {}, with index.json\n", sources->finish(), options.sources);
     return fine;
   }
   if (left) keep_devices_of(*left, options, own_file, devices);

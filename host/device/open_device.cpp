@@ -32,20 +32,6 @@ OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<vo
   }
 }
 
-namespace {
-
-// A kernel refuses a compiler that lacks something by `#error "unsupported: what"`. Returns what; empty when
-// the log holds no such line.
-std::string refusal_in(const std::string& log) {
-  const std::string mark = "\"unsupported: ";
-  const auto at = log.find(mark);
-  if (at == std::string::npos) return {};
-  const auto begin = at + mark.size();
-  return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
-}
-
-}  // namespace
-
 const OpenDevice::Built& OpenDevice::build(const Source& source) {
   if (const auto it = built_.find(source.fingerprint); it != built_.end()) return it->second;
   cl::Program program(context_, source.text);
@@ -62,7 +48,7 @@ void OpenDevice::build(cl::Program& program, const std::string& options) const {
     std::string log;
     if (error.err() == CL_BUILD_PROGRAM_FAILURE)
       log = "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
-    if (const std::string why = refusal_in(log); !why.empty()) throw Error(Kind::unsupported, why);
+    if (const std::string why = refusal_in(log, false); !why.empty()) throw Error(Kind::unsupported, why);
     throw Error(Kind::build, "options" + options + " gave " + cl_name(error.err()) + log);
   }
 }

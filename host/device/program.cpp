@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -43,6 +44,32 @@ Source source_of(const std::vector<std::string>& stems, const std::map<std::stri
   if (!options.empty()) source.options += " " + options;
   source.fingerprint = fingerprint_of(source.text + "\n" + source.options);
   return source;
+}
+
+Source source_of(const Plan& plan, const std::string& kernel_dir) {
+  return source_of(plan.sources, plan.defines, kernel_dir, plan.options);
+}
+
+std::string refusal_in(const std::string& log, bool probe) {
+  const std::string mark = "\"unsupported: ";
+  if (const auto at = log.find(mark); at != std::string::npos) {
+    const auto begin = at + mark.size();
+    return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
+  }
+  if (!probe) return {};
+  const auto at = log.find("error");
+  const auto begin = at == std::string::npos ? 0 : log.rfind('\n', at) + 1;
+  return "the compiler does not take it: " + log.substr(begin, log.find('\n', begin) - begin);
+}
+
+std::vector<std::string> launched_by(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& step : plan.steps) {
+    const auto* launch = std::get_if<Launch>(&step);
+    if (launch != nullptr && std::ranges::find(names, launch->kernel) == names.end())
+      names.push_back(launch->kernel);
+  }
+  return names;
 }
 
 }  // namespace clweave

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "suite/plan.hpp"
+
 namespace clweave {
 
 extern const std::map<std::string, std::string_view>
@@ -23,5 +25,14 @@ struct Source {
 // Throws `io` when a file cannot be read.
 Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir, const std::string& options = "");
+Source source_of(const Plan&, const std::string& kernel_dir);
+
+// Why a program that does not compile is none, by its build log: a kernel refuses a compiler that lacks
+// something by `#error "unsupported: what"`; of a `probe` any complaint is one, the first. Empty: the program
+// is broken.
+std::string refusal_in(const std::string& log, bool probe);
+
+// The kernels that it launches, each once, in their order.
+std::vector<std::string> launched_by(const Plan&);
 
 }  // namespace clweave

@@ -296,12 +296,7 @@ const OpenDevice::Built& probed(OpenDevice& device, const Source& source) {
     return device.build(source);
   } catch (const Error& error) {
     if (error.kind != Kind::build) throw;
-    // The first line that complains.
-    const std::string text = error.what();
-    const auto at = text.find("error");
-    const auto begin = at == std::string::npos ? 0 : text.rfind('\n', at) + 1;
-    throw Error(Kind::unsupported,
-                "the compiler does not take it: " + text.substr(begin, text.find('\n', begin) - begin));
+    throw Error(Kind::unsupported, refusal_in(error.what(), true));
   }
 }
 
@@ -333,7 +328,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
       record.reason = "exhibit: " + plan.exhibit + "; ";
     }
     record.axes.insert(record.axes.end(), plan.derived.begin(), plan.derived.end());
-    const Source source = source_of(plan.sources, plan.defines, device.kernel_dir(), plan.options);
+    const Source source = source_of(plan, device.kernel_dir());
     record.build_options = source.options;
     record.fingerprint = source.fingerprint;
     device.stage("build");

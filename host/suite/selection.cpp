@@ -6,6 +6,7 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/text.hpp"
 #include "suite/family.hpp"
@@ -167,6 +168,47 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
                 "clweave run --dry-run the cases)");
   }
   return jobs;
+}
+
+Job job_named(const std::vector<Family>& families, const std::string& id) {
+  const auto words = split(id, '/');
+  const auto family = std::ranges::find(families, words.front(), &Family::name);
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Kind::usage, fmt::format("case {}: {}", id, why));
+  };
+  if (family == families.end()) {
+    std::vector<std::string> known;
+    for (const auto& other : families) known.push_back(other.name);
+    refuse(fmt::format("there is no family {}; there are {}", words.front(), fmt::join(known, ", ")));
+  }
+  Sweep sweep;
+  for (const auto& word : std::span(words).subspan(1)) {
+    const auto equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const Axis* axis = family->axis(name);
+    std::vector<std::string> known;
+    for (const auto& other : family->axes) known.push_back(other.name);
+    if (axis == nullptr || equals == std::string::npos)
+      refuse(fmt::format("write {}/axis=value; its axes are {}", family->name, fmt::join(known, ", ")));
+    const auto value = axis->taken(value_of(word.substr(equals + 1)));
+    if (!value) refuse(fmt::format("{} takes {}", axis->name, axis->takes_text()));
+    sweep[axis->name] = Values(*value);
+  }
+  const auto cases = cases_of(*family, {sweep}, 1);
+  if (cases.empty())
+    refuse("these values mean nothing together; clweave list --family " + family->name + " explains them");
+  const Case& at = cases.front();
+  return {
+      .family = &*family, .at = at, .exhibit = family->axis("form") != nullptr && at.is("form", "published")};
+}
+
+std::string short_id(const Job& job) {
+  std::string id = job.family->name;
+  for (const auto& axis : job.family->axes) {
+    const std::string value = text_of(job.at.at(axis.name));
+    if (value != text_of(axis.values.front())) id += fmt::format("/{}={}", axis.name, value);
+  }
+  return id;
 }
 
 std::optional<Values> values_set(const Selection& wanted, const Axis& axis) {

@@ -55,6 +55,12 @@ std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
 // Whether a case that the presets have not is one that the user would have: of the values of --set, and left
 // by --where and --filter.
 bool allows(const Selection&, const Family&, const Case&);
+// The job of an id as rows have it, "family/axis=value/..". An axis that it leaves out has its default.
+// Throws `usage` that says what may be typed.
+Job job_named(const std::vector<Family>&, const std::string& id);
+
+// The shortest id that job_named takes for it: without the axes that have their default.
+std::string short_id(const Job&);
 
 // Every axis and derived column of every family, in the order met.
 std::vector<std::string> axis_names(const std::vector<Family>&);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -171,7 +172,10 @@ TEST_F(Cli, HelpListsEveryOption) {
         "--filter",  "--csv",        "--kernels",     "--seed",        "--no-ceiling", "--dry-run",
         "--runs",    "--precision",  "--max-samples", "--max-seconds", "--budget",     "--cache",
         "--timeout", "--in-process", "--resume",      "--replay",      "--case",       "--tuned",
-        "--store",   "--report",     "--label"}},
+        "--store",   "--report",     "--label",        "--emit-sources"}},
+      {{"inspect", "--help"},
+       {"--target", "--device", "--family", "--preset", "--set", "--where", "--filter", "--kernels",
+        "--every", "--into", "--diff", "--source", "--log", "--isa", "--csv", "--json", "--markdown"}},
       {{"tune", "--help"},
        {"--device", "--family", "--preset", "--set", "--where", "--csv", "--strategy", "--budget",
         "--store"}},
@@ -212,8 +216,8 @@ TEST_F(Cli, NoWordsPrintTheHelp) {
 
 TEST_F(Cli, HelpFitsEightyColumns) {
   show({});
-  for (const char* command : {"", "claims", "compare", "devices", "fingerprint", "fleet", "health", "list",
-                              "merge", "roofline", "run", "show", "tune"}) {
+  for (const char* command : {"", "claims", "compare", "devices", "fingerprint", "fleet", "health", "inspect",
+                              "list", "merge", "roofline", "run", "show", "tune"}) {
     const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
   }
@@ -247,7 +251,10 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"run", "--runs", "0"}, {"--runs"}},
       {{"run", "--cache", "tepid"}, {"--cache", "warm", "cold"}},
       {{"run", "--resume", "no_such.csv"}, {"--resume", "no_such.csv"}},
-      {{"run", "--replay", "no_such.csv", "--case", "x"}, {"--replay", "no_such.csv"}}};
+      {{"run", "--replay", "no_such.csv", "--case", "x"}, {"--replay", "no_such.csv"}},
+      {{"inspect", "nosuch"}, {"case nosuch", "divergence"}},
+      {{"inspect", "lanes", "--target", "nosuch"}, {"--target nosuch", "gfx90a", "sm_90"}},
+      {{"run", "--emit-sources", "x"}, {"--dry-run"}}};
   show({});
   for (const auto& [words, hints] : table) {
     const std::string line = fmt::format("clweave {}", fmt::join(words, " "));
@@ -258,6 +265,25 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
     for (const auto& hint : hints) EXPECT_THAT(ended.err, HasSubstr(hint)) << line;
   }
   EXPECT_FALSE(fs::exists(folder() / "results"));
+}
+
+// What a driver here makes of a case, and every program of a run as a file.
+TEST_F(Cli, ProgramsCanBeLookedAt) {
+  const Strings words = {"inspect", "ceiling/kernel=local_read/n=65536/trips=4", "--device", "0:0", "--json"};
+  show({"pocl"});
+  const Ended ended = run(words);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto kernel = nlohmann::json::parse(ended.out).at("compilers").at(0).at("kernels").at(0);
+  EXPECT_EQ(kernel.at("kernel"), "local_read");
+  EXPECT_GT(kernel.at("group_limit"), 0);
+  EXPECT_GT(kernel.at("local_arguments"), 0);
+  const fs::path sources = folder() / "sources";
+  EXPECT_EQ(run(tiny + Strings{"--dry-run", "--emit-sources", sources.string()}).code, 0);
+  std::ifstream in(sources / "index.json");
+  const auto index = nlohmann::json::parse(in);
+  ASSERT_EQ(index.size(), 1U);
+  EXPECT_TRUE(fs::exists(sources / index[0].at("file").get<std::string>()));
+  EXPECT_EQ(run(tiny + Strings{"--dry-run", "--emit-sources", "/dev/null"}).code, 5);
 }
 
 // ---- Devices ---------------------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// tool: programs that are not ours: a compiler, a disassembler.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace clweave {
+
+using Texts = std::vector<std::string>;
+
+struct Ran {
+  int status = 127;    // as a shell has it
+  std::string output;  // both streams
+
+  bool fine() const { return status == 0; }
+};
+
+// Waits for the end. `words` begin with the program, which is looked for in PATH; `log` is where it writes.
+Ran run_tool(Texts words, const std::filesystem::path& log);
+
+// Where PATH has the program; empty where it is not.
+std::string found_tool(const std::string& name);
+
+// The first match of the pattern's group in what the program prints; empty where there is none.
+std::string said_by(const Texts& words, const std::string& pattern);
+
+// All bytes of a file; none where it is not there.
+std::string bytes_of(const std::filesystem::path&);
+
+// The file of this extension; of several any, empty where there is none.
+std::filesystem::path file_in(const std::filesystem::path& folder, const std::string& extension);
+
+}  // namespace clweave
