@@ -360,6 +360,9 @@ TEST(Designs, AreHeldAgainstEachOtherAtTheSizeOfTheDevice) {
   EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=201326592") << "half a GiB";
   large.type = "cpu";
   EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=100663296") << "four caches";
+  large.cache_bytes = 0;
+  EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=50331648")
+      << "of a driver that knows no cache, 128 MiB";
   wanted.preset = "quick";
   EXPECT_THAT(landscapes_of(rival_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
 }

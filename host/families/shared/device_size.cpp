@@ -12,6 +12,8 @@ namespace clweave {
 namespace {
 
 constexpr std::uint64_t enough_bytes = std::uint64_t{1} << 29;
+// Of a processor, whose launches are short beside its work; some drivers know no cache of it.
+constexpr std::uint64_t enough_of_processor = std::uint64_t{1} << 27;
 constexpr double most_s = 3;
 
 Case with_n(const Case& at, std::int64_t n) {
@@ -63,7 +65,7 @@ std::int64_t tuning_size(const Family& family, const std::vector<Case>& cases, c
   if (able.empty()) return 0;
   const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
   return least_size(0, static_cast<std::uint64_t>(device.cache_bytes),
-                    device.type == "gpu" ? enough_bytes : 0,
+                    device.type == "gpu" ? enough_bytes : enough_of_processor,
                     [&](std::int64_t n) -> std::optional<std::uint64_t> {
                       std::optional<std::uint64_t> least;
                       for (const auto& at : able) {

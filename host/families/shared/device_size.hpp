@@ -24,8 +24,9 @@ std::vector<Case> at_device_size(const std::vector<Outcome>&, const DeviceInfo&,
                                  const std::function<bool(const Case&)>& counts);
 
 // The size at which `clweave tune` compares what does the same work: the least n = 3 * 2^k by which the
-// buffers of each case that the device can run are four times the last-level cache, on a GPU half a GiB, too;
-// or the most that is not if that takes seconds. 0: there is none, as of families without n.
+// buffers of each case that the device can run are four times the last-level cache and half a GiB, on a
+// processor 128 MiB; or the most that is not if that takes seconds. 0: there is none, as of families without
+// n.
 std::int64_t tuning_size(const Family&, const std::vector<Case>&, const DeviceInfo&);
 
 // The n of most of these cases that count, of several the largest; 0 without any. What the device chose for a
