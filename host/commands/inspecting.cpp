@@ -153,46 +153,37 @@ void add_rows(Report& out, const Job& job, const Inspected& one) {
   if (one.kernels.empty()) add(nullptr);
 }
 
-}  // namespace
-
-Report inspection_report(const Job& job, const std::vector<Inspected>& all,
-                         const std::vector<std::string>& missing, const InspectionText& options) {
-  Report out;
-  out.heading(job.at.id());
-  add_programs(out, all, options.source);
-  std::vector<std::string> names;  // of kernels
+void add_kernel(Report& out, const std::string& name, const std::vector<Inspected>& all,
+                const InspectionText& options) {
+  std::vector<Column> columns;
   for (const auto& one : all) {
     for (const auto& kernel : one.kernels) {
-      if (std::ranges::find(names, kernel.kernel.name) == names.end()) names.push_back(kernel.kernel.name);
+      if (kernel.kernel.name == name) columns.push_back({&one, &kernel});
     }
   }
-  for (const auto& name : names) {
-    std::vector<Column> columns;
-    for (const auto& one : all) {
-      for (const auto& kernel : one.kernels) {
-        if (kernel.kernel.name == name) columns.push_back({&one, &kernel});
-      }
-    }
-    const InspectedKernel& first = *columns.front().kernel;
-    out.line();
-    out.line(fmt::format(
-        "{}: {} items a group{}", paint("kernel " + name, Style::bold), group_text(first),
-        first.local > 0 ? fmt::format(", {} bytes of local memory as arguments", first.local) : ""));
-    const bool differing = options.diff && columns.size() == 2;
-    if (differing && told_by(columns, true).empty())
-      out.line("every figure is the same");
-    else
-      out.table(columns.size() <= 2 ? tall_table(columns, differing) : wide_table(columns));
-    for (const auto& [inspected, kernel] : columns) {
-      const Figure limit = kernel->kernel.figures.group_limit;
-      if (limit && kernel->group > static_cast<std::uint64_t>(*limit))
-        out.line(fmt::format("{}: groups of {} are more than the {} that its compiler allows for",
-                             inspected->by, kernel->group, *limit));
-      if (!options.isa) continue;
-      out.line(fmt::format("{} of {} by {}", inspected->language, name, inspected->compiler));
-      out.command(kernel->kernel.isa.empty() ? inspected->unread : kernel->kernel.isa);
-    }
+  const InspectedKernel& first = *columns.front().kernel;
+  out.line();
+  out.line(fmt::format(
+      "{}: {} items a group{}", paint("kernel " + name, Style::bold), group_text(first),
+      first.local > 0 ? fmt::format(", {} bytes of local memory as arguments", first.local) : ""));
+  const bool differing = options.diff && columns.size() == 2;
+  if (differing && told_by(columns, true).empty())
+    out.line("every figure is the same");
+  else
+    out.table(columns.size() <= 2 ? tall_table(columns, differing) : wide_table(columns));
+  for (const auto& [inspected, kernel] : columns) {
+    const Figure limit = kernel->kernel.figures.group_limit;
+    if (limit && kernel->group > static_cast<std::uint64_t>(*limit))
+      out.line(fmt::format("{}: groups of {} are more than the {} that its compiler allows for",
+                           inspected->by, kernel->group, *limit));
+    if (!options.isa) continue;
+    out.line(fmt::format("{} of {} by {}", inspected->language, name, inspected->compiler));
+    out.command(kernel->kernel.isa.empty() ? inspected->unread : kernel->kernel.isa);
   }
+}
+
+// What became of those that made no program, and what the others say.
+void add_notes(Report& out, const std::vector<Inspected>& all, const InspectionText& options) {
   out.line();
   for (const auto& one : all) {
     if (!one.why.empty())
@@ -207,6 +198,23 @@ Report inspection_report(const Job& job, const std::vector<Inspected>& all,
       out.line(fmt::format("{}: {}", one.by, first_lines(one.compiled.log, 2)));
     if (!one.unread.empty()) out.line(fmt::format("{}: for {}", one.by, one.unread));
   }
+}
+
+}  // namespace
+
+Report inspection_report(const Job& job, const std::vector<Inspected>& all,
+                         const std::vector<std::string>& missing, const InspectionText& options) {
+  Report out;
+  out.heading(job.at.id());
+  add_programs(out, all, options.source);
+  std::vector<std::string> names;  // of kernels
+  for (const auto& one : all) {
+    for (const auto& kernel : one.kernels) {
+      if (std::ranges::find(names, kernel.kernel.name) == names.end()) names.push_back(kernel.kernel.name);
+    }
+  }
+  for (const auto& name : names) add_kernel(out, name, all, options);
+  add_notes(out, all, options);
   std::vector<std::string> compilers;
   for (const auto& one : all) {
     if (!one.compiler.empty() && std::ranges::find(compilers, one.compiler) == compilers.end())

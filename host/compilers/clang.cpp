@@ -45,10 +45,10 @@ WithLibrary with_library(const std::string& file, const std::vector<Texts>& mach
   const Source probe{.text = "__kernel void probe(__global int* x) { x[get_global_id(0)] = 1; }\n",
                      .options = "",
                      .fingerprint = ""};
-  for (const auto& machine : machines) {
-    auto oldest_first = clangs();
-    std::ranges::reverse(oldest_first);
-    for (const auto& clang : oldest_first) {
+  auto oldest_first = clangs();
+  std::ranges::reverse(oldest_first);
+  for (const auto& clang : oldest_first) {
+    for (const auto& machine : machines) {
       for (const auto& library : libraries(file)) {
         const Texts options = machine + Texts{"-O3",     "-Wno-linker-warnings",   "-fno-caret-diagnostics",
                                               "-Xclang", "-mlink-builtin-bitcode", "-Xclang",

@@ -83,7 +83,7 @@ class Ocloc {
       if (!fs::exists(library)) continue;
       fs::create_directory(folder / "lib");
       fs::create_symlink(library, folder / "lib/libiga64.so");
-      path = (folder / "lib").string() + ":" + path;
+      path.insert(0, (folder / "lib").string() + ":");
       break;
     }
     const fs::path binary = file_in(folder, ".bin");
@@ -238,8 +238,8 @@ std::vector<Kernel> kernels_of_spirv(const std::string& bytes) {
     add(&Figures::instructions);
     switch (op) {
       case 15: {  // OpEntryPoint
-        const auto* name = bytes.data() + (at + 3) * 4;
-        entries[words[at + 2]] = std::string(name, strnlen(name, (length - 3) * 4));
+        const auto* name = &bytes[(at + 3) * 4];
+        entries[words[at + 2]] = std::string(name, strnlen(name, std::size_t{length - 3} * 4));
         break;
       }
       case 54:  // OpFunction

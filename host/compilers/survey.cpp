@@ -139,8 +139,9 @@ Survey survey_of(const std::vector<Family>& families, const Selection& selection
   return out;
 }
 
-std::vector<SurveyFinding> findings_of(const Survey& survey) {
-  std::vector<SurveyFinding> out;
+namespace {
+
+void add_failures(std::vector<SurveyFinding>& out, const Survey& survey) {
   for (const auto& one : survey.cases) {
     Told broken;
     for (const auto& by : one.by) broken.add(by.by, by.failed() ? "no program" : "");
@@ -160,6 +161,9 @@ std::vector<SurveyFinding> findings_of(const Survey& survey) {
           out.push_back({"What does not fit the registers", short_id(one.job),
                          fmt::format("`{}`: {}", name, told.text())});
       });
+}
+
+void add_branch(std::vector<SurveyFinding>& out, const Survey& survey) {
   if (const Surveyed* add = surveyed(survey, my_add)) {
     Told told;
     for (const auto& by : add->by) {
@@ -173,6 +177,9 @@ std::vector<SurveyFinding> findings_of(const Survey& survey) {
     }
     out.push_back({"What became of add or subtract", short_id(add->job), told.text()});
   }
+}
+
+void add_chains(std::vector<SurveyFinding>& out, const Survey& survey) {
   for (const auto& id : chains()) {
     const Surveyed* chain = surveyed(survey, id);
     if (chain == nullptr) continue;
@@ -189,6 +196,15 @@ std::vector<SurveyFinding> findings_of(const Survey& survey) {
       out.push_back({"How many multiply-adds survive", short_id(chain->job),
                      fmt::format("{} steps a turn: {}", steps, told.text())});
   }
+}
+
+}  // namespace
+
+std::vector<SurveyFinding> findings_of(const Survey& survey) {
+  std::vector<SurveyFinding> out;
+  add_failures(out, survey);
+  add_branch(out, survey);
+  add_chains(out, survey);
   add_alike(out, "Which loads are 16 bytes wide", survey, [](const Figures& f) {
     if (!f.wide_loads || f.loads.value_or(0) == 0) return std::string();
     return std::string(*f.wide_loads == 0 ? "none" : *f.wide_loads == *f.loads ? "all" : "some");
