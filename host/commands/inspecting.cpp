@@ -128,7 +128,7 @@ void add_programs(Report& out, const std::vector<Inspected>& all, bool with_text
 }
 
 std::vector<std::string> row_columns() {
-  std::vector<std::string> names = {"case_id", "target", "compiler", "kernel", "group", "limited_by"};
+  std::vector<std::string> names = {"case", "target", "compiler", "kernel", "group", "limited_by"};
   for (const auto& figure : all_figures) names.emplace_back(figure.name);
   names.emplace_back("reason");
   return names;
@@ -137,7 +137,7 @@ std::vector<std::string> row_columns() {
 // One for each kernel; one without where there is none.
 void add_rows(Report& out, const Job& job, const Inspected& one) {
   const auto add = [&](const InspectedKernel* kernel) {
-    Report::Row row = {job.at.id(), one.by, one.compiler};
+    Report::Row row = {short_id(job), one.by, one.compiler};
     const bool launched = kernel != nullptr && kernel->group > 0;
     row.emplace_back(kernel != nullptr ? Cell(kernel->kernel.name) : Cell());
     row.emplace_back(launched ? Cell(static_cast<std::int64_t>(kernel->group)) : Cell());

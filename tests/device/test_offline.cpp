@@ -524,7 +524,7 @@ TEST_P(Table, is_as_committed) {
     if (cell("target") != GetParam()) continue;
     if (cell("compiler") != target().compiler)
       GTEST_SKIP() << "the table is of " << cell("compiler") << ", here is " << target().compiler;
-    const std::string id = cell("case_id");
+    const std::string id = cell("case");
     if (id != last) {
       last = id;
       now.reset();
