@@ -92,12 +92,12 @@ class KernelFolder {
 // Oclgrind opens its log when a context is made, and finds the name in the environment alone: each session
 // has a log of its own.
 struct Opened {
-  explicit Opened(const fs::path& kernels, const DeviceInfo& with = device()) {
+  explicit Opened(const fs::path& kernels) {
     static int count = 0;
     log = fs::absolute(fmt::format("oclgrind_{}_{}.log", getpid(), ++count));
     fs::remove(log);
     setenv("OCLGRIND_LOG", log.c_str(), 1);
-    session = std::make_unique<OpenDevice>(with, kernels);
+    session = std::make_unique<OpenDevice>(device(), kernels);
   }
   ~Opened() {
     session.reset();
@@ -347,51 +347,6 @@ TEST_F(Kernels, EverySmokeCaseIsRight) {
   EXPECT_GT(ok, static_cast<int>(jobs.size()) / 2);
   if (on("oclgrind")) {
     EXPECT_EQ(log(), "") << "Oclgrind's findings";
-  }
-}
-
-// Nobody promises a size of sub-groups. Of one item they need no compiler that has any: all that is left of
-// the path is what groups do with them, and the simulator looks for races there.
-TEST_F(Kernels, SubGroupsOfOneItemAreRight) {
-  if (!on("oclgrind") && !on("rusticl")) GTEST_SKIP() << "takes minutes to compile there";
-  const KernelFolder folder;
-  const fs::path prelude = folder.path() / "shared/prelude.cl";
-  std::ofstream(prelude, std::ios::app) << R"(
-#define get_max_sub_group_size() 1u
-#define get_sub_group_size() 1u
-#define get_num_sub_groups() ((uint)get_local_size(0))
-#define get_sub_group_id() ((uint)get_local_id(0))
-#define get_sub_group_local_id() 0u
-#define sub_group_barrier(fence)
-#define sub_group_broadcast(x, lane) (x)
-#define sub_group_reduce_add(x) (x)
-#define sub_group_reduce_min(x) (x)
-#define sub_group_reduce_max(x) (x)
-#define sub_group_scan_exclusive_add(x) ((x) - (x))
-#define sub_group_scan_exclusive_min(x) neutral()
-#define sub_group_scan_exclusive_max(x) neutral()
-)";
-  DeviceInfo with_sub_groups = device();
-  with_sub_groups.extensions += " cl_intel_subgroups";
-  const Opened opened(folder.path(), with_sub_groups);
-  std::map<std::string, int> ok;  // by family
-  for (const char* family : {"reduction", "scan", "compaction"}) {
-    std::vector<Job> jobs = jobs_of(family, {"lanes=subgroup"});
-    std::erase_if(jobs, [](const Job& job) {
-      return job.at.number("n") == 1 || is_too_big_to_simulate(job) || is_beyond_the_simulator(job);
-    });
-    for (const auto& job : first_of_each_kernel(jobs)) {
-      const Record record = record_of(*opened.session, job);
-      SCOPED_TRACE(fmt::format("{}: {}, {}", record.case_id, record.status, record.reason));
-      EXPECT_TRUE(record.ok() || record.status == Status::unsupported);
-      ok[family] += record.ok() ? 1 : 0;
-    }
-  }
-  EXPECT_GE(ok["reduction"], 3);
-  EXPECT_GE(ok["scan"], on("oclgrind") ? 8 : 6);
-  EXPECT_GE(ok["compaction"], on("oclgrind") ? 8 : 6);
-  if (on("oclgrind")) {
-    EXPECT_EQ(text_of_file(opened.log), "") << "Oclgrind's findings";
   }
 }
 
