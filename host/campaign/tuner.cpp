@@ -15,7 +15,7 @@
 #include "base/table.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
-#include "families/shared/device_size.hpp"
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 

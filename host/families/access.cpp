@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include "families/shared/device_size.hpp"
 #include "families/shared/permutation.hpp"
 #include "families/shared/worth_trying.hpp"
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {

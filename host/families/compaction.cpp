@@ -16,10 +16,10 @@
 #include <limits>
 #include <optional>
 
-#include "families/shared/device_size.hpp"
 #include "families/shared/kept.hpp"
 #include "families/shared/tiles.hpp"
 #include "families/shared/worth_trying.hpp"
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {

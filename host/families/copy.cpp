@@ -13,8 +13,8 @@
 #include <tuple>
 
 #include "families/shared/contents.hpp"
-#include "families/shared/device_size.hpp"
 #include "families/shared/worth_trying.hpp"
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {

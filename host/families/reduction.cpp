@@ -15,9 +15,9 @@
 #include <mutex>
 
 #include "base/parallel.hpp"
-#include "families/shared/device_size.hpp"
 #include "families/shared/lanes.hpp"
 #include "families/shared/worth_trying.hpp"
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {

@@ -22,11 +22,11 @@
 #include <optional>
 #include <tuple>
 
-#include "families/shared/device_size.hpp"
 #include "families/shared/photograph.hpp"
 #include "families/shared/scanned.hpp"
 #include "families/shared/tiles.hpp"
 #include "families/shared/worth_trying.hpp"
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -160,8 +160,6 @@ std::uint64_t local_bytes_of(const Setting& s) {
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
   if ((takes_rows(s.kernel) || s.ptx()) && (s.group % bundle != 0 || s.group > bundle * bundle))
     throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
-  Plan::need(s.lanes != Lanes::subgroup || s.streams == 1,
-             "a sub-group may have fewer items than a tuple has values");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -539,6 +537,8 @@ bool makes_sense(const Case& at) {
     return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
   if (!at.is("lanes", "portable") && (!exchanges(kernel) || affine)) return false;
+  // A sub-group may have fewer items than a tuple has values.
+  if (kernel == "sam" && tuples && !at.is("tuple_by", "reorder") && at.is("lanes", "subgroup")) return false;
   if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state", "halves"))) return false;
   return at.number("drop") == 0 || polls(at);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_device_size: the sizes that invented devices choose for their best.
-#include "families/shared/device_size.hpp"
+#include "suite/device_size.hpp"
 
 #include <bit>
 #include <map>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "families/shared/device_size.hpp"
+#include "suite/device_size.hpp"
 
 namespace clweave {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/shared/device_size.hpp"
+#include "suite/device_size.hpp"
 
 #include <algorithm>
 #include <map>
