@@ -226,9 +226,15 @@ class Compiler : public OnTarget {
   void SetUp() override { skip_without(target().missing); }
 };
 
+// The front ends look at all programs, a target at those that must fit its registers and at half of the
+// others, the next one at the other half; CLWEAVE_WHOLE_TABLE=1 at all.
 TEST_P(Compiler, takes_every_kernel) {
+  const bool whole = GetParam().starts_with("front_end") || std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
+  std::ptrdiff_t turn = std::ranges::find(target_names(), GetParam()) - target_names().begin();
   std::vector<Program> programs = smoke_programs();
-  std::erase_if(programs, [&](const Program& program) { return program.fp64 && !target().device.fp64; });
+  std::erase_if(programs, [&](const Program& program) {
+    return (program.fp64 && !target().device.fp64) || (!whole && !must_fit(program) && ++turn % 2 != 0);
+  });
   int taken = 0;
   std::map<std::string, std::int64_t> registers, scratch;  // the most of each kernel
   for (const auto& program : programs) {
@@ -272,12 +278,12 @@ TEST_P(Compiler, takes_every_kernel) {
   }
 }
 
-// The front ends look at all programs, a target at a part of them, another one than its neighbours.
+// A front end looks at all programs, a target at a part of them, another one than its neighbours.
 TEST_P(Compiler, takes_the_shapes_of_paper) {
   const auto& programs = paper_programs();
-  const bool front_end = GetParam().starts_with("front_end");
+  const bool front_end = GetParam() == "front_end";
   const auto place = std::ranges::find(target_names(), GetParam()) - target_names().begin();
-  const std::size_t step = front_end ? 1 : 16;
+  const std::size_t step = front_end ? 1 : 64;
   std::size_t taken = 0;
   for (std::size_t i = front_end ? 0 : static_cast<std::size_t>(place); i < programs.size(); i += step) {
     const Program& program = programs[i];
@@ -406,7 +412,8 @@ TEST_P(Wavefronts, tell_each_other_by_their_registers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Wavefronts, testing::ValuesIn(amds), name_of);
+INSTANTIATE_TEST_SUITE_P(Targets, Wavefronts, testing::Values("gfx90a", "gfx1100"),
+                         name_of);  // of 64 and of 32 items
 
 class SubGroups : public Branches {};
 
@@ -422,7 +429,7 @@ TEST_P(SubGroups, spare_barriers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, SubGroups, testing::ValuesIn(intels), name_of);
+INSTANTIATE_TEST_SUITE_P(Targets, SubGroups, testing::Values("tgllp"), name_of);
 
 class MatrixUnits : public Branches {};
 
@@ -513,7 +520,7 @@ TEST_P(Table, is_as_committed) {
     return static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin());
   };
   const auto place = std::ranges::find(target_names(), GetParam()) - target_names().begin();
-  constexpr std::ptrdiff_t parts = 4;
+  const auto parts = static_cast<std::ptrdiff_t>(amds.size() + intels.size() + rest.size());
   const bool whole = std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
   std::string last;
   std::optional<Inspected> now;
@@ -547,7 +554,7 @@ TEST_P(Table, is_as_committed) {
           << figure.name << " of " << kernel->kernel.name << " in " << id << " on " << GetParam();
     }
   }
-  EXPECT_GT(compared, 20U);
+  EXPECT_GT(compared, 10U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Table, testing::ValuesIn(amds + intels + rest), name_of);
