@@ -43,8 +43,9 @@ const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
   return best;
 }
 
-// The roofs over a kernel: memory's only where the row names it, for what an arithmetic row counts it keeps
-// in registers; that of its type, and of none where nobody measured one, such as half precision.
+// The roofs over a kernel: the memory's that its row names, else the highest, unless it names arithmetic, as
+// it then keeps in registers what it counts; and its type's. None where nobody measured its type, such as
+// half precision.
 Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& roofs) {
   Placed out;
   out.name = name_of(at);
@@ -89,7 +90,7 @@ std::string plot(const Roofline& data, const Screen& screen) {
   const Roof* flat = highest(data.roofs, false);
   std::vector<const Placed*> points;
   for (const auto& kernel : data.kernels) {
-    if (kernel.intensity > 0 && kernel.bound > 0) points.push_back(&kernel);
+    if (kernel.intensity > 0) points.push_back(&kernel);
   }
   if (memory == nullptr || flat == nullptr || points.empty()) return {};
   const double balance = flat->rate / memory->rate;
@@ -203,12 +204,10 @@ void add_device(const Roofline& data, Report& out) {
   for (const auto& kernel : data.kernels) {
     const bool moves = kernel.intensity == 0;
     const char* unit = moves ? "GB/s" : "Gop/s";
-    table.add({moves || kernel.bound == 0 ? "" : mark(marked), kernel.name,
-               moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
+    table.add({moves ? "" : mark(marked), kernel.name, moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
                number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, unit),
-               kernel.bound > 0 ? number_text(kernel.bound, unit) : "-",
-               kernel.bound > 0 ? percent_text(kernel.fraction) : "-", text_of(kernel.bound_by)});
-    marked += moves || kernel.bound == 0 ? 0 : 1;
+               number_text(kernel.bound, unit), percent_text(kernel.fraction), text_of(kernel.bound_by)});
+    marked += moves ? 0 : 1;
   }
   out.table(std::move(table));
   std::vector<std::string> above;

@@ -17,6 +17,7 @@
 #include <mutex>
 
 #include "base/quantity.hpp"
+#include "families/shared/turns.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
@@ -51,18 +52,10 @@ std::uint64_t hops_of(const Case& at) {
   return nodes > 1 && hops % nodes == 0 ? hops + 1 : hops;
 }
 
-void need_turns(const DeviceInfo& device, std::uint64_t turns) {
-  Plan::need(
-      turns <= device.most_turns(),
-      fmt::format(
-          "the device leaves the loops of all groups after {} turns together: take a smaller working_set",
-          device.most_turns()));
-}
-
 Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
   const bool own = at.is("kernel", "chase_own");
   const std::uint64_t groups = own ? std::max<std::uint64_t>(2, device.units()) : 1;
-  need_turns(device, groups * hops_of(at));
+  need_turns(device, groups * hops_of(at), "working_set");
   const bool by_pages = !at.is("kernel", "pages") && !at.is("kernel", "pair");
   Plan p = plan_of_walks(at.seed, {.bytes = bytes_of(at),
                                    .node_bytes = node_bytes_of(at),
@@ -91,7 +84,7 @@ struct Share {
     const std::uint64_t turns = groups * (vectors / group + 1);  // of a trip
     if (trips == 0)
       trips = std::max(least, std::min(bytes_to_go_through / bytes_of(at), device.most_turns() / turns));
-    need_turns(device, turns * trips);
+    need_turns(device, turns * trips, "working_set");
   }
   std::uint64_t all_words() const { return groups * vectors * words; }
 };

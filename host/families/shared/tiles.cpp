@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
+#include "families/shared/turns.hpp"
 #include "families/shared/worth_trying.hpp"
 
 namespace clweave {
@@ -36,9 +37,7 @@ void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_by
 }
 
 void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t tiles) {
-  Plan::need(turns + 128 * tiles <= device.most_turns(), "the device leaves the loops of all groups after " +
-                                                             std::to_string(device.most_turns()) +
-                                                             " turns together: take a smaller n");
+  need_turns(device, turns + 128 * tiles, "n");
 }
 
 void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
