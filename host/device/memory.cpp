@@ -2,6 +2,7 @@
 #include "device/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,13 +19,14 @@ namespace clweave {
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page = 4096, large_page = std::uint64_t{2} << 20;
 
 cl_mem_flags flags_of(BufferPlace place) {
   switch (place) {
     case BufferPlace::pinned:
     case BufferPlace::alloc_host_ptr: return CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
-    case BufferPlace::use_host_ptr: return CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    case BufferPlace::use_host_ptr:
+    case BufferPlace::large_pages: return CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
     default: return CL_MEM_READ_WRITE;
   }
 }
@@ -39,14 +41,26 @@ void put_poison(std::span<std::byte> stretch, std::uint64_t begin) {
     stretch[i] = std::byte{poison[(begin + i) % poison.size()]};
 }
 
+// Null where there is none.
+std::byte* allocate_pages(std::uint64_t bytes, bool large) {
+  const std::uint64_t each = large ? large_page : page;
+  bytes = round_up(bytes, each);
+  void* pages = std::aligned_alloc(each, bytes);
+#ifdef MADV_HUGEPAGE
+  // A system that has none, or may not give them, leaves them as they are.
+  if (large && pages != nullptr) madvise(pages, bytes, MADV_HUGEPAGE);
+#endif
+  return static_cast<std::byte*>(pages);
+}
+
 }  // namespace
 
 void Memory::Free::operator()(std::byte* pages) const { std::free(pages); }
 
 Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), spec_(spec) {
-  if (spec.place == BufferPlace::pageable || spec.place == BufferPlace::use_host_ptr) {
-    pages_.reset(
-        static_cast<std::byte*>(std::aligned_alloc(page, round_up(spec.misaligned + bytes(), page))));
+  const bool large = spec.place == BufferPlace::large_pages;
+  if (large || spec.place == BufferPlace::pageable || spec.place == BufferPlace::use_host_ptr) {
+    pages_.reset(allocate_pages(spec.misaligned + bytes(), large));
     if (!pages_) throw std::bad_alloc();
   }
   if (is_svm()) {

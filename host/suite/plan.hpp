@@ -109,6 +109,7 @@ enum class BufferPlace {
   pinned,          // the host: allocated by the driver (CL_MEM_ALLOC_HOST_PTR) and mapped all the time
   alloc_host_ptr,  // the device: allocated by the driver for both
   use_host_ptr,    // the device: over ordinary memory of the host
+  large_pages,     // the device: over memory of the host, in pages of 2 MiB where its system gives them
   svm_coarse,      // one address for both: mapped by turns
   svm_fine,        // seen by both all the time
 };
