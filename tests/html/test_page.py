@@ -31,7 +31,7 @@ if CHROMIUM is None:
     sys.exit(1 if os.environ.get("CI") else 77)
 
 CLWEAVE, ROOT, FOLDER = sys.argv[1:4]
-QUICK = os.path.join(ROOT, "results/nvidia-h200/2026-11-22-quick.csv")
+QUICK = os.path.join(ROOT, "results/nvidia-h200/2026-11-23-quick.csv")
 HOSTILE = """<script>window.hacked = 1</script>"'</script><img src=x onerror="window.hacked = 1">"""
 VEGA = "3425bd951a44d478d0505c6b5d1e8d57656b6e9a4da7bfe88a718ce61d76e572"
 
