@@ -47,7 +47,8 @@ void OpenDevice::build(cl::Program& program, const std::string& options) const {
     // CL_INVALID_BUILD_OPTIONS and compilers that crash leave no log.
     std::string log;
     if (error.err() == CL_BUILD_PROGRAM_FAILURE)
-      log = "\n" + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_);
+      log = "\n" + with_files(program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_),
+                              program.getInfo<CL_PROGRAM_SOURCE>());
     if (const std::string why = refusal_in(log, false); !why.empty()) throw Error(Kind::unsupported, why);
     throw Error(Kind::build, "options" + options + " gave " + cl_name(error.err()) + log);
   }

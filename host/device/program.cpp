@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <re2/re2.h>
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace clweave {
 
@@ -57,9 +59,30 @@ std::string refusal_in(const std::string& log, bool probe) {
     return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
   }
   if (!probe) return {};
-  const auto at = log.find("error");
+  // A linker has no errors: NVIDIA's is `fatal`, and the compiler before it only warned.
+  auto at = std::string::npos;
+  for (const char* word : {"error", "fatal", "warning"}) {
+    if (at == std::string::npos) at = log.find(word);
+  }
   const auto begin = at == std::string::npos ? 0 : log.rfind('\n', at) + 1;
   return "the compiler does not take it: " + log.substr(begin, log.find('\n', begin) - begin);
+}
+
+std::string with_files(const std::string& log, const std::string& text) {
+  static const RE2 place(R"((?s)(.*?)<kernel>:(\d+):)");
+  const auto lines = split(text, '\n');
+  std::string out, before;
+  re2::StringPiece rest(log);
+  for (std::size_t line = 0; RE2::Consume(&rest, place, &before, &line);) {
+    std::size_t start = std::min(line, lines.size());
+    while (start > 0 && !lines[start - 1].starts_with("#line 1 ")) --start;
+    out += before;
+    if (start == 0)
+      out += fmt::format("<kernel>:{}:", line);
+    else
+      out += fmt::format("{}:{}:", split(lines[start - 1], '"').at(1), line - start);
+  }
+  return out + std::string(rest);
 }
 
 std::vector<std::string> launched_by(const Plan& plan) {

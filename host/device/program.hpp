@@ -32,6 +32,10 @@ Source source_of(const Plan&, const std::string& kernel_dir);
 // is broken.
 std::string refusal_in(const std::string& log, bool probe);
 
+// The log of a compiler that counts the lines of the whole text, as NVIDIA's does ("<kernel>:115:"), with
+// files' lines.
+std::string with_files(const std::string& log, const std::string& text);
+
 // The kernels that it launches, each once, in their order.
 std::vector<std::string> launched_by(const Plan&);
 
