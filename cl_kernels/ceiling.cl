@@ -35,6 +35,22 @@ __kernel void read(__global uint4* restrict out, __global const uint4* restrict 
   out[item] = folded;
 }
 
+// Each group folds RUN vectors of each item, all neighbours of each other, and stores one: what a device reads while
+// it writes nothing. Groups are of a power of two items.
+__kernel void read_tile(__global uint4* restrict out, __global const uint4* restrict in, __local uint4* of_items) {
+  const size_t lane = get_local_id(0), size = get_local_size(0);
+  __global const uint4* tile = in + get_group_id(0) * size * RUN + lane;
+  uint4 folded = (uint4)(0);
+#pragma unroll
+  for (uint i = 0; i < RUN; ++i) folded ^= tile[i * size];
+  of_items[lane] = folded;
+  for (size_t apart = size / 2; apart > 0; apart /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < apart) of_items[lane] ^= of_items[lane + apart];
+  }
+  if (lane == 0) out[get_group_id(0)] = of_items[0];
+}
+
 // Each item folds RUN consecutive wide vectors.
 __kernel void read_run(__global uint16* restrict out, __global const uint16* restrict in) {
   const size_t item = get_global_id(0), first = item * RUN;

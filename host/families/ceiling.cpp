@@ -2,8 +2,8 @@
 // ceiling: how fast does this device copy, read and compute at most, so that other kernels have a measure?
 //
 // Every run measures these cases first: `of_ceiling` of the other families' rows is the fraction of the best
-// row here. Two shapes of each kernel stand for devices that want neighbouring items on neighbouring
-// addresses and devices that want long runs; whichever is faster is the ceiling.
+// row here. Two shapes of each kernel, and three of reads, stand for devices that want neighbouring items on
+// neighbouring addresses and devices that want long runs; whichever is faster is the ceiling.
 //
 // Counted bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of local
 // memory and stores. A multiply-add counts as two operations.
@@ -24,11 +24,13 @@ constexpr std::uint64_t wide = 64, narrow = 16;  // bytes of uint16 and uint4
 
 bool copies(const Case& at) { return at.is("kernel", "buffer") || at.text("kernel").starts_with("copy"); }
 
-Plan plan_of_memory(const Case& at) {
+Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
   const std::string& kernel = at.text("kernel");
-  const bool run_shaped = kernel.ends_with("_run");
-  const std::uint64_t run = run_shaped ? 256 : 16;
-  const auto group = static_cast<std::size_t>(run_shaped ? 1 : 256);
+  const bool run_shaped = kernel.ends_with("_run"), tiled = kernel == "read_tile";
+  const std::uint64_t run = run_shaped ? 256 : tiled ? 8 : 16;
+  const auto largest =
+      std::bit_floor(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(device.max_group), 1, 1024));
+  const std::size_t group = run_shaped ? 1 : tiled ? largest : 256;
   const std::uint64_t vector = run_shaped ? wide : narrow;
   const std::uint64_t bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(at.number("n"));
   const std::uint64_t multiple = vector * run * group;
@@ -57,6 +59,18 @@ Plan plan_of_memory(const Case& at) {
   }
   const std::uint64_t items = bytes / vector / run;
   const std::uint64_t words = vector / sizeof(Word);  // per vector
+  p.ceiling = Ceiling::read;
+  if (tiled) {
+    const auto out = p.output<Word>(items / group * words);
+    p.launch(kernel, {items}, {group}, out, in, LocalBytes{group * vector});
+    p.expect<Word>(out, [=, each = group * run](std::uint64_t i) {
+      Word folded = 0;
+      for (std::uint64_t k = 0; k < each; ++k) folded ^= value((i / words * each + k) * words + i % words);
+      return folded;
+    });
+    p.cost = {.read = bytes, .written = items / group * vector, .flops = 0, .items = bytes / sizeof(Word)};
+    return p;
+  }
   const auto out = p.output<Word>(items * words);
   p.launch(kernel, {items}, {group}, out, in);
   p.expect<Word>(out, [=](std::uint64_t i) {
@@ -68,7 +82,6 @@ Plan plan_of_memory(const Case& at) {
     return folded;
   });
   p.cost = {.read = bytes, .written = items * vector, .flops = 0, .items = bytes / sizeof(Word)};
-  p.ceiling = Ceiling::read;
   return p;
 }
 
@@ -283,7 +296,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 
 Family ceiling() {
   const Values copying = {"buffer", "copy", "copy_run", "copy_stream_run"};
-  const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run"};
+  const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile"};
   // The trips of these are no whole rounds through local memory: the sum tells where an item read.
   const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int", "long"};
@@ -298,7 +311,7 @@ Family ceiling() {
   // Larger arrays are read a little faster still.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
                            "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
-                           "kernel=read,read_run n=268435456", "kernel=" + local + " trips=129,513",
+                           "kernel=read,read_run,read_tile n=268435456", "kernel=" + local + " trips=129,513",
                            "kernel=" + arithmetic + " type=" + types + " trips=2048,8192"};
   return {
       .name = "ceiling",
@@ -306,11 +319,13 @@ Family ceiling() {
       .axes = {{.name = "kernel",
                 .meaning = "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
                            "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past "
-                           "the caches; reread, reread_run: a working set read many times; local_read, "
+                           "the caches; read_tile: neighbours by a large group, which stores one vector; "
+                           "reread, reread_run: a working set read many times; local_read, "
                            "local_read_run: local memory by groups of 256 items, or of one with wide "
                            "vectors; arithmetic: multiply-adds, of vectors in arithmetic_run",
-                .values = {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "reread",
-                           "reread_run", "local_read", "local_read_run", "arithmetic", "arithmetic_run"}},
+                .values = {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "read_tile",
+                           "reread", "reread_run", "local_read", "local_read_run", "arithmetic",
+                           "arithmetic_run"}},
                {.name = "type",
                 .meaning = "of the arithmetic",
                 .values = types,
@@ -353,7 +368,7 @@ Family ceiling() {
           [](const Case& at, const DeviceInfo& device) {
             if (at.text("kernel").starts_with("reread")) return plan_of_reread(at);
             if (at.text("kernel").starts_with("local")) return plan_of_local_read(at, device);
-            if (!at.text("kernel").starts_with("arithmetic")) return plan_of_memory(at);
+            if (!at.text("kernel").starts_with("arithmetic")) return plan_of_memory(at, device);
             return for_types<float, double, std::int32_t, std::int64_t>(
                 []<class T>(const Case& c, const DeviceInfo& d) { return plan_of_arithmetic<T>(c, d); })(
                 at, device);

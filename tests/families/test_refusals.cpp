@@ -56,8 +56,8 @@ TEST(Divergence, TellsItsKernelWhatTheCaseSays) {
 }
 
 TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
-  for (const char* kernel :
-       {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "reread", "reread_run"}) {
+  for (const char* kernel : {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile",
+                             "reread", "reread_run"}) {
     for (const std::int64_t n : {0, 1, 4095, 20000})
       EXPECT_THAT(complaint([&] {
                     plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});
