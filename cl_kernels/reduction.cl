@@ -23,7 +23,7 @@
 #define COMBINE(a, b) max(a, b)
 #endif
 
-// ---- Folding the values of a work-group, one per item; item 0 finds the result in scratch[0] --------------
+// ---- Folding the values of a work-group, one per item; item 0 gets the result -----------------------------
 
 // Every level waits for the one before; what a level reads, nobody writes in it.
 #define LEVEL(stride)                                                                            \
@@ -43,25 +43,33 @@ INLINE T fold_by_bundle(const __local T* scratch, const uint count) {
 #endif
   return sum_of_bundle(x);
 }
-INLINE void fold_group(T x, __local T* scratch) {
+
+// What one bundle has to do. All do it where bundles are OpenCL's sub-groups: PoCL makes what they tell each other out
+// of barriers of the whole group, and one in a branch is lost.
+#if SUBGROUPS
+#define ONE_BUNDLE
+#else
+#define ONE_BUNDLE if (own_bundle() == 0)
+#endif
+
+INLINE T fold_group(T x, __local T* scratch) {
   x = sum_of_bundle(x);
   if (own_lane() == 0) scratch[own_bundle()] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (own_bundle() == 0) {
-    x = fold_by_bundle(scratch, BUNDLES);
-    if (own_lane() == 0) scratch[0] = x;
-  }
+  ONE_BUNDLE x = fold_by_bundle(scratch, BUNDLES);
+  return x;
 }
 
 #else
 
-INLINE void fold_group(T x, __local T* scratch) {
+INLINE T fold_group(T x, __local T* scratch) {
   const uint lane = own_item();
   scratch[lane] = x;
 #pragma unroll
   for (uint stride = GROUP / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
   }
+  return scratch[lane];
 }
 
 #endif
@@ -130,9 +138,9 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
 #if BUNDLED
 #define LAST_WARP                                       \
   barrier(CLK_LOCAL_MEM_FENCE);                         \
-  if (own_bundle() == 0) {                              \
+  ONE_BUNDLE {                                          \
     const T last = fold_by_bundle(scratch, 64);         \
-    if (own_lane() == 0) out[get_group_id(0)] = last;   \
+    if (lane == 0) out[get_group_id(0)] = last;         \
   }
 #else
 #define LAST_WARP                                                                                \
@@ -262,8 +270,8 @@ __kernel void tiles(__global T* restrict out,
     __global const T* restrict in, const uint n,
     const uint run) {
   __local T scratch[GROUP];
-  fold_group(fold_tiles(in, n, run), scratch);
-  if (own_item() == 0) out[get_group_id(0)] = scratch[0];
+  const T all = fold_group(fold_tiles(in, n, run), scratch);
+  if (own_item() == 0) out[get_group_id(0)] = all;
 }
 
 // ---- One launch: the group that finishes last, by a count, folds what all left; nobody waits -----------
@@ -299,9 +307,9 @@ __kernel void single(__global T* restrict out,
   __local T scratch[GROUP];
   __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
   const uint lane = own_item(), groups = (uint)get_num_groups(0);
-  fold_group(fold_tiles(in, n, run), scratch);
+  const T own = fold_group(fold_tiles(in, n, run), scratch);
   if (lane == 0) {
-    EXCHANGE(&partials[get_group_id(0)], AS_WORD(scratch[0]));
+    EXCHANGE(&partials[get_group_id(0)], AS_WORD(own));
     FENCE();
     is_last[0] = atomic_inc(count) == groups - 1 ? 1u : 0u;
     FENCE();
@@ -314,9 +322,9 @@ __kernel void single(__global T* restrict out,
     const T other = AS_T(ADD(&partials[i], (WORD)0));
     mine = COMBINE(mine, other);
   }
-  fold_group(mine, scratch);
+  mine = fold_group(mine, scratch);
   if (lane == 0 && left > 0) {
-    out[0] = scratch[0];
+    out[0] = mine;
     atomic_xchg(count, 0u);
   }
 }
@@ -330,9 +338,9 @@ __kernel void atomic(__global T* restrict out,
     const uint run,
     volatile __global ulong* total) {
   __local T scratch[GROUP];
-  fold_group(fold_tiles(in, n, run), scratch);
+  const T own = fold_group(fold_tiles(in, n, run), scratch);
   if (own_item() == 0) {
-    const ulong mine = ((ulong)scratch[0] << 32) + 1;
+    const ulong mine = ((ulong)own << 32) + 1;
     const ulong all = atom_add(total, mine) + mine;
     if ((uint)all == (uint)get_num_groups(0)) {
       out[0] = (T)(all >> 32);

@@ -233,23 +233,6 @@ uint first_of_bundle(const bool yes) {
 
 #define from_lane sub_group_broadcast
 
-#if OP == XOR
-// No function of theirs has it.
-Value scan_value(const Value x, Value* total) {
-  Value before = neutral(), all = neutral();
-  for (uint lane = 0; lane < bundle_items(); ++lane) {
-    if (lane == own_lane()) before = all;
-    all = combine_values(all, from_lane(x, lane));
-  }
-  *total = all;
-  return before;
-}
-Value sum_of_bundle(const Value x) {
-  Value total;
-  (void)scan_value(x, &total);
-  return total;
-}
-#else
 #if OP == SUM
 #define sum_of_bundle sub_group_reduce_add
 #define before_in_bundle sub_group_scan_exclusive_add
@@ -265,7 +248,6 @@ Value scan_value(const Value x, Value* total) {
   *total = from_lane(combine_values(before, x), bundle_items() - 1);
   return before;
 }
-#endif
 
 uint rank_by_votes(const bool yes, uint* all) {
   const uint before = sub_group_scan_exclusive_add((uint)yes);

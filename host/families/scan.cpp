@@ -537,6 +537,8 @@ bool makes_sense(const Case& at) {
     return false;
   if (!at.is("state", "widest") && !chains(kernel)) return false;
   if (!at.is("lanes", "portable") && (!exchanges(kernel) || affine)) return false;
+  // OpenCL's sub-groups have no function for it.
+  if (at.is("op", "xor") && at.is("lanes", "subgroup")) return false;
   // A sub-group may have fewer items than a tuple has values.
   if (kernel == "sam" && tuples && !at.is("tuple_by", "reorder") && at.is("lanes", "subgroup")) return false;
   if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state", "halves"))) return false;
