@@ -91,7 +91,9 @@ int run_command(const std::vector<std::string>& arguments) {
 }
 
 void add_files(CLI::App& command, std::vector<std::string>& files) {
-  command.add_option("FILE", files, "CSVs of clweave run")->required()->check(CLI::ExistingFile);
+  command.add_option("FILE", files, "CSVs of clweave run, archives of its --share, folders of these")
+      ->required()
+      ->check(CLI::ExistingPath);
 }
 
 // At most one of all.

@@ -77,14 +77,13 @@ int compare(const Options& options) {
   if (options.noise.size() == 1)
     throw Error(Kind::usage, "--noise takes two or more files, measured with nothing changed between them");
   const auto& families = all_families();
-  ResultsSet before = read_results(
-      options.against.empty() && two_sides ? std::vector<std::string>{options.files.front()} : options.files,
-      families, Samples::read);
+  const auto read = [&](const std::vector<std::string>& files) {
+    return read_results(unpacked(files), families, Samples::read);
+  };
+  ResultsSet before =
+      read(options.against.empty() && two_sides ? std::vector{options.files.front()} : options.files);
   ResultsSet after;
-  if (two_sides)
-    after = read_results(
-        options.against.empty() ? std::vector<std::string>{options.files.back()} : options.against, families,
-        Samples::read);
+  if (two_sides) after = read(options.against.empty() ? std::vector{options.files.back()} : options.against);
 
   const bool regression =
       options.mode == "regression" ||
@@ -113,7 +112,7 @@ int compare(const Options& options) {
     return print(report, options.format);
   }
   std::vector<ResultsSet> noise;
-  for (const auto& file : options.noise) noise.push_back(read_results({file}, families, Samples::read));
+  for (const auto& file : options.noise) noise.push_back(read({file}));
   for (auto* set : {&before, &after}) set->keep(options.families);
   Regression found = compare_regression(before, after, noise, {.margin = options.margin});
   for (const auto& one : before.files) {
@@ -140,20 +139,21 @@ Command compare(CLI::App& app) {
                          "that is; several devices: which variant is best where");
   command
       ->add_option("FILE", options->files,
-                   "CSVs of clweave run, and results/published/figures.csv beside different devices")
+                   "CSVs of clweave run, archives of its --share, folders of these; and "
+                   "results/published/figures.csv beside different devices")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
   command
       ->add_option("--against", options->against,
                    "The new side, where the files are several sessions of the old one")
       ->type_name("FILE..")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
   command
       ->add_option(
           "--noise", options->noise,
           "Sessions of one device with nothing changed between them: what they differ by is no change")
       ->type_name("FILE..")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
   command->add_option("--mode", options->mode, "auto: by the devices in two files")
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "regression", "architectures"}));

@@ -189,6 +189,13 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->type_name("FILE")
       ->expected(0, 1)
       ->take_last();
+  run->add_option_function<std::string>(
+         "--share", [&out](const std::string& file) { out.share = file; },
+         "At the end, an archive for others: rows, samples, devices, build logs of what failed, no name of "
+         "this computer or its user [beside the first CSV]")
+      ->type_name("FILE.zip")
+      ->expected(0, 1)
+      ->take_last();
   run->add_option("--resume", out.resume, "Finish this interrupted results file; takes all options from it")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
@@ -204,7 +211,7 @@ CLI::App* add_run(CLI::App& app, Options& out) {
   run->parse_complete_callback([run, &out] {
     for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
       if (option->get_name() != "--resume" && option->get_name() != "--dry-run" &&
-          option->get_name() != "--report")
+          option->get_name() != "--report" && option->get_name() != "--share")
         throw Error(Kind::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
     }

@@ -42,6 +42,7 @@ struct Options {
   bool overwrite = false;                   // what is in the way of --csv goes
   std::string resume;                       // a results file to finish
   std::optional<std::string> report;        // run: a page of the results; empty: beside the first file
+  std::optional<std::string> share;         // run: the results for others; empty: beside the first file
   std::string replay;                       // a results file ..
   std::string replay_case;                  // .. and the case of it to run again
 

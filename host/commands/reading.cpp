@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,8 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/tell.hpp"
+#include "base/temporary_folder.hpp"
+#include "base/zip.hpp"
 
 namespace clweave {
 
@@ -23,10 +26,59 @@ void tell_notes(const std::vector<std::string>& notes) {
   for (const auto& note : notes) tell("note: {}\n", note);
 }
 
+namespace {
+
+constexpr const char* archive_ending = ".zip";
+
+std::vector<std::string> archives_in(const std::string& folder) {
+  std::vector<std::string> out;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == archive_ending) out.push_back(it->path().string());
+  }
+  if (error) throw Error(Kind::io, fmt::format("cannot read {}: {}", folder, error.message()));
+  if (out.empty()) throw Error(Kind::io, folder + " has no archive of clweave run --share: name its CSVs");
+  std::ranges::sort(out);
+  return out;
+}
+
+// Into a folder of its name, which notes then tell.
+void unpack(const std::string& archive, std::vector<std::string>& out) {
+  static std::deque<TemporaryFolder> folders;  // removed at the end of the process
+  const auto entries = read_zip(archive, ".csv");
+  if (entries.empty()) throw Error(Kind::io, archive + " has no CSV: it is not of clweave run --share");
+  const fs::path folder = folders.emplace_back().path() / fs::path(archive).filename();
+  fs::create_directories(folder);
+  for (const auto& entry : entries) {
+    const fs::path path = folder / entry.name;
+    std::ofstream file(path, std::ios::binary);
+    file << entry.text;
+    file.close();
+    if (!file) throw Error(Kind::io, fmt::format("cannot unpack {} into {}", archive, folder.string()));
+    if (!entry.name.ends_with(".samples.csv")) out.push_back(path.string());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> unpacked(const std::vector<std::string>& files) {
+  std::vector<std::string> out;
+  for (const auto& file : files) {
+    if (fs::is_directory(file)) {
+      for (const auto& archive : archives_in(file)) unpack(archive, out);
+    } else if (file.ends_with(archive_ending)) {
+      unpack(file, out);
+    } else {
+      out.push_back(file);
+    }
+  }
+  return out;
+}
+
 const ResultsSet& read_with_notes(const std::vector<std::string>& files,
                                   const std::vector<Family>& families) {
   static auto& kept = *new std::deque<ResultsSet>;
-  const ResultsSet& out = kept.emplace_back(read_results(files, families));
+  const ResultsSet& out = kept.emplace_back(read_results(unpacked(files), families));
   tell_notes(out.notes);
   if (measured(out).empty())
     throw Error(Kind::io,

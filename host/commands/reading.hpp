@@ -11,8 +11,12 @@ namespace clweave {
 // What a reader should know about the files, on stderr.
 void tell_notes(const std::vector<std::string>&);
 
-// As read_results, with its notes told; `io` where no row is of a device. It is there until the process ends: taking a million cases apart
-// takes a second, for nothing.
+// Archives of clweave run --share, and folders of them, as the CSVs that are in them, which last until the
+// process ends; other files as they are. Throws `io` where there are none.
+std::vector<std::string> unpacked(const std::vector<std::string>& files);
+
+// As read_results of what is unpacked, with its notes told; `io` where no row is of a device. It is there
+// until the process ends: taking a million cases apart takes a second, for nothing.
 const ResultsSet& read_with_notes(const std::vector<std::string>& files, const std::vector<Family>&);
 
 // A page or a picture: the whole file or nothing of it, so that a full disk leaves no half of it. Makes its

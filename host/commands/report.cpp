@@ -15,15 +15,16 @@ Command report(CLI::App& app) {
       "report", "All that results files say as one HTML page with charts and tables, which needs no network");
   command
       ->add_option("FILE", options->files,
-                   "CSVs of clweave run; beside them results/published/figures.csv for what was published, "
-                   "and what the programs of host/baselines printed")
+                   "CSVs of clweave run, archives of its --share, folders of these; beside them "
+                   "results/published/figures.csv for what was published, and what the programs of "
+                   "host/baselines printed")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
   command
       ->add_option("--against", options->against,
                    "The same device after a change: the page begins with what that made faster or slower")
       ->type_name("FILE..")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
   command->add_option("-o,--output", options->out, "The page")->type_name("FILE")->capture_default_str();
   return {command, [options](const auto&) {
             write_report(*options);

@@ -57,12 +57,12 @@ std::string page_path(const std::string& asked, const std::string& rows) {
 void write_report(const ReportOptions& options) {
   const auto& families = all_families();
   std::optional<Regression> regression;
-  std::vector<std::string> files = options.files;
+  std::vector<std::string> files = unpacked(options.files);
   if (!options.against.empty()) {
-    const ResultsSet before = read_results(options.files, families, Samples::read);
-    const ResultsSet after = read_results(options.against, families, Samples::read);
+    const ResultsSet before = read_results(files, families, Samples::read);
+    files = unpacked(options.against);
+    const ResultsSet after = read_results(files, families, Samples::read);
     regression = compare_regression(before, after, {});
-    files = options.against;
   }
   const ResultsSet& set = read_with_notes(files, families);
   tell_lost(set);

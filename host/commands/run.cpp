@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +15,7 @@
 #include "base/interrupt.hpp"
 #include "base/tell.hpp"
 #include "base/terminal.hpp"
+#include "base/zip.hpp"
 #include "campaign/campaign.hpp"
 #include "commands/beside.hpp"
 #include "commands/command.hpp"
@@ -23,6 +25,7 @@
 #include "commands/reporting.hpp"
 #include "commands/sources.hpp"
 #include "results/provenance.hpp"
+#include "results/sharing.hpp"
 #include "suite/tuned_store.hpp"
 
 namespace clweave::commands {
@@ -70,6 +73,16 @@ std::string device_key_of(const DeviceInfo& device, const std::string& label) {
   record.label = label;
   describe_device(record, device);
   return record.device_key().text();
+}
+
+// Where --share puts its archive. `usage` for a name by which no command would know it, and as check_zip.
+std::string archive_path(const std::string& asked, const std::string& rows) {
+  const std::string path =
+      asked.empty() ? std::filesystem::path(rows).replace_extension(".zip").string() : asked;
+  if (!path.ends_with(".zip"))
+    throw Error(Kind::usage, fmt::format("--share {}: call it {}.zip", path, path));
+  check_zip(path);
+  return path;
 }
 
 // A file goes on with the devices and drivers that it began with, or its rows would be of several without a
@@ -129,6 +142,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
     again->csv = options.resume;
     again->dry_run = options.dry_run;
     if (options.report) again->report = options.report;
+    if (options.share) again->share = options.share;
     options = *again;
   }
   options.csv = rows_path(options.csv);
@@ -140,6 +154,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
     Replay replay = replay_of(options, families);
     common_jobs.push_back(std::move(replay.job));
     replay.options.report = options.report;
+    replay.options.share = options.share;
     options = std::move(replay.options);
   } else if (options.run_claims) {
     claims = chosen_claims(load_claims(options.claims_file), options.claims);
@@ -190,6 +205,10 @@ int run(Options options, const std::vector<std::string>& arguments) {
   const std::string page = options.report && options.csv != "-"
                                ? page_path(*options.report, options.csv.empty() ? paths.front() : options.csv)
                                : "";  // asked for now, not after hours
+  const std::string archive =
+      options.share && options.csv != "-"
+          ? archive_path(*options.share, options.csv.empty() ? paths.front() : options.csv)
+          : "";
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceInfo& device = devices[d];
     auto jobs = jobs_of(device);
@@ -247,6 +266,13 @@ int run(Options options, const std::vector<std::string>& arguments) {
     write_report({.files = files, .against = {}, .out = page});
   else if (options.report)
     tell("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
+  if (!archive.empty() && code != interrupted) {
+    share(archive, files, devices, identity_here());
+    tell("clweave: for others, without a name of this computer or its user: {}\n", archive);
+  } else if (options.share) {
+    tell("clweave: no archive: {}\n",
+         archive.empty() ? "the rows went to stdout" : "--resume and --share make one");
+  }
   return code;
 }
 

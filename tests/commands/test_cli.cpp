@@ -15,6 +15,7 @@
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "base/zip.hpp"
 #include "device/enumerate.hpp"
 #include "device/program.hpp"
 #include "faults/trial.hpp"
@@ -168,11 +169,11 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"devices", "--help"}, {"--json"}},
       {{"list", "--help"}, {"--family", "--json", "--columns"}},
       {{"run", "--help"},
-       {"--samples", "--device",     "--family",      "--preset",      "--set",        "--where",
-        "--filter",  "--csv",        "--kernels",     "--seed",        "--no-ceiling", "--dry-run",
-        "--runs",    "--precision",  "--max-samples", "--max-seconds", "--budget",     "--cache",
-        "--timeout", "--in-process", "--resume",      "--replay",      "--case",       "--tuned",
-        "--store",   "--report",     "--label",        "--emit-sources"}},
+       {"--samples", "--device",     "--family",      "--preset",       "--set",        "--where",
+        "--filter",  "--csv",        "--kernels",     "--seed",         "--no-ceiling", "--dry-run",
+        "--runs",    "--precision",  "--max-samples", "--max-seconds",  "--budget",     "--cache",
+        "--timeout", "--in-process", "--resume",      "--replay",       "--case",       "--tuned",
+        "--store",   "--report",     "--label",       "--emit-sources", "--share"}},
       {{"inspect", "--help"},
        {"--target", "--device", "--family", "--preset", "--set", "--where", "--filter", "--kernels",
         "--every", "--into", "--diff", "--source", "--log", "--isa", "--csv", "--json", "--markdown"}},
@@ -837,6 +838,33 @@ TEST_F(Cli, ADrawingReplacesNoRows) {
                "sh");
   EXPECT_THAT(trial_.finish().out, StartsWith("<!doctype html>"));
   EXPECT_TRUE(fs::is_fifo(fifo));
+}
+
+TEST_F(Cli, WhatIsSharedNamesNoComputerAndNoUser) {
+  trial_.set("HOME", folder().string());
+  const std::string archive = (folder() / "rows.zip").string();
+  const Ended ended = run(tiny + Strings{"--csv", csv(), "--share"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr(archive));
+  const std::string host = read_results(csv()).cases.front().host;
+  ASSERT_NE(host, "");
+  const std::regex name("\\b" + host + "\\b");
+  const auto entries = read_zip(archive, "");
+  EXPECT_EQ(entries.size(), 3U);
+  for (const auto& entry : entries) {
+    EXPECT_FALSE(std::regex_search(entry.text, name)) << host << " in " << entry.name;
+    EXPECT_THAT(entry.text, Not(HasSubstr(folder().string()))) << entry.name;
+  }
+  EXPECT_EQ(run({"show", archive, "--family", "lanes", "--csv"}).out,
+            run({"show", csv(), "--family", "lanes", "--csv"}).out);
+  // Nothing is begun where something would be lost.
+  const std::string rows = content_of(csv());
+  for (const auto& taken : {csv(), (folder() / "rows").string()}) {
+    const Ended refused = run(tiny + Strings{"--csv", (folder() / "new.csv").string(), "--share", taken});
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_FALSE(fs::exists(folder() / "new.csv"));
+  }
+  EXPECT_EQ(content_of(csv()), rows);
 }
 
 TEST_F(Cli, RowsAndMessagesHaveFilesOfTheirOwn) {
