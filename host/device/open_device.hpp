@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // open_device: one opened device: its queue, the programs built so far, and whether its timer is believed.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -55,11 +56,16 @@ class OpenDevice {
   // Whether a certified timer is still as it was. Where a short look at it says otherwise it is certified
   // anew, and not believed from then on where that fails. Throws cl::Error.
   bool timer_holds();
-  double launch_s() const { return launch_s_; }  // host time of an empty launch, back to back
+  // What no batch may be short against: a launch without work, of many by the host's clock, or of one by that
+  // of the times.
+  double launch_s(bool by_event) const {
+    return std::max(launch_s_, by_event ? timer_.empty_event_s : timer_.empty_host_s);
+  }
 
  private:
   void open_harness();
   TimerProbe spin(std::size_t items, cl_uint trips, double work);
+  TimerProbe empty_probe() { return spin(1, 0, 0); }
   TimerProbe canary_probe() { return spin(canary_items_, canary_trips_, 1); }
   std::vector<TimerProbe> timer_probes();
 

@@ -18,7 +18,7 @@ struct Stamps {
 
 // One launch of a kernel of known work, seen by both clocks.
 struct TimerProbe {
-  double work;  // 1 or 2: the second half of the probes does twice the work
+  double work;  // 0, 1 or 2: none, some, and twice as much
   Stamps stamps;
   double host_s;  // host clock around enqueue and finish
 };
@@ -27,12 +27,14 @@ struct TimerCertificate {
   bool event = false;   // use the device's stamps; else the host's clock
   double slope = 0;     // device time over host time, both as the difference between work 2 and work 1
   double launch_s = 0;  // what the host sees of a launch beside the device's time, at least
-  std::string reason;   // one sentence
+  double empty_event_s = 0, empty_host_s = 0;  // of a launch without work: part of every time, once
+  std::string reason;                          // one sentence
   std::string name() const { return event ? "event" : "host"; }
 };
 
-// Certified when every stamp was written, start < end, at least three durations differ, and doubling the
-// work adds as much device time as host time within [0.8, 1.25].
+// Certified when every stamp was written, start < end where there is work, at least three durations differ,
+// doubling the work adds as much device time as host time within [0.8, 1.25], and a launch without work does
+// not last longer than the host waited for it.
 TimerCertificate certify(std::span<const TimerProbe>);
 
 // Whether one more launch, of any work, is what a certified timer may say of it. Where it is not, that is no

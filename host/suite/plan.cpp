@@ -19,8 +19,14 @@ void Tally::merge(const Tally& other) {
 }
 
 std::string Tally::text() const {
-  return fmt::format("{} of {} elements correct, {} written; first wrong: {}", elements - wrong, elements,
-                     written, first_text);
+  std::string text = fmt::format("{} of {} elements correct, {} written; first wrong: {}", elements - wrong,
+                                 elements, written, first_text);
+  constexpr std::uint64_t few = 10'000;  // of so many one
+  if (written > 0 && written + wrong == elements)
+    text += "; what is wrong was never written, as by items that did not run";
+  else if (wrong <= elements / few)
+    text += "; so few are wrong where memory or a transfer loses bits, or where items race";
+  return text;
 }
 
 std::string Plan::mismatch_text(std::uint64_t index, long double got, long double want) {

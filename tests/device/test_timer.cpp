@@ -79,6 +79,33 @@ TEST(Timer, IsNotBlamedForTheOverheadOfALaunch) {
   expect_event(stamped([](TimerProbe& p) { p.host_s += 0.05; }), 1);
 }
 
+// The work of every launch is stamped right, and then some.
+TEST(Timer, IsNotBelievedWhenStampsEndLaterThanTheHostSawThemEnd) {
+  const auto with_empty_launches = [](double event_s) {
+    Probes probes = honest();
+    for (int i = 0; i < 4; ++i)
+      probes.push_back({0, {true, 7, 7 + static_cast<std::uint64_t>(1e9 * event_s)}, overhead_s});
+    return probes;
+  };
+  expect_event(with_empty_launches(2e-6), 1);
+  expect_event(with_empty_launches(0), 1);  // of less than a tick
+  EXPECT_NEAR(certify(with_empty_launches(2e-6)).empty_event_s, 2e-6, 1e-9);
+  EXPECT_EQ(certify(with_empty_launches(2e-6)).empty_host_s, overhead_s);
+  Probes late = with_empty_launches(1e-3);
+  for (auto& probe : late) {
+    if (probe.work > 0) probe.stamps.end += 1000000;
+  }
+  expect_host(late, "a launch without work lasts 1 ms by its time stamps, 0.2 ms by the host's clock");
+}
+
+TEST(Timer, TellsOfAHostThatHearsLate) {
+  EXPECT_THAT(certify(honest()).reason, testing::Not(HasSubstr("late")));
+  Probes probes = honest();
+  for (auto& probe : probes) probe.host_s += 3e-3;
+  EXPECT_TRUE(certify(probes).event);
+  EXPECT_THAT(certify(probes).reason, HasSubstr("; the host hears of an end 3.2 ms late"));
+}
+
 // Only the fastest launches of each kind count.
 TEST(Timer, IsNotBlamedForADisturbedHost) {
   Probes probes = honest();
@@ -154,6 +181,9 @@ TEST(Timer, IsLookedAtAgainByOneLaunch) {
   EXPECT_FALSE(look(0, 2.2e-3));
   EXPECT_FALSE(look(2e-3, 2.2e-3, false));
   EXPECT_FALSE(look(2e-3, 9e-3)) << "the host may have been kept waiting: worth another look";
+  EXPECT_TRUE(agrees({0, {true, 5, 5}, 1e-5}, certificate)) << "nothing may take less than a tick";
+  EXPECT_TRUE(agrees({0, {true, 5, 1005}, 9e-3}, certificate));
+  EXPECT_FALSE(agrees({0, {true, 5, 1000005}, 1e-5}, certificate));
 }
 
 TEST(Timer, CannotBeJudgedFromProbesOfOneKind) {

@@ -15,10 +15,15 @@
 //   build       clBuildProgram               -CODE comes after a real build, so a log exists
 //   buffer      clCreateBuffer
 //   enqueue     clEnqueueNDRangeKernel       skip: the kernel does not run, its event completes
-//   wait        clWaitForEvents
-//   finish      clFinish
+//                                            short: its last group does not, where it has several
+//                                            after: it runs behind the next, whatever is to prevent that
+//                                            bits: of a million words in its buffers one gets a wrong bit
+//   wait        clWaitForEvents              late: the work has ended for 2 ms when it is said to
+//   finish      clFinish                     late: likewise
 //   read        clEnqueueReadBuffer          flip: one bit differs; the read becomes blocking
+//                                            bits: one bit in a million words; likewise
 //   write       clEnqueueWriteBuffer
+//   copy        clEnqueueCopyBuffer          slower: by CLWEAVE_FAULTS_SLOWER per cent, 8 if unset
 //   profile     clGetEventProfilingInfo      the timers below
 //
 //   ACTION for all   what the call does, in place of its work
@@ -34,6 +39,7 @@
 //   fast, slow       divided or multiplied by 41.67, from the first event's queued time on
 //   wrap             a 32 bit counter that wraps just after the start of the first event altered
 //   untouched        CL_SUCCESS, but no value is written
+//   late             the end is 1 ms later than it was
 //
 //   LIMIT            effect
 //   nofp64           no fp64 in extension and feature lists, DOUBLE_FP_CONFIG and vector widths 0
@@ -47,7 +53,8 @@
 // typo must not let a test pass. A loader ignores a wrong path in OPENCL_LAYERS silently, so a test has to
 // show that its fault happened: CLWEAVE_FAULTS_LOG=FILE gets one line for each, written before it acts:
 //   enqueue 3 error -5    enqueue@add 2 skip    profile 1 zero    kwgs 1 answer 16    kwgs 2 refuse 64
-// where the number is that of the call, and for a limit how often it has acted.
+// where the number is that of the call, and for a limit how often it has acted. Bits are told when they flip:
+// CLWEAVE_FAULTS_SEED draws which, one in CLWEAVE_FAULTS_ONE_IN words, a million if unset.
 //
 // Every other entry point passes through, so these escape: clEnqueueTask, clCompileProgram,
 // clLinkProgram, clCreateBufferWithProperties, clCreateSubBuffer, SVM, images, rectangular, mapped and fill
@@ -67,21 +74,30 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <optional>
+#include <random>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
-enum class Call { platforms, devices, build, buffer, enqueue, wait, finish, read, write, profile };
-constexpr std::string_view call_names[] = {"platforms", "devices", "build", "buffer", "enqueue",
-                                           "wait",      "finish",  "read",  "write",  "profile"};
+enum class Call { platforms, devices, build, buffer, enqueue, wait, finish, read, write, copy, profile };
+constexpr std::string_view call_names[] = {"platforms", "devices", "build", "buffer", "enqueue", "wait",
+                                           "finish",    "read",    "write", "copy",   "profile"};
 
 enum class Action {
   none,
   error,
   skip,
+  brief,
+  after,
+  bits,
   flip,
+  late,
+  slower,
   hang,
   spin,
   crash,
@@ -93,7 +109,8 @@ enum class Action {
   fast,
   slow,
   wrap,
-  untouched
+  untouched,
+  later
 };
 struct ActionName {
   std::string_view text;
@@ -102,7 +119,15 @@ struct ActionName {
 };
 constexpr ActionName action_names[] = {
     {"skip", Action::skip, Call::enqueue},
+    {"short", Action::brief, Call::enqueue},
+    {"after", Action::after, Call::enqueue},
+    {"bits", Action::bits, Call::enqueue},
+    {"bits", Action::bits, Call::read},
     {"flip", Action::flip, Call::read},
+    {"late", Action::late, Call::wait},
+    {"late", Action::late, Call::finish},
+    {"late", Action::later, Call::profile},
+    {"slower", Action::slower, Call::copy},
     {"hang", Action::hang, {}},
     {"spin", Action::spin, {}},
     {"crash", Action::crash, {}},
@@ -195,9 +220,10 @@ void add_fault(std::string_view item) {
   if (call == std::end(call_names)) refuse(item);
   rule.call = static_cast<Call>(call - std::begin(call_names));
 
-  const auto* const named = std::ranges::find(action_names, right, &ActionName::text);
+  const auto* const named = std::ranges::find_if(action_names, [&](const ActionName& one) {
+    return one.text == right && one.only.value_or(rule.call) == rule.call;
+  });
   if (named != std::end(action_names)) {
-    if (named->only.value_or(rule.call) != rule.call) refuse(item);
     rule.action = named->action;
     rule.action_text = right;
   } else {
@@ -259,6 +285,10 @@ std::string function_name(cl_kernel kernel) {
 struct Fault {
   Action action = Action::none;
   cl_int code = CL_SUCCESS;
+  const Rule* rule = nullptr;
+  unsigned long number = 0;  // of the call
+
+  void tell() const { log_line(rule->label, number, rule->action_text); }
 };
 
 // Counts this call; does not return where the fault is to hang or to die.
@@ -270,8 +300,8 @@ Fault next_fault(Call call) {
     const unsigned long n = ++rule.calls;
     const bool due = rule.onwards ? n >= rule.first : n == rule.first;
     if (!due || fault.action != Action::none) continue;
-    log_line(rule.label, n, rule.action_text);
-    fault = {rule.action, rule.code};
+    fault = {rule.action, rule.code, &rule, n};
+    if (rule.action != Action::bits) fault.tell();
     hang_or_die(fault.action);
   }
   return fault;
@@ -390,12 +420,19 @@ cl_int CL_API_CALL get_kernel_work_group_info(cl_kernel kernel, cl_device_id dev
   return status;
 }
 
+// Those that were ever made: an address may be another's later.
+std::set<cl_mem>& buffers_made = *new std::set<cl_mem>;
+
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host,
                                  cl_int* status) {
   Fault fault = next_fault(Call::buffer);
   if (fault.action != Action::error && exceeds(maxalloc, size))
     fault = {Action::error, CL_INVALID_BUFFER_SIZE};
-  if (fault.action != Action::error) return target->clCreateBuffer(context, flags, size, host, status);
+  if (fault.action != Action::error) {
+    cl_mem buffer = target->clCreateBuffer(context, flags, size, host, status);
+    if (!rules.empty() && buffer != nullptr) buffers_made.insert(buffer);
+    return buffer;
+  }
   if (status != nullptr) *status = fault.code;
   return nullptr;
 }
@@ -409,6 +446,129 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_dev
   const cl_int status = target->clBuildProgram(program, count, devices, options, fails ? nullptr : notify,
                                                fails ? nullptr : user);
   return fails ? fault.code : status;
+}
+
+// From the environment; of what is no number of this kind the program ends.
+template <class T>
+T setting(const char* name, T usual) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return usual;
+  const auto value = number<T>(text);
+  if (!value || *value == 0) refuse(text);
+  return *value;
+}
+
+// Which words of all that ever pass get a wrong bit.
+class Decay {
+ public:
+  // Calls flip(word, bit) for those of the next `words`.
+  template <class F>
+  void pass(std::size_t words, const F& flip) {
+    for (; next_ < words; next_ += 1 + gap_(random_)) flip(next_, static_cast<unsigned>(random_() % 32));
+    next_ -= words;
+  }
+
+ private:
+  std::mt19937_64 random_{setting<std::uint64_t>("CLWEAVE_FAULTS_SEED", 1)};
+  std::geometric_distribution<std::size_t> gap_{
+      1.0 / static_cast<double>(setting<std::uint64_t>("CLWEAVE_FAULTS_ONE_IN", 1'000'000))};
+  std::size_t next_ = gap_(random_);
+};
+Decay& decay() {
+  static Decay& of_all = *new Decay;
+  return of_all;
+}
+
+// The buffers that each kernel was given, by argument.
+std::map<cl_kernel, std::map<cl_uint, cl_mem>>& buffers_of =
+    *new std::map<cl_kernel, std::map<cl_uint, cl_mem>>;
+
+cl_int CL_API_CALL set_kernel_arg(cl_kernel kernel, cl_uint index, std::size_t size, const void* value) {
+  const cl_int status = target->clSetKernelArg(kernel, index, size, value);
+  if (status != CL_SUCCESS || rules.empty()) return status;
+  cl_mem buffer = nullptr;
+  if (size == sizeof buffer && value != nullptr)
+    std::memcpy(static_cast<void*>(&buffer), value, sizeof buffer);
+  // Any eight bytes may be an argument: those that are a buffer were made by create_buffer.
+  if (buffers_made.contains(buffer))
+    buffers_of[kernel][index] = buffer;
+  else
+    buffers_of[kernel].erase(index);
+  return status;
+}
+
+void decay_buffers(cl_command_queue queue, cl_kernel kernel, const Fault& fault) {
+  for (const auto& argument : buffers_of[kernel]) {
+    cl_mem buffer = argument.second;
+    std::size_t bytes = 0;
+    if (target->clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr) != CL_SUCCESS)
+      continue;
+    decay().pass(bytes / 4, [&](std::size_t word, unsigned bit) {
+      cl_uint value = 0;
+      target->clFinish(queue);
+      target->clEnqueueReadBuffer(queue, buffer, CL_TRUE, 4 * word, 4, &value, 0, nullptr, nullptr);
+      value ^= cl_uint{1} << bit;
+      target->clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 4 * word, 4, &value, 0, nullptr, nullptr);
+      fault.tell();
+    });
+  }
+}
+
+// A launch that waits for the next one to go first.
+struct Held {
+  cl_command_queue queue;
+  cl_kernel kernel;
+  cl_uint dims;
+  std::vector<std::size_t> offset, global, local;  // empty: none was given
+  cl_event promised;                               // null: none was asked for
+};
+std::optional<Held>& held = *new std::optional<Held>;
+// What was promised, and the events that it turned out to be. Never released, nor are those below.
+std::map<cl_event, cl_event>& kept_promises = *new std::map<cl_event, cl_event>;
+
+cl_int hold(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const std::size_t* offset,
+            const std::size_t* global, const std::size_t* local, cl_event* event) {
+  const auto list = [&](const std::size_t* of) {
+    return of == nullptr ? std::vector<std::size_t>() : std::vector<std::size_t>(of, of + dims);
+  };
+  held = {queue, kernel, dims, list(offset), list(global), list(local), nullptr};
+  if (event == nullptr) return CL_SUCCESS;
+  cl_context context = nullptr;
+  cl_int status = target->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context,
+                                                static_cast<void*>(&context), nullptr);
+  if (status == CL_SUCCESS) *event = held->promised = target->clCreateUserEvent(context, &status);
+  if (status == CL_SUCCESS) target->clRetainEvent(*event);  // no other event is to have its address
+  return status;
+}
+
+void let_go() {
+  if (!held) return;
+  const Held one = *held;
+  held.reset();
+  const auto pointer = [](const std::vector<std::size_t>& of) { return of.empty() ? nullptr : of.data(); };
+  cl_event real = nullptr;
+  target->clEnqueueNDRangeKernel(one.queue, one.kernel, one.dims, pointer(one.offset), pointer(one.global),
+                                 pointer(one.local), 0, nullptr, one.promised != nullptr ? &real : nullptr);
+  if (one.promised == nullptr) return;
+  kept_promises[one.promised] = real;
+  target->clSetUserEventStatus(one.promised, CL_COMPLETE);
+}
+
+cl_event real_one(cl_event event) {
+  const auto it = kept_promises.find(event);
+  return it != kept_promises.end() ? it->second : event;
+}
+
+// Of several groups the last, along the first dimension that has several, is left out.
+std::vector<std::size_t> shortened(cl_uint dims, const std::size_t* global, const std::size_t* local) {
+  std::vector<std::size_t> out(global, global + dims);
+  for (cl_uint d = 0; d < dims; ++d) {
+    const std::size_t group = local != nullptr ? local[d] : 1;
+    if (out[d] <= group) continue;
+    out[d] -= group;
+    break;
+  }
+  return out;
 }
 
 cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
@@ -425,17 +585,71 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
     for (cl_uint d = 0; d < dims; ++d) items *= local[d];
     if (exceeds(kwgs, items) || exceeds(maxwgs, items)) return CL_INVALID_WORK_GROUP_SIZE;
   }
-  return target->clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, waits, wait_list, event);
+  if (fault.action == Action::after && !held) return hold(queue, kernel, dims, offset, global, local, event);
+  std::vector<std::size_t> fewer;
+  if (fault.action == Action::brief) {
+    fewer = shortened(dims, global, local);
+    global = fewer.data();
+  }
+  const cl_int status =
+      target->clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, waits, wait_list, event);
+  let_go();
+  if (fault.action == Action::bits && status == CL_SUCCESS) decay_buffers(queue, kernel, fault);
+  return status;
+}
+
+cl_int tell_late(const Fault& fault, cl_int status) {
+  constexpr useconds_t lateness_us = 2000;
+  if (fault.action == Action::late) usleep(lateness_us);
+  return status;
 }
 
 cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
   const Fault fault = next_fault(Call::wait);
-  return fault.action == Action::error ? fault.code : target->clWaitForEvents(count, events);
+  if (fault.action == Action::error) return fault.code;
+  let_go();
+  if (kept_promises.empty()) return tell_late(fault, target->clWaitForEvents(count, events));
+  std::vector<cl_event> real(events, events + count);
+  std::ranges::transform(real, real.begin(), real_one);
+  return tell_late(fault, target->clWaitForEvents(count, real.data()));
 }
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
   const Fault fault = next_fault(Call::finish);
-  return fault.action == Action::error ? fault.code : target->clFinish(queue);
+  if (fault.action == Action::error) return fault.code;
+  let_go();
+  return tell_late(fault, target->clFinish(queue));
+}
+
+cl_int CL_API_CALL flush(cl_command_queue queue) {
+  let_go();
+  return target->clFlush(queue);
+}
+
+// The events of slowed copies, and of what was copied before each.
+std::map<cl_event, cl_event>& begun_by = *new std::map<cl_event, cl_event>;
+
+// The same bytes twice are no other content: some of them are copied first, and the copy begins with them.
+cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, std::size_t from_offset,
+                               std::size_t to_offset, std::size_t size, cl_uint waits,
+                               const cl_event* wait_list, cl_event* event) {
+  const Fault fault = next_fault(Call::copy);
+  if (fault.action == Action::error) return fault.code;
+  let_go();
+  cl_event first = nullptr;
+  if (fault.action == Action::slower) {
+    static const auto percent = setting<std::size_t>("CLWEAVE_FAULTS_SLOWER", 8);
+    if (const std::size_t more = std::min(size, size * percent / 100); more > 0)
+      target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, more, waits, wait_list,
+                                  event != nullptr ? &first : nullptr);
+  }
+  const cl_int status =
+      target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size, waits, wait_list, event);
+  if (status == CL_SUCCESS && first != nullptr) {
+    begun_by[*event] = first;
+    target->clRetainEvent(*event);
+  }
+  return status;
 }
 
 // The middle, because guard zones may surround the data; the top exponent bit of a float or a double that
@@ -451,10 +665,17 @@ cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                cl_event* event) {
   const Fault fault = next_fault(Call::read);
   if (fault.action == Action::error) return fault.code;
-  const bool flips = fault.action == Action::flip;
-  const cl_int status = target->clEnqueueReadBuffer(queue, buffer, flips ? CL_TRUE : blocking, offset, size,
-                                                    data, waits, wait_list, event);
-  if (flips && status == CL_SUCCESS) flip_bit(data, size);
+  let_go();
+  const bool flips = fault.action == Action::flip, decays = fault.action == Action::bits;
+  const cl_int status = target->clEnqueueReadBuffer(queue, buffer, flips || decays ? CL_TRUE : blocking,
+                                                    offset, size, data, waits, wait_list, event);
+  if (status != CL_SUCCESS) return status;
+  if (flips) flip_bit(data, size);
+  if (!decays) return status;
+  decay().pass(size / 4, [&](std::size_t word, unsigned bit) {
+    static_cast<unsigned char*>(data)[4 * word + bit / 8] ^= 1U << bit % 8;
+    fault.tell();
+  });
   return status;
 }
 
@@ -463,6 +684,7 @@ cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl_bool b
                                 cl_event* event) {
   const Fault fault = next_fault(Call::write);
   if (fault.action == Action::error) return fault.code;
+  let_go();
   return target->clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, data, waits, wait_list, event);
 }
 
@@ -489,6 +711,10 @@ cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info na
   const Fault fault = next_fault(Call::profile);
   if (fault.action == Action::error) return fault.code;
   if (fault.action == Action::untouched) return CL_SUCCESS;
+  let_go();
+  event = real_one(event);
+  if (const auto it = begun_by.find(event); it != begun_by.end() && name <= CL_PROFILING_COMMAND_START)
+    event = it->second;
   const cl_int status = target->clGetEventProfilingInfo(event, name, size, value, size_ret);
   if (status != CL_SUCCESS || value == nullptr) return status;
   auto& ns = *static_cast<cl_ulong*>(value);
@@ -505,6 +731,9 @@ cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info na
     case Action::fast: ns = scaled(event, ns, 1 / mach_ticks_to_ns); break;
     case Action::slow: ns = scaled(event, ns, mach_ticks_to_ns); break;
     case Action::wrap: ns = wrapped(event, ns); break;
+    case Action::later:
+      if (name == CL_PROFILING_COMMAND_END) ns += 1'000'000;
+      break;
     default: break;
   }
   return status;
@@ -562,6 +791,9 @@ extern "C" {
   layer.clEnqueueNDRangeKernel = enqueue_kernel;
   layer.clWaitForEvents = wait_for_events;
   layer.clFinish = finish;
+  layer.clSetKernelArg = set_kernel_arg;
+  layer.clFlush = flush;
+  layer.clEnqueueCopyBuffer = copy_buffer;
   layer.clEnqueueReadBuffer = read_buffer;
   layer.clEnqueueWriteBuffer = write_buffer;
   layer.clGetEventProfilingInfo = get_event_profiling_info;

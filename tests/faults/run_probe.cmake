@@ -2,7 +2,7 @@
 # run_probe: runs the probe under a fault and compares its output, its end and the layer's log.
 #
 # cmake -DPROBE=... -DICD=... -DSCRATCH=... -DLIMIT_S=... -DRESULT=REGEX [-DWARM=...] [-DLAYER=...]
-#       [-DFAULTS=...] [-DARGUMENTS=...] [-DOUTPUT=REGEX] [-DLOG=REGEX] -P run_probe.cmake
+#       [-DFAULTS=...] [-DONE_IN=...] [-DARGUMENTS=...] [-DOUTPUT=REGEX] [-DLOG=REGEX] -P run_probe.cmake
 # Without LOG the layer must have logged nothing.
 file(REMOVE_RECURSE ${SCRATCH})
 file(MAKE_DIRECTORY ${SCRATCH}/cache)
@@ -16,6 +16,9 @@ endif()
 set(ENV{OCL_ICD_VENDORS} "${icd_file}")
 set(ENV{OPENCL_LAYERS} "${LAYER}")
 set(ENV{CLWEAVE_FAULTS} "${FAULTS}")
+if(ONE_IN)
+  set(ENV{CLWEAVE_FAULTS_ONE_IN} ${ONE_IN})
+endif()
 set(ENV{CLWEAVE_FAULTS_LOG} ${SCRATCH}/faults.log)
 # PoCL's kernel cache is not safe between processes, so each test has its own; and it is filled, as a
 # compilation would take most of a short LIMIT_S and of the first round's host time.

@@ -198,6 +198,8 @@ constexpr Single singles[] = {
     {"read_queue", "read@$:6=-36", 2, "device_lost", "clEnqueueReadBuffer", 1, false},
     {"skipped", "enqueue@$=skip", 2, "wrong_result", "0 of 1089", 1},
     {"skipped_later", "enqueue@$:3+=skip", 2, "wrong_result", "wrong after it", 0},
+    {"short", "enqueue@$=short", 2, "wrong_result", "never written, as by items that did not run", 1},
+    {"short_later", "enqueue@$:3+=short", 2, "wrong_result", "wrong after it", 0, false},
     {"flipped", "read:1=flip", 1, "wrong_result", "1088 of 1089", 1},
     {"flipped_guard", "read:2=flip", 1, "wrong_result", "behind the end", 1, false},
     {"flipped_later", "read:5=flip", 1, "wrong_result", "wrong after it", 1, false},
@@ -310,7 +312,8 @@ TEST_P(WrongTimer, IsRejectedWithTheReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, WrongTimer,
-                         testing::Values("zero", "constant", "backward", "untouched", "fast", "slow", "-7"),
+                         testing::Values("zero", "constant", "backward", "untouched", "fast", "slow", "late",
+                                         "-7"),
                          [](const auto& info) {
                            return std::string(info.param) == "-7" ? "error" : std::string(info.param);
                          });
@@ -422,6 +425,108 @@ INSTANTIATE_TEST_SUITE_P(Each, TimerThatFailsLate,
                          [](const auto& info) {
                            return std::string(info.param) == "-7" ? "error" : std::string(info.param);
                          });
+
+// The work is done, and the host hears of it 2 ms later: that is no time of the work, by either clock.
+class LateEnd : public Faults, public testing::WithParamInterface<const char*> {};
+
+TEST_P(LateEnd, IsSaidAndIsNoTimeOfTheWork) {
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: a launch takes as long anyway";
+  const Results late = run_faulty(GetParam(), 0);
+  for (const auto& record : late.cases) {
+    EXPECT_EQ(record.status, Status::ok) << record.reason;
+    if (record.timer == Timer::event) {
+      EXPECT_NE(record.timer_reason.find("; the host hears of an end "), std::string::npos)
+          << record.timer_reason;
+    }
+    // Once a batch, which is long against that.
+    EXPECT_LT(*record.time_s, 1.2e-3) << record.case_id;
+    EXPECT_GT(*record.call_s, 2e-3) << record.case_id;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LateEnd,
+                         testing::Values("finish=late,wait=late", "profile=zero,finish=late,wait=late"),
+                         [](const auto& info) { return info.index == 0 ? "by_event" : "by_host"; });
+
+// ---- A driver that corrupts ------------------------------------------------------------------------------
+
+// A case of smoke, by another number of elements where it needs many: of such words one in a million is some.
+Strings one_case(const std::string& csv, const char* family, const char* filter, const char* n) {
+  return {"run", "--preset", "smoke", "--family",  family, "--filter",     filter,          "--set",
+          n,     "--csv",    csv,     "--timeout", "60",   "--no-ceiling", "--max-seconds", "0.25"};
+}
+
+struct Corruption {
+  const char* name;
+  const char* faults;
+  const char* family;
+  const char* filter;
+  const char* n;
+  const char* reason;  // part of it
+};
+
+void PrintTo(const Corruption& corruption, std::ostream* out) { *out << corruption.faults; }
+
+class Corrupted : public Faults, public testing::WithParamInterface<Corruption> {};
+
+TEST_P(Corrupted, IsAWrongResult) {
+  if (on("oclgrind")) GTEST_SKIP() << "it interprets: so many words take too long";
+  const Corruption& corruption = GetParam();
+  trial.faults(corruption.faults);
+  const Strings arguments = one_case(trial.csv(), corruption.family, corruption.filter, corruption.n);
+  ended = trial.run(arguments);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  const Results results = read_results(trial.csv());
+  expect_all_cases(results, arguments);
+  expect_sound_cells(results);
+  ASSERT_EQ(results.cases.size(), 1U);
+  EXPECT_EQ(results.cases.front().status, Status::wrong_result) << results.cases.front().reason;
+  EXPECT_NE(results.cases.front().reason.find(corruption.reason), std::string::npos)
+      << results.cases.front().reason;
+}
+
+// A later launch of `interleaved` is right as long as the first of an earlier execution has left what it
+// needs.
+constexpr const char* rare = "so few are wrong where memory or a transfer loses bits";
+constexpr Corruption corruptions[] = {
+    {"bits_read", "read=bits", "copy", "kernel=no_loop/.*type=uint/.*width=4/.*group=64/", "n=4194304", rare},
+    {"bits_in_memory", "enqueue@no_loop=bits", "copy", "kernel=no_loop/.*type=uint/.*width=4/.*group=64/",
+     "n=4194304", rare},
+    {"out_of_order", "enqueue=after", "scan", "kernel=three_phase/type=uint/.*window=8/", "n=4099",
+     "elements correct"},
+    {"out_of_order_later", "enqueue@interleaved:3+=after", "reduction", "kernel=interleaved/op=sum/",
+     "n=1009", "right before the timing, wrong after it"},
+    {"short", "enqueue=short", "scan", "kernel=three_phase/type=uint/.*window=8/", "n=4099",
+     "elements correct"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, Corrupted, testing::ValuesIn(corruptions),
+                         [](const auto& info) { return info.param.name; });
+
+// Nothing is wrong with one that is slow: a reference of its like tells.
+TEST_F(Faults, ASlowCopyIsNamedByItsFamily) {
+  if (!on("pocl")) GTEST_SKIP() << "the layer's copies are the same anywhere; on PoCL alone, to save time";
+  const Strings copies = {"run", "--preset", "card", "--family", "copy", "--no-ceiling"};
+  const auto measured = [&](const char* file) {
+    const std::string csv = (trial.folder() / file).string();
+    Strings words = copies;
+    words.insert(words.end(), {"--csv", csv});
+    ended = trial.run(words);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return csv;
+  };
+  const std::string reference = (trial.folder() / "reference.json").string();
+  ended = trial.run({"health", measured("good.csv"), "--emit-reference", reference});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  // Twice the time: 8 % more are less than what a busy machine makes of the same copy.
+  trial.set("CLWEAVE_FAULTS_SLOWER", "100");
+  trial.faults("copy=slower");
+  const std::string slow = measured("slow.csv");
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  ended = trial.run({"health", slow, "--reference", reference, "--jsonl"});
+  EXPECT_NE(ended.out.find("copy"), std::string::npos) << ended.out;
+  EXPECT_TRUE(ended.code == 6 || ended.code == 1) << ended.code << ended.err;  // 1: too busy to tell
+}
 
 // ---- Limits ----------------------------------------------------------------------------------------------
 
