@@ -10,6 +10,7 @@
 
 #include "base/csv.hpp"
 #include "base/random.hpp"
+#include "commands/reading.hpp"
 #include "results/record.hpp"
 #include "suite/family.hpp"
 #include "suite/search.hpp"
@@ -44,7 +45,7 @@ Landscape read(const Recording& recording) {
   const std::string path = std::string(CLWEAVE_SOURCE_DIR "/results/nvidia-h200/") + recording.file;
   const auto& families = all_families();
   std::vector<Record> rows;
-  for (auto& row : records_of(read_csv(path), path)) {
+  for (auto& row : records_of(read_csv(unpacked({path}).at(0)), path)) {
     add_later_axes(row, families);
     if (row.ok() && row.time_s && row.finding.empty() && row.family == recording.family &&
         row.case_id.find(recording.work) != std::string::npos)
@@ -143,19 +144,19 @@ INSTANTIATE_TEST_SUITE_P(
     OnAnH200, RecordedSearch,
     testing::Values(
         // The published search: 16 Mi words, 1056 launches.
-        Recording{"2026-11-21-copy-search.csv",
+        Recording{"2026-11-21-copy-search.zip",
                   "copy",
                   {"kernel", "width", "group", "groups", "split"},
                   "setup=outside/"},
         // 64 Mi words, four kernels.
-        Recording{"2026-11-21-copy-tune.csv", "copy", {"kernel", "width", "group", "groups", "ilp"}, "copy/"},
+        Recording{"2026-11-21-copy-tune.zip", "copy", {"kernel", "width", "group", "groups", "ilp"}, "copy/"},
         // Reductions of 192 Mi words by three kernels.
-        Recording{"2026-11-23-reduction-tune.csv",
+        Recording{"2026-11-23-reduction-tune.zip",
                   "reduction",
                   {"kernel", "group", "unroll", "groups_per_unit"},
                   "reduction/"},
         // 16 Mi words, two kernels, groups of 32 to 1024.
-        Recording{"2026-11-21-copy-tune-launch.csv",
+        Recording{"2026-11-21-copy-tune-launch.zip",
                   "copy",
                   {"kernel", "width", "group", "groups", "store"},
                   "copy/"}),
