@@ -940,7 +940,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 rows=2" + own},
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
                 "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
-                "kernel=pascal,cpu scan_order=8 n=4194304 per_item=32 rows=8",
+                "kernel=pascal,cpu scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=lookback_wide,pascal tuple=8 n=4194304 per_item=32",
                 "kernel=sam tuple=1,2,8 n=4194304 rows=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
