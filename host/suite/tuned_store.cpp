@@ -145,6 +145,10 @@ std::optional<Case> nearest(const json& entries, const Family& family, const Cas
   return best ? std::optional(best->at) : std::nullopt;
 }
 
+bool has_searched(const json& entries, const Family& family) {
+  return std::ranges::any_of(entries, [&](const json& entry) { return entry.at("family") == family.name; });
+}
+
 // "535.129.03" -> 535: what a driver of another generation may do differently it does under another number.
 double generation_of(const std::string& driver) {
   const auto begin = driver.find_first_of("0123456789");
@@ -271,8 +275,13 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
   std::vector<TunedLaunch> out;
   std::set<std::string> ids = {at.id()};
   for (const bool competed : {false, true}) {
+    bool searched = false;
     for (const auto& known : known_) {
+      // What was best elsewhere, of a design that lost here, is no answer.
+      if (searched && !known.of.empty()) break;
       try {
+        if (!has_searched(known.entries, family)) continue;
+        searched = true;
         const auto found = nearest(known.entries, family, at, device_, competed);
         if (!found) continue;
         if (ids.insert(found->id()).second) out.push_back({*found, known.of});
