@@ -90,6 +90,31 @@ TEST_F(FleetCommand, JudgesAFolderAsWhatMergeMakesOfIt) {
   EXPECT_THAT(out_, HasSubstr("node2 0:0"));
 }
 
+TEST_F(FleetCommand, NamesCopiesThatAreEightPerCentSlower) {
+  const auto with_copies = [&](int card, double factor) {
+    std::vector<Record> records;
+    for (const char* family : {"copy", "latency"}) {
+      for (const char* kernel : {"a", "b", "c"}) {
+        const double time_s = 1e-3 * (family == std::string("copy") ? factor : 1) * (1 + 1e-4 * card);
+        Record& record = records.emplace_back(row({{"kernel", kernel}}, time_s, 1, family));
+        record.host = fmt::format("node{}", card);
+        record.device_type = "gpu";
+      }
+    }
+    std::ofstream(file(card)) << csv_of(records);
+  };
+  for (int card = 1; card <= 6; ++card) with_copies(card, 1);
+  EXPECT_EQ(run({"fleet", in()}), fine) << out_;
+  const std::string reference = path("reference.json");
+  EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), fine);
+  with_copies(4, 1.08);
+  EXPECT_EQ(run({"fleet", in(), "--jsonl"}), to_be_drained) << out_;
+  EXPECT_THAT(out_, AllOf(HasSubstr("node4"), HasSubstr("copy"), HasSubstr("1.08")));
+  EXPECT_EQ(run({"health", file(4), "--reference", reference, "--jsonl"}), to_be_drained) << out_;
+  EXPECT_THAT(out_, AllOf(HasSubstr(R"("family":"copy","verdict":"fail")"), HasSubstr("\"ratio\":1.0"),
+                          HasSubstr(R"("family":"latency","verdict":"pass")")));
+}
+
 TEST_F(FleetCommand, AMissingTaskIsMergesExitCode) {
   fs::rename(file(1), folder_ / "in" / "x-1-of-2.csv");
   EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), case_failed);

@@ -639,9 +639,12 @@ cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, s
   cl_event first = nullptr;
   if (fault.action == Action::slower) {
     static const auto percent = setting<std::size_t>("CLWEAVE_FAULTS_SLOWER", 8);
-    if (const std::size_t more = std::min(size, size * percent / 100); more > 0)
-      target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, more, waits, wait_list,
-                                  event != nullptr ? &first : nullptr);
+    for (std::size_t left = size * percent / 100; left > 0;) {
+      const std::size_t some = std::min(left, size);
+      target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, some, waits, wait_list,
+                                  event != nullptr && first == nullptr ? &first : nullptr);
+      left -= some;
+    }
   }
   const cl_int status =
       target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size, waits, wait_list, event);

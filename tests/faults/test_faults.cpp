@@ -503,29 +503,28 @@ constexpr Corruption corruptions[] = {
 INSTANTIATE_TEST_SUITE_P(Each, Corrupted, testing::ValuesIn(corruptions),
                          [](const auto& info) { return info.param.name; });
 
-// Nothing is wrong with one that is slow: a reference of its like tells.
+// Nothing is wrong with one that is slow: a reference of its like tells. By 30 times, as a busy machine makes
+// several of one.
 TEST_F(Faults, ASlowCopyIsNamedByItsFamily) {
   if (!on("pocl")) GTEST_SKIP() << "the layer's copies are the same anywhere; on PoCL alone, to save time";
-  const Strings copies = {"run", "--preset", "card", "--family", "copy", "--no-ceiling"};
   const auto measured = [&](const char* file) {
     const std::string csv = (trial.folder() / file).string();
-    Strings words = copies;
-    words.insert(words.end(), {"--csv", csv});
-    ended = trial.run(words);
+    ended = trial.run(one_case(csv, "copy", "kernel=buffer/.*type=uint/", "n=1048576"));
     EXPECT_EQ(ended.code, 0) << ended.err;
     return csv;
   };
   const std::string reference = (trial.folder() / "reference.json").string();
   ended = trial.run({"health", measured("good.csv"), "--emit-reference", reference});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  // Twice the time: 8 % more are less than what a busy machine makes of the same copy.
-  trial.set("CLWEAVE_FAULTS_SLOWER", "100");
+  trial.set("CLWEAVE_FAULTS_SLOWER", "3000");
   trial.faults("copy=slower");
   const std::string slow = measured("slow.csv");
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
   ended = trial.run({"health", slow, "--reference", reference, "--jsonl"});
-  EXPECT_NE(ended.out.find("copy"), std::string::npos) << ended.out;
-  EXPECT_TRUE(ended.code == 6 || ended.code == 1) << ended.code << ended.err;  // 1: too busy to tell
+  if (ended.out.find("not measured") != std::string::npos)
+    GTEST_SKIP() << "too busy a machine: " << ended.out;
+  EXPECT_EQ(ended.code, 6) << ended.err;
+  EXPECT_NE(ended.out.find(R"("family":"copy","verdict":"fail")"), std::string::npos) << ended.out;
 }
 
 // ---- Limits ----------------------------------------------------------------------------------------------
