@@ -24,11 +24,12 @@ struct Unit {
   std::string_view suffix, base;
   double factor;
 };
-constexpr std::array<Unit, 6> units = {{{"gitems_per_s", "items_per_second", 1e9},
+constexpr std::array<Unit, 7> units = {{{"gitems_per_s", "items_per_second", 1e9},
                                         {"gflop_per_s", "operations_per_second", 1e9},
                                         {"gop_per_s", "operations_per_second", 1e9},
                                         {"gb_per_s", "bytes_per_second", 1e9},
                                         {"_ms", "_seconds", 1e-3},
+                                        {"_j", "_joules", 1},
                                         {"_s", "_seconds", 1}}};
 
 struct Gauge {

@@ -39,7 +39,20 @@ const std::vector<ShownQuantity>& shown_quantities() {
        [](const RunTime& run, double, double best_s) {
          return best_s > 0 ? Number(run.time_s / best_s) : Number();
        },
-       "x", "x", true}};
+       "x", "x", true},
+      {"energy", "pJ per byte, of arithmetic per operation",
+       [](const RunTime& run, double, double) {
+         const Number joules = run.joules_of_unit(run.energy_j);
+         return joules ? Number(1e12 * *joules) : Number();
+       },
+       "", "pJ", true},
+      {"nj", "nJ per item",
+       [](const RunTime& run, double, double) {
+         return run.energy_j && run.items.value_or(0) > 0
+                    ? Number(1e9 * *run.energy_j / static_cast<double>(*run.items))
+                    : Number();
+       },
+       "", "nJ", true}};
   return all;
 }
 

@@ -125,6 +125,41 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
   if (!table.empty()) out.table(std::move(table));
 }
 
+// Where a run was asked for energy: the least joules of a byte of memory and of an operation, and what says
+// so; or why there are none.
+void add_energy(Report& out, const DeviceResults& device) {
+  if (device.meter_reason.empty()) return;
+  ShortNames names;
+  for (const auto& at : device.cases) names.learn(*at.name);
+  bool none = true;
+  for (const bool operations : {false, true}) {
+    std::string least;
+    double least_j = 0;
+    for (const auto& at : device.cases) {
+      const RunTime* run = at.exhibit ? nullptr : at.typical();
+      if (run == nullptr || run->of_operations() != operations) continue;
+      if (!operations && (!of_memory(run->ceiling) || run->cached)) continue;
+      const auto pico = [&](const Number& energy) -> Number {
+        const Number joules = run->joules_of_unit(energy);
+        return joules ? Number(1e12 * *joules) : Number();
+      };
+      const Number each = pico(run->energy_j);
+      if (!each || (!least.empty() && *each >= least_j)) continue;
+      least_j = *each;
+      least = fmt::format("{} {}",
+                          figure_text(*each, pico(run->energy_low_j), pico(run->energy_high_j),
+                                      operations ? "pJ/op" : "pJ/B"),
+                          names.of(*at.name));
+    }
+    if (least.empty()) continue;
+    out.line(cut((none ? "energy: " : "        ") + least, 100, "~"));
+    none = false;
+  }
+  const std::string by = device.meter.empty() ? "" : " by " + device.meter;
+  out.line(paint(cut(fmt::format("{}{}: {}", none ? "no energy" : " ", by, device.meter_reason), 180, "~"),
+                 none ? Style::yellow : Style::dim));
+}
+
 void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
   out.line();
   const std::string platform = device.platform.substr(0, device.platform.find(", "));
@@ -141,6 +176,7 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
     counts[(how.first ? "exhibit " : "") + text_of(how.second)] = count;
   std::vector<std::string> totals;
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
+  add_energy(out, device);
   out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
   // Two lines of a hundred columns at most: reasons may be long, and the screen is not.
   for (const auto& odd : odd_of(device))

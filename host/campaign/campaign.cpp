@@ -43,7 +43,7 @@ Exit Campaign::execute(std::vector<Bench> benches) {
   for (int run = 1; run <= runs; ++run) {
     for (const auto& bench : benches) {
       for (const auto& group : groups_of(bench, run)) {
-        for (const auto& job : group.jobs) predicted.push_back(predicted_seconds(job, bench.device));
+        for (const auto& job : group.jobs) predicted.push_back(predicted_of(job, bench.device));
       }
     }
   }
@@ -72,6 +72,10 @@ Exit Campaign::execute(std::vector<Bench> benches) {
 
 void Campaign::tick() {
   if (progress_ != nullptr) progress_->tick();
+}
+
+double Campaign::predicted_of(const Job& job, const DeviceInfo& device) const {
+  return predicted_seconds(job, device) + rules_.measuring.energy_s;
 }
 
 std::uint64_t Campaign::seed_of(int run) const {
@@ -198,7 +202,7 @@ bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge) {
   auto more = group.rival != nullptr ? asked_of_rival(group, bench) : asked_by_family(group, bench, judge);
   for (auto& job : more) {
     if (!ids.insert(key(job)).second) continue;
-    predicted.push_back(predicted_seconds(job, bench.device));
+    predicted.push_back(predicted_of(job, bench.device));
     left_s_ += predicted.back();
     group.jobs.push_back(std::move(job));
   }

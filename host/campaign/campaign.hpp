@@ -70,6 +70,7 @@ class Campaign {
 
  private:
   std::uint64_t seed_of(int run) const;
+  double predicted_of(const Job&, const DeviceInfo&) const;  // seconds
   // A process' part of a run: cases of one family, by one program.
   struct Group {
     std::vector<Job> jobs;

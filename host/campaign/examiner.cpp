@@ -64,7 +64,9 @@ std::optional<Row> Examiner::measured(const Job& job, const Measuring& rule) {
 void Examiner::look_beside(const Doubt& doubt, const Row& row, const Job& job, const Measuring& rule) {
   const auto look_at = [&](const Job& other) {
     if (outside_.interrupts() != 0) return;
-    if (const auto seen = runner_.run(other, rule)) judge_.learn(*seen, other);
+    Measuring times = rule;
+    times.energy_s = 0;
+    if (const auto seen = runner_.run(other, times)) judge_.learn(*seen, other);
   };
   if (doubt.sibling) look_at({.family = job.family, .at = *doubt.sibling});
   if (doubt.against != Doubt::Against::ceiling) return;

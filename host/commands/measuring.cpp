@@ -20,6 +20,7 @@ namespace clweave {
 Measuring rule_of(const Options& options) {
   Measuring rule;
   rule.cold = options.cache == "cold";
+  rule.energy_s = options.energy ? 1 : 0;
   const std::string& preset = options.selection.preset;
   // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
   if (preset == "quick" || preset == "card") {

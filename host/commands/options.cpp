@@ -171,6 +171,9 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1.0, 1e7));
+  run->add_flag("--energy", out.energy,
+                "Beside its times the joules of each case, repeated for a second beside the device's power "
+                "meter, which is certified first");
   run->add_flag(
       "--with-baselines", out.with_baselines,
       "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
@@ -215,6 +218,9 @@ CLI::App* add_run(CLI::App& app, Options& out) {
         throw Error(Kind::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
     }
+    if (out.energy && out.cache == "cold")
+      throw Error(Kind::usage,
+                  "--energy of --cache cold would be that of emptying the caches: leave one of them out");
     if (out.claims.empty()) return;
     if (run->count("--preset") > 0)
       throw Error(Kind::usage, "--claim chooses its cases itself: leave --preset out");

@@ -34,6 +34,7 @@ struct Options {
   std::optional<double> budget_s;     // for the whole run or search
   double timeout_s = 30;
   bool in_process = false;
+  bool energy = false;          // run: joules beside the times
   bool with_baselines = false;  // run: what others measure of the same work, in turns
   std::optional<bool> tuned;    // run: beside each case, the same as tune would have it; empty: not of smoke
   std::string store;            // of tuned launches; empty: the user's own

@@ -23,6 +23,7 @@ struct Measuring {
   bool check_again = true;    // the output after the timing, too: for what is to be kept
   double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
   double rest_s = 0;          // before each execution: a quarter of it counts as time of the sample
+  double energy_s = 0;        // so long or longer beside a power meter, after the samples; 0: not at all
 };
 
 struct Measured {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "base/clock.hpp"
+#include "power/watching.hpp"
 
 namespace clweave {
 
@@ -150,6 +153,34 @@ bool OpenDevice::timer_holds() {
   timer_ = again;
   calm_ = {};  // by the timer
   return false;
+}
+
+PowerMeter* OpenDevice::meter() {
+  if (!sensors_) sensors_ = sensors_of(info_, sensor_places());
+  return sensors_->meter.get();
+}
+
+const MeterCertificate& OpenDevice::meter_certificate() {
+  if (meter_certificate_) return *meter_certificate_;
+  PowerMeter* const there = meter();
+  MeterCertificate out;
+  if (there != nullptr) {
+    const auto rest = [this] {
+      stage("certify meter");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    };
+    for (const double begin_s = host_now(); host_now() - begin_s < meter_settle_s;) rest();
+    constexpr double rest_s = 1;
+    const Watched idle = watch(*there, rest_s, rest);
+    const Watched work = watch(*there, 2 * meter_settle_s, [this] {
+      stage("certify meter");
+      spin(spin_items_, 2 * spin_trips_, 2);
+    });
+    out = certify(idle.looks, work.looks);
+  }
+  if (!out.good && !sensors_->remark.empty()) out.reason = sensors_->remark;
+  if (out.reason.empty()) out.reason = "no sensor tells what the device takes";
+  return meter_certificate_.emplace(std::move(out));
 }
 
 double OpenDevice::canary() {

@@ -13,6 +13,7 @@
 #include "device/program.hpp"
 #include "device/staging.hpp"
 #include "device/timer.hpp"
+#include "power/meter_certificate.hpp"
 #include "suite/device_info.hpp"
 
 namespace clweave {
@@ -62,6 +63,12 @@ class OpenDevice {
     return std::max(launch_s_, by_event ? timer_.empty_event_s : timer_.empty_host_s);
   }
 
+  // What the device's sensors are read by, looked for when it is first asked for; null: there is none.
+  PowerMeter* meter();
+  // Whether it may be believed: measured once, some seconds of rest and work, when it is first asked for.
+  // Says why there is none. Throws cl::Error.
+  const MeterCertificate& meter_certificate();
+
  private:
   void open_harness();
   TimerProbe spin(std::size_t items, cl_uint trips, double work);
@@ -86,6 +93,8 @@ class OpenDevice {
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
   Calm calm_;
   double launch_s_ = 0;
+  std::optional<Sensors> sensors_;
+  std::optional<MeterCertificate> meter_certificate_;
 };
 
 Stamps stamps_of(const cl::Event&);

@@ -13,8 +13,10 @@
 #include "base/clock.hpp"
 #include "base/stats.hpp"
 #include "device/builder.hpp"
+#include "device/energy.hpp"
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
+#include "power/watching.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -350,11 +352,16 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     };
     const auto take = [&] {
       rule.launch_s = device.launch_s(rule.use_event);
+      // In the brief rounds of a search its looks would take as long as the cases.
+      PowerMeter* const meter = rule.check_again ? device.meter() : nullptr;
+      Conditioned conditioned(meter);
       Probe probe{
           .run =
               [&](int batch) {
                 prepare();
-                return execution.run(batch);
+                const Sample sample = execution.run(batch);
+                conditioned.between_batches();
+                return sample;
               },
           .canary = [&] { return device.canary(); },
           .pause =
@@ -363,6 +370,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
       const HostTicks ticks = host_ticks();
       Measured measured = measure(probe, rule);
       const HostTicks later = host_ticks();
+      record_conditions(record, meter, conditioned.end());
       device.calm() = probe.calm;
       if (later.all > ticks.all) record.steal = (later.stolen - ticks.stolen) / (later.all - ticks.all);
       record_times(record, measured, rule);
@@ -387,6 +395,8 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     } else if (failure) {
       std::rethrow_exception(failure);
     }
+
+    if (rule.energy_s > 0) record_energy(record, device, rule, [&](int batch) { execution.run(batch); });
 
     // The first check covers the timed block as a whole; a launch that was skipped late in it would leave the
     // output of an earlier one, so the last state is wiped and must come back.

@@ -13,6 +13,7 @@
 #include <bit>
 #include <map>
 
+#include "base/quantity.hpp"
 #include "families/shared/contents.hpp"
 #include "suite/family.hpp"
 
@@ -195,10 +196,48 @@ void add_compression(std::vector<Finding>& out, const std::vector<Outcome>& outc
   out.push_back(std::move(found));
 }
 
-// What the last-level cache holds, and whether zeros are copied faster.
+// How many operations of float take as much energy as a byte of the copy that takes the least: B of Vuduc's
+// E = W e_flop (1 + B / I), where I operations a byte are done; beside it the same of time, and of the energy
+// that the device does not take anyway.
+void add_energy_balance(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const auto per_unit = [](const Outcome& o, double what) {
+    return what / static_cast<double>(copies(o.at) ? o.bytes : o.flops);
+  };
+  const Outcome *copy = nullptr, *compute = nullptr;
+  for (const auto& o : outcomes) {
+    const bool computes = o.at.text("kernel").starts_with("arithmetic") && o.at.is("type", "float");
+    if (!o.energy_j || !(computes || (copies(o.at) && o.at.is("contents", "random")))) continue;
+    const Outcome*& least = computes ? compute : copy;
+    if (least == nullptr || per_unit(o, *o.energy_j) < per_unit(*least, *least->energy_j)) least = &o;
+  }
+  if (copy == nullptr || compute == nullptr) return;
+  Finding found = energy_ratio_of("energy_balance", *copy, *compute, "");
+  const double operations_of_byte = static_cast<double>(compute->flops) / static_cast<double>(copy->bytes);
+  for (auto* number : {&found.value, &found.low, &found.high}) {
+    if (*number) **number *= operations_of_byte;
+  }
+  found.unit = "op/B";
+  found.text = fmt::format(
+      "a byte takes {}, an operation {}: of fewer than {} operations a byte most of a kernel's "
+      "energy goes into bytes, of fewer than {} most of its time",
+      number_text(1e12 * per_unit(*copy, *copy->energy_j), "pJ"),
+      number_text(1e12 * per_unit(*compute, *compute->energy_j), "pJ"), number_text(*found.value),
+      number_text(copy->time_s / compute->time_s * operations_of_byte));
+  if (copy->idle_w && compute->idle_w) {
+    const auto active = [](const Outcome& o) { return *o.energy_j - *o.idle_w * o.time_s; };
+    if (active(*copy) > 0 && active(*compute) > 0)
+      found.text += fmt::format("; without the {} that the device takes idle, of fewer than {}",
+                                number_text(*copy->idle_w, "W"),
+                                number_text(active(*copy) / active(*compute) * operations_of_byte));
+  }
+  out.push_back(std::move(found));
+}
+
+// What the last-level cache holds, whether zeros are copied faster, and what bytes cost beside operations.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Finding> out;
   add_compression(out, outcomes);
+  add_energy_balance(out, outcomes);
   const Reread reread = reread_of(outcomes);
   if (reread.time.empty()) return out;
   const std::int64_t cached = cached_of(reread.time);

@@ -78,6 +78,12 @@ struct Record {
   Number throttled;
   Number steal;
   Number clock_mhz;
+  std::string meter;
+  Number core_mhz;
+  Number memory_mhz;
+  Number power_w;
+  Number temperature_c;
+  std::string throttle_reasons;
   // What that means.
   Count bytes;
   Count flops;
@@ -85,6 +91,14 @@ struct Record {
   Number gb_per_s;
   Number gflop_per_s;
   Number gitems_per_s;
+  std::string meter_reason;
+  Number idle_w;
+  Number energy_j;
+  Number energy_low_j;
+  Number energy_high_j;
+  Number joules_per_item;
+  Number joules_per_byte;
+  Number joules_per_flop;
   std::string cached;
   Ceiling ceiling = Ceiling::none;
   Number of_ceiling;

@@ -92,6 +92,9 @@ RunTime run_of(const Record& r) {
               .flops = r.flops,
               .items = r.items,
               .measured = r.value,
+              .energy_j = r.energy_j,
+              .energy_low_j = r.energy_low_j,
+              .energy_high_j = r.energy_high_j,
               .ceiling = r.ceiling};
   run.low_s = std::min(run.time_s, r.time_low_s.value_or(r.min_s.value_or(run.time_s)));
   run.high_s = std::max(run.time_s, r.time_high_s.value_or(r.p95_s.value_or(run.time_s)));
@@ -307,6 +310,13 @@ const RunTime* CaseTimes::typical(bool cold) const {
   if (looks.empty()) return nullptr;
   std::ranges::stable_sort(looks, {}, &RunTime::time_s);
   return looks[looks.size() / 2];
+}
+
+void DeviceResults::take_meter(const std::string& name, const std::string& says, const Number& watts) {
+  if (!meter_reason.empty() && (idle_w || !watts)) return;
+  meter = name;
+  meter_reason = says;
+  idle_w = watts;
 }
 
 const Finding& FindingRows::typical() const {
@@ -544,6 +554,7 @@ class Filing {
       return {};
     }
     ++device.rows;
+    if (!r.meter_reason.empty()) device.take_meter(r.meter, r.meter_reason, r.idle_w);
     tuning_ = tuning_ || r.command.starts_with("[\"tune\"");
     check_times(r, name_, line);
     CaseTimes& at = device.case_of(set_.names.front()->of(r, families_), !r.tuned.empty());
@@ -709,6 +720,7 @@ void ResultsSet::merge(ResultsSet other) {
       std::ranges::move(more.runs, std::back_inserter(runs));
     }
     same->compute_units = std::max(same->compute_units, device.compute_units);
+    same->take_meter(device.meter, device.meter_reason, device.idle_w);
     same->untimed.insert(same->untimed.end(), device.untimed.begin(), device.untimed.end());
     for (const auto& [name, rate] : device.ceilings)
       same->ceilings[name] = std::max(same->ceilings[name], rate);

@@ -90,6 +90,7 @@ struct RunTime {
   Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
   Count bytes = {}, flops = {}, items = {};
   Number measured = {};  // by the case's check
+  Number energy_j = {}, energy_low_j = {}, energy_high_j = {};
   Ceiling ceiling = Ceiling::none;
 
   bool doubtful() const { return slowed || unsettled; }
@@ -98,6 +99,12 @@ struct RunTime {
     return of_arithmetic(ceiling) || (ceiling == Ceiling::none && flops.value_or(0) > 4 * bytes.value_or(0));
   }
   Number rate() const { return of_operations() ? gflop_per_s : gb_per_s; }
+  // Of a byte, or of an operation where that is what it is for: `energy` is one of the three above.
+  Number joules_of_unit(Number energy) const {
+    const Count& count = of_operations() ? flops : bytes;
+    if (!energy || !count || *count <= 0) return {};
+    return *energy / static_cast<double>(*count);
+  }
 };
 
 // Everything that one side says about a case.
@@ -159,11 +166,13 @@ struct FindingRows {
 };
 
 struct DeviceResults : DeviceKey {
-  std::string version;                 // of clweave
-  std::string cpu, type;               // type: cpu, gpu, ..
-  std::string host;                    // the computer that its first row names
-  bool published = false;              // figures of a text, not measured here
-  std::int64_t compute_units = 0;      // 0: its rows do not tell
+  std::string version;              // of clweave
+  std::string cpu, type;            // type: cpu, gpu, ..
+  std::string host;                 // the computer that its first row names
+  bool published = false;           // figures of a text, not measured here
+  std::int64_t compute_units = 0;   // 0: its rows do not tell
+  std::string meter, meter_reason;  // what told its energy, and how well; why none did
+  Number idle_w = {};
   std::map<Ceiling, double> ceilings;  // best rate by name
   std::vector<CaseTimes> cases;        // in the order met
   std::vector<Untimed> untimed;        // by row
@@ -176,6 +185,8 @@ struct DeviceResults : DeviceKey {
   CaseTimes& case_of(const CaseName&, bool tuned);                            // made where it is not there
   FindingRows& finding_of(const std::string& id, const std::string& family);  // made where it is not there
   void keep(const std::vector<std::string>& families);
+  // A row's three cells about its meter, unless better is known: those of one that was looked at.
+  void take_meter(const std::string& name, const std::string& says, const Number& watts);
   // "NVIDIA H200", "AMD EPYC": without what drivers put round the product's name.
   std::string label() const;
 

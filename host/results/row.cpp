@@ -49,7 +49,11 @@ Outcome outcome_of(const Case& at, const Record& record) {
           .items = count(record.items),
           .of_ceiling = record.of_ceiling,
           .call_s = record.call_s,
-          .measured = record.value};
+          .measured = record.value,
+          .energy_j = record.energy_j,
+          .energy_low_j = record.energy_low_j,
+          .energy_high_j = record.energy_high_j,
+          .idle_w = record.idle_w};
 }
 
 void fail(Record& record, Kind kind, std::string why) {

@@ -6,16 +6,36 @@
 
 namespace clweave {
 
-Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text) {
-  Finding out{std::move(name), of.time_s / to.time_s, "ratio", std::move(text)};
-  if (!of.low_s || !of.high_s || !to.low_s || !to.high_s) return out;
+namespace {
+
+// A number and where it lies.
+struct Known {
+  double value = 0;
+  std::optional<double> low = {}, high = {};
+};
+
+Finding ratio(std::string name, const Known& of, const Known& to, std::string text) {
+  Finding out{std::move(name), of.value / to.value, "ratio", std::move(text)};
+  if (!of.low || !of.high || !to.low || !to.high) return out;
   // The two err apart from each other: their distances add as squares, as factors do in logarithms.
   const auto reach = [](double one, double other) {
     return std::exp(std::hypot(std::log(one), std::log(other)));
   };
-  out.low = *out.value / reach(of.time_s / *of.low_s, *to.high_s / to.time_s);
-  out.high = *out.value * reach(*of.high_s / of.time_s, to.time_s / *to.low_s);
+  out.low = *out.value / reach(of.value / *of.low, *to.high / to.value);
+  out.high = *out.value * reach(*of.high / of.value, to.value / *to.low);
   return out;
+}
+
+}  // namespace
+
+Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text) {
+  return ratio(std::move(name), {of.time_s, of.low_s, of.high_s}, {to.time_s, to.low_s, to.high_s},
+               std::move(text));
+}
+
+Finding energy_ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text) {
+  return ratio(std::move(name), {of.energy_j.value(), of.energy_low_j, of.energy_high_j},
+               {to.energy_j.value(), to.energy_low_j, to.energy_high_j}, std::move(text));
 }
 
 }  // namespace clweave

@@ -20,6 +20,8 @@ struct Outcome {
   std::optional<double> of_ceiling = {};          // not at smoke sizes, which have no ceilings
   std::optional<double> call_s = {};    // of one that is waited for before the next, by the host's clock
   std::optional<double> measured = {};  // by the plan's check that has a unit, at most in any run
+  std::optional<double> energy_j = {}, energy_low_j = {}, energy_high_j = {};  // of one execution
+  std::optional<double> idle_w = {};  // of that energy the device takes so much anyway
 };
 
 // A conclusion from several cases of one family on one device, such as the inferred lock-step width.
@@ -33,5 +35,7 @@ struct Finding {
 
 // A finding that is the ratio of two medians, and lies where their intervals leave it.
 Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
+// The same of their energies, which both have.
+Finding energy_ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
 
 }  // namespace clweave

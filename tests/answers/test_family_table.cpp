@@ -112,6 +112,23 @@ TEST(FamilyTable, ShowsItemsAndTimesWhereThereIsNoRate) {
                                            HasSubstr("\n128  4.50 us\n")));
 }
 
+TEST(FamilyTable, ShowsEnergyOfBytesOperationsAndItems) {
+  Record copy = grid_row("plain", "row", 50),
+         compute = ceiling_row("arithmetic", "float", "arithmetic_float", 4000);
+  for (auto* record : {&copy, &compute}) {
+    record->bytes = 4'000'000;
+    record->flops = record == &compute ? 800'000'000 : 0;
+    record->items = 1'000'000;
+    record->energy_j = 120e-6;
+  }
+  EXPECT_THAT(shown({copy}, {.quantity = "energy"}, {.ascii = false}), HasSubstr("30"));
+  EXPECT_THAT(shown({compute}, {.quantity = "energy"}, {.ascii = false}), HasSubstr("0.15"));
+  EXPECT_THAT(shown({compute}, {.quantity = "nj"}, {.ascii = false}), HasSubstr("0.12"));
+  const auto json = nlohmann::json::parse(shown({copy}, {}, {}, "json"));
+  EXPECT_EQ(json[0]["energy_j"], 120e-6);
+  EXPECT_EQ(json[0]["energy_low_j"], nullptr);
+}
+
 TEST(FamilyTable, ShowsRowsThatFailed) {
   const std::string text =
       plain({grid_row("plain", "row", 50),

@@ -103,6 +103,36 @@ TEST(Summary, TellsTheFindingsOfTheCardFirst) {
 }
 
 // Where a tuned launch is the better one it is told whole.
+TEST(Summary, TellsTheLeastEnergyAndByWhat) {
+  const auto with = [](Record record, double joules) {
+    record.meter = "nvml";
+    record.meter_reason = "something new every 20 ms";
+    record.idle_w = 71.5;
+    record.bytes = 1'000'000;
+    record.flops = record.ceiling == Ceiling::arithmetic_float ? 100'000'000 : 0;
+    record.energy_j = joules;
+    record.energy_low_j = 0.9 * joules;
+    record.energy_high_j = 1.1 * joules;
+    return record;
+  };
+  const Record copy = with(ceiling_row("copy", "float", "copy", 200), 60e-6),
+               dear = with(grid_row("plain", "row", 190), 70e-6),
+               compute = with(ceiling_row("arithmetic", "float", "arithmetic_float", 4000), 150e-6);
+  Record cached = with(grid_row("clever", "column", 500), 1e-6);
+  cached.cached = "yes";
+  EXPECT_THAT(plain({dear, copy, compute, cached}),
+              AllOf(HasSubstr("energy: 60 pJ/B (54 to 66) ceiling copy\n"
+                              "        1.5 pJ/op (1.35 to 1.65) ceiling arithmetic\n"),
+                    HasSubstr("\n  by nvml: something new every 20 ms\n")));
+  Record refused = with(grid_row("plain", "row", 190), 0);
+  refused.energy_j = refused.energy_low_j = refused.energy_high_j = {};
+  EXPECT_THAT(plain({refused}), AllOf(HasSubstr("\nno energy by nvml: something new"), Not(HasSubstr("pJ"))));
+  refused.meter = "";
+  refused.idle_w = {};
+  EXPECT_THAT(plain({refused}), HasSubstr("\nno energy: something new"));
+  EXPECT_THAT(plain({grid_row("plain", "row", 190)}), Not(HasSubstr("energy")));
+}
+
 TEST(Summary, SaysHowTheBestWasTuned) {
   auto families = invented();
   families[1].axes[3].tunable = true;

@@ -922,6 +922,136 @@ Strings tune_both(const std::string& store, const std::string& csv) {
   return words;
 }
 
+namespace {
+
+// A processor's counter of energy, in a tree like /sys. It knows whether the processes of a trial compute:
+// they take 40 W, and 10 W while they rest.
+class FakeCounter {
+ public:
+  explicit FakeCounter(Trial& trial)
+      : trial_(trial), zone_(trial.folder() / "sys/class/powercap/intel-rapl:0") {
+    fs::create_directories(zone_);
+    std::ofstream(zone_ / "name") << "package-0\n";
+    std::ofstream(zone_ / "max_energy_range_uj") << range_uj << '\n';
+    write();
+    trial.set("CLWEAVE_SYSFS_ROOT", trial.folder() / "sys");
+    trial.set("CLWEAVE_NVML", "");
+  }
+
+  // To be called every few milliseconds.
+  void go_on() {
+    const double now_s = now();
+    if (now_s - listed_s_ > 0.4) {
+      pids_ = trial_.alive();
+      listed_s_ = now_s;
+    }
+    if (now_s - looked_s_ > 0.1) {
+      const long ticks = ticks_of_all();
+      watts_ = ticks - ticks_ >= 3 ? 40 : 10;
+      ticks_ = ticks;
+      looked_s_ = now_s;
+    }
+    if (last_s_ > 0) energy_uj_ += 1e6 * watts_ * (now_s - last_s_);
+    last_s_ = now_s;
+    write();
+  }
+
+ private:
+  static constexpr double range_uj =
+      50e6;  // a counter of fewer bits than any: it begins again within a second
+
+  // A write of so few bytes is seen whole.
+  void write() const {
+    const std::string text = fmt::format("{:020.0f}\n", std::fmod(energy_uj_, range_uj));
+    const int file = open((zone_ / "energy_uj").c_str(), O_WRONLY | O_CREAT, 0644);
+    EXPECT_EQ(pwrite(file, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    close(file);
+  }
+
+  long ticks_of_all() const {
+    long sum = 0;
+    for (const pid_t pid : pids_) {
+      const std::string stat = content_of(fmt::format("/proc/{}/stat", pid));
+      std::istringstream in(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+      std::string word;
+      for (int i = 0; i < 11 && in >> word; ++i) {
+      }
+      long user = 0, system = 0;
+      in >> user >> system;
+      sum += user + system;
+    }
+    return sum;
+  }
+
+  Trial& trial_;
+  fs::path zone_;
+  std::vector<pid_t> pids_;
+  double listed_s_ = 0, looked_s_ = 0, last_s_ = 0, watts_ = 10, energy_uj_ = 1e6;
+  long ticks_ = 0;
+};
+
+const Strings with_energy = {"run", "--energy", "--no-tuned", "--preset", "smoke"};
+
+}  // namespace
+
+TEST_F(Cli, EnergyIsMeasuredByACounterThatIsCertified) {
+  FakeCounter counter(trial_);
+  const Strings words =
+      with_energy + Strings{"--family", "ceiling",
+                            "--filter", "kernel=(copy|arithmetic)/type=float/.*contents=random",
+                            "--csv",    csv()};
+  trial_.start(words);
+  const Ended ended = trial_.finish(120, [&] { counter.go_on(); });
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Results results = read_results(csv());
+  ASSERT_EQ(results.cases.size(), 2U) << ended.out;
+  for (const auto& record : results.cases) {
+    EXPECT_EQ(record.meter, "powercap package-0");
+    EXPECT_THAT(record.meter_reason, HasSubstr("W at work"));
+    ASSERT_TRUE(record.energy_j) << record.meter_reason;
+    EXPECT_EQ(record.verified, Verified::yes);
+    // 40 W for as long as an execution takes, which on a busy machine is not always as long.
+    EXPECT_GT(*record.energy_j, 40 * *record.wall_s / 4);
+    EXPECT_LT(*record.energy_j, 40 * *record.wall_s * 4);
+    EXPECT_LE(*record.energy_low_j, *record.energy_j);
+    EXPECT_GE(*record.energy_high_j, *record.energy_j);
+    EXPECT_NEAR(record.idle_w.value(), 10, 8);
+    EXPECT_DOUBLE_EQ(*record.joules_per_byte, *record.energy_j / static_cast<double>(*record.bytes));
+    EXPECT_DOUBLE_EQ(*record.joules_per_item, *record.energy_j / static_cast<double>(*record.items));
+    EXPECT_EQ(record.joules_per_flop.has_value(), record.flops.has_value());
+  }
+  EXPECT_THAT(content_of(csv()), HasSubstr("finding=energy_balance"));
+  EXPECT_THAT(ended.out, HasSubstr("pJ/op"));
+}
+
+TEST_F(Cli, ACounterThatStandsStillIsRefused) {
+  const FakeCounter counter(trial_);
+  const Ended ended = run(tiny + Strings{"--energy", "--csv", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const Record record = read_results(csv()).of("lanes");
+  EXPECT_THAT(record.meter_reason, HasSubstr("stands still while the device works"));
+  EXPECT_EQ(record.energy_j, std::nullopt);
+  EXPECT_EQ(record.joules_per_item, std::nullopt);
+  EXPECT_EQ(count_of(ended.out, "no energy by powercap package-0: its counter"), 1U) << ended.out;
+}
+
+TEST_F(Cli, WithoutAMeterThereIsASentenceAndNoJoule) {
+  trial_.set("CLWEAVE_SYSFS_ROOT", (trial_.folder() / "none").string());
+  const Ended ended = run(tiny + Strings{"--energy", "--csv", csv()});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count_of(ended.out, "no energy: no sensor tells what the device takes"), 1U) << ended.out;
+  const Record record = read_results(csv()).of("lanes");
+  EXPECT_EQ(record.meter + record.throttle_reasons, "");
+  EXPECT_EQ(record.core_mhz, std::nullopt);
+  EXPECT_EQ(record.energy_j, std::nullopt);
+  const Ended plain = run(tiny + Strings{"--csv", csv(), "--overwrite"});
+  EXPECT_THAT(plain.out, Not(HasSubstr("energy")));
+  EXPECT_EQ(read_results(csv()).of("lanes").meter_reason, "");
+  const Ended cold = run(tiny + Strings{"--energy", "--cache", "cold"});
+  EXPECT_EQ(cold.code, 2);
+  EXPECT_THAT(cold.err, HasSubstr("leave one of them out"));
+}
+
 TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   const std::string store = (folder() / "tuned.json").string();
   const Ended ended = run(tune_both(store, csv()));

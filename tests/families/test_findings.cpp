@@ -200,6 +200,50 @@ TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
       << "noise may be all of it";
 }
 
+// Of a device whose bytes take `byte_pj` and whose operations `operation_pj`.
+TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
+  const Family ceiling = family_named("ceiling");
+  const auto found = [&](double byte_pj, double operation_pj, const char* without = "") {
+    std::vector<Outcome> outcomes;
+    for (const auto& at : preset_of(ceiling, "card")) {
+      const std::string& kernel = at.text("kernel");
+      Outcome o{at, 1e-3};
+      o.bytes = 1 << 30;
+      o.flops = kernel.starts_with("arithmetic") ? std::uint64_t{1} << 34 : 0;
+      const double joules = kernel.starts_with("arithmetic")
+                                ? 1e-12 * operation_pj * static_cast<double>(o.flops)
+                                : 1e-12 * byte_pj * static_cast<double>(o.bytes);
+      // What takes more is no measure, nor are zeros, nor other types.
+      double worse = kernel.ends_with("_run") ? 1.5 : 1;
+      if (!at.is("contents", "random") || (kernel.starts_with("arithmetic") && !at.is("type", "float")))
+        worse = 0.1;
+      o.energy_j = worse * joules;
+      o.energy_low_j = 0.99 * *o.energy_j;
+      o.energy_high_j = 1.01 * *o.energy_j;
+      if (*without != 0) o.idle_w = 10;
+      if (!kernel.starts_with(without) || *without == 0) outcomes.push_back(o);
+    }
+    for (const auto& finding : ceiling.findings(outcomes, roomy())) {
+      if (finding.name == "energy_balance") return finding;
+    }
+    return Finding{};
+  };
+  const Finding dear = found(60, 2), cheap = found(3, 2);
+  EXPECT_DOUBLE_EQ(dear.value.value(), 30);
+  EXPECT_EQ(dear.unit, "op/B");
+  EXPECT_NEAR(dear.low.value(), 30 / 1.0142, 0.01);
+  EXPECT_NEAR(dear.high.value(), 30 * 1.0142, 0.01);
+  EXPECT_EQ(
+      dear.text,
+      "a byte takes 60 pJ, an operation 2 pJ: of fewer than 30 operations a byte most of a kernel's energy "
+      "goes into bytes, of fewer than 16 most of its time");
+  EXPECT_DOUBLE_EQ(cheap.value.value(), 1.5);
+  EXPECT_EQ(found(60, 2, "arithmetic").name, "");
+  // A copy takes 64 mJ in its millisecond, the arithmetic 34 mJ; 10 mJ of each are taken idle.
+  EXPECT_THAT(found(60, 2, "reread").text,
+              testing::EndsWith("; without the 10 W that the device takes idle, of fewer than 35.7"));
+}
+
 TEST(AccessFindings, TellTheTimeOfALine) {
   const Family access = family_named("access");
   const auto found = [&](double line_ns) {
