@@ -61,8 +61,14 @@ std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::st
   for (const auto& complaint : complaints) tell("clweave: {}\n", complaint);
   if (interrupts() != 0) return {};
   if (all.empty())
-    throw Error(Kind::no_device,
-                "no OpenCL device here; a driver for the CPU is in Debian's package pocl-opencl-icd");
+    throw Error(
+        Kind::no_device,
+        "no OpenCL device here. It takes OpenCL's library, libOpenCL.so.1, and a driver: GPUs' are of their "
+        "vendors; this processor becomes a device by\n"
+        "  Debian, Ubuntu:       apt-get install ocl-icd-libopencl1 pocl-opencl-icd\n"
+        "  Fedora, conda-forge:  ocl-icd and pocl\n"
+        "What lies elsewhere is found by LD_LIBRARY_PATH=FOLDER of the library and OCL_ICD_VENDORS=FOLDER of "
+        "the drivers' .icd files");
   if (selectors.empty()) return all;
   std::vector<DeviceInfo> chosen;
   for (const auto& selector : selectors) {

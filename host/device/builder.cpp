@@ -2,8 +2,7 @@
 #include "device/builder.hpp"
 
 #include <fmt/format.h>
-
-#include <random>
+#include <sys/random.h>
 
 #include "device/open_device.hpp"
 
@@ -11,10 +10,12 @@ namespace clweave {
 
 namespace {
 
-// Caches outlive the process: not even the next run may draw these numbers again.
+// Caches outlive the process: not even the next run may draw these numbers again. From the system, as
+// std::random_device takes a libc that many clusters are too old for.
 cl_uint unseen_number() {
-  static std::random_device entropy;
-  return entropy();
+  cl_uint out = 0;
+  if (getrandom(&out, sizeof out, 0) != sizeof out) throw Error(Kind::io, "the system has no random numbers");
+  return out;
 }
 
 }  // namespace

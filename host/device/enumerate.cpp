@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "device/cl.hpp"
+#include "device/loader.hpp"
 
 namespace clweave {
 
@@ -185,6 +186,10 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
 
 std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) {
   std::vector<DeviceInfo> out;
+  if (const auto why = why_no_opencl(); !why.empty()) {
+    complaints.push_back("OpenCL's library cannot be loaded: " + why);
+    return out;
+  }
   std::vector<cl::Platform> platforms;
   try {
     cl::Platform::get(&platforms);

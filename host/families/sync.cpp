@@ -206,7 +206,8 @@ Finding barrier_of(const std::string& memory, const std::map<std::int64_t, const
       fmt::format("a barrier of {} items with a fence of {} memory takes {:.3g} ns", group, memory, ns)};
   if (few.low_s && few.high_s && many.low_s && many.high_s) {
     const auto reach = [&](double of_many, double of_few) {
-      return std::hypot(step_ns(many, of_many - many.time_s), step_ns(few, of_few - few.time_s)) / more;
+      const double one = step_ns(many, of_many - many.time_s), other = step_ns(few, of_few - few.time_s);
+      return std::sqrt(one * one + other * other) / more;
     };
     out.low = ns - reach(*many.low_s, *few.high_s);
     out.high = ns + reach(*many.high_s, *few.low_s);

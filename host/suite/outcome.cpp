@@ -19,7 +19,7 @@ Finding ratio(std::string name, const Known& of, const Known& to, std::string te
   if (!of.low || !of.high || !to.low || !to.high) return out;
   // The two err apart from each other: their distances add as squares, as factors do in logarithms.
   const auto reach = [](double one, double other) {
-    return std::exp(std::hypot(std::log(one), std::log(other)));
+    return std::exp(std::sqrt(std::log(one) * std::log(one) + std::log(other) * std::log(other)));
   };
   out.low = *out.value / reach(of.value / *of.low, *to.high / to.value);
   out.high = *out.value * reach(*of.high / of.value, to.value / *to.low);

@@ -346,6 +346,30 @@ TEST_F(Cli, WithoutAnyDriverTheHintNamesOne) {
   }
 }
 
+// A file that is no library goes before the system's own, which cannot be taken away here.
+TEST_F(Cli, WithoutOpenCLItSaysWhatIsMissing) {
+  const fs::path library = folder() / "libOpenCL.so.1";
+  std::ofstream(library).close();
+  trial_.set("LD_LIBRARY_PATH", folder().string());
+  for (const Strings& words :
+       {Strings{"devices"}, tiny + Strings{"--csv", csv()}, tiny + Strings{"--in-process"}}) {
+    const Ended ended = run(words);
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr("OpenCL's library cannot be loaded: " + library.string()));
+    EXPECT_THAT(ended.err, HasSubstr("apt-get install ocl-icd-libopencl1 pocl-opencl-icd"));
+    EXPECT_FALSE(fs::exists(csv()));
+  }
+  EXPECT_EQ(run({"list"}).code, 0);
+
+  // Or a library without the functions.
+  fs::remove(library);
+  fs::create_symlink(CLWEAVE_OTHER_LIBRARY, library);
+  const Ended ended = run({"devices"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("no OpenCL platform: CL_INVALID_OPERATION"));
+}
+
 TEST_F(Cli, ADeviceThatIsNotThereShowsThoseThatAre) {
   const std::string name = devices().at(0).at("name");
   for (const char* selector : {"nosuch", "7:0", "gpu", "0123456789abcdef0123456789abcdef"}) {

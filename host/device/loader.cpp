@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/loader.hpp"
+
+#include <dlfcn.h>
+
+#include <boost/preprocessor/repetition/enum.hpp>
+#include <boost/preprocessor/repetition/enum_params.hpp>
+#include <tuple>
+#include <type_traits>
+
+#include "device/cl.hpp"
+
+namespace clweave {
+
+namespace {
+
+struct Library {
+  void* handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  std::string why = handle == nullptr ? dlerror() : "";
+};
+
+// Never closed: drivers have threads of their own.
+const Library& library() {
+  static const Library opened;
+  return opened;
+}
+
+// A function that OpenCL's header declares, looked up at its first call.
+template <auto declared>
+struct Entry;
+template <typename R, typename... A, R (*declared)(A...)>
+struct Entry<declared> {
+  using Result = R;
+  template <std::size_t i>
+  using Argument = std::tuple_element_t<i, std::tuple<A...>>;
+
+  static R call(const char* name, A... given) {
+    static const auto found = library().handle == nullptr
+                                  ? nullptr
+                                  : reinterpret_cast<decltype(declared)>(dlsym(library().handle, name));
+    if (found != nullptr) return found(given...);
+    // A library that is older than the function: an error as OpenCL gives them.
+    constexpr std::size_t last = sizeof...(A) - 1;
+    if constexpr (std::is_same_v<R, cl_int>) return CL_INVALID_OPERATION;
+    if constexpr (std::is_same_v<Argument<last>, cl_int*>) {
+      if (cl_int* code = std::get<last>(std::tuple(given...)); code != nullptr) *code = CL_INVALID_OPERATION;
+    }
+    if constexpr (std::is_pointer_v<R>) return nullptr;
+  }
+};
+
+}  // namespace
+
+std::string why_no_opencl() { return library().why; }
+
+}  // namespace clweave
+
+// What is called of OpenCL, by name and number of arguments: here instead of in the library. A wrong number
+// is an error of the compiler, one that is missing of the linker.
+#define ARGUMENT(z, i, name) clweave::Entry<&name>::Argument<i> a##i
+#define ENTRY(name, count)                                                     \
+  clweave::Entry<&name>::Result name(BOOST_PP_ENUM(count, ARGUMENT, name)) {   \
+    return clweave::Entry<&name>::call(#name, BOOST_PP_ENUM_PARAMS(count, a)); \
+  }
+ENTRY(clBuildProgram, 6)
+ENTRY(clCreateBuffer, 5)
+ENTRY(clCreateCommandQueue, 4)
+ENTRY(clCreateCommandQueueWithProperties, 4)
+ENTRY(clCreateContext, 6)
+ENTRY(clCreateKernel, 3)
+ENTRY(clCreateProgramWithBinary, 7)
+ENTRY(clCreateProgramWithSource, 5)
+ENTRY(clEnqueueBarrierWithWaitList, 4)
+ENTRY(clEnqueueCopyBuffer, 9)
+ENTRY(clEnqueueFillBuffer, 9)
+ENTRY(clEnqueueMapBuffer, 10)
+ENTRY(clEnqueueMarkerWithWaitList, 4)
+ENTRY(clEnqueueNDRangeKernel, 9)
+ENTRY(clEnqueueReadBuffer, 9)
+ENTRY(clEnqueueReadBufferRect, 14)
+ENTRY(clEnqueueSVMMap, 8)
+ENTRY(clEnqueueSVMMemcpy, 8)
+ENTRY(clEnqueueSVMUnmap, 5)
+ENTRY(clEnqueueUnmapMemObject, 6)
+ENTRY(clEnqueueWriteBuffer, 9)
+ENTRY(clEnqueueWriteBufferRect, 14)
+ENTRY(clFinish, 1)
+ENTRY(clFlush, 1)
+ENTRY(clGetContextInfo, 5)
+ENTRY(clGetDeviceIDs, 5)
+ENTRY(clGetDeviceInfo, 5)
+ENTRY(clGetEventProfilingInfo, 5)
+ENTRY(clGetKernelWorkGroupInfo, 6)
+ENTRY(clGetPlatformIDs, 3)
+ENTRY(clGetPlatformInfo, 5)
+ENTRY(clGetProgramBuildInfo, 6)
+ENTRY(clGetProgramInfo, 5)
+ENTRY(clReleaseCommandQueue, 1)
+ENTRY(clReleaseContext, 1)
+ENTRY(clReleaseDevice, 1)
+ENTRY(clReleaseEvent, 1)
+ENTRY(clReleaseKernel, 1)
+ENTRY(clReleaseMemObject, 1)
+ENTRY(clReleaseProgram, 1)
+ENTRY(clRetainCommandQueue, 1)
+ENTRY(clRetainContext, 1)
+ENTRY(clRetainDevice, 1)
+ENTRY(clRetainProgram, 1)
+ENTRY(clSVMAlloc, 4)
+ENTRY(clSVMFree, 2)
+ENTRY(clSetKernelArg, 4)
+ENTRY(clSetKernelArgSVMPointer, 3)
+ENTRY(clWaitForEvents, 2)
