@@ -4,6 +4,8 @@
 
 namespace clweave {
 
-extern const char* const version;  // "0.1.0 3f2a91c0d4e7", generated at build time
+// Generated at build time.
+extern const char* const version;      // "0.1.0 3f2a91c0d4e7"
+extern const char* const version_day;  // of that commit, "2026-11-23"; empty where that is not known
 
 }  // namespace clweave

@@ -185,6 +185,7 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"compare", "--help"},
        {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all", "--fingerprint",
         "--csv", "--json", "--markdown"}},
+      {{"completion", "--help"}, {"--help"}},
       {{"show", "--help"},
        {"--family", "--rows", "--columns", "--quantity", "--plot", "--chart", "--csv", "--json", "--markdown",
         "--format"}},
@@ -217,8 +218,8 @@ TEST_F(Cli, NoWordsPrintTheHelp) {
 
 TEST_F(Cli, HelpFitsEightyColumns) {
   show({});
-  for (const char* command : {"", "claims", "compare", "devices", "fingerprint", "fleet", "health", "inspect",
-                              "list", "merge", "roofline", "run", "show", "tune"}) {
+  for (const char* command : {"", "claims", "compare", "completion", "devices", "fingerprint", "fleet",
+                              "health", "inspect", "list", "merge", "roofline", "run", "show", "tune"}) {
     const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
   }

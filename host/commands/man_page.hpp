@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// man_page: the option table as the page that man shows.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace clweave {
+
+struct CommandEntry;
+
+std::string man_page(const std::vector<CommandEntry>&);  // in roff
+
+}  // namespace clweave
