@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # install: the program, its manual and completions, and what clusters start it by, in the folders where systems look
-# for them
+# for them; and from these the packages that scripts/package makes
+if(SKBUILD)  # a wheel is being made: its own folders
+  set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
+  set(CMAKE_INSTALL_DATAROOTDIR ${SKBUILD_DATA_DIR}/share)
+endif()
 include(GNUInstallDirs)
 
 # The program tells them from its own options.
@@ -24,3 +28,34 @@ install(FILES ${PROJECT_BINARY_DIR}/words/fish DESTINATION ${CMAKE_INSTALL_DATAR
 install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES scripts/slurm/clweave.sbatch scripts/reframe/clweave.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES host/answers/html/vega.licences DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries RENAME vega)
+if(CLWEAVE_PORTABLE)
+  # Their licences ask for it, and Debian has them in one place.
+  foreach(library IN ITEMS fmt re2 cli11 boost)
+    install(FILES /usr/share/doc/lib${library}-dev/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries
+      RENAME ${library} OPTIONAL)
+  endforeach()
+  install(FILES /usr/share/doc/nlohmann-json3-dev/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/libraries
+    RENAME nlohmann-json OPTIONAL)
+endif()
+
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_PACKAGE_VENDOR clweave)
+set(CPACK_PACKAGE_CONTACT "clweave maintainers <maintainers@users.noreply.a-seed-6d5a582f.example>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "benchmark that shows how an OpenCL device really behaves")
+set(CPACK_PACKAGE_FILE_NAME clweave-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build/packages)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"Divergence, access patterns, caches, copy loops, latency, arithmetic,
+reductions, prefix scans, compaction: measured on any vendor's device, from
+one program and plain OpenCL kernels. Every output is compared with a
+reference on the host, every timer is certified, every rate is held against
+what the same device reaches in the same run.")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "ocl-icd-libopencl1 | libopencl1")  # by name at run time: shlibdeps cannot see it
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian.cmake)
+include(CPack)

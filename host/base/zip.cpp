@@ -2,8 +2,11 @@
 #include "base/zip.hpp"
 
 #include <fmt/format.h>
-#include <zip.h>
+#include <minizip/unzip.h>
+#include <minizip/zip.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -15,72 +18,90 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Without what was done to it, where nobody closed it.
-struct Discard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
+struct CloseRead {
+  void operator()(void* archive) const { unzClose(archive); }
 };
-using Archive = std::unique_ptr<zip_t, Discard>;
+using Reading = std::unique_ptr<void, CloseRead>;
 
-Archive opened(const std::string& path, int flags, Kind kind, const char* doing) {
-  int code = 0;
-  Archive archive(zip_open(path.c_str(), flags, &code));
-  if (archive) return archive;
-  zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  const std::string why = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  throw Error(kind, fmt::format("cannot {} {}: {}", doing, path, why));
+// False where there is no room for it.
+bool write_all(const std::string& path, const std::vector<ZipEntry>& entries) {
+  const zipFile archive = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
+  if (archive == nullptr) return false;
+  bool fine = true;
+  constexpr std::size_t stretch = std::size_t{1} << 30;  // at a time: its lengths are of 32 bits
+  constexpr uLong names_are_utf8 = 1 << 11;
+  for (const auto& entry : entries) {
+    const zip_fileinfo info{};
+    fine = fine && zipOpenNewFileInZip4_64(archive, entry.name.c_str(), &info, nullptr, 0, nullptr, 0,
+                                           nullptr, Z_DEFLATED, Z_DEFAULT_COMPRESSION, 0, -MAX_WBITS,
+                                           DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, nullptr, 0, 0, names_are_utf8,
+                                           entry.text.size() >= UINT32_MAX ? 1 : 0) == ZIP_OK;
+    for (std::size_t at = 0; fine && at < entry.text.size(); at += stretch) {
+      const auto length = static_cast<unsigned>(std::min(stretch, entry.text.size() - at));
+      fine = zipWriteInFileInZip(archive, &entry.text[at], length) == ZIP_OK;
+    }
+    fine = fine && zipCloseFileInZip(archive) == ZIP_OK;
+  }
+  return zipClose(archive, nullptr) == ZIP_OK && fine;
 }
 
-[[noreturn]] void fail(const std::string& path, zip_t* archive, const char* doing) {
-  throw Error(Kind::io, fmt::format("cannot {} {}: {}", doing, path, zip_strerror(archive)));
+std::string text_of_entry(void* archive, std::uint64_t bytes, const std::string& what) {
+  std::string text(bytes, '\0');
+  constexpr std::size_t stretch = std::size_t{1} << 30;
+  bool fine = unzOpenCurrentFile(archive) == UNZ_OK;
+  for (std::size_t at = 0; fine && at < text.size();) {
+    const int got =
+        unzReadCurrentFile(archive, &text[at], static_cast<unsigned>(std::min(stretch, text.size() - at)));
+    fine = got > 0;
+    at += static_cast<std::size_t>(std::max(got, 0));
+  }
+  // Closing looks at the sum of what was read.
+  if (unzCloseCurrentFile(archive) != UNZ_OK || !fine)
+    throw Error(Kind::io, fmt::format("cannot read {}: it is broken", what));
+  return text;
 }
 
 }  // namespace
 
 void check_zip(const std::string& path) {
   std::error_code none;
-  if (fs::exists(path, none) && fs::file_size(path, none) > 0)
-    opened(path, ZIP_RDONLY, Kind::usage, "replace what is no archive, choose another name than");
+  if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return;
+  if (!Reading(unzOpen64(path.c_str())))
+    throw Error(Kind::usage, path + " holds something else than an archive: choose another name");
 }
 
 void write_zip(const std::string& path, const std::vector<ZipEntry>& entries) {
   check_zip(path);
-  std::error_code none;
+  std::error_code error;
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
-    fs::create_directories(folder, none);
-  Archive archive = opened(path, ZIP_CREATE | ZIP_TRUNCATE, Kind::io, "write");
-  for (const auto& entry : entries) {
-    zip_source_t* source = zip_source_buffer(archive.get(), entry.text.data(), entry.text.size(), 0);
-    if (source == nullptr) fail(path, archive.get(), "write");
-    if (zip_file_add(archive.get(), entry.name.c_str(), source, ZIP_FL_ENC_UTF_8) >= 0) continue;
-    zip_source_free(source);
-    fail(path, archive.get(), "write");
+    fs::create_directories(folder, error);
+  const std::string part = path + ".part";
+  if (write_all(part, entries)) {
+    fs::rename(part, path, error);
+    if (!error) return;
   }
-  if (zip_close(archive.get()) != 0) fail(path, archive.get(), "write");
-  static_cast<void>(archive.release());  // closing freed it
+  fs::remove(part, error);
+  throw Error(Kind::io, fmt::format("cannot write {}: is there such a folder, and room?", path));
 }
 
 std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending) {
-  constexpr zip_uint64_t most_bytes = zip_uint64_t{4} << 30;
-  const Archive archive = opened(path, ZIP_RDONLY | ZIP_CHECKCONS, Kind::io, "read");
+  constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
+  const Reading archive(unzOpen64(path.c_str()));
+  if (!archive) throw Error(Kind::io, fmt::format("cannot read {}: it is no archive", path));
   std::vector<ZipEntry> out;
-  zip_uint64_t bytes = 0;
-  const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive.get(), 0));
-  for (zip_uint64_t i = 0; i < count; ++i) {
-    zip_stat_t stat;
-    if (zip_stat_index(archive.get(), i, 0, &stat) != 0) fail(path, archive.get(), "read");
-    const std::string name = stat.name;
-    if (!name.ends_with(ending) || name.find_first_of("/\\") != std::string::npos) continue;
-    bytes += stat.size;
+  std::uint64_t bytes = 0;
+  for (int at = unzGoToFirstFile(archive.get()); at != UNZ_END_OF_LIST_OF_FILE;
+       at = unzGoToNextFile(archive.get())) {
+    std::array<char, 4096> name{};
+    unz_file_info64 info{};
+    if (at != UNZ_OK || unzGetCurrentFileInfo64(archive.get(), &info, name.data(), name.size() - 1, nullptr,
+                                                0, nullptr, 0) != UNZ_OK)
+      throw Error(Kind::io, fmt::format("cannot read {}: it is broken", path));
+    const std::string called = name.data();
+    if (!called.ends_with(ending) || called.find_first_of("/\\") != std::string::npos) continue;
+    bytes += info.uncompressed_size;
     if (bytes > most_bytes) throw Error(Kind::io, path + " unpacks to more than 4 GiB");
-    ZipEntry& entry = out.emplace_back(ZipEntry{name, std::string(stat.size, '\0')});
-    zip_file_t* file = zip_fopen_index(archive.get(), i, 0);
-    if (file == nullptr) fail(path, archive.get(), "read");
-    const zip_int64_t got = zip_fread(file, entry.text.data(), stat.size);
-    const int code = zip_fclose(file);
-    if (code != 0 || got < 0 || static_cast<zip_uint64_t>(got) != stat.size)
-      throw Error(Kind::io, fmt::format("cannot read {} of {}: it is broken", name, path));
+    out.push_back({called, text_of_entry(archive.get(), info.uncompressed_size, called + " of " + path)});
   }
   return out;
 }
