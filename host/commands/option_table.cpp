@@ -32,10 +32,11 @@ const std::map<std::string, std::vector<std::string>>& usual_values() {
 
 OptionEntry entry_of(const CLI::Option& option) {
   using Values = OptionEntry::Values;
-  OptionEntry out{.meaning = option.get_description(),
-                  .list = option.get_delimiter() != '\0',
-                  .optional = option.get_expected_min() == 0,
-                  .again = option.get_items_expected_max() > 1};
+  OptionEntry out;
+  out.meaning = option.get_description();
+  out.list = option.get_delimiter() != '\0';
+  out.optional = option.get_expected_min() == 0;
+  out.again = option.get_items_expected_max() > 1;
   for (const auto& name : option.get_snames()) out.names.push_back("-" + name);
   for (const auto& name : option.get_lnames()) out.names.push_back("--" + name);
   const std::string name = out.names.empty() ? option.get_name(true) : out.names.back();
@@ -76,7 +77,9 @@ void add_options(const CLI::App& app, CommandEntry& out) {
 }
 
 CommandEntry command_of(const CLI::App& app) {
-  CommandEntry out{.name = app.get_name(), .meaning = app.get_description()};
+  CommandEntry out;
+  out.name = app.get_name();
+  out.meaning = app.get_description();
   add_options(app, out);
   // Groups of options are commands without a name.
   for (const auto* group : app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); }))
