@@ -44,8 +44,8 @@ const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
 }
 
 // The roofs over a kernel: the memory's that its row names, else the highest, unless it names arithmetic, as
-// it then keeps in registers what it counts; and its type's. None where nobody measured its type, such as
-// half precision.
+// it then keeps in registers what it counts; and the arithmetic's that it names, else its type's. None where
+// nobody measured its type, such as half precision, or it tells none, as family formats.
 Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& roofs) {
   Placed out;
   out.name = name_of(at);
@@ -60,10 +60,11 @@ Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& r
     return out;
   }
   const Value* type = at.axis("type");
-  const Ceiling of_type = type == nullptr
+  const Ceiling of_type = of_arithmetic(run.ceiling) ? run.ceiling
+                          : type == nullptr
                               ? Ceiling::none
                               : value_named<Ceiling>("arithmetic_" + text_of(*type)).value_or(Ceiling::none);
-  const Roof* arithmetic = type == nullptr ? highest(roofs, false) : roof_of(roofs, of_type);
+  const Roof* arithmetic = roof_of(roofs, of_type);
   if (arithmetic == nullptr && !of_memory(run.ceiling)) return out;
   out.intensity = static_cast<double>(*run.flops) / static_cast<double>(*run.bytes);
   out.gflop_per_s = run.gflop_per_s.value_or(0);
