@@ -67,7 +67,7 @@ void check_zip(const std::string& path) {
   std::error_code none;
   if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return;
   if (!Reading(unzOpen64(path.c_str())))
-    throw Error(Kind::usage, path + " holds something else than an archive: choose another name");
+    throw Error(Kind::usage, path + " is no archive, and would be lost: choose another name");
 }
 
 void write_zip(const std::string& path, const std::vector<ZipEntry>& entries) {

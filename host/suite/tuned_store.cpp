@@ -275,13 +275,12 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
   std::vector<TunedLaunch> out;
   std::set<std::string> ids = {at.id()};
   for (const bool competed : {false, true}) {
-    bool searched = false;
+    bool searched_here = false;
     for (const auto& known : known_) {
       // What was best elsewhere, of a design that lost here, is no answer.
-      if (searched && !known.of.empty()) break;
+      if (searched_here && !known.of.empty()) break;
       try {
-        if (!has_searched(known.entries, family)) continue;
-        searched = true;
+        searched_here = searched_here || (known.of.empty() && has_searched(known.entries, family));
         const auto found = nearest(known.entries, family, at, device_, competed);
         if (!found) continue;
         if (ids.insert(found->id()).second) out.push_back({*found, known.of});
