@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
+#include <boost/algorithm/string/replace.hpp>
 
 #include "commands/option_table.hpp"
 
@@ -14,12 +14,6 @@ namespace clweave {
 namespace {
 
 using Values = OptionEntry::Values;
-
-std::string replaced(std::string text, std::string_view part, std::string_view by) {
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size()))
-    text.replace(at, part.size(), by);
-  return text;
-}
 
 // What fits beside a word: as much as makes sense alone. Of a word before a colon that is too little.
 std::string brief(const std::string& meaning) {
@@ -102,10 +96,12 @@ complete -F _clweave clweave
 
 namespace {
 
-std::string single_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+std::string single_quoted(const std::string& text) {
+  return "'" + boost::replace_all_copy(text, "'", "'\\''") + "'";
+}
 
 std::string zsh_values(const OptionEntry& option) {
-  const std::string name = replaced(option.value, ":", "\\:");
+  const std::string name = boost::replace_all_copy(option.value, ":", "\\:");
   switch (option.values) {
     case Values::words:
       return option.list ? fmt::format("{}:_values -s , value {}", name, fmt::join(option.words, " "))
@@ -121,8 +117,9 @@ std::string zsh_values(const OptionEntry& option) {
 std::string zsh_options(const CommandEntry& command) {
   std::string out;
   for (const auto& option : command.options) {
-    std::string meaning = replaced(brief(option.meaning), "\\", "\\\\");
-    for (const char* mark : {"[", "]"}) meaning = replaced(meaning, mark, std::string("\\") + mark);
+    std::string meaning = boost::replace_all_copy(brief(option.meaning), "\\", "\\\\");
+    for (const char* mark : {"[", "]"})
+      meaning = boost::replace_all_copy(meaning, mark, std::string("\\") + mark);
     for (const auto& name : option.names) {
       std::string word = option.again              ? "*"
                          : option.names.size() > 1 ? fmt::format("({})", fmt::join(option.names, " "))
@@ -175,7 +172,7 @@ if [[ ${{funcstack[1]-}} == _clweave ]]; then _clweave "$@"; else compdef _clwea
 namespace {
 
 std::string fish_quoted(const std::string& text) {
-  return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
+  return "'" + boost::replace_all_copy(boost::replace_all_copy(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
 // As options of `complete`: -x wants a word and no file, -r a file.
