@@ -65,14 +65,15 @@ json json_of(const Row& row) {
   return {{"header", header_cells(axes)},
           {"row", cells_of(row.record, axes)},
           {"samples", row.samples},
-          {"buffer_bytes", row.buffer_bytes}};
+          {"buffer_bytes", row.buffer_bytes},
+          {"launch_s", row.launch_s}};
 }
 
 Row row_from(const json& text) {
   CsvTable table;
   table.header = text.at("header");
   table.rows.push_back({1, text.at("row")});
-  return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes")};
+  return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"), text.at("launch_s")};
 }
 
 }  // namespace clweave

@@ -5,7 +5,8 @@
 //   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
 //   {"open": device, "kernels": dir}                   -> {"opened": true}
 //   {"build": device, "text": .., "options": .., "entries": names} -> {"built": what the driver says of it}
-//   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n}
+//   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n,
+//                                                          "launch_s": seconds}
 //
 // A baseline program (host/baselines) is asked for no devices, but for what it does, and told which of it:
 //   {"open": device}                                   -> {"device": as its rows name it, "version": ..}

@@ -310,6 +310,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
   const auto tell_timer = [&](bool by_host) {
     rule.use_event = device.timer().event && !by_host;
     rule.tick_s = rule.use_event ? 1e-9 * static_cast<double>(device.info().timer_ns) : 0;
+    row.launch_s = rule.use_event ? device.timer().launch_s : 0;
     record.timer = rule.use_event ? Timer::event : Timer::host;
     record.timer_reason = by_host ? "the host has a part in the work" : device.timer().reason;
   };

@@ -28,6 +28,8 @@ struct Row {
   Record record;
   std::vector<Sample> samples;
   std::uint64_t buffer_bytes = 0;  // of all buffers: the working set
+  // What the host saw of a launch beside the device's time when the timer was certified, at least.
+  double launch_s = 0;
 };
 
 // The cells that say on what a record was obtained.

@@ -81,6 +81,13 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   EXPECT_EQ(of(with(5e-6, 60e-6)), Against::nothing) << "a launch takes long beside a short kernel";
   EXPECT_EQ(of(with(5e-6, 5.5e-6, 200)), Against::nothing);
   EXPECT_EQ(of(with(5e-6, 50e-6, 200)), Against::stamps) << "but not one by one in a batch";
+  // A driver that says 2 ms late that work has ended, as the timer's certificate knows.
+  Row late = with(0.9e-6, 2.13e-3);
+  EXPECT_EQ(of(late), Against::stamps);
+  late.launch_s = 2.08e-3;
+  EXPECT_EQ(of(late), Against::nothing);
+  for (auto& sample : late.samples) sample.host_s = 5.5e-3;
+  EXPECT_EQ(of(late), Against::stamps) << "so late is it not";
   // One sample that waited for the host is no timer's fault.
   Row row = with(1e-3, 1.1e-3);
   row.samples[2].host_s = 50e-3;
