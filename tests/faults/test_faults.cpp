@@ -257,7 +257,7 @@ TEST_F(Faults, ACaseThatIsAliveIsNotEnded) {
   if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
   Strings arguments = three_cases(trial.csv(), "1");
   std::ranges::replace(arguments, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
-  for (const char* word : {"--max-seconds", "11", "--max-samples", "1000000", "--precision", "1e-5"})
+  for (const char* word : {"--max-seconds", "4", "--max-samples", "1000000", "--precision", "1e-5"})
     arguments.emplace_back(word);
   ended = trial.run(arguments);
   const Results results = read_results(trial.csv());
@@ -691,7 +691,7 @@ TEST_P(BadDriver, IsNamedAndTheOthersAreUsed) {
 TEST_P(BadDriver, AloneIsNoDevice) {
   if (!on("pocl")) GTEST_SKIP() << "no other driver has a part in this";
   install(false);
-  ended = trial.run(three_cases(trial.csv(), "5"));
+  ended = trial.run(three_cases(trial.csv(), "2"));
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_NE(ended.err.find(bad_ + " is left out"), std::string::npos) << ended.err;
   EXPECT_LE(ended.seconds, 60);
