@@ -382,6 +382,318 @@ GraphReference little_of(double needed, double most, double low, double high) {
 
 constexpr std::size_t most_panels = 8, most_points = 1500;
 
+// Every k-th, and the ends: a picture shows no more, and a page holds no more.
+void keep_fewer(GraphPanel& panel) {
+  const std::size_t all = panel.points.size();
+  if (all <= most_points) return;
+  const std::size_t step = (all + most_points - 3) / (most_points - 2);
+  const auto [least, most] = std::ranges::minmax_element(panel.points, {}, &GraphPoint::y);
+  std::vector<GraphPoint> kept;
+  for (auto at = panel.points.begin(); at != panel.points.end(); ++at) {
+    if ((at - panel.points.begin()) % static_cast<std::ptrdiff_t>(step) == 0 || at == least || at == most)
+      kept.push_back(*at);
+  }
+  panel.points = std::move(kept);
+  panel.note +=
+      fmt::format("{}drawn: one in {} of {} points, with the highest and the lowest; clweave show has all",
+                  panel.note.empty() ? "" : "; ", step, all);
+}
+
+std::vector<GraphPoint> parabolas(const GraphPanel& panel, const std::set<std::size_t>& rows) {
+  std::vector<GraphPoint> out;
+  for (const std::size_t row : rows) {
+    std::vector<GraphPoint> of_row;
+    std::ranges::copy_if(panel.points, std::back_inserter(of_row),
+                         [&](const GraphPoint& point) { return point.series == row; });
+    for (auto& point : parabola(of_row)) out.push_back(point);
+  }
+  return out;
+}
+
+// Panels of one device: those of most points, of as many the larger sizes.
+void keep_largest(std::vector<GraphPanel>& panels) {
+  std::ranges::reverse(panels);
+  std::ranges::stable_sort(panels, std::ranges::greater(),
+                           [](const GraphPanel& panel) { return panel.points.size(); });
+  if (panels.size() <= most_panels) return;
+  panels[0].note += fmt::format("{}{} more settings with fewer points are not drawn: clweave show has them",
+                                panels[0].note.empty() ? "" : "; ", panels.size() - most_panels);
+  panels.resize(most_panels);
+}
+
+// A graph while it is drawn: its cases, and where each of them stands.
+class Drawing {
+ public:
+  Drawing(const Graph& graph, const Family& family, const ResultsSet& set)
+      : set_(&set),
+        family_(&family),
+        graph_(&graph),
+        quantity_(&shown_quantity(graph.quantity.empty() ? "rate" : graph.quantity)),
+        devices_(measured(set)),
+        before_{&family},
+        numbered_(graph.kind == Graph::Kind::launches),
+        numbers_(graph.kind == Graph::Kind::lines) {
+    out_.family = &family;
+    out_.graph = graph;
+    out_.low_is_good = quantity_->of_time;
+    take_cases();
+    place_cases();
+    name_axes();
+  }
+
+  DrawnGraph drawn() {
+    std::vector<std::vector<GraphPanel>> by_device(devices_.size());
+    std::vector<double> xs, ys;
+    for (const auto& key : panel_keys()) {
+      GraphPanel panel = panel_of(key);
+      if (panel.points.empty()) continue;
+      for (const auto& reference : panel.references) {
+        for (const auto& [x, y] : reference.points) ys.push_back(y);
+      }
+      keep_fewer(panel);
+      for (const auto& point : panel.points) {
+        xs.push_back(point.x);
+        ys.push_back(point.y);
+      }
+      by_device[key.first].push_back(std::move(panel));
+    }
+    out_.log_x = !numbered_ && spans_a_decade(xs);
+    out_.log_y = !numbered_ && spans_a_decade(ys);
+    for (auto& panels : by_device) {
+      keep_largest(panels);
+      for (auto& panel : panels) out_.panels.push_back(std::move(panel));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Place = std::pair<std::size_t, std::size_t>;  // series, column
+  using PanelKey = std::pair<std::size_t, Key>;  // device, and a value of each axis that splits the graph
+  using Fastest = std::map<Place, const Case1*>;
+
+  void take_cases() {
+    std::vector<std::pair<std::string, Values>> where;
+    for (const auto& text : graph_->where) where.push_back(setting_of(text));
+    std::size_t of_operations = 0;
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      for (const auto& at : devices_[d]->cases) {
+        if (at.family() != family_->name || at.exhibit || !chosen(*at.name, where)) continue;
+        const RunTime* run = at.typical();
+        if (run == nullptr) continue;
+        of_operations += run->of_operations() ? 1 : 0;
+        cases_.push_back({&at, run, d, key_of(at, graph_->series), key_of(at, graph_->x), {}});
+      }
+    }
+    axes_ = splitting(*family_, *graph_, cases_);
+    for (auto& one : cases_) one.apart = key_of(*one.of, axes_);
+    out_.unit = quantity_->unit;
+    if (out_.unit.empty()) out_.unit = of_operations == 0 || of_operations < cases_.size() ? "GB/s" : "Gop/s";
+    out_.y_title = *quantity_->unit == 0 ? out_.unit : quantity_->meaning;
+    for (const auto* device : devices_)
+      natives_.push_back(numbers_ ? natives_of(*set_, *device) : std::vector<const NativeTime*>());
+  }
+
+  std::vector<Key> sorted(const std::set<Key>& keys, const Names& names) const {
+    std::vector<Key> out(keys.begin(), keys.end());
+    std::ranges::stable_sort(out, [&](const Key& a, const Key& b) { return before_(names, a, b); });
+    return out;
+  }
+
+  // Each case in its panel; of each place the fastest.
+  void place_cases() {
+    std::set<Key> series, columns;
+    for (const auto& one : cases_) {
+      series.insert(one.series);
+      columns.insert(one.x);
+    }
+    std::map<Key, std::size_t> series_at, column_at;
+    for (const auto& key : sorted(series, graph_->series)) {
+      series_at[key] = out_.series.size();
+      out_.series.push_back(named(graph_->series, key, false));
+    }
+    for (const auto& key : sorted(columns, graph_->x)) {
+      column_at[key] = out_.columns.size();
+      out_.columns.push_back(graph_->x.size() == 1 ? key.front() : named(graph_->x, key, false));
+    }
+    for (const auto& one : cases_) {
+      auto& panel = panels_[{one.device, one.apart}];
+      const auto [at, is_new] = panel.try_emplace({series_at[one.series], column_at[one.x]}, &one);
+      if (!is_new && one.run->time_s < at->second->run->time_s) at->second = &one;
+    }
+  }
+
+  void name_axes() {
+    out_.x_title = numbered_ ? fmt::format("number of the launch, by {}, {}", fmt::join(graph_->series, ", "),
+                                           fmt::join(graph_->x, ", "))
+                             : title_of(graph_->x, *family_);
+    std::vector<std::set<std::string>> values(axes_.size());
+    for (const auto& [key, unused] : panels_) {
+      for (std::size_t i = 0; i < axes_.size(); ++i) values[i].insert(key.second[i]);
+    }
+    for (const auto& of_axis : values) varies_.push_back(of_axis.size() > 1);
+  }
+
+  std::vector<PanelKey> panel_keys() const {
+    std::vector<PanelKey> out;
+    for (const auto& [key, unused] : panels_) out.push_back(key);
+    std::ranges::stable_sort(
+        out, [&](const auto& a, const auto& b) { return before_(axes_, a.second, b.second); });
+    return out;
+  }
+
+  // The settings that tell a panel from the others.
+  std::string setting_of_panel(const Key& apart) const {
+    Names shown_axes;
+    Key shown_key;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (!varies_[i]) continue;
+      shown_axes.push_back(axes_[i]);
+      shown_key.push_back(apart[i]);
+    }
+    return named(shown_axes, shown_key);
+  }
+
+  // How a case was launched, of what the graph's own axes do not say.
+  std::string launch_of(const Case1& one) const {
+    Names launch;
+    Key key;
+    for (const auto& axis : family_->axes) {
+      const bool is_x = std::ranges::find(graph_->x, axis.name) != graph_->x.end();
+      if (!axis.tunable || is_x != numbered_ ||
+          std::ranges::find(graph_->series, axis.name) != graph_->series.end())
+        continue;
+      const Value* value = one.of->name->axis(axis.name);
+      if (value == nullptr || (axis.when && *value == axis.values.front() && !numbered_)) continue;
+      launch.push_back(axis.name);
+      key.push_back(text_of(*value));
+    }
+    return named(launch, key) + (one.of->tuned ? " (tuned)" : "");
+  }
+
+  std::optional<double> x_of(const Case1& one, const GraphPanel& panel) const {
+    if (numbered_) return static_cast<double>(panel.points.size());
+    return numbers_ ? number_at(one.x) : std::optional<double>(0);
+  }
+
+  // Several products of two axes may be the same: whether the point met there is at least as good; a worse
+  // one goes.
+  bool is_beaten(GraphPanel& panel, std::size_t row, double x, double y) const {
+    if (!numbers_ || graph_->x.size() < 2) return false;
+    const auto same = std::ranges::find_if(
+        panel.points, [&](const GraphPoint& other) { return other.series == row && other.x == x; });
+    if (same == panel.points.end()) return false;
+    if (quantity_->of_time ? same->y <= y : same->y >= y) return true;
+    panel.points.erase(same);
+    return false;
+  }
+
+  void add_points(GraphPanel& panel, const Fastest& fastest) const {
+    double best_s = HUGE_VAL;
+    std::map<std::size_t, double> first_s;  // by column
+    for (const auto& [place, one] : fastest) {
+      best_s = std::min(best_s, one->run->time_s);
+      first_s.try_emplace(place.second, one->run->time_s);
+    }
+    for (const auto& [place, one] : fastest) {
+      const auto x = x_of(*one, panel);
+      const Number y = quantity_->of(*one->run, first_s[place.second], best_s);
+      if (!x || !y || is_beaten(panel, place.first, *x, *y)) continue;
+      const double shorter = one->run->low_s / one->run->time_s, longer = one->run->high_s / one->run->time_s;
+      GraphPoint& point = panel.points.emplace_back();
+      point.series = place.first;
+      point.column = place.second;
+      point.x = *x;
+      point.y = *y;
+      point.low = quantity_->of_time ? *y * shorter : *y / longer;
+      point.high = quantity_->of_time ? *y * longer : shorter > 0 ? *y / shorter : *y;
+      point.doubtful = one->run->doubtful();
+      point.launch = launch_of(*one);
+    }
+  }
+
+  bool is_enough(const GraphPanel& panel, const std::set<std::size_t>& rows) const {
+    std::set<double> different;
+    for (const auto& point : panel.points)
+      different.insert(numbers_ ? point.x : static_cast<double>(point.column));
+    switch (graph_->kind) {
+      case Graph::Kind::bars: return rows.size() > 1;
+      case Graph::Kind::launches: return panel.points.size() >= 20;
+      case Graph::Kind::heat: return different.size() + rows.size() > 3;
+      case Graph::Kind::lines: return different.size() > 2;
+    }
+    return false;
+  }
+
+  // Without points where there are too few for a picture.
+  GraphPanel panel_of(const PanelKey& key) const {
+    const Fastest& fastest = panels_.at(key);
+    GraphPanel panel;
+    panel.device = devices_[key.first];
+    panel.at = setting_of_panel(key.second);
+    add_points(panel, fastest);
+    std::set<std::size_t> rows;
+    for (const auto& point : panel.points) rows.insert(point.series);
+    if (!is_enough(panel, rows)) return {};
+    const CaseName& name = *fastest.begin()->second->of->name;
+    for (const auto& wanted : graph_->marks) {
+      const Finding* found = finding_of(*panel.device, *family_, filled(wanted, name));
+      if (found != nullptr) panel.marks.push_back({*found->value, number_text(*found->value, found->unit)});
+    }
+    if (graph_->parabola) panel.fits = parabolas(panel, rows);
+    panel.finding = sentence(out_, panel, name);
+    if (numbers_) add_references(panel, natives_[key.first], fastest);
+    return panel;
+  }
+
+  void add_references(GraphPanel& panel, const std::vector<const NativeTime*>& natives,
+                      const Fastest& fastest) const {
+    std::map<double, const RunTime*> runs;
+    std::set<double> xs;
+    double most = 0;
+    for (const auto& point : panel.points) {
+      xs.insert(point.x);
+      most = std::max(most, point.y);
+    }
+    for (const auto& [place, one] : fastest) {
+      if (const auto x = number_at(one->x); x && xs.contains(*x)) runs.try_emplace(*x, one->run);
+    }
+    const Case1& first = *fastest.begin()->second;
+    panel.references = programs_of(out_, natives, first, xs);
+    if (!quantity_->of_time && quantity_->name != std::string_view("of_ceiling")) {
+      if (auto copy = copy_of(runs, *quantity_); copy.points.size() > 1) panel.references.push_back(copy);
+    }
+    const Finding* needed =
+        graph_->little.empty() ? nullptr
+                               : finding_of(*panel.device, *family_, filled(graph_->little, *first.of->name));
+    if (needed != nullptr && *xs.begin() > 0 && *needed->value > 0)
+      panel.references.push_back(little_of(*needed->value, most, *xs.begin(), *xs.rbegin()));
+    std::set<std::string> files;
+    for (auto& reference : panel.references) {
+      thin(reference.points);
+      for (const auto* native : natives) {
+        const std::string file = native->run.file < set_->files.size() ? set_->files[native->run.file] : "";
+        if (program_of(*native) == reference.name) files.insert(file.substr(file.find_last_of('/') + 1));
+      }
+    }
+    if (!files.empty())
+      panel.note = fmt::format("dashed: other programs on the same device, of {}", fmt::join(files, ", "));
+  }
+
+  const ResultsSet* set_;
+  const Family* family_;
+  const Graph* graph_;
+  const ShownQuantity* quantity_;
+  std::vector<const DeviceResults*> devices_;
+  Order before_;
+  bool numbered_, numbers_;  // along x: numbers of launches; numbers
+  DrawnGraph out_;
+  std::vector<Case1> cases_;
+  Names axes_;                // that split the graph into panels
+  std::vector<bool> varies_;  // of each of them: it has several values
+  std::map<PanelKey, Fastest> panels_;
+  std::vector<std::vector<const NativeTime*>> natives_;  // by device
+};
+
 }  // namespace
 
 std::vector<std::string> device_labels(const std::vector<const DeviceResults*>& devices) {
@@ -415,227 +727,7 @@ std::vector<std::string> device_labels(const std::vector<const DeviceResults*>& 
 }
 
 DrawnGraph drawn(const Graph& graph, const Family& family, const ResultsSet& set) {
-  DrawnGraph out;
-  out.family = &family;
-  out.graph = graph;
-  const ShownQuantity& quantity = shown_quantity(graph.quantity.empty() ? "rate" : graph.quantity);
-  out.low_is_good = quantity.of_time;
-  std::vector<std::pair<std::string, Values>> where;
-  for (const auto& text : graph.where) where.push_back(setting_of(text));
-  const auto devices = measured(set);
-  std::vector<Case1> cases;
-  std::size_t of_operations = 0;
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    for (const auto& at : devices[d]->cases) {
-      if (at.family() != family.name || at.exhibit || !chosen(*at.name, where)) continue;
-      const RunTime* run = at.typical();
-      if (run == nullptr) continue;
-      of_operations += run->of_operations() ? 1 : 0;
-      cases.push_back({&at, run, d, key_of(at, graph.series), key_of(at, graph.x), {}});
-    }
-  }
-  out.unit = quantity.unit;
-  if (out.unit.empty()) out.unit = of_operations == 0 || of_operations < cases.size() ? "GB/s" : "Gop/s";
-  out.y_title = *quantity.unit == 0 ? out.unit : quantity.meaning;
-  const bool numbered = graph.kind == Graph::Kind::launches;
-  const Names axes = splitting(family, graph, cases);
-  const Order before{&family};
-
-  std::set<Key> keys, places;
-  for (auto& one : cases) {
-    one.apart = key_of(*one.of, axes);
-    keys.insert(one.series);
-    places.insert(one.x);
-  }
-  const auto sorted = [&](const std::set<Key>& all, const Names& names) {
-    std::vector<Key> list(all.begin(), all.end());
-    std::ranges::stable_sort(list, [&](const Key& a, const Key& b) { return before(names, a, b); });
-    return list;
-  };
-  const auto series = sorted(keys, graph.series), columns = sorted(places, graph.x);
-  std::map<Key, std::size_t> series_at, column_at;
-  for (const auto& key : series) {
-    series_at[key] = out.series.size();
-    out.series.push_back(named(graph.series, key, false));
-  }
-  for (const auto& key : columns) {
-    column_at[key] = out.columns.size();
-    out.columns.push_back(graph.x.size() == 1 ? key.front() : named(graph.x, key, false));
-  }
-  const bool numbers = graph.kind == Graph::Kind::lines;
-  out.x_title = numbered ? "number of the launch, by " +
-                               fmt::format("{}, {}", fmt::join(graph.series, ", "), fmt::join(graph.x, ", "))
-                         : title_of(graph.x, family);
-
-  // By device and panel, then of each place the fastest.
-  using Place = std::pair<std::size_t, std::size_t>;
-  std::map<std::pair<std::size_t, Key>, std::map<Place, const Case1*>> panels;
-  std::map<std::size_t, std::map<std::size_t, std::set<std::string>>> varies;
-  for (const auto& one : cases) {
-    auto& panel = panels[{one.device, one.apart}];
-    const auto [at, is_new] = panel.try_emplace({series_at[one.series], column_at[one.x]}, &one);
-    if (!is_new && one.run->time_s < at->second->run->time_s) at->second = &one;
-  }
-  std::vector<std::set<std::string>> values(axes.size());
-  for (const auto& [key, unused] : panels) {
-    for (std::size_t i = 0; i < axes.size(); ++i) values[i].insert(key.second[i]);
-  }
-  std::vector<double> xs, ys;
-  std::vector<std::vector<const NativeTime*>> natives;
-  for (const auto* device : devices)
-    natives.push_back(numbers ? natives_of(set, *device) : std::vector<const NativeTime*>());
-  const auto add_references = [&](GraphPanel& panel, std::size_t d, const std::map<Place, const Case1*>& of) {
-    std::map<double, const RunTime*> runs;
-    std::set<double> places;
-    double most = 0;
-    for (const auto& point : panel.points) {
-      places.insert(point.x);
-      most = std::max(most, point.y);
-    }
-    const CaseName& name = *of.begin()->second->of->name;
-    for (const auto& [place, one] : of) {
-      if (const auto x = number_at(one->x); x && places.contains(*x)) runs.try_emplace(*x, one->run);
-    }
-    panel.references = programs_of(out, natives[d], *of.begin()->second, places);
-    if (!quantity.of_time && quantity.name != std::string_view("of_ceiling")) {
-      if (auto copy = copy_of(runs, quantity); copy.points.size() > 1) panel.references.push_back(copy);
-    }
-    const Finding* needed =
-        graph.little.empty() ? nullptr : finding_of(*panel.device, family, filled(graph.little, name));
-    if (needed != nullptr && *places.begin() > 0 && *needed->value > 0)
-      panel.references.push_back(little_of(*needed->value, most, *places.begin(), *places.rbegin()));
-    std::set<std::string> files;
-    for (auto& reference : panel.references) {
-      thin(reference.points);
-      for (const auto& [x, y] : reference.points) ys.push_back(y);
-      for (const auto* native : natives[d]) {
-        const std::string file = native->run.file < set.files.size() ? set.files[native->run.file] : "";
-        if (program_of(*native) == reference.name) files.insert(file.substr(file.find_last_of('/') + 1));
-      }
-    }
-    if (!files.empty())
-      panel.note = fmt::format("dashed: other programs on the same device, of {}", fmt::join(files, ", "));
-  };
-  std::vector<std::vector<GraphPanel>> by_device(devices.size());
-  std::vector<std::pair<std::size_t, Key>> panel_keys;
-  for (const auto& [key, unused] : panels) panel_keys.push_back(key);
-  std::ranges::stable_sort(panel_keys,
-                           [&](const auto& a, const auto& b) { return before(axes, a.second, b.second); });
-  for (const auto& key : panel_keys) {
-    const auto& places_of = panels[key];
-    GraphPanel panel;
-    panel.device = devices[key.first];
-    Names shown_axes;
-    Key shown_key;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      if (values[i].size() < 2) continue;
-      shown_axes.push_back(axes[i]);
-      shown_key.push_back(key.second[i]);
-    }
-    panel.at = named(shown_axes, shown_key);
-    double best_s = HUGE_VAL;
-    std::map<std::size_t, double> first_s;
-    for (const auto& [place, one] : places_of) {
-      best_s = std::min(best_s, one->run->time_s);
-      first_s.try_emplace(place.second, one->run->time_s);
-    }
-    std::set<double> different;
-    std::set<std::size_t> rows;
-    for (const auto& [place, one] : places_of) {
-      const auto x = numbered  ? std::optional<double>(static_cast<double>(panel.points.size()))
-                     : numbers ? number_at(one->x)
-                               : std::optional<double>(0);
-      const Number y = quantity.of(*one->run, first_s[place.second], best_s);
-      if (!x || !y) continue;
-      if (numbers && graph.x.size() > 1) {  // several products may be the same: the better stands for them
-        const auto same = std::ranges::find_if(panel.points, [&, row = place.first](const GraphPoint& other) {
-          return other.series == row && other.x == *x;
-        });
-        if (same != panel.points.end() && (quantity.of_time ? same->y <= *y : same->y >= *y)) continue;
-        if (same != panel.points.end()) panel.points.erase(same);
-      }
-      GraphPoint& point = panel.points.emplace_back();
-      point.series = place.first;
-      point.column = place.second;
-      point.x = *x;
-      point.y = *y;
-      const double shorter = one->run->low_s / one->run->time_s, longer = one->run->high_s / one->run->time_s;
-      point.low = quantity.of_time ? *y * shorter : *y / longer;
-      point.high = quantity.of_time ? *y * longer : shorter > 0 ? *y / shorter : *y;
-      point.doubtful = one->run->doubtful();
-      Names launch;
-      Key launch_key;
-      for (const auto& axis : family.axes) {
-        if (!axis.tunable || std::ranges::find(graph.series, axis.name) != graph.series.end() ||
-            (!numbered && std::ranges::find(graph.x, axis.name) != graph.x.end()))
-          continue;
-        const Value* value = one->of->name->axis(axis.name);
-        if (value == nullptr || (axis.when && *value == axis.values.front() && !numbered)) continue;
-        if (numbered && std::ranges::find(graph.x, axis.name) == graph.x.end()) continue;
-        launch.push_back(axis.name);
-        launch_key.push_back(text_of(*value));
-      }
-      point.launch = named(launch, launch_key);
-      if (one->of->tuned) point.launch += " (tuned)";
-      different.insert(numbers ? *x : static_cast<double>(place.second));
-      rows.insert(place.first);
-    }
-    const bool enough = graph.kind == Graph::Kind::bars       ? rows.size() > 1
-                        : graph.kind == Graph::Kind::launches ? panel.points.size() >= 20
-                        : graph.kind == Graph::Kind::heat     ? different.size() + rows.size() > 3
-                                                              : different.size() > 2;
-    if (!enough) continue;
-    const CaseName& name = *places_of.begin()->second->of->name;
-    for (const auto& wanted : graph.marks) {
-      const Finding* found = finding_of(*panel.device, family, filled(wanted, name));
-      if (found == nullptr) continue;
-      panel.marks.push_back({*found->value, number_text(*found->value, found->unit)});
-    }
-    if (graph.parabola) {
-      for (const std::size_t row : rows) {
-        std::vector<GraphPoint> of_row;
-        for (const auto& point : panel.points) {
-          if (point.series == row) of_row.push_back(point);
-        }
-        for (auto& point : parabola(of_row)) panel.fits.push_back(point);
-      }
-    }
-    panel.finding = sentence(out, panel, name);
-    if (numbers) add_references(panel, key.first, places_of);
-    // Every k-th, and the ends: a picture shows no more, and a page holds no more.
-    if (const std::size_t all = panel.points.size(); all > most_points) {
-      const std::size_t step = (all + most_points - 3) / (most_points - 2);
-      const auto [least, most] = std::ranges::minmax_element(panel.points, {}, &GraphPoint::y);
-      std::vector<GraphPoint> kept;
-      for (auto at = panel.points.begin(); at != panel.points.end(); ++at) {
-        if ((at - panel.points.begin()) % static_cast<std::ptrdiff_t>(step) == 0 || at == least || at == most)
-          kept.push_back(*at);
-      }
-      panel.points = std::move(kept);
-      panel.note += fmt::format(
-          "{}drawn: one in {} of {} points, with the highest and the lowest; clweave show has all",
-          panel.note.empty() ? "" : "; ", step, all);
-    }
-    for (const auto& point : panel.points) {
-      xs.push_back(point.x);
-      ys.push_back(point.y);
-    }
-    by_device[key.first].push_back(std::move(panel));
-  }
-  out.log_x = !numbered && spans_a_decade(xs);
-  out.log_y = spans_a_decade(ys) && graph.kind != Graph::Kind::launches;
-  for (auto& all : by_device) {
-    std::ranges::reverse(all);  // of as many points the larger sizes first
-    std::ranges::stable_sort(all, std::ranges::greater(),
-                             [](const GraphPanel& panel) { return panel.points.size(); });
-    if (all.size() > most_panels) {
-      all[0].note += fmt::format("{}{} more settings with fewer points are not drawn: clweave show has them",
-                                 all[0].note.empty() ? "" : "; ", all.size() - most_panels);
-      all.resize(most_panels);
-    }
-    for (auto& panel : all) out.panels.push_back(std::move(panel));
-  }
-  return out;
+  return Drawing(graph, family, set).drawn();
 }
 
 std::vector<DrawnGraph> graphs_of(const Family& family, const ResultsSet& set) {

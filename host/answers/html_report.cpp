@@ -144,10 +144,10 @@ std::string best_of(const DeviceResults& device, const Family& family) {
                                                        : number_text(*best->gitems_per_s, "G/s"));
 }
 
-Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
-            const std::vector<Card>& cards, const std::vector<std::vector<Ruling>>& rulings) {
-  Json parts = Json::array(), all = Json::array();
-  static const std::vector<std::pair<const char*, const char*>> asked = {
+// Words, figure, what it means, and the section or device filter that it leads to.
+Json facts_of(const HtmlInput& input, const DeviceResults& device, const Card* card, const Tally& tally,
+              const std::string& label) {
+  static const std::vector<std::pair<const char*, const char*>> traits = {
       {"lockstep_width", "items in lock-step"},        {"mapping_penalty", "an uncoalesced row costs"},
       {"stride_penalty", "strided reads cost"},        {"copy", "a copy reaches"},
       {"memory_latency", "a dependent load takes"},    {"launch_latency", "a launch takes"},
@@ -156,43 +156,63 @@ Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
     const auto family = std::ranges::find(*input.families, name, &Family::name);
     return family != input.families->end() ? id_of(chapter_of(*family)) : "";
   };
+  Json facts = Json::array();
+  for (const auto& [name, words] : traits) {
+    const Trait* trait = card != nullptr ? trait_of(*card, name) : nullptr;
+    if (trait == nullptr) continue;
+    const std::string why = trait->is_known() ? figure_of(*trait) : "to measure it: " + trait->command;
+    facts.push_back(Json::array({words, value_of(*trait), trait->meaning + ": " + why,
+                                 trait->figure ? place_of(family_of(*trait)) : ""}));
+  }
+  for (const char* name : {"copy", "reduction", "scan", "compaction"}) {
+    const auto family = std::ranges::find(*input.families, name, &Family::name);
+    if (family == input.families->end()) continue;
+    const std::string best = best_of(device, *family);
+    facts.push_back(Json::array(
+        {std::string("best ") + name, best,
+         "the fastest at the largest size measured here; section Comparison has what devices share",
+         best == not_measured ? "" : place_of(name)}));
+  }
+  if (tally.holds + tally.fails + tally.noise > 0)
+    facts.push_back(Json::array({"published claims here",
+                                 fmt::format("{} fail, {} hold", tally.fails, tally.holds),
+                                 "which ones",
+                                 "claims",
+                                 {{"device", label}, {"verdict", "fails"}}}));
+  const auto failed = static_cast<std::size_t>(std::ranges::count_if(device.cases, &CaseTimes::failed));
+  facts.push_back(Json::array({"went wrong",
+                               failed == 0 ? "nothing" : plural(failed, "case"),
+                               "what, and why",
+                               failed == 0 ? "" : "failures",
+                               {{"device", label}}}));
+  return facts;
+}
+
+Json traits_table(const std::vector<Card>& cards, const Texts& labels) {
+  Texts columns = {"trait"};
+  columns.insert(columns.end(), labels.begin(), labels.end());
+  Json rows = Json::array();
+  for (std::size_t t = 0; t < cards.front().traits.size(); ++t) {
+    Json row = Json::array({cards.front().traits[t].meaning});
+    bool known = false;
+    for (const auto& card : cards) {
+      const auto& trait = card.traits[t];
+      known = known || trait.is_known();
+      row.push_back(trait.note.empty() || !trait.figure ? figure_of(trait)
+                                                        : figure_of(trait) + " (" + trait.note + ")");
+    }
+    if (known) rows.push_back(std::move(row));
+  }
+  Json out = table("Every trait, device by device", columns, std::move(rows));
+  out["folded"] = true;
+  return out;
+}
+
+Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
+            const std::vector<Card>& cards, const std::vector<std::vector<Ruling>>& rulings) {
+  Json parts = Json::array(), all = Json::array();
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceResults& device = *devices[d];
-    Json facts = Json::array();
-    for (const auto& [name, words] : asked) {
-      const Trait* trait = d < cards.size() ? trait_of(cards[d], name) : nullptr;
-      if (trait == nullptr) continue;
-      const std::string why = trait->is_known() ? figure_of(*trait) : "to measure it: " + trait->command;
-      facts.push_back(Json::array({words, value_of(*trait), trait->meaning + ": " + why,
-                                   trait->figure ? place_of(family_of(*trait)) : ""}));
-    }
-    for (const auto& [name, words] :
-         std::vector<std::pair<const char*, const char*>>{{"copy", "best copy"},
-                                                          {"reduction", "best reduction"},
-                                                          {"scan", "best scan"},
-                                                          {"compaction", "best compaction"}}) {
-      const auto family = std::ranges::find(*input.families, name, &Family::name);
-      if (family == input.families->end()) continue;
-      const std::string best = best_of(device, *family);
-      facts.push_back(Json::array(
-          {words, best,
-           "the fastest at the largest size measured here; section Comparison has what devices share",
-           best == not_measured ? "" : place_of(name)}));
-    }
-    const Tally tally = tally_of(rulings[d]);
-    if (tally.holds + tally.fails + tally.noise > 0)
-      facts.push_back(Json::array({"published claims here",
-                                   fmt::format("{} fail, {} hold", tally.fails, tally.holds),
-                                   "which ones",
-                                   "claims",
-                                   {{"device", labels[d]}, {"verdict", "fails"}}}));
-    std::size_t failed = 0;
-    for (const auto& at : device.cases) failed += at.failed() ? 1 : 0;
-    facts.push_back(Json::array({"went wrong",
-                                 failed == 0 ? "nothing" : plural(failed, "case"),
-                                 "what, and why",
-                                 failed == 0 ? "" : "failures",
-                                 {{"device", labels[d]}}}));
     Json odd = Json::array();
     for (const auto& one : odd_of(device))
       odd.push_back(Json::array({without_colour(one.text), one.failure}));
@@ -201,85 +221,96 @@ Json answer(const HtmlInput& input, const Devices& devices, const Texts& labels,
                    {"about", fmt::format("{}, driver {}, {} rows",
                                          device.platform.substr(0, device.platform.find(", ")), device.driver,
                                          device.rows)},
-                   {"facts", facts},
+                   {"facts", facts_of(input, device, d < cards.size() ? &cards[d] : nullptr,
+                                      tally_of(rulings[d]), labels[d])},
                    {"odd", odd}});
   }
   parts.push_back({{"kind", "cards"}, {"cards", std::move(all)}});
-  if (!cards.empty()) {
-    Texts columns = {"trait"};
-    for (const auto& label : labels) columns.push_back(label);
-    Json rows = Json::array();
-    for (std::size_t t = 0; t < cards.front().traits.size(); ++t) {
-      Json row = Json::array({cards.front().traits[t].meaning});
-      bool known = false;
-      for (const auto& card : cards) {
-        known = known || card.traits[t].is_known();
-        const auto& trait = card.traits[t];
-        row.push_back(trait.note.empty() || !trait.figure ? figure_of(trait)
-                                                          : figure_of(trait) + " (" + trait.note + ")");
-      }
-      if (known) rows.push_back(std::move(row));
-    }
-    Json cards_table = table("Every trait, device by device", columns, std::move(rows));
-    cards_table["folded"] = true;
-    parts.push_back(std::move(cards_table));
-  }
+  if (!cards.empty()) parts.push_back(traits_table(cards, labels));
   return section("The answer", "What the rows of each device say in short; the sections below show why.",
                  std::move(parts));
 }
 
 // ---- Families ---------------------------------------------------------------------------------------------
 
-// Ours beside the published: speed-ups over the same case.
-Json ladder(const ResultsSet& set, const Family& family, const Devices& devices, const Texts& labels) {
+// Speed-ups over the same case, and whose they are: [kernel, owner, speed-up, as text, note].
+class Ladder {
+ public:
   Json rows = Json::array();
   Texts kernels, owners;
-  const auto add = [&](const std::string& kernel, const std::string& owner, double speedup,
-                       const std::string& note) {
+
+  // Published times over that of the first step, `first`, of the same device and size.
+  void add_published(const ResultsSet& set, const Family& family, const std::string& first) {
+    const auto place = [](const PublishedFigure& figure) {
+      const Value* n = figure.of->axis("n");
+      return figure.device + "/" + (n != nullptr ? text_of(*n) : "");
+    };
+    std::vector<const PublishedFigure*> steps;
+    std::map<std::string, double> begun;
+    for (const auto& figure : set.figures) {
+      if (figure.quantity != PublishedFigure::Quantity::time || figure.of->family != family.name ||
+          !figure.evidence.empty() || figure.of->axis("kernel") == nullptr)
+        continue;
+      steps.push_back(&figure);
+      if (text_of(*figure.of->axis("kernel")) == first) begun[place(figure)] = figure.value;
+    }
+    for (const auto* figure : steps) {
+      if (begun.contains(place(*figure)) && figure->value > 0)
+        add(text_of(*figure->of->axis("kernel")), figure->device, begun[place(*figure)] / figure->value,
+            "published");
+    }
+  }
+
+  void add_findings(const DeviceResults& device, const Family& family, const std::string& label) {
+    for (const auto& found : device.findings) {
+      const Finding& one = found.typical();
+      if (found.family == family.name && one.name.starts_with("speedup_") && one.value)
+        add(one.name.substr(8), label, *one.value, one.text);
+    }
+  }
+
+  std::string title() const {
+    std::string best, here;
+    double most = 0, then = 0;
+    for (const auto& row : rows) {
+      if (row[4] == "published")
+        then = std::max(then, row[2].get<double>());
+      else if (row[2] > most) {
+        most = row[2];
+        best = row[0];
+        here = row[1];
+      }
+    }
+    return fmt::format("{} is {} as fast as the first step on {}; the most that was published is {}", best,
+                       number_text(most, "x"), here, number_text(then, "x"));
+  }
+
+ private:
+  void add(const std::string& kernel, const std::string& owner, double speedup, const std::string& note) {
     if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
     if (std::ranges::find(owners, owner) == owners.end()) owners.push_back(owner);
     rows.push_back(Json::array({kernel, owner, rounded(speedup), number_text(speedup, "x"), note}));
-  };
+  }
+};
+
+// Ours beside the published; null where nothing was published.
+Json ladder(const ResultsSet& set, const Family& family, const Devices& devices, const Texts& labels) {
   const Axis* steps = family.axis("kernel");
   if (steps == nullptr || std::ranges::none_of(family.view.graphs, [](const Graph& graph) {
         return graph.kind == Graph::Kind::bars && graph.quantity == "speedup";
       }))
     return {};
-  const std::string first = text_of(steps->values.front());
-  // By device and size the time of the first step.
-  const auto place = [](const PublishedFigure& figure) {
-    const Value* n = figure.of->axis("n");
-    return figure.device + "/" + (n != nullptr ? text_of(*n) : "");
-  };
-  std::map<std::string, double> begun;
-  for (const bool base : {true, false}) {
-    for (const auto& figure : set.figures) {
-      if (figure.quantity != PublishedFigure::Quantity::time || figure.of->family != family.name ||
-          !figure.evidence.empty() || figure.of->axis("kernel") == nullptr)
-        continue;
-      const std::string kernel = text_of(*figure.of->axis("kernel"));
-      if (base && kernel == first) begun[place(figure)] = figure.value;
-      if (!base && begun.contains(place(figure)) && figure.value > 0)
-        add(kernel, figure.device, begun[place(figure)] / figure.value, "published");
-    }
-  }
-  if (rows.empty()) return {};
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    for (const auto& found : devices[d]->findings) {
-      const Finding& one = found.typical();
-      if (found.family != family.name || !one.name.starts_with("speedup_") || !one.value) continue;
-      add(one.name.substr(8), labels[d], *one.value, one.text);
-    }
-  }
+  Ladder all;
+  all.add_published(set, family, text_of(steps->values.front()));
+  if (all.rows.empty()) return {};
+  for (std::size_t d = 0; d < devices.size(); ++d) all.add_findings(*devices[d], family, labels[d]);
   Texts ordered;
-  for (const auto& axis : family.axes) {
-    if (axis.name != "kernel") continue;
-    for (const auto& value : axis.values) {
-      if (std::ranges::find(kernels, text_of(value)) != kernels.end()) ordered.push_back(text_of(value));
-    }
+  for (const auto& value : steps->values) {
+    if (std::ranges::find(all.kernels, text_of(value)) != all.kernels.end())
+      ordered.push_back(text_of(value));
   }
   Json range = Json::array();
-  for (std::size_t i = 0; i < owners.size(); ++i) range.push_back(colour(i));
+  for (std::size_t i = 0; i < all.owners.size(); ++i) range.push_back(colour(i));
   const Json y = {{"field", "kernel"},
                   {"type", "ordinal"},
                   {"sort", ordered},
@@ -297,27 +328,13 @@ Json ladder(const ResultsSet& set, const Family& family, const Devices& devices,
          {"color",
           {{"field", "owner"},
            {"type", "nominal"},
-           {"scale", {{"domain", owners}, {"range", range}}},
+           {"scale", {{"domain", all.owners}, {"range", range}}},
            {"legend", {{"title", nullptr}, {"orient", "bottom"}, {"columns", 1}, {"labelLimit", 300}}}}},
 
          {"tooltip", Json::array({{{"field", "owner"}, {"title", "device"}},
                                   {{"field", "kernel"}},
                                   {{"field", "label"}, {"title", "speed-up"}},
                                   {{"field", "note"}}})}}}});
-  std::string best, here;
-  double most = 0, then = 0;
-  for (const auto& row : rows) {
-    if (row[4] == "published")
-      then = std::max(then, row[2].get<double>());
-    else if (row[2] > most) {
-      most = row[2];
-      best = row[0];
-      here = row[1];
-    }
-  }
-  const std::string title =
-      fmt::format("{} is {} as fast as the first step on {}; the most that was published is {}", best,
-                  number_text(most, "x"), here, number_text(then, "x"));
   return {{"kind", "chart"},
           {"name", family.name + ": beside the published"},
           {"spec", spec_of(std::move(layers), 22.0 * static_cast<double>(ordered.size()))},
@@ -329,9 +346,9 @@ Json ladder(const ResultsSet& set, const Family& family, const Devices& devices,
           {"panels",
            Json::array({{{"device", nullptr},
                          {"at", ""},
-                         {"title", title},
+                         {"title", all.title()},
                          {"note", "each over its own first step; published times that are void are left out"},
-                         {"rows", rows}}})}};
+                         {"rows", all.rows}}})}};
 }
 
 // The best kernel beside the best of what people would use instead; null where nobody measured that.
@@ -355,6 +372,40 @@ Json rivals_table(const Family& family, const std::vector<std::vector<RivalRow>>
   return out;
 }
 
+Json findings_of(const Family& family, const Devices& devices, const Texts& labels) {
+  Json out = Json::array();
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (const auto& found : devices[d]->findings) {
+      if (found.family != family.name) continue;
+      const Finding& one = found.typical();
+      out.push_back(Json::array(
+          {labels[d], one.name,
+           one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided", one.text}));
+    }
+  }
+  return out;
+}
+
+// Charts, rivals and findings of one family; none where nobody measured it.
+Json parts_of(const HtmlInput& input, const Family& family, const Devices& devices, const Texts& labels,
+              const std::vector<std::vector<RivalRow>>& rivals) {
+  Json parts = Json::array();
+  for (const auto& graph : graphs_of(family, *input.set)) parts.push_back(chart_of(graph, devices));
+  if (Json beside = ladder(*input.set, family, devices, labels); !beside.is_null())
+    parts.push_back(std::move(beside));
+  Json findings = findings_of(family, devices, labels);
+  if (parts.empty() && findings.empty()) return parts;
+  if (Json beside = rivals_table(family, rivals, labels); !beside.is_null())
+    parts.push_back(std::move(beside));
+  if (findings.empty()) return parts;
+  Json listed = table(fmt::format("What family {} concluded", family.name),
+                      {"device", "finding", "value", "meaning"}, std::move(findings));
+  listed["folded"] = true;
+  if (devices.size() > 1) listed["filters"] = Json::array({"device"});
+  parts.push_back(std::move(listed));
+  return parts;
+}
+
 Json families(const HtmlInput& input, const Devices& devices, const Texts& labels) {
   Texts order = {"Divergence",       "Access and caches",  "Copy", "Grayscale", "Parallelism",
                  "Reduction ladder", "Scan and compaction"};
@@ -373,32 +424,10 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
     Texts questions, names;
     for (const auto* family : chapters[chapter]) {
       names.push_back(family->name);
-      Json charts = Json::array();
-      for (const auto& graph : graphs_of(*family, *input.set)) charts.push_back(chart_of(graph, devices));
-      if (Json beside = ladder(*input.set, *family, devices, labels); !beside.is_null())
-        charts.push_back(std::move(beside));
-      Json findings = Json::array();
-      for (std::size_t d = 0; d < devices.size(); ++d) {
-        for (const auto& found : devices[d]->findings) {
-          if (found.family != family->name) continue;
-          const Finding& one = found.typical();
-          findings.push_back(Json::array(
-              {labels[d], one.name,
-               one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided", one.text}));
-        }
-      }
-      if (charts.empty() && findings.empty()) continue;
+      const Json of_family = parts_of(input, *family, devices, labels, rivals);
+      if (of_family.empty()) continue;
       questions.push_back(family->question);
-      for (auto& chart : charts) parts.push_back(std::move(chart));
-      if (Json beside = rivals_table(*family, rivals, labels); !beside.is_null())
-        parts.push_back(std::move(beside));
-      if (!findings.empty()) {
-        Json listed = table(fmt::format("What family {} concluded", family->name),
-                            {"device", "finding", "value", "meaning"}, std::move(findings));
-        listed["folded"] = true;
-        if (devices.size() > 1) listed["filters"] = Json::array({"device"});
-        parts.push_back(std::move(listed));
-      }
+      parts.insert(parts.end(), of_family.begin(), of_family.end());
     }
     if (parts.empty())
       out.push_back(absent(chapter, fmt::format("clweave run --family {}", fmt::join(names, ","))));
@@ -410,173 +439,194 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
 
 // ---- Roofline ---------------------------------------------------------------------------------------------
 
+// The marks of one device's roofline, as rows of their columns, and how far the picture reaches.
+struct RooflinePanel {
+  Json rows = Json::array();       // kernels that compute: [name, intensity, Gop/s, of its roof, roof, label]
+  Json lines = Json::array();      // roofs: [name, x, y], two a roof
+  Json names = Json::array();      // of roofs: [name, x, y, is of memory]
+  Json fractions = Json::array();  // all kernels, as columns of a dot chart
+  double low_x = HUGE_VAL, high_x = 0;
+  const Placed* best = nullptr;
+  const Placed* worst = nullptr;
+};
+
+Json fraction_row(const Placed& kernel) {
+  const bool moves = kernel.intensity == 0;
+  const double percent = rounded(100 * kernel.fraction);
+  return Json::array(
+      {kernel.name, "", percent, percent, percent, percent_text(kernel.fraction, 0),
+       fmt::format("{} under {}",
+                   number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, moves ? "GB/s" : "Gop/s"),
+                   kernel.bound_by)});
+}
+
+void add_kernels(RooflinePanel& panel, const std::vector<Placed>& kernels) {
+  std::vector<std::pair<double, double>> named;
+  for (const auto& kernel : kernels) {
+    // The data of what is far above is in registers or local memory: no roof here is over it.
+    if (kernel.fraction > 1.5 || !(kernel.bound > 0)) continue;
+    panel.fractions.push_back(fraction_row(kernel));
+    if (!(kernel.intensity > 0) || !(kernel.gflop_per_s > 0)) continue;
+    if (panel.best == nullptr || kernel.fraction > panel.best->fraction) panel.best = &kernel;
+    if (panel.worst == nullptr || kernel.fraction < panel.worst->fraction) panel.worst = &kernel;
+    panel.low_x = std::min(panel.low_x, kernel.intensity);
+    panel.high_x = std::max(panel.high_x, kernel.intensity);
+    // Names that would lie on one another are left to the tooltip and the table.
+    const bool crowded = std::ranges::any_of(named, [&](const auto& other) {
+      return std::abs(std::log10(other.first / kernel.intensity)) < 0.6 &&
+             std::abs(std::log10(other.second / kernel.gflop_per_s)) < 0.2;
+    });
+    if (!crowded) named.emplace_back(kernel.intensity, kernel.gflop_per_s);
+    panel.rows.push_back(
+        Json::array({kernel.name, rounded(kernel.intensity), rounded(kernel.gflop_per_s),
+                     percent_text(kernel.fraction), text_of(kernel.bound_by), crowded ? "" : kernel.name}));
+  }
+}
+
+// The slopes of memory up to the highest of arithmetic, and from the highest of memory each of arithmetic;
+// false where one of the two was not measured.
+bool add_roofs(RooflinePanel& panel, const std::vector<Roof>& roofs) {
+  double memory = 0, flat = 0;
+  for (const auto& roof : roofs) {
+    if (roof.name == Ceiling::local) continue;
+    double& most = roof.memory() ? memory : flat;
+    most = std::max(most, roof.rate);
+  }
+  if (!(memory > 0) || !(flat > 0)) return false;
+  panel.low_x = std::min(panel.low_x, flat / memory) / 3;
+  panel.high_x = std::max(panel.high_x, flat / memory) * 4;
+  std::vector<double> told;
+  for (const auto& roof : roofs) {
+    if (roof.name == Ceiling::local || roof.name == Ceiling::none) continue;
+    const std::string name = text_of(roof.name);
+    const double from = roof.memory() ? panel.low_x : roof.rate / memory,
+                 to = roof.memory() ? flat / roof.rate : panel.high_x;
+    for (const double x : {from, to})
+      panel.lines.push_back(
+          Json::array({name, rounded(x), rounded(roof.memory() ? x * roof.rate : roof.rate)}));
+    const double at = roof.memory() ? from : to;
+    if (roof.memory() && roof.rate < memory) continue;  // copy and read lie on one another
+    if (std::ranges::any_of(told, [&](double rate) { return std::abs(std::log(rate / roof.rate)) < 0.25; }))
+      continue;
+    if (!roof.memory()) told.push_back(roof.rate);
+    panel.names.push_back(Json::array({name + " " + number_text(roof.rate, unit_of(roof.name)), rounded(at),
+                                       rounded(roof.memory() ? at * roof.rate : roof.rate), roof.memory()}));
+  }
+  return true;
+}
+
+Json roofline_chart(Json panels) {
+  const Json x = {
+      {"field", "x"},
+      {"type", "quantitative"},
+      {"scale", {{"type", "log"}, {"nice", false}}},
+      {"axis", {{"title", "operations per byte"}, {"tickCount", 6}, {"grid", false}, {"format", "~g"}}}};
+  const Json y = {{"field", "y"},
+                  {"type", "quantitative"},
+                  {"scale", {{"type", "log"}}},
+                  {"axis", {{"title", "Gop/s"}, {"tickCount", 6}, {"format", "~s"}}}};
+  Json layers = Json::array();
+  layers.push_back({{"data", {{"name", "fits"}}},
+                    {"mark", {{"type", "line"}, {"color", "var(--dim)"}, {"strokeWidth", 1.5}}},
+                    {"encoding", {{"x", x}, {"y", y}, {"detail", {{"field", "series"}}}}}});
+  for (const bool memory : {true, false}) {
+    layers.push_back({{"data", {{"name", "labels"}}},
+                      {"transform", Json::array({{{"filter", {{"field", "memory"}, {"equal", memory}}}}})},
+                      {"mark",
+                       {{"type", "text"},
+                        {"align", memory ? "left" : "right"},
+                        {"baseline", "bottom"},
+                        {"dy", memory ? -8 : -3},
+                        {"fontSize", 10},
+                        {"color", "var(--dim)"}}},
+                      {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "series"}}}}}});
+  }
+  layers.push_back(
+      {{"mark",
+        {{"type", "point"}, {"filled", true}, {"size", 50}, {"opacity", 0.9}, {"color", "var(--c1)"}}},
+       {"encoding",
+        {{"x", x},
+         {"y", y},
+         {"tooltip", Json::array({{{"field", "series"}, {"title", "kernel"}},
+                                  {{"field", "x"}, {"title", "op/B"}},
+                                  {{"field", "y"}, {"title", "Gop/s"}},
+                                  {{"field", "label"}, {"title", "of its roof"}},
+                                  {{"field", "roof"}}})}}}});
+  layers.push_back({{"mark",
+                     {{"type", "text"},
+                      {"align", "left"},
+                      {"dx", 6},
+                      {"dy", 4},
+                      {"fontSize", 9},
+                      {"opacity", {{"expr", "room > 60 ? 1 : 0"}}}}},
+                    {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "name"}}}}}});
+  return {{"kind", "chart"},
+          {"name", "roofline"},
+          {"spec", spec_of(std::move(layers), 380)},
+          {"columns", Json::array({{"series", "kernel"},
+                                   {"x", "op/B"},
+                                   {"y", "Gop/s"},
+                                   {"label", "of its roof"},
+                                   {"roof", "roof"},
+                                   {"name", ""}})},
+          {"labels", Json::array({"series", "x", "y", "memory"})},
+          {"panels", std::move(panels)}};
+}
+
 Json roofline(const ResultsSet& set, const Devices& devices) {
   Json log_panels = Json::array(), all_panels = Json::array();
-  const auto all = rooflines_of(set);
-  Texts kernels;
-  for (const auto& data : all) {
+  std::set<std::string> kernels;
+  for (const auto& data : rooflines_of(set)) {
     for (const auto& kernel : data.kernels) {
-      if (kernel.bound > 0 && std::ranges::find(kernels, kernel.name) == kernels.end())
-        kernels.push_back(kernel.name);
+      if (kernel.bound > 0) kernels.insert(kernel.name);
     }
-  }
-  std::ranges::sort(kernels);
-  for (const auto& data : all) {
-    std::size_t d = 0;
-    while (d < devices.size() && devices[d]->name + ", " + devices[d]->platform != data.device) ++d;
-    if (data.roofs.empty() || data.kernels.empty() || d == devices.size()) continue;
-    Json rows = Json::array(), lines = Json::array(), names = Json::array(), fractions = Json::array();
-    double low_x = HUGE_VAL, high_x = 0, memory = 0, flat = 0;
-    const Placed* best = nullptr;
-    const Placed* worst = nullptr;
-    std::vector<std::pair<double, double>> named;
-    for (const auto& kernel : data.kernels) {
-      if (kernel.fraction > 1.5)
-        continue;  // its data is in registers or local memory: no roof here is over it
-      if (kernel.bound > 0) {
-        const bool moves = kernel.intensity == 0;
-        fractions.push_back(Json::array(
-            {kernel.name, "", rounded(100 * kernel.fraction), rounded(100 * kernel.fraction),
-             rounded(100 * kernel.fraction), percent_text(kernel.fraction, 0),
-             fmt::format("{} under {}",
-                         number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, moves ? "GB/s" : "Gop/s"),
-                         kernel.bound_by)}));
-      }
-      if (!(kernel.intensity > 0) || !(kernel.bound > 0) || !(kernel.gflop_per_s > 0)) continue;
-      if (best == nullptr || kernel.fraction > best->fraction) best = &kernel;
-      if (worst == nullptr || kernel.fraction < worst->fraction) worst = &kernel;
-      low_x = std::min(low_x, kernel.intensity);
-      high_x = std::max(high_x, kernel.intensity);
-      // Names that would lie on one another are left to the tooltip and the table.
-      const bool crowded = std::ranges::any_of(named, [&](const auto& other) {
-        return std::abs(std::log10(other.first / kernel.intensity)) < 0.6 &&
-               std::abs(std::log10(other.second / kernel.gflop_per_s)) < 0.2;
-      });
-      if (!crowded) named.emplace_back(kernel.intensity, kernel.gflop_per_s);
-      rows.push_back(
-          Json::array({kernel.name, rounded(kernel.intensity), rounded(kernel.gflop_per_s),
-                       percent_text(kernel.fraction), text_of(kernel.bound_by), crowded ? "" : kernel.name}));
-    }
-    if (!fractions.empty()) {
-      std::size_t near = 0;
-      for (const auto& one : fractions) near += one[2] >= 80.0 ? 1 : 0;
+    const auto device = std::ranges::find_if(
+        devices, [&](const DeviceResults* one) { return one->name + ", " + one->platform == data.device; });
+    if (data.roofs.empty() || data.kernels.empty() || device == devices.end()) continue;
+    const auto d = device - devices.begin();
+    RooflinePanel panel;
+    add_kernels(panel, data.kernels);
+    if (!panel.fractions.empty()) {
+      const auto near =
+          std::ranges::count_if(panel.fractions, [](const Json& one) { return one[2] >= 80.0; });
       all_panels.push_back({{"device", d},
                             {"at", ""},
                             {"note", ""},
                             {"title", fmt::format("{} of {} kernels reach 80 % of the roof over them", near,
-                                                  fractions.size())},
-                            {"rows", fractions},
+                                                  panel.fractions.size())},
+                            {"rows", panel.fractions},
                             {"marks", Json::array()}});
     }
-    if (rows.empty()) continue;
-    for (const auto& roof : data.roofs) {
-      if (roof.name == Ceiling::local) continue;
-      (roof.memory() ? memory : flat) = std::max(roof.memory() ? memory : flat, roof.rate);
-    }
-    if (!(memory > 0) || !(flat > 0)) continue;
-    low_x = std::min(low_x, flat / memory) / 3;
-    high_x = std::max(high_x, flat / memory) * 4;
-    std::vector<double> told;
-    for (const auto& roof : data.roofs) {
-      if (roof.name == Ceiling::local || roof.name == Ceiling::none) continue;
-      const std::string name = text_of(roof.name);
-      const double from = roof.memory() ? low_x : roof.rate / memory,
-                   to = roof.memory() ? flat / roof.rate : high_x;
-      for (const double x : {from, to})
-        lines.push_back(Json::array({name, rounded(x), rounded(roof.memory() ? x * roof.rate : roof.rate)}));
-      const double at = roof.memory() ? from : to;
-      if (roof.memory() && roof.rate < memory) continue;  // copy and read lie on one another
-      if (std::ranges::any_of(told, [&](double rate) { return std::abs(std::log(rate / roof.rate)) < 0.25; }))
-        continue;
-      if (!roof.memory()) told.push_back(roof.rate);
-      names.push_back(Json::array({name + " " + number_text(roof.rate, unit_of(roof.name)), rounded(at),
-                                   rounded(roof.memory() ? at * roof.rate : roof.rate), roof.memory()}));
-    }
-    log_panels.push_back(
-        {{"device", d},
-         {"at", ""},
-         {"note", "kernels that only move data have no operations: the next chart has them"},
-         {"title",
-          best == worst
-              ? fmt::format("{} reaches {} of its roof", best->name, percent_text(best->fraction, 0))
-              : fmt::format("{} reaches {} of its roof, {} {}", best->name, percent_text(best->fraction, 0),
-                            worst->name, percent_text(worst->fraction, 0))},
-         {"rows", rows},
-         {"fits", lines},
-         {"labels", names}});
+    if (panel.rows.empty() || !add_roofs(panel, data.roofs)) continue;
+    std::string title =
+        fmt::format("{} reaches {} of its roof", panel.best->name, percent_text(panel.best->fraction, 0));
+    if (panel.best != panel.worst)
+      title += fmt::format(", {} {}", panel.worst->name, percent_text(panel.worst->fraction, 0));
+    log_panels.push_back({{"device", d},
+                          {"at", ""},
+                          {"note", "kernels that only move data have no operations: the next chart has them"},
+                          {"title", title},
+                          {"rows", panel.rows},
+                          {"fits", panel.lines},
+                          {"labels", panel.names}});
   }
   if (log_panels.empty() && all_panels.empty())
     return absent("Roofline", "clweave run, without --no-ceiling and with another preset than smoke");
   Json parts = Json::array();
-  if (!log_panels.empty()) {
-    const Json x = {
-        {"field", "x"},
-        {"type", "quantitative"},
-        {"scale", {{"type", "log"}, {"nice", false}}},
-        {"axis", {{"title", "operations per byte"}, {"tickCount", 6}, {"grid", false}, {"format", "~g"}}}};
-    const Json y = {{"field", "y"},
-                    {"type", "quantitative"},
-                    {"scale", {{"type", "log"}}},
-                    {"axis", {{"title", "Gop/s"}, {"tickCount", 6}, {"format", "~s"}}}};
-    Json layers = Json::array();
-    layers.push_back({{"data", {{"name", "fits"}}},
-                      {"mark", {{"type", "line"}, {"color", "var(--dim)"}, {"strokeWidth", 1.5}}},
-                      {"encoding", {{"x", x}, {"y", y}, {"detail", {{"field", "series"}}}}}});
-    for (const bool memory : {true, false}) {
-      layers.push_back({{"data", {{"name", "labels"}}},
-                        {"transform", Json::array({{{"filter", {{"field", "memory"}, {"equal", memory}}}}})},
-                        {"mark",
-                         {{"type", "text"},
-                          {"align", memory ? "left" : "right"},
-                          {"baseline", "bottom"},
-                          {"dy", memory ? -8 : -3},
-                          {"fontSize", 10},
-                          {"color", "var(--dim)"}}},
-                        {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "series"}}}}}});
-    }
-    layers.push_back(
-        {{"mark",
-          {{"type", "point"}, {"filled", true}, {"size", 50}, {"opacity", 0.9}, {"color", "var(--c1)"}}},
-         {"encoding",
-          {{"x", x},
-           {"y", y},
-           {"tooltip", Json::array({{{"field", "series"}, {"title", "kernel"}},
-                                    {{"field", "x"}, {"title", "op/B"}},
-                                    {{"field", "y"}, {"title", "Gop/s"}},
-                                    {{"field", "label"}, {"title", "of its roof"}},
-                                    {{"field", "roof"}}})}}}});
-    layers.push_back({{"mark",
-                       {{"type", "text"},
-                        {"align", "left"},
-                        {"dx", 6},
-                        {"dy", 4},
-                        {"fontSize", 9},
-                        {"opacity", {{"expr", "room > 60 ? 1 : 0"}}}}},
-                      {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "name"}}}}}});
-    parts.push_back({{"kind", "chart"},
-                     {"name", "roofline"},
-                     {"spec", spec_of(std::move(layers), 380)},
-                     {"columns", Json::array({{"series", "kernel"},
-                                              {"x", "op/B"},
-                                              {"y", "Gop/s"},
-                                              {"label", "of its roof"},
-                                              {"roof", "roof"},
-                                              {"name", ""}})},
-                     {"labels", Json::array({"series", "x", "y", "memory"})},
-                     {"panels", log_panels}});
-  }
-  parts.push_back({{"kind", "chart"},
-                   {"name", "roofline: fractions"},
-                   {"spec", dot_spec(kernels, {"% of the roof over it", false}, 100)},
-                   {"columns", Json::array({{"series", "kernel"},
-                                            {"column", ""},
-                                            {"y", "% of its roof"},
-                                            {"low", ""},
-                                            {"high", ""},
-                                            {"label", "shown"},
-                                            {"launch", "reached"}})},
-                   {"trim", true},
-                   {"panels", all_panels}});
+  if (!log_panels.empty()) parts.push_back(roofline_chart(std::move(log_panels)));
+  parts.push_back(
+      {{"kind", "chart"},
+       {"name", "roofline: fractions"},
+       {"spec", dot_spec({kernels.begin(), kernels.end()}, {"% of the roof over it", false}, 100)},
+       {"columns", Json::array({{"series", "kernel"},
+                                {"column", ""},
+                                {"y", "% of its roof"},
+                                {"low", ""},
+                                {"high", ""},
+                                {"label", "shown"},
+                                {"launch", "reached"}})},
+       {"trim", true},
+       {"panels", all_panels}});
   return section("Roofline",
                  "Each kernel's fastest row beyond the caches, under the ceilings measured in the same run.",
                  std::move(parts));
@@ -595,91 +645,159 @@ const char* text_of(State state) {
   }
 }
 
+// The devices of a comparison that the report shows, and what they are called.
+struct ComparedDevices {
+  std::vector<std::size_t> columns;  // of the comparison
+  Texts heads;
+  // By the comparison's number of a device; null: it is not shown.
+  const std::string* name_of(std::size_t device) const {
+    const auto it = std::ranges::find(columns, device);
+    return it != columns.end() ? &heads[static_cast<std::size_t>(it - columns.begin())] : nullptr;
+  }
+};
+
+// [variant, device, its cells of the heat map]
+Json variant_row(const std::string& variant, const std::string& head, const VariantOnDevice& on) {
+  if (!on.efficiency)
+    return Json::array({variant, head, nullptr, nullptr, nullptr, text_of(on.state), "", false});
+  const double percent = rounded(100 * *on.efficiency);
+  return Json::array({variant, head, percent, percent, percent, fmt::format("{:.0f}", percent),
+                      on.fraction ? percent_text(*on.fraction, 0) + " of its ceiling" : "", percent > 65});
+}
+
+// A panel of the heat map; null where too few are known.
+Json variants_panel(const FamilyComparison& family, const ComparedDevices& shown) {
+  Json rows = Json::array();
+  std::size_t known = 0;
+  for (const auto& variant : family.variants) {
+    for (std::size_t c = 0; c < shown.columns.size(); ++c) {
+      const VariantOnDevice& on = variant.on[shown.columns[c]];
+      if (on.state == State::absent) continue;
+      known += on.efficiency ? 1 : 0;
+      rows.push_back(variant_row(variant.name, shown.heads[c], on));
+    }
+  }
+  if (known < 3) return {};
+  Texts bests;
+  for (const auto column : shown.columns) {
+    if (family.best[column] >= 0)
+      bests.push_back(family.variants[static_cast<std::size_t>(family.best[column])].name);
+  }
+  const std::set<std::string> different(bests.begin(), bests.end());
+  return {{"device", nullptr},
+          {"at", family.name},
+          {"title", family.name + ": " +
+                        (different.size() == 1
+                             ? *different.begin() + " is best on every device"
+                             : fmt::format("{} devices, {} different best variants: {}", bests.size(),
+                                           different.size(), fmt::join(different, ", ")))},
+          {"note", "100 is the best variant of that device; geometric means over the conditions they share"},
+          {"rows", rows},
+          {"marks", Json::array()}};
+}
+
+// What one variant for all devices costs on each of them.
+Json cost_row(const FamilyComparison& family, const ComparedDevices& shown) {
+  const auto& one = family.variants[static_cast<std::size_t>(family.one_for_all)];
+  Json row = Json::array({family.name, one.name});
+  for (const auto column : shown.columns) {
+    const Number& efficiency = one.on[column].efficiency;
+    row.push_back(efficiency && *efficiency > 0 ? number_text(1 / *efficiency, "x")
+                                                : text_of(one.on[column].state));
+  }
+  return row;
+}
+
+// The two strongest of a family, two rows each: where the winner wins and where it loses.
+void add_inversions(Json& slopes, const FamilyComparison& family, const ComparedDevices& shown) {
+  std::size_t told = 0;
+  for (const auto& inversion : family.inversions) {
+    const std::string* where = shown.name_of(inversion.where);
+    const std::string* elsewhere = shown.name_of(inversion.elsewhere);
+    if (where == nullptr || elsewhere == nullptr || told++ >= 2) continue;
+    const std::string name =
+        fmt::format("{} over {} ({})", inversion.winner, inversion.loser, inversion.family);
+    const auto add = [&](const char* side, double factor, const std::string& device) {
+      slopes.push_back(
+          Json::array({name, side, rounded(factor), number_text(factor, "x"), device, inversion.condition}));
+    };
+    add("where it wins", inversion.factor, *where);
+    add("where it loses", 1 / inversion.loss, *elsewhere);
+  }
+}
+
+Json inversions_chart(const Json& slopes) {
+  const Json x = {{"field", "side"},
+                  {"type", "ordinal"},
+                  {"sort", {"where it wins", "where it loses"}},
+                  {"axis", {{"title", nullptr}, {"labelAngle", 0}}}};
+  const Json y = {{"field", "y"},
+                  {"type", "quantitative"},
+                  {"scale", {{"type", "log"}}},
+                  {"axis", {{"title", "times as fast as the other"}, {"tickCount", 6}, {"format", "~g"}}}};
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "rule"}, {"color", "var(--dim)"}, {"strokeDash", {4, 3}}}},
+                    {"encoding", {{"y", {{"datum", 1}, {"type", "quantitative"}}}}}});
+  layers.push_back(
+      {{"mark", {{"type", "line"}, {"point", true}}},
+       {"encoding",
+        {{"x", x},
+         {"y", y},
+         {"color",
+          {{"field", "series"},
+           {"type", "nominal"},
+           {"scale",
+            {{"range",
+              {"var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)",
+               "var(--c8)"}}}},
+           {"legend", {{"title", nullptr}, {"orient", "bottom"}, {"columns", 1}, {"labelLimit", 330}}}}},
+         {"tooltip", Json::array({{{"field", "series"}},
+                                  {{"field", "device"}},
+                                  {{"field", "label"}, {"title", "times as fast"}},
+                                  {{"field", "at"}}})}}}});
+  const auto cell = [&](std::size_t row, std::size_t column) {
+    return slopes[row][column].get<std::string>();
+  };
+  return {{"kind", "chart"},
+          {"name", "comparison: rank inversions"},
+          {"spec", spec_of(std::move(layers), 320)},
+          {"columns", Json::array({{"series", "pair"},
+                                   {"side", "side"},
+                                   {"y", "times as fast"},
+                                   {"label", "shown"},
+                                   {"device", "device"},
+                                   {"at", "condition"}})},
+          {"panels", Json::array({{{"device", nullptr},
+                                   {"at", ""},
+                                   {"title", fmt::format("{} reaches {} on {}, {} on {}", cell(0, 0),
+                                                         cell(0, 3), cell(0, 4), cell(1, 3), cell(1, 4))},
+                                   {"note", "the two strongest of each family"},
+                                   {"rows", slopes}}})}};
+}
+
 Json comparison(const ResultsSet& set, const std::vector<Family>& families, const Devices& devices,
                 const Texts& labels) {
   if (devices.size() < 2) return absent("Comparison", "a report of several devices");
   const Architectures all = compare_architectures(set, families);
-  Texts heads;
-  std::vector<std::size_t> columns;
+  ComparedDevices shown;
   for (std::size_t d = 0; d < all.devices.size(); ++d) {
     const auto it = std::ranges::find(devices, all.devices[d]);
     if (it == devices.end()) continue;
-    columns.push_back(d);
-    heads.push_back(labels[static_cast<std::size_t>(it - devices.begin())]);
+    shown.columns.push_back(d);
+    shown.heads.push_back(labels[static_cast<std::size_t>(it - devices.begin())]);
   }
   Json panels = Json::array(), costs = Json::array(), slopes = Json::array();
-  Texts variants;
   for (const auto& family : all.families) {
     if (!family.of_variants) continue;
-    Json rows = Json::array();
-    std::size_t known = 0;
-    for (const auto& variant : family.variants) {
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        const VariantOnDevice& on = variant.on[columns[c]];
-        if (on.state == State::absent) continue;
-        if (std::ranges::find(variants, variant.name) == variants.end()) variants.push_back(variant.name);
-        Json row = Json::array({variant.name, heads[c]});
-        if (on.efficiency) {
-          ++known;
-          const double percent = rounded(100 * *on.efficiency);
-          for (const Json& cell : std::initializer_list<Json>{
-                   percent, percent, percent, fmt::format("{:.0f}", percent),
-                   on.fraction ? percent_text(*on.fraction, 0) + " of its ceiling" : "", percent > 65})
-            row.push_back(cell);
-        } else {
-          for (const Json& cell :
-               std::initializer_list<Json>{nullptr, nullptr, nullptr, text_of(on.state), "", false})
-            row.push_back(cell);
-        }
-        rows.push_back(std::move(row));
-      }
-    }
-    if (known < 3) continue;
-    std::string title = fmt::format("{}: ", family.name);
-    Texts bests;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (family.best[columns[c]] >= 0)
-        bests.push_back(family.variants[static_cast<std::size_t>(family.best[columns[c]])].name);
-    }
-    const std::set<std::string> different(bests.begin(), bests.end());
-    title += different.size() == 1 ? *different.begin() + " is best on every device"
-                                   : fmt::format("{} devices, {} different best variants: {}", bests.size(),
-                                                 different.size(), fmt::join(different, ", "));
-    panels.push_back(
-        {{"device", nullptr},
-         {"at", family.name},
-         {"title", title},
-         {"note", "100 is the best variant of that device; geometric means over the conditions they share"},
-         {"rows", rows},
-         {"marks", Json::array()}});
-    if (family.one_for_all >= 0) {
-      const auto& one = family.variants[static_cast<std::size_t>(family.one_for_all)];
-      Json row = Json::array({family.name, one.name});
-      for (const auto column : columns) {
-        const Number& efficiency = one.on[column].efficiency;
-        row.push_back(efficiency && *efficiency > 0 ? number_text(1 / *efficiency, "x")
-                                                    : text_of(one.on[column].state));
-      }
-      costs.push_back(std::move(row));
-    }
-    std::size_t told = 0;
-    for (const auto& inversion : family.inversions) {
-      const auto where = std::ranges::find(columns, inversion.where),
-                 elsewhere = std::ranges::find(columns, inversion.elsewhere);
-      if (where == columns.end() || elsewhere == columns.end() || told++ >= 2) continue;
-      const std::string name =
-          fmt::format("{} over {} ({})", inversion.winner, inversion.loser, inversion.family);
-      slopes.push_back(
-          Json::array({name, "where it wins", rounded(inversion.factor), number_text(inversion.factor, "x"),
-                       heads[static_cast<std::size_t>(where - columns.begin())], inversion.condition}));
-      slopes.push_back(Json::array(
-          {name, "where it loses", rounded(1 / inversion.loss), number_text(1 / inversion.loss, "x"),
-           heads[static_cast<std::size_t>(elsewhere - columns.begin())], inversion.condition}));
-    }
+    Json panel = variants_panel(family, shown);
+    if (panel.is_null()) continue;
+    panels.push_back(std::move(panel));
+    if (family.one_for_all >= 0) costs.push_back(cost_row(family, shown));
+    add_inversions(slopes, family, shown);
   }
   if (panels.empty()) return absent("Comparison", "the same families on each device");
   Json parts = Json::array();
-  Json heat = heat_spec({}, heads, "", "", {"% of the device's best variant", false}, false);
+  Json heat = heat_spec({}, shown.heads, "", "", {"% of the device's best variant", false}, false);
   for (auto& layer : heat["layer"]) {
     if (layer["encoding"].contains("y")) layer["encoding"]["y"].erase("sort");
   }
@@ -697,55 +815,9 @@ Json comparison(const ResultsSet& set, const std::vector<Family>& families, cons
                                             {"dark", ""}})},
                    {"trim", true},
                    {"panels", panels}});
-  if (!slopes.empty()) {
-    const Json x = {{"field", "side"},
-                    {"type", "ordinal"},
-                    {"sort", {"where it wins", "where it loses"}},
-                    {"axis", {{"title", nullptr}, {"labelAngle", 0}}}};
-    const Json y = {{"field", "y"},
-                    {"type", "quantitative"},
-                    {"scale", {{"type", "log"}}},
-                    {"axis", {{"title", "times as fast as the other"}, {"tickCount", 6}, {"format", "~g"}}}};
-    Json layers = Json::array();
-    layers.push_back({{"mark", {{"type", "rule"}, {"color", "var(--dim)"}, {"strokeDash", {4, 3}}}},
-                      {"encoding", {{"y", {{"datum", 1}, {"type", "quantitative"}}}}}});
-    layers.push_back(
-        {{"mark", {{"type", "line"}, {"point", true}}},
-         {"encoding",
-          {{"x", x},
-           {"y", y},
-           {"color",
-            {{"field", "series"},
-             {"type", "nominal"},
-             {"scale",
-              {{"range",
-                {"var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)",
-                 "var(--c8)"}}}},
-             {"legend", {{"title", nullptr}, {"orient", "bottom"}, {"columns", 1}, {"labelLimit", 330}}}}},
-           {"tooltip", Json::array({{{"field", "series"}},
-                                    {{"field", "device"}},
-                                    {{"field", "label"}, {"title", "times as fast"}},
-                                    {{"field", "at"}}})}}}});
-    std::string title = fmt::format("{} reaches {} on {}, {} on {}", slopes[0][0].get<std::string>(),
-                                    slopes[0][3].get<std::string>(), slopes[0][4].get<std::string>(),
-                                    slopes[1][3].get<std::string>(), slopes[1][4].get<std::string>());
-    parts.push_back({{"kind", "chart"},
-                     {"name", "comparison: rank inversions"},
-                     {"spec", spec_of(std::move(layers), 320)},
-                     {"columns", Json::array({{"series", "pair"},
-                                              {"side", "side"},
-                                              {"y", "times as fast"},
-                                              {"label", "shown"},
-                                              {"device", "device"},
-                                              {"at", "condition"}})},
-                     {"panels", Json::array({{{"device", nullptr},
-                                              {"at", ""},
-                                              {"title", title},
-                                              {"note", "the two strongest of each family"},
-                                              {"rows", slopes}}})}});
-  }
+  if (!slopes.empty()) parts.push_back(inversions_chart(slopes));
   Texts cost_heads = {"family", "one for all"};
-  cost_heads.insert(cost_heads.end(), heads.begin(), heads.end());
+  cost_heads.insert(cost_heads.end(), shown.heads.begin(), shown.heads.end());
   parts.push_back(table("What one variant for all devices costs: its time over that of the device's best",
                         cost_heads, std::move(costs)));
   return section("Comparison", "Which variant is best where. Each device is compared in units of its own.",
@@ -839,6 +911,18 @@ Json claims(const HtmlInput& input, const Devices& devices, const Texts& labels,
                  std::move(parts));
 }
 
+// By which reasons of one kind are known: they differ by numbers.
+std::string without_numbers(const std::string& reason) {
+  std::string out;
+  bool digits = false;
+  for (const char c : reason) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || !digits) out += digit ? '#' : c;
+    digits = digit;
+  }
+  return out;
+}
+
 Json failures(const Devices& devices, const Texts& labels) {
   struct Group {
     std::size_t cases = 0;
@@ -850,17 +934,12 @@ Json failures(const Devices& devices, const Texts& labels) {
     for (const auto& at : devices[d]->cases) {
       if (at.ok()) continue;
       (at.exhibit ? exhibits : at.failed() ? failed : lacking) += 1;
-      std::string reason = at.reason.substr(0, at.reason.find('\n'));
-      // Cases of one kind differ by numbers in their reasons.
-      std::string kind;
-      bool digits = false;
-      for (const char c : reason) {
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit || !digits) kind += digit ? '#' : c;
-        digits = digit;
-      }
+      const std::string reason = at.reason.substr(0, at.reason.find('\n'));
       const std::string what = std::string(at.exhibit ? "exhibit: " : "") + clweave::text_of(at.status);
-      auto& group = groups[{at.failed() ? 0 : at.exhibit ? 2 : 1, d, at.family() + "\n" + what, kind}];
+      auto& group = groups[{at.failed()  ? 0
+                            : at.exhibit ? 2
+                                         : 1,
+                            d, at.family() + "\n" + what, without_numbers(reason)}];
       if (group.cases++ == 0) group.first = at.label() + "\n" + reason;
     }
   }

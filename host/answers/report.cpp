@@ -148,7 +148,7 @@ void Report::check(const Row& cells) const {
 void Report::each_row(const std::function<void(const Row&)>& take) const {
   for (const auto& row : rows_) take(row);
   if (!more_) return;
-  more_([&](Row row) {
+  more_([&](const Row& row) {
     check(row);
     take(row);
   });

@@ -90,75 +90,98 @@ std::string line(double x1, double y1, double x2, double y2, const char* stroke,
                      y1, x2, y2, stroke, more);
 }
 
-constexpr const char* grey = " fill=\"#555\"";
-constexpr const char* dashed = " stroke-dasharray=\"6 4\" stroke-width=\"1.5\"";
+constexpr const char* grey = R"( fill="#555")";
+constexpr const char* end = R"( text-anchor="end")";
+constexpr const char* grey_end = R"( text-anchor="end" fill="#555")";
+constexpr const char* middle = R"( text-anchor="middle")";
+constexpr const char* grey_middle = R"( text-anchor="middle" fill="#555")";
+constexpr const char* white_middle = R"( text-anchor="middle" fill="#fff")";
+constexpr const char* dashed = R"( stroke-dasharray="6 4" stroke-width="1.5")";
 
-// Curves, or points by their number.
-std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
+struct Scales {
+  Scale x, y;
+};
+
+// The same for every device, or the panels could not be compared.
+Scales scales_of(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
   const bool numbered = graph.graph.kind == Graph::Kind::launches;
   std::vector<double> xs, ys;
-  for (const auto& point : panel.points) {
-    xs.push_back(point.x);
-    ys.push_back(point.y);
-  }
-  // The same scale for every device, or the panels could not be compared.
-  for (const auto& other : graph.panels) {
-    if (other.at != panel.at || numbered) continue;
-    for (const auto& point : other.points) {
+  const auto add_points = [&](const GraphPanel& of) {
+    for (const auto& point : of.points) {
       xs.push_back(point.x);
       ys.push_back(point.y);
     }
+  };
+  add_points(panel);
+  for (const auto& other : graph.panels) {
+    if (other.at != panel.at || numbered) continue;
+    add_points(other);
     for (const auto& reference : other.references) {
       for (const auto& [unused, high] : reference.points) ys.push_back(high);
     }
   }
-  const Scale x = scale_of(xs, graph.log_x, x0, x0 + width), y = scale_of(ys, graph.log_y, top + height, top);
+  return {scale_of(xs, graph.log_x, x0, x0 + width), scale_of(ys, graph.log_y, top + height, top)};
+}
+
+std::string polyline(const std::string& path, const char* stroke, const char* more) {
+  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n", path, stroke, more);
+}
+
+void add_place(std::string& path, double x, double y) {
+  path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x, y);
+}
+
+std::string drawn(const GraphReference& reference, const Scales& scales) {
+  std::string path;
+  for (const auto& [at, value] : reference.points) add_place(path, scales.x.at(at), scales.y.at(value));
+  const auto& [last, value] = reference.points.back();
+  const double x = scales.x.at(last), y = scales.y.at(value);
+  return (reference.points.size() > 1 ? polyline(path, "#555", dashed)
+                                      : line(x - 6, y, x + 6, y, "#555", dashed)) +
+         text(x - 4, y - 5, reference.name, grey_end);
+}
+
+// Points of one series: with a curve and intervals, or by their number.
+std::string drawn(std::vector<GraphPoint> points, bool numbered, const Scales& scales, const char* colour) {
+  const auto& [x, y] = scales;
+  std::ranges::stable_sort(points, {}, &GraphPoint::x);
+  std::string out, path;
+  for (const auto& point : points) {
+    add_place(path, x.at(point.x), y.at(point.y));
+    if (!numbered && point.low > y.low && point.high < y.high * 1.5)
+      out += line(x.at(point.x), y.at(point.low), x.at(point.x), y.at(std::min(point.high, y.high)), colour,
+                  R"( stroke-opacity="0.5")");
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x.at(point.x),
+                       y.at(point.y), numbered ? "1.8" : "3", colour);
+  }
+  return numbered ? out : out + polyline(path, colour, R"( stroke-width="2")");
+}
+
+// Curves, or points by their number.
+std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
+  const bool numbered = graph.graph.kind == Graph::Kind::launches;
+  const Scales scales = scales_of(graph, panel, x0, width);
+  const auto& [x, y] = scales;
   const bool bytes = graph.x_title.find("bytes") != std::string::npos;
   std::string out;
   for (const double tick : y.ticks(false)) {
     out += line(x0, y.at(tick), x0 + width, y.at(tick), "#ddd");
-    out += text(x0 - 8, y.at(tick) + 4, tick_text(tick, false), " text-anchor=\"end\" fill=\"#555\"");
+    out += text(x0 - 8, y.at(tick) + 4, tick_text(tick, false), grey_end);
   }
   for (const double tick : numbered ? std::vector<double>() : x.ticks(true))
-    out +=
-        text(x.at(tick), top + height + 18, tick_text(tick, bytes), " text-anchor=\"middle\" fill=\"#555\"");
+    out += text(x.at(tick), top + height + 18, tick_text(tick, bytes), grey_middle);
   for (const auto& mark : panel.marks) {
     if (mark.x < x.low || mark.x > x.high) continue;
-    out += line(x.at(mark.x), top, x.at(mark.x), top + height, "#555", " stroke-dasharray=\"5 4\"");
+    out += line(x.at(mark.x), top, x.at(mark.x), top + height, "#555", R"( stroke-dasharray="5 4")");
     out += text(x.at(mark.x) + 4, top + 12, mark.text, grey);
   }
-  for (const auto& reference : numbered ? std::vector<GraphReference>() : panel.references) {
-    std::string path;
-    for (const auto& [at, value] : reference.points)
-      path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(at), y.at(value));
-    const auto& [last, value] = reference.points.back();
-    if (reference.points.size() > 1)
-      out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#555\"{}/>\n", path, dashed);
-    else
-      out += line(x.at(last) - 6, y.at(value), x.at(last) + 6, y.at(value), "#555", dashed);
-    out += text(x.at(last) - 4, y.at(value) - 5, reference.name, " text-anchor=\"end\" fill=\"#555\"");
-  }
+  for (const auto& reference : numbered ? std::vector<GraphReference>() : panel.references)
+    out += drawn(reference, scales);
   std::map<std::size_t, std::vector<GraphPoint>> by_series;
   for (const auto& point : panel.points) by_series[point.series].push_back(point);
-  for (auto& [series, points] : by_series) {
-    const char* colour = colours.at(series % colours.size());
-    std::ranges::stable_sort(points, {}, &GraphPoint::x);
-    std::string path;
-    for (const auto& point : points) {
-      if (!numbered) {
-        path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x.at(point.x), y.at(point.y));
-        if (point.low > y.low && point.high < y.high * 1.5)
-          out += line(x.at(point.x), y.at(point.low), x.at(point.x), y.at(std::min(point.high, y.high)),
-                      colour, " stroke-opacity=\"0.5\"");
-      }
-      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x.at(point.x),
-                         y.at(point.y), numbered ? "1.8" : "3", colour);
-    }
-    if (!numbered)
-      out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path,
-                         colour);
-  }
-  return out + text(x0 + width / 2, top + height + 40, graph.x_title, " text-anchor=\"middle\"");
+  for (const auto& [series, points] : by_series)
+    out += drawn(points, numbered, scales, colours.at(series % colours.size()));
+  return out + text(x0 + width / 2, top + height + 40, graph.x_title, middle);
 }
 
 // A row for each series: points with intervals; of a heat map cells.
@@ -188,8 +211,8 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
           "fill=\"hsl(205,70%,{:.0f}%)\"/>\n",
           inner + column * wide, y, wide - 1, tall - 1, 92 - 55 * shade);
-      out += text(inner + (column + 0.5) * wide, y + tall / 2 + 4, value,
-                  shade > 0.6 ? " text-anchor=\"middle\" fill=\"#fff\"" : " text-anchor=\"middle\"");
+      out +=
+          text(inner + (column + 0.5) * wide, y + tall / 2 + 4, value, shade > 0.6 ? white_middle : middle);
     } else {
       out += line(scale.at(std::max(point.low, scale.low)), y + tall / 2, scale.at(point.high), y + tall / 2,
                   colours[0]);
@@ -199,14 +222,12 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
     }
   }
   for (std::size_t i = 0; i < series.size(); ++i)
-    out += text(inner - 8, top + (static_cast<double>(i) + 0.5) * tall + 4, graph.series[series[i]],
-                " text-anchor=\"end\"");
+    out += text(inner - 8, top + (static_cast<double>(i) + 0.5) * tall + 4, graph.series[series[i]], end);
   const double bottom = top + static_cast<double>(series.size()) * tall;
   for (std::size_t i = 0; cells && i < columns.size(); ++i)
     out += text(inner + (static_cast<double>(i) + 0.5) * wide, bottom + 16, graph.columns[columns[i]],
-                " text-anchor=\"middle\" fill=\"#555\"");
-  return out +
-         text(x0 + width / 2, bottom + 38, cells ? graph.x_title : graph.y_title, " text-anchor=\"middle\"");
+                grey_middle);
+  return out + text(x0 + width / 2, bottom + 38, cells ? graph.x_title : graph.y_title, middle);
 }
 
 }  // namespace
@@ -234,7 +255,7 @@ std::string svg_of(const DrawnGraph& graph, const std::vector<const DeviceResult
     const GraphPanel& panel = *panels[i];
     const double x0 = left + each * static_cast<double>(i);
     const auto d = static_cast<std::size_t>(std::ranges::find(devices, panel.device) - devices.begin());
-    out += text(x0, 20, names.at(d) + (panel.at.empty() ? "" : ", " + panel.at), " font-weight=\"bold\"");
+    out += text(x0, 20, names.at(d) + (panel.at.empty() ? "" : ", " + panel.at), R"( font-weight="bold")");
     out += text(x0, 38, cut(panel.finding, static_cast<std::size_t>(width / 6.6), "…"), grey);
     if (named) out += text(x0 - 40, 53, graph.y_title, grey);
     out += named ? curves(graph, panel, x0, width) : rows(graph, panel, x0, width);

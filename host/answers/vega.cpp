@@ -116,7 +116,7 @@ std::vector<std::string> references_of(const DrawnGraph& graph) {
 Json end_labels(const DrawnGraph& graph, const GraphPanel& panel, double apart) {
   struct Label {
     std::string name;
-    double x, y, place;
+    double x = 0, y = 0, place = 0;
   };
   std::map<std::size_t, Label> last;
   double low = HUGE_VAL, high = -HUGE_VAL;
@@ -344,27 +344,97 @@ Json dot_spec(const std::vector<std::string>& series, const Scale& shown, double
   return spec_of(std::move(layers), static_cast<double>(std::max<std::size_t>(2, series.size())) * 22);
 }
 
+namespace {
+
+bool is_by_number(const DrawnGraph& graph) {
+  return graph.graph.kind == Graph::Kind::lines || graph.graph.kind == Graph::Kind::launches;
+}
+
+double with_five_digits(double value) { return std::stod(fmt::format("{:.5g}", value)); }
+
+double height_of(const DrawnGraph& graph) {
+  return std::clamp(18.0 * static_cast<double>(std::min(most_labels, graph.series.size())), 280.0, 400.0);
+}
+
+// The points, in the order of the chart's columns.
+Json rows_of(const DrawnGraph& graph, const GraphPanel& panel) {
+  const bool is_heat = graph.graph.kind == Graph::Kind::heat;
+  double low = HUGE_VAL, high = 0;
+  for (const auto& point : panel.points) {
+    low = std::min(low, point.y);
+    high = std::max(high, point.y);
+  }
+  Json rows = Json::array();
+  for (const auto& point : panel.points) {
+    std::string label =
+        graph.unit == "x" || is_heat ? fmt::format("{:.3g}", point.y) : number_text(point.y, graph.unit);
+    if (point.doubtful) label += "*";
+    const double place = high > low ? label_place(point.y, low, high, graph.log_y) : 0;
+    const bool dark = (graph.low_is_good ? place : 1 - place) < 0.55;
+    Json row = Json::array({graph.series[point.series]});
+    if (is_by_number(graph))
+      row.push_back(with_five_digits(point.x));
+    else
+      row.push_back(point.column < graph.columns.size() ? graph.columns[point.column] : "");
+    row.insert(row.end(), {with_five_digits(point.y), with_five_digits(point.low),
+                           with_five_digits(point.high), label, point.launch, dark});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json panel_of(const DrawnGraph& graph, const GraphPanel& panel,
+              const std::vector<const DeviceResults*>& devices) {
+  const auto kind = graph.graph.kind;
+  Json one = {{"device", std::ranges::find(devices, panel.device) - devices.begin()},
+              {"at", panel.at},
+              {"title", panel.finding},
+              {"note", panel.note},
+              {"rows", rows_of(graph, panel)}};
+  if (std::ranges::any_of(panel.points, &GraphPoint::doubtful)) {
+    const std::string why = "* while the device ran slow, or its median is not settled";
+    one["note"] = panel.note.empty() ? why : panel.note + "; " + why;
+  }
+  Json marks = Json::array(), fits = Json::array(), references = Json::array();
+  for (const auto& mark : panel.marks)
+    marks.push_back(is_by_number(graph) ? Json::array({mark.x, mark.text})
+                                        : Json::array({fmt::format("{:.10g}", mark.x), mark.text}));
+  for (const auto& fit : panel.fits)
+    fits.push_back(Json::array({graph.series[fit.series], with_five_digits(fit.x), with_five_digits(fit.y)}));
+  for (const auto& reference : panel.references) {
+    for (const auto& [x, y] : reference.points)
+      references.push_back(Json::array({reference.name, with_five_digits(x), with_five_digits(y)}));
+  }
+  one["marks"] = std::move(marks);
+  one["fits"] = std::move(fits);
+  one["references"] = std::move(references);
+  one["labels"] = kind == Graph::Kind::lines      ? end_labels(graph, panel, 15 / height_of(graph))
+                  : kind == Graph::Kind::launches ? run_labels(graph, panel)
+                                                  : Json::array();
+  return one;
+}
+
+}  // namespace
+
 Json chart_of(const DrawnGraph& graph, const std::vector<const DeviceResults*>& devices) {
   Json chart = {{"kind", "chart"},
                 {"name", graph.family->name + ": " + graph.graph.name},
                 {"family", graph.family->name},
                 {"where", fmt::format("{}", fmt::join(graph.graph.where, " "))}};
   const auto kind = graph.graph.kind;
-  const double height =
-      std::clamp(18.0 * static_cast<double>(std::min(most_labels, graph.series.size())), 280.0, 400.0);
   const Scale scale{graph.y_title, graph.log_y};
   const std::string names = fmt::format("{}", fmt::join(graph.graph.series, " "));
   switch (kind) {
-    case Graph::Kind::lines: chart["spec"] = lines_spec(graph, height); break;
+    case Graph::Kind::lines: chart["spec"] = lines_spec(graph, height_of(graph)); break;
     case Graph::Kind::launches: chart["spec"] = launches_spec(graph); break;
     case Graph::Kind::heat:
       chart["spec"] = heat_spec(graph.series, graph.columns, graph.x_title, names, scale, graph.low_is_good);
       break;
     case Graph::Kind::bars: chart["spec"] = dot_spec(graph.series, scale); break;
   }
-  const bool by_x = kind == Graph::Kind::lines || kind == Graph::Kind::launches;
+  const char* const place = is_by_number(graph) ? "x" : "column";
   chart["columns"] = Json::array({{"series", names},
-                                  {by_x ? "x" : "column", kind == Graph::Kind::bars ? "" : graph.x_title},
+                                  {place, kind == Graph::Kind::bars ? "" : graph.x_title},
                                   {"y", graph.y_title},
                                   {"low", "low (95 %)"},
                                   {"high", "high (95 %)"},
@@ -372,61 +442,9 @@ Json chart_of(const DrawnGraph& graph, const std::vector<const DeviceResults*>& 
                                   {"launch", "launch"},
                                   {"dark", ""}});
   Json panels = Json::array();
-  const auto rounded = [](double value) { return std::stod(fmt::format("{:.5g}", value)); };
-  for (const auto& panel : graph.panels) {
-    Json one = {{"device", std::ranges::find(devices, panel.device) - devices.begin()},
-                {"at", panel.at},
-                {"title", panel.finding},
-                {"note", panel.note}};
-    double low = HUGE_VAL, high = 0;
-    for (const auto& point : panel.points) {
-      low = std::min(low, point.y);
-      high = std::max(high, point.y);
-    }
-    Json rows = Json::array();
-    bool doubtful = false;
-    for (const auto& point : panel.points) {
-      doubtful = doubtful || point.doubtful;
-      std::string label = graph.unit == "x" || kind == Graph::Kind::heat ? fmt::format("{:.3g}", point.y)
-                                                                         : number_text(point.y, graph.unit);
-      if (point.doubtful) label += "*";
-      const double place = high > low ? label_place(point.y, low, high, graph.log_y) : 0;
-      const bool dark = (graph.low_is_good ? place : 1 - place) < 0.55;
-      Json row = Json::array({graph.series[point.series]});
-      if (by_x)
-        row.push_back(rounded(point.x));
-      else
-        row.push_back(point.column < graph.columns.size() ? graph.columns[point.column] : "");
-      row.insert(row.end(),
-                 {rounded(point.y), rounded(point.low), rounded(point.high), label, point.launch, dark});
-      rows.push_back(std::move(row));
-    }
-    one["rows"] = std::move(rows);
-    if (doubtful) {
-      const std::string why = "* while the device ran slow, or its median is not settled";
-      one["note"] = panel.note.empty() ? why : panel.note + "; " + why;
-    }
-    Json marks = Json::array(), fits = Json::array();
-    for (const auto& mark : panel.marks)
-      marks.push_back(by_x ? Json::array({mark.x, mark.text})
-                           : Json::array({fmt::format("{:.10g}", mark.x), mark.text}));
-    for (const auto& fit : panel.fits)
-      fits.push_back(Json::array({graph.series[fit.series], rounded(fit.x), rounded(fit.y)}));
-    one["marks"] = std::move(marks);
-    one["fits"] = std::move(fits);
-    Json references = Json::array();
-    for (const auto& reference : panel.references) {
-      for (const auto& [x, y] : reference.points)
-        references.push_back(Json::array({reference.name, rounded(x), rounded(y)}));
-    }
-    one["references"] = std::move(references);
-    one["labels"] = kind == Graph::Kind::lines      ? end_labels(graph, panel, 15 / height)
-                    : kind == Graph::Kind::launches ? run_labels(graph, panel)
-                                                    : Json::array();
-    panels.push_back(std::move(one));
-  }
+  for (const auto& panel : graph.panels) panels.push_back(panel_of(graph, panel, devices));
   chart["panels"] = std::move(panels);
-  chart["marks"] = Json::array({by_x ? "x" : "column", "text"});
+  chart["marks"] = Json::array({place, "text"});
   return chart;
 }
 

@@ -26,7 +26,7 @@ Json heat_spec(const std::vector<std::string>& series, const std::vector<std::st
                const std::string& x_title, const std::string& y_title, const Scale& shade, bool low_is_good);
 // A point for each of `series`, with its interval from `low` to `high` and its label; a rule at `at` unless
 // that is 0.
-Json dot_spec(const std::vector<std::string>& series, const Scale& x, double at = 0);
+Json dot_spec(const std::vector<std::string>& series, const Scale& shown, double at = 0);
 // The palette's colour of a series, as the page's style defines it.
 std::string colour(std::size_t series);
 // What every specification begins with.

@@ -319,7 +319,7 @@ std::optional<double> concordance(std::span<const std::vector<double>> judges) {
 
 std::optional<double> kendall(std::span<const double> x, std::span<const double> y) {
   check_pairs(x, y, "kendall");
-  const auto sign = [](double a, double b) { return std::int64_t{a < b} - std::int64_t{a > b}; };
+  const auto sign = [](double a, double b) -> std::int64_t { return a < b ? 1 : a > b ? -1 : 0; };
   std::int64_t excess = 0;    // of concordant pairs over discordant ones
   std::int64_t untied_x = 0;  // pairs
   std::int64_t untied_y = 0;

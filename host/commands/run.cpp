@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "answers/claims.hpp"
@@ -77,8 +79,7 @@ std::string device_key_of(const DeviceInfo& device, const std::string& label) {
 
 // Where --share puts its archive. `usage` for a name by which no command would know it, and as check_zip.
 std::string archive_path(const std::string& asked, const std::string& rows) {
-  const std::string path =
-      asked.empty() ? std::filesystem::path(rows).replace_extension(".zip").string() : asked;
+  std::string path = asked.empty() ? std::filesystem::path(rows).replace_extension(".zip").string() : asked;
   if (!path.ends_with(".zip"))
     throw Error(Kind::usage, fmt::format("--share {}: call it {}.zip", path, path));
   check_zip(path);
@@ -115,55 +116,191 @@ void keep_devices_of(const Unfinished& left, const Options& options, bool one_of
   }
 }
 
+// A file that --resume goes on with.
+struct Resumed {
+  Unfinished left;
+  std::vector<std::string> command;  // that began it
+  bool own_file = false;             // of one device of several
+};
+
+// Empty where the file is complete. From then on `options` are those of the command that began it, but for
+// what becomes of the rows. Throws what is wrong with the file, or its command.
+std::optional<Resumed> resumed(Options& options, const std::vector<std::string>& axes) {
+  Resumed out{ResultsFile::read(options.resume, axes), {}};
+  if (out.left.complete) return {};
+  const auto words = nlohmann::json::parse(out.left.origin.command, nullptr, false);
+  if (!words.is_array() || !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
+    throw Error(Kind::io, fmt::format("{}:2: column command: '{}' is no list of words", options.resume,
+                                      out.left.origin.command));
+  out.command = words.get<std::vector<std::string>>();
+  auto again = parse_options(out.command);
+  if (!again || std::ranges::find(out.command, "tune") != out.command.end())
+    throw Error(Kind::usage, fmt::format("{} is not of clweave run and cannot go on; start again what made "
+                                         "it: clweave {}",
+                                         options.resume, fmt::join(out.command, " ")));
+  out.own_file = again->csv.empty();
+  again->csv = options.resume;
+  again->dry_run = options.dry_run;
+  if (options.report) again->report = options.report;
+  if (options.share) again->share = options.share;
+  options = *again;
+  return out;
+}
+
+// What is to be measured: cases, the same for each device or as its claims need them, beside them what tune
+// found, and what people would use instead.
+class Request {
+ public:
+  // Where a row is replayed, `options` become those that it was measured with.
+  explicit Request(Options& options) : options_(&options) {
+    const auto& families = all_families();
+    const bool replays = !options.replay.empty();
+    if (replays) {
+      Replay replay = replay_of(options, families);
+      jobs_.push_back(std::move(replay.job));
+      replay.options.report = options.report;
+      replay.options.share = options.share;
+      options = std::move(replay.options);
+    } else if (options.run_claims) {
+      claims_ = chosen_claims(load_claims(options.claims_file), options.claims);
+    } else {
+      jobs_ = select_jobs(families, options.selection);
+    }
+    const Selection& chosen = options.selection;
+    const bool whole_families = !replays && claims_.empty() && chosen.preset != "smoke";
+    refines_ = whole_families && chosen.set.empty() && chosen.where.empty() && chosen.filter.empty();
+    tuned_ = options.tuned.value_or(chosen.preset != "smoke") && !replays && claims_.empty();
+    if (tuned_) stores_ = known_stores(options.store);
+  }
+
+  bool refines() const { return refines_; }
+
+  // By the device's jobs and rivals, before tuned launches join them.
+  std::vector<Job> jobs_of(const DeviceInfo& device) const {
+    return claims_.empty() ? jobs_ : claim_jobs(claims_, all_families(), options_->selection, device);
+  }
+  std::vector<Rival> rivals_of(const DeviceInfo& device, const std::vector<Job>& jobs,
+                               const std::function<void()>& tick) const {
+    return options_->with_baselines ? rivals_beside(device, jobs, *options_, tick) : std::vector<Rival>{};
+  }
+
+  // Adds tuned launches to jobs, those that are found later too.
+  void tune(Bench& bench) const {
+    if (!tuned_) return;
+    const auto launches = std::make_shared<const TunedLaunches>(bench.device, stores_);
+    std::set<std::string> of;
+    bench.jobs = with_tuned(std::move(bench.jobs), *launches, options_->selection, &of);
+    tell_tuned(bench.device, of);
+    bench.with_tuned = [launches, chosen = &options_->selection](std::vector<Job> more) {
+      return with_tuned(std::move(more), *launches, *chosen, nullptr);
+    };
+  }
+
+  // What would be run, and on demand its sources.
+  void describe(const std::vector<DeviceInfo>& devices, const std::function<void()>& tick) const {
+    std::optional<SourcesFolder> sources;
+    if (!options_->sources.empty()) sources.emplace(options_->sources);
+    for (const auto& device : devices) {
+      auto jobs = jobs_of(device);
+      if (tuned_)
+        jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores_), options_->selection, nullptr);
+      for (const auto& rival : rivals_of(device, jobs, tick))
+        jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
+      print(dry_run_report(jobs, device, refines_));
+      if (sources) sources->add(jobs, device, options_->kernels);
+    }
+    if (sources) tell("clweave: {} programs -> {}, with index.json\n", sources->finish(), options_->sources);
+  }
+
+ private:
+  const Options* options_;
+  std::vector<Job> jobs_;
+  std::vector<Claim> claims_;  // whose cases depend on the device
+  bool refines_ = false, tuned_ = false;
+  std::vector<nlohmann::json> stores_;
+};
+
+// Where everything goes. The rows' own names are asked for now, not after hours; "" is nowhere.
+struct Outputs {
+  std::vector<std::string> rows;  // a file a device, or one of all; "-" is stdout
+  std::string page, archive;
+
+  Outputs(const Options& options, const std::vector<DeviceInfo>& devices) {
+    rows = options.csv.empty() ? default_paths(devices, "") : std::vector{options.csv};
+    if (to_stdout()) return;
+    if (options.report) page = page_path(*options.report, rows.front());
+    if (options.share) archive = archive_path(*options.share, rows.front());
+  }
+  bool to_stdout() const { return rows.front() == "-"; }
+};
+
+// What each device measures, and the files that its rows go to, begun or gone on with.
+std::vector<Bench> benches_of(const Options& options, const Request& request, const Outputs& outputs,
+                              const std::vector<DeviceInfo>& devices, const Record& common,
+                              const std::vector<std::string>& axes, const Unfinished* left,
+                              const std::function<void()>& tick) {
+  std::vector<Bench> out;
+  std::shared_ptr<ResultsFile> file;
+  Origin origin{common.command, common.run_id, common.version, {}};
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceInfo& device = devices[d];
+    auto jobs = request.jobs_of(device);
+    auto rivals = request.rivals_of(device, jobs, tick);  // before a file is begun
+    if (d < outputs.rows.size()) {
+      const std::string& path = outputs.rows[d];
+      origin.devices.clear();
+      for (const auto& other : options.csv.empty() ? std::vector{device} : devices)
+        origin.devices.push_back(device_key_of(other, options.label));
+      file = left != nullptr ? std::make_shared<ResultsFile>(path, axes, origin, *left)
+                             : std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
+      if (path != "-") tell("clweave: {} -> {}\n", device.name, path);
+    }
+    out.push_back({device, file, std::move(jobs), request.refines(), std::move(rivals)});
+    request.tune(out.back());
+  }
+  return out;
+}
+
+// The summary, the page and the archive of what was measured.
+void conclude(const Options& options, const Outputs& outputs, const Campaign& campaign,
+              const std::vector<DeviceInfo>& devices, int code) {
+  const auto& families = all_families();
+  const auto files = outputs.to_stdout() ? std::vector<std::string>{} : outputs.rows;
+  try {
+    print(summary_of(results_of(campaign.records(), families), families, files), "text",
+          outputs.to_stdout() ? STDERR_FILENO : STDOUT_FILENO);
+  } catch (const Error& error) {
+    // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
+    if (error.kind != Kind::closed && !outputs.to_stdout()) throw;
+  }
+  if (!outputs.page.empty())
+    write_report({.files = files, .against = {}, .out = outputs.page});
+  else if (options.report)
+    tell("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
+  if (!outputs.archive.empty() && code != interrupted) {
+    share(outputs.archive, files, devices, identity_here());
+    tell("clweave: for others, without a name of this computer or its user: {}\n", outputs.archive);
+  } else if (options.share) {
+    tell("clweave: no archive: {}\n",
+         outputs.to_stdout() ? "the rows went to stdout" : "--resume and --share make one");
+  }
+}
+
 int run(Options options, const std::vector<std::string>& arguments) {
   catch_interrupts();
-  const auto& families = all_families();
-  auto axes = axis_names(families);
-  std::optional<Unfinished> left;
-  bool own_file = false;  // of one device of several
-  std::vector<std::string> command = arguments;
+  auto axes = axis_names(all_families());
+  std::optional<Resumed> again;
   if (!options.resume.empty()) {
-    left = ResultsFile::read(options.resume, axes);
-    if (left->complete) {
-      tell("clweave: {} is complete: nothing to resume\n", options.resume);
+    const std::string path = options.resume;
+    again = resumed(options, axes);
+    if (!again) {
+      tell("clweave: {} is complete: nothing to resume\n", path);
       return fine;
     }
-    const auto words = nlohmann::json::parse(left->origin.command, nullptr, false);
-    if (!words.is_array() || !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
-      throw Error(Kind::io, fmt::format("{}:2: column command: '{}' is no list of words", options.resume,
-                                        left->origin.command));
-    command = words.get<std::vector<std::string>>();
-    auto again = parse_options(command);
-    if (!again || std::ranges::find(command, "tune") != command.end())
-      throw Error(Kind::usage, fmt::format("{} is not of clweave run and cannot go on; start again what made "
-                                           "it: clweave {}",
-                                           options.resume, fmt::join(command, " ")));
-    own_file = again->csv.empty();
-    again->csv = options.resume;
-    again->dry_run = options.dry_run;
-    if (options.report) again->report = options.report;
-    if (options.share) again->share = options.share;
-    options = *again;
   }
   options.csv = rows_path(options.csv);
   if (options.with_baselines) axes.emplace_back(threads_axis);
-  const bool replays = !options.replay.empty();
-  std::vector<Job> common_jobs;
-  std::vector<Claim> claims;  // whose cases depend on the device
-  if (replays) {
-    Replay replay = replay_of(options, families);
-    common_jobs.push_back(std::move(replay.job));
-    replay.options.report = options.report;
-    replay.options.share = options.share;
-    options = std::move(replay.options);
-  } else if (options.run_claims) {
-    claims = chosen_claims(load_claims(options.claims_file), options.claims);
-  } else {
-    common_jobs = select_jobs(families, options.selection);
-  }
-  const auto jobs_of = [&](const DeviceInfo& device) {
-    return claims.empty() ? common_jobs : claim_jobs(claims, families, options.selection, device);
-  };
+  const Request request(options);
   Campaign* campaign = nullptr;
   const auto tick = [&campaign] {
     if (campaign != nullptr) campaign->tick();
@@ -171,80 +308,23 @@ int run(Options options, const std::vector<std::string>& arguments) {
   const auto runner = runner_of(options, tick);
   auto devices = chosen_devices(*runner, options.devices);
   if (interrupts() != 0) return interrupted;
-  const Selection& chosen = options.selection;
-  const bool refines = !replays && claims.empty() && chosen.preset != "smoke" && chosen.set.empty() &&
-                       chosen.where.empty() && chosen.filter.empty();
-  const auto rivals_of = [&](const DeviceInfo& device, const std::vector<Job>& jobs) {
-    return options.with_baselines ? rivals_beside(device, jobs, options, tick) : std::vector<Rival>{};
-  };
-  const bool tuned = options.tuned.value_or(chosen.preset != "smoke") && !replays && claims.empty();
-  const auto stores = tuned ? known_stores(options.store) : std::vector<nlohmann::json>();
   if (options.dry_run) {
-    std::optional<SourcesFolder> sources;
-    if (!options.sources.empty()) sources.emplace(options.sources);
-    for (const auto& device : devices) {
-      auto jobs = jobs_of(device);
-      if (tuned) jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores), chosen, nullptr);
-      for (const auto& rival : rivals_of(device, jobs))
-        jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
-      print(dry_run_report(jobs, device, refines));
-      if (sources) sources->add(jobs, device, options.kernels);
-    }
-    if (sources) tell("clweave: {} programs -> {}, with index.json\n", sources->finish(), options.sources);
+    request.describe(devices, tick);
     return fine;
   }
-  if (left) keep_devices_of(*left, options, own_file, devices);
-  Record common = provenance(command, options.selection.seed, options.label);
-  if (left) common.run_id = left->origin.run_id;
-  Origin origin{common.command, common.run_id, common.version, {}};
-
-  std::vector<Bench> benches;
-  std::shared_ptr<ResultsFile> common_file;
-  std::vector<std::string> files;
-  const auto paths = default_paths(devices, "");
-  const std::string page = options.report && options.csv != "-"
-                               ? page_path(*options.report, options.csv.empty() ? paths.front() : options.csv)
-                               : "";  // asked for now, not after hours
-  const std::string archive =
-      options.share && options.csv != "-"
-          ? archive_path(*options.share, options.csv.empty() ? paths.front() : options.csv)
-          : "";
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    const DeviceInfo& device = devices[d];
-    auto jobs = jobs_of(device);
-    auto rivals = rivals_of(device, jobs);  // before a file is begun
-    auto file = common_file;
-    if (!file) {
-      const std::string path = !options.csv.empty() ? options.csv : paths[d];
-      origin.devices.clear();
-      for (const auto& other : options.csv.empty() ? std::vector{device} : devices)
-        origin.devices.push_back(device_key_of(other, options.label));
-      file = left ? std::make_shared<ResultsFile>(path, axes, origin, *left)
-                  : std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
-      files.push_back(path);
-      if (path != "-") tell("clweave: {} -> {}\n", device.name, path);
-    }
-    if (!options.csv.empty()) common_file = file;
-    Bench bench{device, file, std::move(jobs), refines, std::move(rivals)};
-    if (tuned) {
-      const auto launches = std::make_shared<const TunedLaunches>(device, stores);
-      std::set<std::string> of;
-      bench.jobs = with_tuned(std::move(bench.jobs), *launches, chosen, &of);
-      tell_tuned(device, of);
-      bench.with_tuned = [launches, &chosen](std::vector<Job> more) {
-        return with_tuned(std::move(more), *launches, chosen, nullptr);
-      };
-    }
-    benches.push_back(std::move(bench));
-  }
+  const Unfinished* const left = again ? &again->left : nullptr;
+  if (again) keep_devices_of(*left, options, again->own_file, devices);
+  Record common = provenance(again ? again->command : arguments, options.selection.seed, options.label);
+  if (again) common.run_id = left->origin.run_id;
+  const Outputs outputs(options, devices);
+  auto benches = benches_of(options, request, outputs, devices, common, axes, left, tick);
   if (interrupts() != 0) return interrupted;
-  const bool stdout_is_csv = options.csv == "-";
   Campaign whole({.measuring = rule_of(options),
                   .seed = options.selection.seed,
                   .runs = options.runs(),
                   .budget_s = options.budget_s,
-                  .quiet = stdout_is_csv && isatty(STDOUT_FILENO) != 0},
-                 *runner, std::move(common), left ? &*left : nullptr);
+                  .quiet = outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
+                 *runner, std::move(common), left);
   campaign = &whole;
   const int code = whole.execute(std::move(benches));
   if (whole.left_out() > 0)
@@ -254,25 +334,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
     if (path != "-")
       tell("clweave: {}clweave run --resume {} goes on\n", code == interrupted ? "interrupted; " : "", path);
   }
-  try {
-    print(summary_of(results_of(whole.records(), families), families,
-                     stdout_is_csv ? std::vector<std::string>{} : files),
-          "text", stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO);
-  } catch (const Error& error) {
-    // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
-    if (error.kind != Kind::closed && !stdout_is_csv) throw;
-  }
-  if (!page.empty())
-    write_report({.files = files, .against = {}, .out = page});
-  else if (options.report)
-    tell("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
-  if (!archive.empty() && code != interrupted) {
-    share(archive, files, devices, identity_here());
-    tell("clweave: for others, without a name of this computer or its user: {}\n", archive);
-  } else if (options.share) {
-    tell("clweave: no archive: {}\n",
-         archive.empty() ? "the rows went to stdout" : "--resume and --share make one");
-  }
+  conclude(options, outputs, whole, devices, code);
   return code;
 }
 
