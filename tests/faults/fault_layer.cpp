@@ -48,6 +48,10 @@
 //   maxalloc=BYTES   CL_DEVICE_MAX_MEM_ALLOC_SIZE; a larger buffer: CL_INVALID_BUFFER_SIZE
 //   globalmem=BYTES  CL_DEVICE_GLOBAL_MEM_SIZE, answer only
 //   localmem=BYTES   CL_DEVICE_LOCAL_MEM_SIZE, answer only
+//   paced            a device whose times no other process changes: by its own clock and the host's a copy
+//   takes
+//                    1 ns a byte, a launch 50 ns an item, and the kernel spin as much a trip; in order, all
+//                    queues alike. Slower copies are so by this clock
 //
 // Calls are counted per process. Text that is not in the tables ends the process with exit code 99: a
 // typo must not let a test pass. A loader ignores a wrong path in OPENCL_LAYERS silently, so a test has to
@@ -67,12 +71,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <map>
 #include <optional>
@@ -165,6 +171,7 @@ std::deque<Rule>& rules = *new std::deque<Rule>;
 std::string& last_launched = *new std::string;  // kernel; of the one thread that launches any
 Limit nofp64{"nofp64"}, kwgs{"kwgs"}, maxwgs{"maxwgs"};
 Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
+Limit paced{"paced"};
 
 const cl_icd_dispatch* target = nullptr;
 
@@ -185,8 +192,9 @@ std::optional<T> number(std::string_view text) {
 }
 
 void add_fault(std::string_view item) {
-  if (item == "nofp64") {
-    nofp64.value = 0;
+  for (Limit* limit : {&nofp64, &paced}) {
+    if (limit->name != item) continue;
+    limit->value = 0;
     return;
   }
   const std::size_t equals = item.find('=');
@@ -483,8 +491,69 @@ Decay& decay() {
 std::map<cl_kernel, std::map<cl_uint, cl_mem>>& buffers_of =
     *new std::map<cl_kernel, std::map<cl_uint, cl_mem>>;
 
+// What a clock says that knows nothing but the work: slower than the driver, so that this has ended by then.
+class Pace {
+ public:
+  struct Span {
+    cl_ulong start, end;
+  };
+
+  void set_trips(cl_kernel kernel, cl_uint trips) { trips_[kernel] = trips; }
+  void launch(cl_kernel kernel, cl_uint dims, const std::size_t* global, const cl_event* event) {
+    std::size_t ns = 50;
+    for (cl_uint d = 0; d < dims; ++d) ns *= global[d];
+    if (const auto it = trips_.find(kernel); it != trips_.end()) ns *= 1 + it->second;
+    add(ns, event);
+  }
+  // A command of this length begins when the one before it ends, or now if that was waited for.
+  void add(std::size_t ns, const cl_event* event) {
+    if (!paced.value) return;
+    if (commands_ == 0) log_limit(paced, "begin", now());
+    // A few different lengths, as a clock has to show to be believed.
+    constexpr std::size_t least = 2000, different = 5;
+    const cl_ulong start = waited_ ? std::max(free_, now()) : free_;
+    free_ = start + least + ns + ns / 1000 * (commands_++ % different) / different;
+    waited_ = false;
+    if (event == nullptr) return;
+    spans_[*event] = {start, free_};
+    target->clRetainEvent(*event);  // no other event is to have its address
+  }
+  void wait() {
+    if (!paced.value) return;
+    const timespec until = {static_cast<time_t>(free_ / second), static_cast<long>(free_ % second)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+    }
+    waited_ = true;
+  }
+  std::optional<cl_ulong> stamp(cl_event event, cl_profiling_info name) const {
+    const auto it = spans_.find(event);
+    if (it == spans_.end()) return {};
+    return name <= CL_PROFILING_COMMAND_START ? it->second.start : it->second.end;
+  }
+
+ private:
+  static constexpr cl_ulong second = 1'000'000'000;
+  static cl_ulong now() {
+    timespec at{};
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return second * static_cast<cl_ulong>(at.tv_sec) + static_cast<cl_ulong>(at.tv_nsec);
+  }
+
+  cl_ulong free_ = 0, commands_ = 0;
+  bool waited_ = true;
+  std::map<cl_kernel, cl_uint> trips_;
+  std::map<cl_event, Span> spans_;
+};
+Pace& pace = *new Pace;
+
 cl_int CL_API_CALL set_kernel_arg(cl_kernel kernel, cl_uint index, std::size_t size, const void* value) {
   const cl_int status = target->clSetKernelArg(kernel, index, size, value);
+  if (status == CL_SUCCESS && paced.value && index == 1 && size == sizeof(cl_uint) &&
+      function_name(kernel) == "spin") {
+    cl_uint trips = 0;
+    std::memcpy(&trips, value, sizeof trips);
+    pace.set_trips(kernel, trips);
+  }
   if (status != CL_SUCCESS || rules.empty()) return status;
   cl_mem buffer = nullptr;
   if (size == sizeof buffer && value != nullptr)
@@ -593,6 +662,7 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
   }
   const cl_int status =
       target->clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, waits, wait_list, event);
+  if (status == CL_SUCCESS) pace.launch(kernel, dims, global, event);
   let_go();
   if (fault.action == Action::bits && status == CL_SUCCESS) decay_buffers(queue, kernel, fault);
   return status;
@@ -608,17 +678,20 @@ cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
   const Fault fault = next_fault(Call::wait);
   if (fault.action == Action::error) return fault.code;
   let_go();
-  if (kept_promises.empty()) return tell_late(fault, target->clWaitForEvents(count, events));
   std::vector<cl_event> real(events, events + count);
   std::ranges::transform(real, real.begin(), real_one);
-  return tell_late(fault, target->clWaitForEvents(count, real.data()));
+  const cl_int status = target->clWaitForEvents(count, real.data());
+  pace.wait();
+  return tell_late(fault, status);
 }
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
   const Fault fault = next_fault(Call::finish);
   if (fault.action == Action::error) return fault.code;
   let_go();
-  return tell_late(fault, target->clFinish(queue));
+  const cl_int status = target->clFinish(queue);
+  pace.wait();
+  return tell_late(fault, status);
 }
 
 cl_int CL_API_CALL flush(cl_command_queue queue) {
@@ -637,9 +710,11 @@ cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, s
   if (fault.action == Action::error) return fault.code;
   let_go();
   cl_event first = nullptr;
+  std::size_t more = 0;
   if (fault.action == Action::slower) {
     static const auto percent = setting<std::size_t>("CLWEAVE_FAULTS_SLOWER", 8);
-    for (std::size_t left = size * percent / 100; left > 0;) {
+    more = size * percent / 100;
+    for (std::size_t left = paced.value ? 0 : more; left > 0;) {
       const std::size_t some = std::min(left, size);
       target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, some, waits, wait_list,
                                   event != nullptr && first == nullptr ? &first : nullptr);
@@ -648,6 +723,7 @@ cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, s
   }
   const cl_int status =
       target->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size, waits, wait_list, event);
+  if (status == CL_SUCCESS) pace.add(size + more, event);
   if (status == CL_SUCCESS && first != nullptr) {
     begun_by[*event] = first;
     target->clRetainEvent(*event);
@@ -721,6 +797,7 @@ cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info na
   const cl_int status = target->clGetEventProfilingInfo(event, name, size, value, size_ret);
   if (status != CL_SUCCESS || value == nullptr) return status;
   auto& ns = *static_cast<cl_ulong*>(value);
+  ns = pace.stamp(event, name).value_or(ns);
   constexpr double mach_ticks_to_ns = 41.67;  // Apple M1 event times have been off by this factor
   switch (fault.action) {
     case Action::zero: ns = 0; break;
