@@ -28,6 +28,8 @@ struct Options {
 };
 
 void write_reference(const std::string& path, const std::vector<Reference>& references) {
+  if (references.empty())
+    throw Error(Kind::usage, path + " would be empty: no case was measured in these files by one clock");
   // Another text than a reference would be lost.
   std::error_code none;
   if (std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0)
