@@ -175,7 +175,7 @@ std::optional<Joules> joules_of(Looks looks, const MeterCertificate& certificate
   const double took_s = marks.back().at_s - marks.front().at_s;
   const double look_s = (steady.back().at_s - steady.front().at_s) / static_cast<double>(steady.size() - 1);
   const double ends = watts * look_s / took_s;
-  const double half = std::hypot(noise, ends);
+  const double half = std::sqrt(noise * noise + ends * ends);  // std::hypot takes a newer libc
   const double each_s = (end_s - begin_s) / executions;
   return Joules{watts * each_s, std::max(0.0, watts - half) * each_s, (watts + half) * each_s};
 }
