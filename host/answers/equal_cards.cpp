@@ -192,6 +192,8 @@ double effect_of(const EqualCards& cards, std::size_t unit, const std::vector<st
   return values.empty() || 2 * values.size() < cases.size() ? unmeasured : weighted_median(values, weights);
 }
 
+bool is_cards_failure(const CaseTimes& at) { return at.failed() && at.status != Status::implausible; }
+
 Spread noise_of(const Spread& own, const Spread& prior, double tails) {
   const Spread both = moderated(own, prior);
   return {both.variance, std::min(both.degrees, tails)};

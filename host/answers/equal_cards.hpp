@@ -63,6 +63,9 @@ std::vector<double> centres(const EqualCards&);
 double effect_of(const EqualCards&, std::size_t unit, const std::vector<std::size_t>& cases,
                  const std::vector<double>& centres);
 
+// A failure that a card can be blamed for. Times that cannot be true are none: a busy host makes them, too.
+bool is_cards_failure(const CaseTimes&);
+
 // What a variance of units' effects is worth with what was measured elsewhere: moderated as compare does, of
 // no more degrees than `tails`, for real noise has heavier ones than a normal distribution.
 Spread noise_of(const Spread& own, const Spread& prior, double tails);

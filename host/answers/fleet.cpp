@@ -412,7 +412,7 @@ class Judging {
 struct Fate {
   std::string family;
   std::map<const DeviceResults*, const CaseTimes*> failed;
-  std::size_t right = 0, unsupported = 0;
+  std::size_t right = 0, unsupported = 0, implausible = 0;
 };
 
 void add_failures(Fleet& fleet) {
@@ -426,15 +426,18 @@ void add_failures(Fleet& fleet) {
       it->second.family = at.family();
       if (at.ok())
         ++it->second.right;
-      else if (at.failed())
+      else if (is_cards_failure(at))
         it->second.failed[card.device] = &at;
+      else if (at.status == Status::implausible)
+        ++it->second.implausible;
       else
         ++it->second.unsupported;
     }
   }
-  std::size_t of_most = 0, lacked = 0;
+  std::size_t of_most = 0, lacked = 0, implausible = 0;
   for (const auto& id : order) {
     const Fate& fate = fates[id];
+    implausible += fate.implausible;
     if (fate.unsupported > 0 && fate.unsupported < fate.right) ++lacked;
     if (fate.failed.empty()) continue;
     if (fate.failed.size() > fate.right) {
@@ -451,6 +454,10 @@ void add_failures(Fleet& fleet) {
     fleet.notes.push_back(fmt::format(
         "{} cases fail on more cards than they are right on: that is their kernel or driver, not a card",
         of_most));
+  if (implausible > 0)
+    fleet.notes.push_back(fmt::format(
+        "{} time{} of a case on a card cannot be true and {} not counted: had their hosts other work?",
+        implausible, implausible == 1 ? "" : "s", implausible == 1 ? "is" : "are"));
   if (lacked > 0)
     fleet.notes.push_back(
         fmt::format("{} cases are unsupported on some cards that others run: have all one driver?", lacked));

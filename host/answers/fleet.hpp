@@ -13,7 +13,8 @@
 // families, or cases, and by two: where no card differs, one fleet in a hundred has a card named.
 //
 // A failure needs no statistics: what fails on a card and is right on most others is the card's. So the
-// fewest cards are four for times, and two for failures.
+// fewest cards are four for times, and two for failures. A time that cannot be true is no failure of a card:
+// a busy host makes such times.
 #pragma once
 #include <optional>
 #include <string>

@@ -150,7 +150,7 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const E
   for (const auto& one : cards.cases) here[one.id] = &one;
   const DeviceResults& device = *cards.units[unit].device;
   for (const auto& [id, wanted] : family.cases) {
-    if (const CaseTimes* at = device.find(id); at != nullptr && at->failed()) {
+    if (const CaseTimes* at = device.find(id); at != nullptr && is_cards_failure(*at)) {
       if (failures++ == 0) failed = fmt::format("{} in {}", text_of(at->status), id);
       continue;
     }

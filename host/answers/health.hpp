@@ -3,7 +3,8 @@
 //
 // A metric is a family: the weighted median over its cases of the card's time over the reference's. It passes
 // when that is no more than the reference allows, which is what good cards exceed in one check of a hundred,
-// all families together; and fails for a case that failed where the reference has a time.
+// all families together; and fails for a case that failed where the reference has a time. A time that cannot
+// be true is a case that was not measured.
 #pragma once
 #include <map>
 #include <string>

@@ -309,6 +309,15 @@ TEST(FleetRows, WhatFailsOnMostCardsIsNoCards) {
   EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 cases fail on more cards")));
 }
 
+TEST(FleetRows, ATimeThatCannotBeTrueIsNoCardsFailure) {
+  const ResultsSet set = set_of(cards_of_rows(8, [](int card, Record& record) {
+    if (card == 2 && record.axis("kernel") == "b") record = bad(record, "implausible", "too fast");
+  }));
+  const auto fleets = fleets_of(set);
+  EXPECT_THAT(named(fleets.at(0)), IsEmpty());
+  EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 time of a case on a card cannot be true")));
+}
+
 TEST(FleetRows, TwoCardsTellWhichOneFails) {
   const ResultsSet set = set_of(cards_of_rows(3, [](int card, Record& record) {
     if (card == 1) record = bad(record, "device_lost");

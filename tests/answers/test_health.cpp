@@ -75,6 +75,14 @@ TEST(Health, FailsForACaseThatFailedAndIsNotSureOfWhatIsMissing) {
   EXPECT_EQ(unsure[0].health(), Health::unmeasured);
 }
 
+TEST(Health, CountsATimeThatCannotBeTrueAsNotMeasured) {
+  auto one = session(1);
+  one[1] = bad(one[1], "implausible", "too fast");
+  EXPECT_EQ(health_with(one), Health::pass);
+  one[2] = bad(one[2], "implausible", "too fast");
+  EXPECT_EQ(health_with(one), Health::unmeasured);
+}
+
 TEST(Health, ComparesNoTimesOfOtherClocksOrOtherWork) {
   auto other = session(1);
   for (auto& record : other) record.timer = Timer::host;
