@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,6 +18,7 @@
 #include "campaign/child.hpp"
 #include "campaign/patience.hpp"
 #include "campaign/protocol.hpp"
+#include "device/loader.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -27,23 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// The .icd files that the loader would read.
-std::vector<fs::path> registered_drivers() {
-  const char* set = std::getenv("OCL_ICD_VENDORS");
-  const fs::path place = set != nullptr && *set != '\0' ? set : "/etc/OpenCL/vendors";
-  std::vector<fs::path> files;
-  std::error_code missing;
-  if (fs::is_directory(place, missing)) {
-    for (const auto& entry : fs::directory_iterator(place, missing)) {
-      if (entry.path().extension() == ".icd") files.push_back(fs::absolute(entry.path()));
-    }
-  } else if (fs::exists(place, missing)) {
-    files.push_back(fs::absolute(place));
-  }
-  std::ranges::sort(files);
-  return files;
-}
 
 std::vector<std::string> worker_words() { return {"worker", "--parent", std::to_string(getpid())}; }
 

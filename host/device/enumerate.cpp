@@ -195,6 +195,7 @@ std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) 
     cl::Platform::get(&platforms);
   } catch (const cl::Error& error) {
     complaints.push_back("no OpenCL platform: " + cl_name(error.err()));
+    for (auto& why : why_no_driver()) complaints.push_back(std::move(why));
     return out;
   }
   for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {

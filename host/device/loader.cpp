@@ -2,15 +2,21 @@
 #include "device/loader.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/preprocessor/repetition/enum.hpp>
 #include <boost/preprocessor/repetition/enum_params.hpp>
+#include <cstdlib>
+#include <fstream>
 #include <tuple>
 #include <type_traits>
 
 #include "device/cl.hpp"
 
 namespace clweave {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -52,6 +58,36 @@ struct Entry<declared> {
 }  // namespace
 
 std::string why_no_opencl() { return library().why; }
+
+std::vector<std::filesystem::path> registered_drivers() {
+  const char* set = std::getenv("OCL_ICD_VENDORS");
+  const fs::path place = set != nullptr && *set != '\0' ? set : "/etc/OpenCL/vendors";
+  std::vector<fs::path> files;
+  std::error_code missing;
+  if (fs::is_directory(place, missing)) {
+    for (const auto& entry : fs::directory_iterator(place, missing)) {
+      if (entry.path().extension() == ".icd") files.push_back(fs::absolute(entry.path()));
+    }
+  } else if (fs::exists(place, missing)) {
+    files.push_back(fs::absolute(place));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<std::string> why_no_driver() {
+  std::vector<std::string> out;
+  for (const auto& file : registered_drivers()) {
+    std::ifstream in(file);
+    std::string name;
+    in >> name;
+    if (name.empty())
+      out.push_back(fmt::format("driver {} names no library", file.string()));
+    else if (dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
+      out.push_back(fmt::format("driver {} cannot be loaded: {}", file.string(), dlerror()));
+  }
+  return out;
+}
 
 }  // namespace clweave
 

@@ -660,6 +660,10 @@ TEST_F(Faults, NoDriverIsSaid) {
   ended = trial.run(three_cases(trial.csv()));
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_NE(ended.err.find("no OpenCL device here"), std::string::npos) << ended.err;
+  std::ofstream(empty / "gone.icd") << "libgone.so\n";
+  ended = trial.run(three_cases(trial.csv()));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("gone.icd cannot be loaded: libgone.so"), std::string::npos) << ended.err;
 }
 
 class BadDriver : public Faults, public testing::WithParamInterface<const char*> {
