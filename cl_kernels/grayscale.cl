@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// grayscale: one RGBA pixel per item.
+// grayscale: one RGBA pixel per item, or a vector of them.
+//
+// WIDTH   pixels of a vector of the kernel words
+#ifndef WIDTH
+#error "grayscale.cl needs WIDTH: see host/families/grayscale.cpp"
+#endif
 
 // Rec. 601 luma in 256ths, rounded to nearest; the weights add up to 256, so white stays white. Alpha stays.
 // One component after the other: Oclgrind 21.10 crashes on the shuffle that a vector literal becomes.
@@ -64,4 +69,35 @@ __kernel void padded(__global uchar4* restrict out, __global const uchar4* restr
 __kernel void host_tail(__global uchar4* restrict out, __global const uchar4* restrict in) {
   const size_t i = get_global_id(0);
   out[i] = gray_of(in[i]);
+}
+
+// ---- Pixels as numbers ------------------------------------------------------------------------------------
+//
+// Compilers that make vectors of neighbouring items, as those for processors do, make none of items that have a
+// vector of four bytes each. A number per pixel they can put beside others; or the item has WIDTH of them.
+
+#if WIDTH == 1
+typedef uint Words;
+#else
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+typedef JOIN(uint, WIDTH) Words;
+#endif
+
+// Red and blue by one product: it has 77 red + 29 blue in its upper half, as what is below carries nothing there.
+#define GRAY_OF(pixel)                                                                                     \
+  (((pixel) & 0xFF000000u) |                                                                               \
+   ((((((pixel) & 0x00FF00FFu) * 0x004D001Du >> 16) + ((pixel) >> 8 & 0xFFu) * 150u + 128u) >> 8) * 0x00010101u))
+
+__kernel void words(__global Words* restrict out, __global const Words* restrict in, const uint pixels) {
+  const size_t i = get_global_id(0);
+  if (i < pixels / WIDTH) {
+    const Words held = in[i];
+    out[i] = GRAY_OF(held);
+  }
+  if (i > 0) return;
+  for (uint rest = pixels / WIDTH * WIDTH; rest < pixels; ++rest) {  // fewer than a vector
+    const uint held = ((__global const uint*)in)[rest];
+    ((__global uint*)out)[rest] = GRAY_OF(held);
+  }
 }

@@ -31,6 +31,8 @@ Pixel gray_of(Pixel pixel) {
 
 bool is_staged(const Case& at) { return at.text("kernel").starts_with("staged"); }
 
+bool is_words(const Case& at) { return at.is("kernel", "words"); }
+
 bool has_rows(const Case& at) {
   return at.is("kernel", "naive") || is_staged(at) || at.is("kernel", "bytes");
 }
@@ -70,17 +72,18 @@ void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
 // The image as one row of pixels, with a remainder.
 void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
   const std::uint64_t pixels = image.width * image.height;
-  const std::size_t rounded = round_up(pixels, group);
+  const std::uint64_t items = is_words(at) ? ceil_div(pixels, at.count("width", 1, 16)) : pixels;
+  const std::size_t rounded = round_up(items, group);
   const std::uint64_t held = at.is("kernel", "padded") ? rounded : pixels;
   const Random<Pixel> value(at.seed, 1);
   const auto in = p.input<Pixel>(held, value);
   const auto out = p.output<Pixel>(held);
   p.expect<Pixel>(out, [value](std::uint64_t i) { return gray_of(value(i)); });
   if (!at.is("kernel", "host_tail")) {
-    if (at.is("kernel", "guarded")) {
-      p.launch("guarded", {rounded}, {group}, out, in, static_cast<std::uint32_t>(pixels));
-    } else {
+    if (at.is("kernel", "padded")) {
       p.launch("padded", {rounded}, {group}, out, in);
+    } else {
+      p.launch(at.text("kernel"), {rounded}, {group}, out, in, static_cast<std::uint32_t>(pixels));
     }
     p.derive("groups", static_cast<std::int64_t>(rounded / group));
     return;
@@ -107,6 +110,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const std::uint64_t pixels = image.width * image.height;
   Plan::need(pixels <= UINT32_MAX, "the kernels count to 4294967295 pixels");
   Plan p;
+  p.define("WIDTH", at.number("width"));
   if (has_rows(at)) {
     plan_rows(p, at, image, group);
   } else {
@@ -234,6 +238,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
     ratio("host_tail_cost", "host_tail tight", "guarded tight",
           "time with the remainder on the host over that with a bounds check");
+    ratio("word_gain", "guarded tight", "words tight", "time of pixels of four bytes over that of words");
     ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over that of pixel loads");
     ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over that with padded rows");
   }
@@ -244,14 +249,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }  // namespace
 
 Family grayscale() {
-  const Values kernels = {"naive", "staged", "staged_unsynced", "guarded", "padded", "host_tail", "bytes"};
+  const Values kernels = {"naive",  "staged",    "staged_unsynced", "guarded",
+                          "padded", "host_tail", "bytes",           "words"};
   const Values published_images = {"2272x1704", "2275x3300"};  // A and B
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
   // And off the multiples of what runs in lock-step, up to what most devices take at most.
   const Values plotted_groups = {32,  40,  48,  64,  80,  96,  100, 128,  160,
                                  192, 256, 320, 384, 500, 512, 768, 1000, 1024};
-  const Values pitches = {"tight", "padded"};
+  const Values pitches = {"tight", "padded"}, widths = {4, 1, 2, 8, 16};
   // A's rows are whole groups of 32.
   const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",
                            "image=2275x3300 group=" + published_groups + " form=published"};
@@ -265,7 +271,8 @@ Family grayscale() {
                 .meaning = "naive: groups along the rows; staged: the same through local memory; "
                            "staged_unsynced: without its barriers; bytes: naive with four byte loads; "
                            "guarded, padded, host_tail: groups along the whole "
-                           "image, whose remainder is checked for, room is made for, or the host does",
+                           "image, whose remainder is checked for, room is made for, or the host does; "
+                           "words: guarded, of pixels that are numbers, several an item",
                 .values = kernels},
                {.name = "image",
                 .meaning = "columns x rows of RGBA pixels",
@@ -276,6 +283,12 @@ Family grayscale() {
                            "and the padding is converted too",
                 .values = pitches,
                 .when = has_rows},
+               {.name = "width",
+                .meaning = "pixels of an item of words",
+                .values = widths,
+                .tunable = true,
+                .takes = powers_of_two(1, 16),
+                .when = is_words},
                {.name = "group",
                 .meaning = "items of a work-group",
                 .values = all_groups,
@@ -290,9 +303,11 @@ Family grayscale() {
                       Sweeps{
                           "kernel=naive,staged,staged_unsynced,guarded,padded,bytes image=1x1,101x7 group=64",
                           "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
+                          "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
                           "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
                           "image=64x64 group=48 form=published"},
                   .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
+                                  "kernel=words width=1,16 image=" + published_images,
                                   "image=2272x1704 group=32,64,128,512",
                                   "image=" + published_images + " pitch=padded", "group=256 form=published"},
                   .card = {"image=2272x1704 group=256,32,64,128,512"},
@@ -300,8 +315,8 @@ Family grayscale() {
                            Sweeps{"image=" + published_images + " group=" + plotted_groups} + exhibits,
                   .full = all_of(published_images, all_groups) +
                           all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits,
-                  .tune = {"kernel=naive,staged,guarded,padded,bytes"}},
-      .view = {.rows = {"kernel", "pitch", "image"},
+                  .tune = {"kernel=naive,staged,guarded,padded,bytes,words"}},
+      .view = {.rows = {"kernel", "width", "pitch", "image"},
                .columns = {"group"},
                .quantity = "rate",
                .chapter = "Grayscale",
