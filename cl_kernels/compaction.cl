@@ -29,15 +29,16 @@
 #define COUNTED 3
 #define UNORDERED 4
 
-bool keeps(const Key key) {
+// Of a number or of a vector of them.
 #if PREDICATE == 1
-  return (key FIELD) != 0;
+#define KEPT(x) ((x) != 0)
 #elif PREDICATE == 2
-  return ((key FIELD) & 1) == 0;
+#define KEPT(x) (((x) & 1) == 0)
 #else
-  return (key FIELD) < LIMIT;
+#define KEPT(x) ((x) < LIMIT)
 #endif
-}
+
+bool keeps(const Key key) { return KEPT(key FIELD); }
 
 Key dropped(void) { return (Key)(DROPPED); }
 
@@ -788,11 +789,50 @@ __kernel void move_sequences(__global Key* restrict out, __global uint* restrict
 #ifdef KERNEL_CPU
 // A group is one item. It appends every key of its chunk to a buffer in its core's cache and goes on by one
 // where it is kept, without a branch; what is kept then goes out as a whole.
+//
+// KEY_BYTES         of a key
+// SPARE             keys behind the buffer's chunk, which vectors are written into
+
+// WIDE keys at once where the processor brings those of a mask together: by AVX-512.
+#if !STRUCT && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_compresssi512_mask) && __has_builtin(__builtin_ia32_cvtd2mask512)
+#if KEY_BYTES == 4
+#define WIDE 16
+#define MASK_OF(yes) __builtin_ia32_cvtd2mask512(yes)
+#define BROUGHT(x, mask) as_uint16(__builtin_ia32_compresssi512_mask(as_int16(x), as_int16(x), mask))
+#define PLACES_BROUGHT BROUGHT
+#define PLACES (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define PUT_WIDE(x, to) vstore16(x, 0, (__local uint*)(to))
+#define PUT_PLACES vstore16
+#else
+#define WIDE 8
+#define MASK_OF(yes) __builtin_ia32_cvtq2mask512(yes)
+#define BROUGHT(x, mask) as_ulong8(__builtin_ia32_compressdi512_mask(as_long8(x), as_long8(x), mask))
+#define PLACES_BROUGHT(x, mask) as_uint8(__builtin_ia32_compresssi256_mask(as_int8(x), as_int8(x), mask))
+#define PLACES (uint8)(0, 1, 2, 3, 4, 5, 6, 7)
+#define PUT_WIDE(x, to) vstore8(x, 0, (__local ulong*)(to))
+#define PUT_PLACES vstore8
+#endif
+#endif
+#endif
+
 uint append_kept(__global const Key* restrict in, const ulong first, const ulong last, __local Key* held,
                  __local uint* places) {
   uint kept = 0;
+  ulong i = first;
   (void)places;
-  for (ulong i = first; i < last; ++i) {
+#ifdef WIDE
+  for (; i + WIDE <= last; i += WIDE) {
+    const JOIN(KEY, WIDE) x = JOIN(vload, WIDE)(0, in + i);
+    const uint mask = MASK_OF(KEPT(x));
+    PUT_WIDE(BROUGHT(x, mask), held + kept);
+#if INDEX
+    PUT_PLACES(PLACES_BROUGHT((uint)i + PLACES, mask), 0, places + kept);
+#endif
+    kept += popcount(mask);
+  }
+#endif
+  for (; i < last; ++i) {
     const Key key = in[i];
     held[kept] = key;
 #if INDEX
@@ -813,9 +853,9 @@ __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void cpu(__global Key* restrict out, __global uint* restrict index, __global uint* restrict count,
                   volatile __global Word* states, __global const Key* restrict in, const ulong n, const uint tiles) {
   __local uint said[2];
-  __local Key held[CHUNK];
+  __local Key held[CHUNK + SPARE];
 #if INDEX
-  __local uint places[CHUNK];
+  __local uint places[CHUNK + SPARE];
 #else
   __local uint places[1];
   (void)index;

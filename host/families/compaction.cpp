@@ -58,6 +58,8 @@ Values kernels() {
   return names;
 }
 
+constexpr std::uint64_t spare = 16;  // keys of the widest vector that kernel cpu writes
+
 double fraction_of(const Case& at) {
   const Value& value = at.at("kept");
   const auto* whole = std::get_if<std::int64_t>(&value);
@@ -118,7 +120,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
 // What the kernels declare, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
   const std::uint64_t place_bytes = s.index ? 4 : 0;
-  if (s.cpu) return s.tile * (s.key_bytes + place_bytes) + 16;
+  if (s.cpu) return (s.tile + spare) * (s.key_bytes + place_bytes) + 16;
   const std::uint64_t scan_sums = 4 * (s.group * s.items * 33 / 32 + 2 * s.group);
   if (s.three_pass) return scan_sums;
   if (s.sequences) return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
@@ -189,7 +191,7 @@ std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setti
                   std::uint64_t& moved) {
   define_states(p, s, device);
   need_turns(device, 2 * s.n, s.tiles);  // to count, and to move
-  p.define("KERNEL_CPU", 1).define("CHUNK", s.tile);
+  p.define("KERNEL_CPU", 1).define("CHUNK", s.tile).define("SPARE", spare).define("KEY_BYTES", s.key_bytes);
   const Buffer states = states_of(p, at, s);
   p.launch("cpu", {s.tiles}, {1}, m.out, m.index, m.count, states, m.in, s.n,
            static_cast<std::uint32_t>(s.tiles));
