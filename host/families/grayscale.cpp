@@ -307,7 +307,7 @@ Family grayscale() {
                           "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
                           "image=64x64 group=48 form=published"},
                   .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
-                                  "kernel=words width=1,16 image=" + published_images,
+                                  "kernel=words width=16 image=" + published_images,
                                   "image=2272x1704 group=32,64,128,512",
                                   "image=" + published_images + " pitch=padded", "group=256 form=published"},
                   .card = {"image=2272x1704 group=256,32,64,128,512"},
