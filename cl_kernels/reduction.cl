@@ -5,8 +5,9 @@
 // GROUP              items of a work-group, a power of two
 // VEC, UNROLL        for tiles: elements of a vector; vectors that an item loads at a time
 // STRIDED            for tiles: 1: the groups take turns, 0: each takes a run of neighbours
-#if !defined(GROUP) || !defined(VEC) || !defined(UNROLL) || !defined(STRIDED)
-#error "reduction.cl needs GROUP, VEC, UNROLL and STRIDED: see host/families/reduction.cpp"
+// LOCKSTEP           1: the last 64 values in local memory, by one bundle and without the barriers of its group
+#if !defined(GROUP) || !defined(VEC) || !defined(UNROLL) || !defined(STRIDED) || !defined(LOCKSTEP)
+#error "reduction.cl needs GROUP, VEC, UNROLL, STRIDED and LOCKSTEP: see host/families/reduction.cpp"
 #endif
 
 // A kernel is one function, on whatever compiler.
@@ -26,9 +27,11 @@
 // ---- Folding the values of a work-group, one per item; item 0 gets the result -----------------------------
 
 // Every level waits for the one before; what a level reads, nobody writes in it.
-#define LEVEL(stride)                                                                            \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+#define FOLD(stride) \
   if (lane < (stride)) scratch[lane] = COMBINE(scratch[lane], scratch[lane + (stride)])
+#define LEVEL(stride)           \
+  barrier(CLK_LOCAL_MEM_FENCE); \
+  FOLD(stride)
 
 #if BUNDLED
 
@@ -133,9 +136,24 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
   if (lane == 0) out[get_group_id(0)] = scratch[0];
 }
 
-// The last 64 values, without a loop. The lecture left the barriers out, as a warp ran in lock-step; OpenCL
-// promises no such thing. Items of a bundle need fewer.
-#if BUNDLED
+// The last 64 values, without a loop. The lecture left the barriers out, as a warp ran in lock-step. OpenCL promises
+// no such thing: a bundle has a barrier of its own, and among smaller ones than the lecture's, the group's serves as
+// long as more than one of them has work.
+#if LOCKSTEP
+#define LAST_WARP                                                          \
+  LEVEL(32);                                                               \
+  uint last = 16;                                                          \
+  for (; 2 * last > BUNDLE; last /= 2) {                                   \
+    LEVEL(last);                                                           \
+  }                                                                        \
+  ONE_BUNDLE {                                                             \
+    _Pragma("unroll") for (uint stride = last; stride > 0; stride /= 2) {  \
+      BUNDLE_BARRIER();                                                    \
+      FOLD(stride);                                                        \
+    }                                                                      \
+    if (lane == 0) out[get_group_id(0)] = scratch[0];                      \
+  }
+#elif BUNDLED
 #define LAST_WARP                                       \
   barrier(CLK_LOCAL_MEM_FENCE);                         \
   ONE_BUNDLE {                                          \

@@ -187,9 +187,10 @@ bool walks(const Case& at) { return at.is("kernel", "more_work"); }
 // those of processors hold back the loop before: by Intel's runtime `single` takes 4 times as long, `atomic`
 // 11 times.
 Lanes lanes_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
-  if (!at.is("lanes", "best")) return lanes_of(at);
+  const bool lockstep = at.is("lanes", "lockstep");
+  if (!lockstep && !at.is("lanes", "best")) return lanes_of(at);
   const Lanes own = lanes_of(device);
-  if (at.is("kernel", "subgroup"))
+  if (lockstep || at.is("kernel", "subgroup"))
     Plan::need(own != Lanes::portable, "neither sub-groups nor NVIDIA's or AMD's compiler");
   else if (own == Lanes::subgroup && (is_last_warp(form) || device.type == "cpu"))
     return Lanes::portable;
@@ -226,6 +227,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   p.define("OP", op == Op::sum ? 1 : op == Op::max ? 2 : 5).define("LEAST", identity<T>(op));
   p.define("EXCLUSIVE", 0).define("INITIAL", 0);
   p.define("GROUP", group).define("VEC", width).define("UNROLL", vectors).define("STRIDED", strided ? 1 : 0);
+  p.define("LOCKSTEP", at.is("lanes", "lockstep") ? 1 : 0);
 
   const auto tree = static_cast<double>(std::bit_width(group));
   std::vector<Pass> passes;
@@ -310,6 +312,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 bool makes_sense(const Case& at) {
   const Form& form = form_of(at);
   if (at.is("kernel", "subgroup") && at.is("lanes", "portable")) return false;  // is vector
+  if (at.is("lanes", "lockstep") && !is_last_warp(form)) return false;
   if (is_run(form) != (at.number("group") == 1)) return false;
   if (at.is("kernel", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
     return false;
@@ -379,12 +382,13 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
   // The rungs whose last step depends on what the device has, by each that it may have.
-  const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "subgroup", "amd"};
+  const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "subgroup", "amd"},
+               tails = {"portable", "lockstep", "ptx", "subgroup", "amd"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
           "kernel=" + variants() + " n=" + large + " group=256,1",
           "kernel=" + groups + " n=" + large + " groups_per_unit=2,32",
           "kernel=more_work n=" + large + " groups_per_unit=2,4,16,32",
-          "kernel=" + last + " n=" + large + " lanes=" + own,
+          "kernel=" + last + " n=" + large + " lanes=" + tails,
           "kernel=single n=" + large + " lanes=" + own};
 }
 
@@ -400,11 +404,12 @@ Family reduction() {
   full.push_back("kernel=vector,subgroup,single,atomic n=" + huge + " groups_per_unit=8,32");
   full.push_back("kernel=run_single n=" + huge + " group=1");
   Sweeps paper = sweeps({1048576}, {4194304, 16777216, 33554432});
-  // The slides' groups, with barriers where their warps needed none; and more than any cache holds.
+  // The slides' groups, their last warps with barriers of the group and without; and more than any cache
+  // holds.
   Values rungs;
   for (const auto& rung : ladder) rungs.emplace_back(std::string(rung.variant));
   paper.push_back("kernel=" + rungs + " n=4194304,16777216 group=128");
-  paper.push_back("kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable");
+  paper.push_back("kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable,lockstep");
   paper.push_back("kernel=" + rungs + " n=268435456 group=128,256");
   paper.push_back("kernel=single,run_single n=268435456 group=256,1");
   return {
@@ -456,8 +461,11 @@ Family reduction() {
            [] {
              Axis axis = lanes_axis(
                  "how the last values of a group fold: best: NVIDIA's or AMD's own way where their compiler "
-                 "is; from subgroup on sub-groups, of processors that alone; else portable;");
+                 "is; from subgroup on sub-groups, of processors that alone; else portable; lockstep: the "
+                 "last 64 values in local memory, but by the device's own lanes and without the group's "
+                 "barriers;");
              axis.values.insert(axis.values.begin(), std::string("best"));
+             axis.values.emplace_back(std::string("lockstep"));
              axis.former = {"tail"};
              axis.former_values = {{"barriers", "portable"}, {"shuffle", "ptx"}, {"subgroups", "subgroup"}};
              axis.when = [](const Case& at) { return form_of(at).shuffle; };
@@ -468,7 +476,8 @@ Family reduction() {
                {"kernel=" + variants() + " n=300 group=64,1",
                 "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
                 "kernel=more_work n=1,1301,70001 group=64 groups_per_unit=2",
-                "kernel=last_warp,unrolled,more_work n=5003 group=128 lanes=portable,ptx,subgroup,amd",
+                "kernel=last_warp,unrolled,more_work n=5003 group=128 "
+                "lanes=portable,lockstep,ptx,subgroup,amd",
                 "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
                 "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
                 "kernel=subgroup,single,atomic n=1,1301 group=64 unroll=2 lanes=ptx,subgroup,amd",

@@ -487,6 +487,26 @@ TEST_P(Barriers, are_those_meant) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Barriers, testing::ValuesIn(amds + intels + rest), name_of);
 
+class LastWarps : public Branches {};
+
+// Of seven levels the last five are within one warp or wavefront; within a sub-group of whatever size, they
+// are a loop.
+TEST_P(LastWarps, need_no_barriers_of_their_group) {
+  Target on = target();
+  if (std::ranges::find(amds, GetParam()) != amds.end()) on.device.platform = "AMD";
+  const auto barriers = [&](const char* lanes) {
+    const std::string id = fmt::format("reduction/kernel=unrolled/group=128/lanes={}", lanes);
+    return kernel_of(on, source_on(on, id), "unrolled").figures.barriers.value_or(-1);
+  };
+  EXPECT_EQ(barriers("portable"), 7);
+  if (std::ranges::find(intels, GetParam()) == intels.end())
+    EXPECT_EQ(barriers("lockstep"), 2);
+  else
+    EXPECT_LE(barriers("lockstep"), 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, LastWarps, testing::Values("gfx1100", "tgllp", "sm_90"), name_of);
+
 class Exchanges : public Branches {};
 
 // Where items of a wave tell each other without memory, no barrier is left, and every step is an instruction.

@@ -53,6 +53,11 @@ TEST(OwnLanes, TheRowSaysByWhichAReductionFolded) {
   EXPECT_EQ(folded_by(processor, {{"kernel", word("subgroup")}}), "subgroup") << "it is nothing else";
   EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}}), "portable");
   EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}, {"lanes", word("subgroup")}}), "subgroup");
+  // A last warp without the group's barriers is the device's own.
+  const Changes lockstep = {{"kernel", word("unrolled")}, {"lanes", word("lockstep")}};
+  EXPECT_EQ(folded_by(nvidia, lockstep), "ptx");
+  EXPECT_EQ(folded_by(amd, lockstep), "amd");
+  EXPECT_EQ(folded_by(processor, lockstep), "subgroup");
 }
 
 TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
@@ -72,6 +77,15 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
     EXPECT_THAT(complaint([&] { with("subgroup", 64, plain); }), HasSubstr("reports no sub-groups"));
     EXPECT_THAT(complaint([&] { with("ptx", 64, pocl); }), HasSubstr("NVIDIA's compiler"));
     EXPECT_THAT(complaint([&] { with("amd", 32, amd); }), HasSubstr("a multiple of 64"));
+    if (family == std::string("reduction")) {
+      EXPECT_THAT(complaint([&] {
+                    plan_with(
+                        "reduction",
+                        {{"kernel", word("unrolled")}, {"lanes", word("lockstep")}, {"group", number(64)}},
+                        plain);
+                  }),
+                  HasSubstr("neither sub-groups nor"));
+    }
     EXPECT_EQ(with("subgroup", 64, pocl).options, "-cl-std=CL3.0");
     EXPECT_EQ(with("subgroup", 64, roomy()).options, "") << "Intel's are for OpenCL C 1.2";
     EXPECT_EQ(with("portable", 64, pocl).options, "");
