@@ -388,14 +388,32 @@ const char* least_of(const std::string& type) {
   return type == "float" || type == "double" ? "-INFINITY" : "0";
 }
 
+// What a prediction of that order misses on average, of so many values that a whole picture is among them.
+template <class T>
+double residue_of(const Signal<T>& signal, const Setting& s) {
+  const std::uint64_t n = std::min<std::uint64_t>(s.values, 1 << 18);
+  std::vector<std::int64_t> left(n);
+  for (std::uint64_t i = 0; i < n; ++i) left[i] = static_cast<std::int64_t>(signal(i));
+  for (std::uint64_t order = 0; order < s.order; ++order) {
+    for (std::uint64_t i = n; i-- > s.tuple;) left[i] -= left[i - s.tuple];
+  }
+  double sum = 0;
+  for (const auto value : left) sum += std::abs(static_cast<double>(value));
+  return sum / static_cast<double>(n);
+}
+
 template <class T>
 Plan plan_of_encode(const Case& at, const Setting& s) {
+  const std::uint64_t width = at.count("width", 1, 16);
+  const std::string type = type_name<typename Wraps<T>::Type>();
   Plan p;
-  p.define("U", type_name<typename Wraps<T>::Type>()).define("ORDER", s.order).define("TUPLE", s.tuple);
+  p.define("U", type).define("ORDER", s.order).define("TUPLE", s.tuple);
+  p.define("WIDTH", width).define("V", width == 1 ? type : type + std::to_string(width));
   p.sources = {"shared/delta"};
   const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
-  p.launch("encode", {round_up(s.values, s.group)}, {s.group}, out, in, s.values);
+  p.launch("encode", {round_up(ceil_div(s.values, width), s.group)}, {s.group}, out, in, s.values);
+  p.derived.emplace_back("residue", fmt::format("{:.6g}", residue_of(signal, s)));
   p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
   p.ceiling = Ceiling::copy;
@@ -430,6 +448,7 @@ void define_kernel(Plan& p, const Setting& s, const std::string& type, const std
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", value_bytes);
   p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
   if (s.reorder) p.define("REORDER", 1);
+  if (s.round_trip) p.define("WIDTH", 1);
   if (s.kernel == "pascal" || s.kernel == "cpu") p.define("ITEM", "Value");
   if (s.kernel == "pascal") p.define("VEC", vector_bytes / value_bytes);
 }
@@ -599,6 +618,12 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .tunable = true,
        .takes = whole(1, 64),
        .worth = where(takes_per_item, per_item)},
+      {.name = "width",
+       .meaning = "neighbouring values of a work-item of encode, as a vector",
+       .values = {1, 4},
+       .tunable = true,
+       .takes = powers_of_two(1, 16),
+       .when = [](const Case& at) { return at.is("kernel", "encode"); }},
       {.name = "rows",
        .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
        .values = {8, 1, 2, 4, 6, 12, 16},
@@ -901,7 +926,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
       .smoke = {"kernel=" + tile_kernels + " n=1,255,257,4099 group=64 per_item=4 batch_kib=2 window=8",
                 "kernel=" + row_kernels + " n=1,1023,1025,4099 group=64",
                 "kernel=cpu scan_order=1,3 n=1,4095,12289 chunk_kib=1",
-                "kernel=encode type=int scan_order=1,3 tuple=2 n=4099",
+                "kernel=encode type=int scan_order=1,3 tuple=1,2,4 width=1,4 n=1,4099",
+                "kernel=encode type=long scan_order=2 tuple=3 width=2,4 n=4099",
                 "kernel=encode type=int signal=image n=4099",
                 "kernel=three_phase type=float op=max form=exclusive n=1,1009 group=32 per_item=2",
                 "kernel=reduce_then_scan type=ulong op=xor form=exclusive n=1009 group=32 per_item=2",
@@ -947,18 +973,20 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
       .card = {"kernel=three_phase,lookback,lookback_fallback,lookback_wide,pascal,cpu n=4194304 per_item=16 "
                "rows=8"},
-      .paper = plots(sizes) + beside(few) + grown({1 << 24}),
-      .full = Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_item=16 rows=8",
-                     "kernel=register_tile,pipelined,sam lanes=ptx n=1048576,16777216,268435456 rows=8,12",
-                     "kernel=" + kernels + " type=" + types + " op=" + ops + " form=" + forms + " n=1000003",
-                     "kernel=pascal,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
-                     "kernel=lookback_fallback,pascal,sam type=int task=round_trip "
-                     "scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3 n=4194304 rows=4",
-                     "kernel=encode type=int signal=tones,image scan_order=1,2 tuple=1,3 n=4194304",
-                     "kernel=lookback_fallback,pascal type=int task=round_trip signal=image "
-                     "scan_order=1,2,8 tuple=1,3 n=4194304",
-                     "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"} +
-              grown({1 << 26, 1 << 28}),
+      .paper = plots(sizes) + beside(few) + grown({1 << 24}) +
+               Sweeps{"kernel=encode type=int signal=tones,image scan_order=1,2,3,8 width=1,4 n=16777216"},
+      .full =
+          Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_item=16 rows=8",
+                 "kernel=register_tile,pipelined,sam lanes=ptx n=1048576,16777216,268435456 rows=8,12",
+                 "kernel=" + kernels + " type=" + types + " op=" + ops + " form=" + forms + " n=1000003",
+                 "kernel=pascal,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
+                 "kernel=lookback_fallback,pascal,sam type=int task=round_trip "
+                 "scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3 n=4194304 rows=4",
+                 "kernel=encode type=int signal=tones,image scan_order=1,2,3 tuple=1,3 width=1,4 n=4194304",
+                 "kernel=lookback_fallback,pascal type=int task=round_trip signal=image "
+                 "scan_order=1,2,8 tuple=1,3 n=4194304",
+                 "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"} +
+          grown({1 << 26, 1 << 28}),
       .tune = {"kernel=pipelined,register_tile,lookback_wide,lookback_fallback,three_phase,cpu",
                "kernel=pipelined,register_tile lanes=ptx group=128,256 window=64"}};
 }
@@ -997,7 +1025,9 @@ Family scan() {
                           {.name = "order", .x = {"scan_order"}, .series = {"kernel"}, .quantity = "items"},
                           {.name = "tuple", .x = {"tuple"}, .series = {"kernel"}, .quantity = "items"}}},
       .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"},
-                  {"auxiliary_bytes", "of memory that the design needs beside input and output"}},
+                  {"auxiliary_bytes", "of memory that the design needs beside input and output"},
+                  {"residue",
+                   "what encode leaves of a value, on average: by how much predictions of its order miss"}},
       .makes_sense = makes_sense,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),

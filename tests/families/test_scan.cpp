@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 
 #include "families/shared/photograph.hpp"
 #include "plans.hpp"
@@ -34,6 +35,28 @@ TEST(Scan, ItsEncodersCheckTakesDifferencesOfPixelsAndNothingElse) {
   EXPECT_EQ(compared(plan.checks[0], bytes, {0, bytes.size()}).wrong, 0U);
   bytes[4 * picture.size()] ^= std::byte{1};
   EXPECT_EQ(compared(plan.checks[0], bytes, {0, bytes.size()}).first_wrong, picture.size());
+}
+
+// Of tones the second order predicts more, of a photograph less.
+TEST(Scan, ItsEncoderSaysWhatItLeaves) {
+  const auto residue = [](const char* signal, std::int64_t order) {
+    const Plan plan = plan_with("scan", {{"kernel", word("encode")},
+                                         {"type", word("int")},
+                                         {"signal", word(signal)},
+                                         {"scan_order", number(order)},
+                                         {"n", number(1 << 18)}});
+    std::vector<std::int32_t> left(1 << 18);
+    Bytes bytes = filled(plan.buffers[0], {0, plan.buffers[0].bytes});
+    std::memcpy(left.data(), bytes.data(), bytes.size());
+    for (std::int64_t k = 0; k < order; ++k) std::adjacent_difference(left.begin(), left.end(), left.begin());
+    double sum = 0;
+    for (const auto value : left) sum += std::abs(value);
+    const auto said = std::ranges::find(plan.derived, "residue", &std::pair<std::string, std::string>::first);
+    EXPECT_NEAR(std::stod(said->second), sum / (1 << 18), 1e-3) << signal << order;
+    return sum;
+  };
+  EXPECT_LT(residue("tones", 2), residue("tones", 1) / 5);
+  EXPECT_GT(residue("image", 2), residue("image", 1));
 }
 
 TEST(Scan, HasAnImageOnlyWhereItEncodes) {
