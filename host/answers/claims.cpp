@@ -519,6 +519,26 @@ std::optional<double> gain(const Rule& rule, const Sides& sides, Clock clock, Us
   return *of / *of_before / (*to / *to_before);
 }
 
+struct Most {
+  double value;
+  Cells where;
+};
+
+// The largest of what lies along the axes.
+std::optional<Most> most(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
+  const ByCells of(sides.of, rule.along), to(sides.to, rule.along);
+  std::optional<Most> out;
+  for (const auto& cells : of.different()) {
+    auto value = best(of.at(cells), rule.quantity, clock, used);
+    if (value && !rule.to.empty()) {
+      const auto other = best(to.at(cells), rule.quantity_to, clock, used);
+      value = other ? std::optional(*value / *other) : std::nullopt;
+    }
+    if (value && (!out || *value > out->value)) out = {*value, cells};
+  }
+  return out;
+}
+
 std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   const auto points = [&] { return series_of(rule, sides, clock, used); };
   switch (rule.kind) {
@@ -538,9 +558,8 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       return most->second / least->second;
     }
     case Rule::Kind::most: {
-      const Series all = points();
-      if (all.empty()) return {};
-      return std::ranges::max(all, {}, [](const auto& point) { return point.second; }).second;
+      const auto all = most(rule, sides, clock, used);
+      return all ? std::optional(all->value) : std::nullopt;
     }
     case Rule::Kind::trend: {
       const Series all = points();
@@ -675,6 +694,8 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     out.note = series_text(points);
   }
   if (rule.kind == Rule::Kind::step) out.note = series_text(points);
+  if (rule.kind == Rule::Kind::most)
+    out.note = "most at " + text_of_cells(most(rule, sides, device.measured(), nullptr)->where);
   if (rule.kind == Rule::Kind::interior) {
     out.verdict = place_verdict(rule, sides, device, out.verdict);
     const auto least = std::ranges::min_element(points, {}, [](const auto& point) { return point.second; });
@@ -742,14 +763,20 @@ bool has_natives(const Rule& rule, std::string_view api = {}) {
 
 bool has_cuda(const std::string& platform) { return platform.find("NVIDIA") != std::string::npos; }
 
-// Why there is nothing to decide with: rows that failed, else rows that are not there, or cannot be.
-std::string missing(const Rule& rule, const DeviceRows& device, const std::vector<Family>& families) {
+// Why there is nothing to decide with: rows that cannot be, else rows that failed, or are not there.
+std::string missing(const Rule& rule, bool incomplete, const DeviceRows& device,
+                    const std::vector<Family>& families) {
+  std::vector<const Rows*> empty;
   for (const auto side : all_sides) {
     const Rows& rows = rule.*side;
-    if (rows.empty() || !rows_of(rows, device, families).rows.empty()) continue;
-    if (rows.api == "cuda" && !has_cuda(device.results->platform))
-      return "CUDA runs on devices of NVIDIA alone";
-    for (const auto* row : untimed_of(rows, device, families))
+    if (!rows.empty() && rows_of(rows, device, families).rows.empty()) empty.push_back(&rows);
+  }
+  if (!has_cuda(device.results->platform) &&
+      std::ranges::any_of(empty, [](const Rows* rows) { return rows->api == "cuda"; }))
+    return "CUDA runs on devices of NVIDIA alone";
+  if (incomplete) return no_rows;
+  for (const auto* rows : empty) {
+    for (const auto* row : untimed_of(*rows, device, families))
       return fmt::format("{}: {}", row->status, row->reason);
   }
   return no_rows;
@@ -895,7 +922,7 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     if (!out.more.empty()) out.command = command_of(claim, device, out.more);
     return out;
   }
-  out.note = incomplete ? no_rows : missing(rule, device, families);
+  out.note = missing(rule, incomplete, device, families);
   out.verdict = out.note == no_rows ? Verdict::not_measured : Verdict::not_testable;
   if (out.note == no_rows && has_natives(rule)) out.more = " --with-baselines";
   out.command = command_of(claim, device, out.more);

@@ -165,6 +165,24 @@ TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
   EXPECT_EQ(ruled.ruling.note, "unsupported: no shuttle");
 }
 
+TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {
+  const std::string beside_cuda = claim(
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "api": "cuda"}, "above": 1)");
+  const std::string wefts = claim(
+      R"("number": "ratio", "of": {"family": "loom", "kernel": ["plain", "twill"]}, "to": {"family": "loom", "api": "cuda"},
+         "above": 1)");
+  for (const auto& json : {beside_cuda, wefts}) {
+    for (const auto& rows : {two(1, 1), std::vector{row({}, 1)}, std::vector{row({"satin"}, 1)}}) {
+      auto records = rows;
+      const Ruled elsewhere(json, records);
+      EXPECT_EQ(elsewhere.verdict(), Verdict::not_testable);
+      EXPECT_EQ(elsewhere.ruling.note, "CUDA runs on devices of NVIDIA alone");
+      for (auto& r : records) r.platform = "NVIDIA CUDA";
+      EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_measured);
+    }
+  }
+}
+
 TEST(Claims, AClaimWithoutRuleIsUntestableOrHasNoEvidence) {
   const Ruled untestable(claim("", R"(, "untestable": "OpenCL does not tell")"), two(1, 1));
   EXPECT_EQ(untestable.verdict(), Verdict::not_testable);
@@ -490,7 +508,9 @@ TEST(Claims, SpreadAndReachAndMost) {
   EXPECT_DOUBLE_EQ((Along{"spread", R"("below": 2)"}({2, 1, 3})).value(), 3);
   // 90 % of the best rate, which is 1, between 1 / 1.25 at 32 and 1 at 64.
   EXPECT_DOUBLE_EQ((Along{"reach", R"("below": 2)"}({3, 1.25, 1, 1.1})).value(), 48);
-  EXPECT_DOUBLE_EQ((Along{"most", R"("above": 2)"}({2, 1, 3, 1})).value(), 3);
+  const Ruled most = Along{"most", R"("above": 2)"}({2, 1, 3, 1});
+  EXPECT_DOUBLE_EQ(most.value(), 3);
+  EXPECT_THAT(most.ruling.note, HasSubstr("most at group=64"));
 }
 
 TEST(Claims, EachStepMustBeOne) {
