@@ -33,6 +33,20 @@ using Texts = std::vector<std::string>;
 
 constexpr const char* not_measured = "not measured";
 
+// As page.js draws one; `columns`: what the cells of a row of `panels` are called in `spec`, and by people.
+Json chart(const std::string& name, Json spec, Json columns, Json panels) {
+  return {{"kind", "chart"},
+          {"name", name},
+          {"spec", std::move(spec)},
+          {"columns", std::move(columns)},
+          {"panels", std::move(panels)}};
+}
+
+// Of no device more than of another.
+Json panel_of_all(const std::string& title, const std::string& note, Json rows) {
+  return {{"device", nullptr}, {"at", ""}, {"title", title}, {"note", note}, {"rows", std::move(rows)}};
+}
+
 Json table(const std::string& title, const Texts& columns, Json rows) {
   return {{"kind", "table"}, {"title", title}, {"columns", columns}, {"rows", std::move(rows)}};
 }
@@ -335,20 +349,16 @@ Json ladder(const ResultsSet& set, const Family& family, const Devices& devices,
                                   {{"field", "kernel"}},
                                   {{"field", "label"}, {"title", "speed-up"}},
                                   {{"field", "note"}}})}}}});
-  return {{"kind", "chart"},
-          {"name", family.name + ": beside the published"},
-          {"spec", spec_of(std::move(layers), 22.0 * static_cast<double>(ordered.size()))},
-          {"columns", Json::array({{"kernel", "kernel"},
-                                   {"owner", "device"},
-                                   {"y", "speed-up"},
-                                   {"label", "shown"},
-                                   {"note", "note"}})},
-          {"panels",
-           Json::array({{{"device", nullptr},
-                         {"at", ""},
-                         {"title", all.title()},
-                         {"note", "each over its own first step; published times that are void are left out"},
-                         {"rows", all.rows}}})}};
+  return chart(family.name + ": beside the published",
+               spec_of(std::move(layers), 22.0 * static_cast<double>(ordered.size())),
+               Json::array({{"kernel", "kernel"},
+                            {"owner", "device"},
+                            {"y", "speed-up"},
+                            {"label", "shown"},
+                            {"note", "note"}}),
+               Json::array({panel_of_all(
+                   all.title(), "each over its own first step; published times that are void are left out",
+                   all.rows)}));
 }
 
 // The best kernel beside the best of what people would use instead; null where nobody measured that.
@@ -560,17 +570,16 @@ Json roofline_chart(Json panels) {
                       {"fontSize", 9},
                       {"opacity", {{"expr", "room > 60 ? 1 : 0"}}}}},
                     {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "name"}}}}}});
-  return {{"kind", "chart"},
-          {"name", "roofline"},
-          {"spec", spec_of(std::move(layers), 380)},
-          {"columns", Json::array({{"series", "kernel"},
-                                   {"x", "op/B"},
-                                   {"y", "Gop/s"},
-                                   {"label", "of its roof"},
-                                   {"roof", "roof"},
-                                   {"name", ""}})},
-          {"labels", Json::array({"series", "x", "y", "memory"})},
-          {"panels", std::move(panels)}};
+  Json out = chart("roofline", spec_of(std::move(layers), 380),
+                   Json::array({{"series", "kernel"},
+                                {"x", "op/B"},
+                                {"y", "Gop/s"},
+                                {"label", "of its roof"},
+                                {"roof", "roof"},
+                                {"name", ""}}),
+                   std::move(panels));
+  out["labels"] = Json::array({"series", "x", "y", "memory"});
+  return out;
 }
 
 Json roofline(const ResultsSet& set, const Devices& devices) {
@@ -614,19 +623,18 @@ Json roofline(const ResultsSet& set, const Devices& devices) {
     return absent("Roofline", "clweave run, without --no-ceiling and with another preset than smoke");
   Json parts = Json::array();
   if (!log_panels.empty()) parts.push_back(roofline_chart(std::move(log_panels)));
-  parts.push_back(
-      {{"kind", "chart"},
-       {"name", "roofline: fractions"},
-       {"spec", dot_spec({kernels.begin(), kernels.end()}, {"% of the roof over it", false}, 100)},
-       {"columns", Json::array({{"series", "kernel"},
-                                {"column", ""},
-                                {"y", "% of its roof"},
-                                {"low", ""},
-                                {"high", ""},
-                                {"label", "shown"},
-                                {"launch", "reached"}})},
-       {"trim", true},
-       {"panels", all_panels}});
+  Json fractions = chart("roofline: fractions",
+                         dot_spec({kernels.begin(), kernels.end()}, {"% of the roof over it", false}, 100),
+                         Json::array({{"series", "kernel"},
+                                      {"column", ""},
+                                      {"y", "% of its roof"},
+                                      {"low", ""},
+                                      {"high", ""},
+                                      {"label", "shown"},
+                                      {"launch", "reached"}}),
+                         all_panels);
+  fractions["trim"] = true;
+  parts.push_back(std::move(fractions));
   return section("Roofline",
                  "Each kernel's fastest row beyond the caches, under the ceilings measured in the same run.",
                  std::move(parts));
@@ -684,16 +692,15 @@ Json variants_panel(const FamilyComparison& family, const ComparedDevices& shown
       bests.push_back(family.variants[static_cast<std::size_t>(family.best[column])].name);
   }
   const std::set<std::string> different(bests.begin(), bests.end());
-  return {{"device", nullptr},
-          {"at", family.name},
-          {"title", family.name + ": " +
-                        (different.size() == 1
-                             ? *different.begin() + " is best on every device"
-                             : fmt::format("{} devices, {} different best variants: {}", bests.size(),
-                                           different.size(), fmt::join(different, ", ")))},
-          {"note", "100 is the best variant of that device; geometric means over the conditions they share"},
-          {"rows", rows},
-          {"marks", Json::array()}};
+  Json panel = panel_of_all(
+      family.name + ": " +
+          (different.size() == 1 ? *different.begin() + " is best on every device"
+                                 : fmt::format("{} devices, {} different best variants: {}", bests.size(),
+                                               different.size(), fmt::join(different, ", "))),
+      "100 is the best variant of that device; geometric means over the conditions they share", rows);
+  panel["at"] = family.name;
+  panel["marks"] = Json::array();
+  return panel;
 }
 
 // What one variant for all devices costs on each of them.
@@ -758,21 +765,16 @@ Json inversions_chart(const Json& slopes) {
   const auto cell = [&](std::size_t row, std::size_t column) {
     return slopes[row][column].get<std::string>();
   };
-  return {{"kind", "chart"},
-          {"name", "comparison: rank inversions"},
-          {"spec", spec_of(std::move(layers), 320)},
-          {"columns", Json::array({{"series", "pair"},
-                                   {"side", "side"},
-                                   {"y", "times as fast"},
-                                   {"label", "shown"},
-                                   {"device", "device"},
-                                   {"at", "condition"}})},
-          {"panels", Json::array({{{"device", nullptr},
-                                   {"at", ""},
-                                   {"title", fmt::format("{} reaches {} on {}, {} on {}", cell(0, 0),
-                                                         cell(0, 3), cell(0, 4), cell(1, 3), cell(1, 4))},
-                                   {"note", "the two strongest of each family"},
-                                   {"rows", slopes}}})}};
+  return chart("comparison: rank inversions", spec_of(std::move(layers), 320),
+               Json::array({{"series", "pair"},
+                            {"side", "side"},
+                            {"y", "times as fast"},
+                            {"label", "shown"},
+                            {"device", "device"},
+                            {"at", "condition"}}),
+               Json::array({panel_of_all(fmt::format("{} reaches {} on {}, {} on {}", cell(0, 0), cell(0, 3),
+                                                     cell(0, 4), cell(1, 3), cell(1, 4)),
+                                         "the two strongest of each family", slopes)}));
 }
 
 Json comparison(const ResultsSet& set, const std::vector<Family>& families, const Devices& devices,
@@ -801,20 +803,19 @@ Json comparison(const ResultsSet& set, const std::vector<Family>& families, cons
   for (auto& layer : heat["layer"]) {
     if (layer["encoding"].contains("y")) layer["encoding"]["y"].erase("sort");
   }
-  parts.push_back({{"kind", "chart"},
-                   {"name", "comparison: variant by device"},
-                   {"spec", heat},
-                   {"by_rows", true},
-                   {"columns", Json::array({{"series", "variant"},
-                                            {"column", "device"},
-                                            {"y", "% of the best"},
-                                            {"low", ""},
-                                            {"high", ""},
-                                            {"label", "shown"},
-                                            {"launch", "note"},
-                                            {"dark", ""}})},
-                   {"trim", true},
-                   {"panels", panels}});
+  Json variants = chart("comparison: variant by device", heat,
+                        Json::array({{"series", "variant"},
+                                     {"column", "device"},
+                                     {"y", "% of the best"},
+                                     {"low", ""},
+                                     {"high", ""},
+                                     {"label", "shown"},
+                                     {"launch", "note"},
+                                     {"dark", ""}}),
+                        panels);
+  variants["by_rows"] = true;
+  variants["trim"] = true;
+  parts.push_back(std::move(variants));
   if (!slopes.empty()) parts.push_back(inversions_chart(slopes));
   Texts cost_heads = {"family", "one for all"};
   cost_heads.insert(cost_heads.end(), shown.heads.begin(), shown.heads.end());
@@ -874,17 +875,11 @@ Json claims(const HtmlInput& input, const Devices& devices, const Texts& labels,
                                                {{"field", "verdict"}},
                                                {{"field", "y"}, {"title", "claims"}}})}}}});
   parts.push_back(
-      {{"kind", "chart"},
-       {"name", "claims: verdicts"},
-       {"spec", spec_of(std::move(layers), 30.0 * static_cast<double>(devices.size()) + 10)},
-       {"columns", Json::array({{"device", "device"}, {"verdict", "verdict"}, {"y", "claims"}})},
-       {"panels",
-        Json::array(
-            {{{"device", nullptr},
-              {"at", ""},
-              {"title", fmt::format("{} published claims fail on {}", most, worst)},
-              {"note", "a claim counts once as published and once at its best, where both are tested"},
-              {"rows", counts}}})}});
+      chart("claims: verdicts", spec_of(std::move(layers), 30.0 * static_cast<double>(devices.size()) + 10),
+            Json::array({{"device", "device"}, {"verdict", "verdict"}, {"y", "claims"}}),
+            Json::array({panel_of_all(
+                fmt::format("{} published claims fail on {}", most, worst),
+                "a claim counts once as published and once at its best, where both are tested", counts)})));
   for (std::size_t r = 0; r < rulings.front().size(); ++r) {
     const Ruling& first = rulings.front()[r];
     const Claim& claim = *first.claim;
@@ -1061,27 +1056,22 @@ Json change(const Regression& regression) {
                                   plural(faster, "case"), compared.size())
                     : fmt::format("{} slower, {} faster, of {}; the worst takes {}", plural(slower, "case"),
                                   faster, compared.size(), number_text(compared.front()->ratio, "x"));
-    parts.push_back(
-        {{"kind", "chart"},
-         {"name", "change: forest"},
-         {"spec", dot_spec(names, {"time now over time before", true}, 1)},
-         {"columns", Json::array({{"series", "case"},
-                                  {"column", ""},
-                                  {"y", "new / old"},
-                                  {"low", "low (95 %)"},
-                                  {"high", "high (95 %)"},
-                                  {"label", "shown"},
-                                  {"launch", "case id"}})},
-         {"panels",
-          Json::array({{{"device", nullptr},
-                        {"at", ""},
-                        {"title", title},
-                        {"note", compared.size() > most
-                                     ? fmt::format("the {} ends of {} cases, worst first; the table has more",
-                                                   most, compared.size())
-                                     : "worst first"},
-                        {"rows", rows},
-                        {"marks", Json::array()}}})}});
+    Json panel = panel_of_all(
+        title,
+        compared.size() > most
+            ? fmt::format("the {} ends of {} cases, worst first; the table has more", most, compared.size())
+            : "worst first",
+        rows);
+    panel["marks"] = Json::array();
+    parts.push_back(chart("change: forest", dot_spec(names, {"time now over time before", true}, 1),
+                          Json::array({{"series", "case"},
+                                       {"column", ""},
+                                       {"y", "new / old"},
+                                       {"low", "low (95 %)"},
+                                       {"high", "high (95 %)"},
+                                       {"label", "shown"},
+                                       {"launch", "case id"}}),
+                          Json::array({panel})));
   }
   Json all = table("Compared cases, worst first",
                    {"family", "case", "verdict", "ratio", "low", "high", "before", "now"}, std::move(listed));
