@@ -49,9 +49,8 @@
 //   globalmem=BYTES  CL_DEVICE_GLOBAL_MEM_SIZE, answer only
 //   localmem=BYTES   CL_DEVICE_LOCAL_MEM_SIZE, answer only
 //   paced            a device whose times no other process changes: by its own clock and the host's a copy
-//   takes
-//                    1 ns a byte, a launch 50 ns an item, and the kernel spin as much a trip; in order, all
-//                    queues alike. Slower copies are so by this clock
+//                    takes 1 ns a byte, a launch 50 ns an item, and the kernel spin as much a trip; in order,
+//                    all queues alike. Slower copies are so by this clock
 //
 // Calls are counted per process. Text that is not in the tables ends the process with exit code 99: a
 // typo must not let a test pass. A loader ignores a wrong path in OPENCL_LAYERS silently, so a test has to
