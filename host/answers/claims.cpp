@@ -350,10 +350,12 @@ Series over(const Series& one, const Series& other) {
   return out;
 }
 
-// Of how few places a shape can be told: three, or those that the rule names when they are fewer.
+// Of how few places a shape can be told: three, or those that the rule names when they are fewer; steps of
+// all that it names, as each is said to be one.
 std::size_t enough(const Rule& rule) {
-  const Values values = rule.of.values(rule.along.front());
-  return values.empty() ? 3 : std::min<std::size_t>(3, values.size());
+  const std::size_t named = rule.of.values(rule.along.front()).size();
+  if (named == 0) return 3;
+  return rule.kind == Rule::Kind::step ? named : std::min<std::size_t>(3, named);
 }
 
 Series series_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
@@ -623,6 +625,7 @@ struct Judged {
   Figure number;
   std::string note;
   Used used;
+  Cells where;  // along the rule's axes, of a number that lies somewhere
 };
 
 Verdict trend_verdict(const Rule& rule, const Sides& sides, const DeviceRows& device, const Figure& change) {
@@ -666,7 +669,7 @@ Verdict parabola_verdict(const Rule& rule, const Sides& sides, const DeviceRows&
 std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceRows& device,
                              const std::vector<Family>& families) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
-  Judged out{Verdict::not_testable, {}, "", {}};
+  Judged out{Verdict::not_testable, {}, "", {}, {}};
   std::optional<Conclusions> conclusions;
   if (rule.kind == Rule::Kind::finding)
     conclusions.emplace(*family_of(families, rule.of.family), sides.of, device);
@@ -694,8 +697,7 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     out.note = series_text(points);
   }
   if (rule.kind == Rule::Kind::step) out.note = series_text(points);
-  if (rule.kind == Rule::Kind::most)
-    out.note = "most at " + text_of_cells(most(rule, sides, device.measured(), nullptr)->where);
+  if (rule.kind == Rule::Kind::most) out.where = most(rule, sides, device.measured(), nullptr)->where;
   if (rule.kind == Rule::Kind::interior) {
     out.verdict = place_verdict(rule, sides, device, out.verdict);
     const auto least = std::ranges::min_element(points, {}, [](const auto& point) { return point.second; });
@@ -763,19 +765,20 @@ bool has_natives(const Rule& rule, std::string_view api = {}) {
 
 bool has_cuda(const std::string& platform) { return platform.find("NVIDIA") != std::string::npos; }
 
-// Why there is nothing to decide with: rows that cannot be, else rows that failed, or are not there.
+// Why there is nothing to decide with: rows that cannot be, else rows that failed, first of a side that has
+// no others, or are not there.
 std::string missing(const Rule& rule, bool incomplete, const DeviceRows& device,
                     const std::vector<Family>& families) {
-  std::vector<const Rows*> empty;
+  std::vector<const Rows*> empty, some;
   for (const auto side : all_sides) {
     const Rows& rows = rule.*side;
-    if (!rows.empty() && rows_of(rows, device, families).rows.empty()) empty.push_back(&rows);
+    if (!rows.empty()) (rows_of(rows, device, families).rows.empty() ? empty : some).push_back(&rows);
   }
   if (!has_cuda(device.results->platform) &&
       std::ranges::any_of(empty, [](const Rows* rows) { return rows->api == "cuda"; }))
     return "CUDA runs on devices of NVIDIA alone";
   if (incomplete) return no_rows;
-  for (const auto* rows : empty) {
+  for (const auto* rows : empty.empty() ? some : empty) {
     for (const auto* row : untimed_of(*rows, device, families))
       return fmt::format("{}: {}", row->status, row->reason);
   }
@@ -904,8 +907,10 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     }
     out.verdict = decided->verdict;
     out.number = decided->number;
-    out.place = text_of_cells(sides.place);
-    out.note = joined({out.place, shared_cells(rule, used, sides.place)});
+    Cells at = sides.place;
+    at.insert(at.end(), decided->where.begin(), decided->where.end());
+    out.place = text_of_cells(at);
+    out.note = joined({out.place, shared_cells(rule, used, at)});
     if (!decided->note.empty()) out.note += (out.note.empty() ? "" : ": ") + decided->note;
     out.runs = SIZE_MAX;
     for (const auto* timed : used) {

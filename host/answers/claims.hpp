@@ -52,7 +52,7 @@ struct Rule {
     spread,    // worst over best of the bests at each value of `along`
     most,      // the largest of what lies along `along`
     trend,     // change from the first to the last value of `along`; no step may go against it
-    step,      // change from a value of `along` to the next: the one that says least for the claim
+    step,      // change from a value of `along` to the next, none left out: what says least for the claim
     between,   // `of` over what lies at its place between the two of `to`, both axes logarithmic
     interior,  // time at the better end of `along` over the least time between the ends
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
@@ -136,7 +136,7 @@ struct Ruling {
   const Decision* decision = nullptr;  // null: the claim has none
   Verdict verdict = Verdict::not_testable;
   std::optional<Figure> number;
-  std::string place;               // the size and type that were chosen for this device
+  std::string place;               // the size and type that were chosen for this device; where the most is
   std::string note;                // the cells that all deciding rows share, which value decided; or why none
   bool cached = false;             // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from

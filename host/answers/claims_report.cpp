@@ -36,12 +36,14 @@ std::string unit_of(const Claim& claim) {
   return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
 }
 
-// Devices differ in the sizes that they were given, so that these stand beside the numbers.
+// Devices differ in the sizes that they were given, so that these stand beside the numbers; where the most
+// lies is part of what it says.
 std::string found_text(const Ruling& ruling, bool with_place) {
   std::string text = painted(ruling.verdict);
   if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
   if (ruling.cached) text += " cached";
-  if (with_place && !ruling.place.empty()) text += " at " + ruling.place;
+  const bool is_most = ruling.decision != nullptr && ruling.decision->rule.kind == Rule::Kind::most;
+  if ((with_place || is_most) && !ruling.place.empty()) text += " at " + ruling.place;
   return text;
 }
 
