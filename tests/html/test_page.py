@@ -229,10 +229,14 @@ class Page(unittest.TestCase):
         self.assertIn("Little's law", names["occupancy: bytes in flight"])
 
     def test_phone(self):
-        page = self.open(self.path, 390, 844, is_mobile=True, has_touch=True)
-        self.check_drawn(page)
-        self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390)
-        page.screenshot(path=os.path.join(FOLDER, "phone.png"), full_page=True)
+        cards = rewritten("long-names.csv", lambda row: [
+            dict(row, label=f"rack 12, node 345 of the cluster, the {which} of its cards") for which in ("first", "last")])
+        for name, path in (("phone", self.path), ("long-names", report("long-names.html", cards))):
+            with self.subTest(name):
+                page = self.open(path, 390, 844, is_mobile=True, has_touch=True)
+                self.check_drawn(page)
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390)
+                page.screenshot(path=os.path.join(FOLDER, name + ".png"), full_page=True)
 
     def test_keyboard_theme_and_table(self):
         page = self.open(self.path, color_scheme="light")
