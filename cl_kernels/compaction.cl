@@ -473,7 +473,8 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
   (void)vectors;
   (void)masks;
 #if CHAINED
-  Claim mine = claim(states, tickets, said);
+  Word drawn;
+  Claim mine = claim_one(states, tickets, said, &drawn);
   if (mine.tile >= tiles) return;
 #else
   Claim mine = {(uint)get_group_id(0), 0};
@@ -486,6 +487,9 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
 #else
   load_rows(&x, in, n, mine.tile, dropped());
 #endif
+#if CHAINED
+  hear_launch(states, drawn, tickets, said);
+#endif
   while (mine.tile < tiles) {
     uint counts[ROWS], before[ROWS];
 #if AHEAD
@@ -497,6 +501,9 @@ __kernel void compact(__global Key* restrict out, __global uint* restrict index,
 #else
     (void)count_rows(&x, counts);
     const uint total = rank_in_tile(&x, counts, before, vectors, sums);
+#endif
+#if CHAINED
+    know_launch(&mine, said);
 #endif
 #if BEFORE == LOOKS_BACK
     if (item == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);

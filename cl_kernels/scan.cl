@@ -288,12 +288,15 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
                             __global const Value* restrict in, const ulong n, const uint tiles) {
   ROW_MEMORY;
   WINDOW_MEMORY;
-  const Claim mine = claim(states, tiles, said);
+  Word drawn;
+  Claim mine = claim_one(states, tiles, said, &drawn);
   Rows x;
   load_rows(&x, in, n, mine.tile, identity());
+  hear_launch(states, drawn, tiles, said);
   Value row_sums[ROWS], before[ROWS];
   sum_rows(&x, row_sums);
   const Value total = scan_vectors(row_sums, before, vectors, sums);
+  know_launch(&mine, said);
   if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
   apply_rows(&x, before, LOOK_BACK(mine, total, REGISTER_ITEMS));
   store_rows(&x, out, n, mine.tile);
@@ -310,10 +313,12 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
   WINDOW_MEMORY;
   const uint lane = (uint)get_local_id(0);
   (void)vectors;
-  Claim mine = claim(states, tickets, said);
+  Word drawn;
+  Claim mine = claim_one(states, tickets, said, &drawn);
   if (mine.tile >= tiles) return;
   Rows x;
   load_rows(&x, in, n, mine.tile, identity());
+  hear_launch(states, drawn, tickets, said);
   while (mine.tile < tiles) {
     Value row_sums[ROWS], before[ROWS], total;
 #if AHEAD
@@ -331,6 +336,7 @@ __kernel void pipelined(__global Value* restrict out, volatile __global Word* st
 #else
     total = scan_vectors(row_sums, before, vectors, sums);
 #endif
+    know_launch(&mine, said);
     if (lane == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
 #if AHEAD
     const Claim next = {said[0], said[1]};

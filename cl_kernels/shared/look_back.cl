@@ -24,6 +24,7 @@ Element look_back_bundle(volatile __global Word* states, const Claim mine) {
 #pragma unroll
     for (int w = 0; w < WINDOW / BUNDLE; ++w)  // all are on their way before the first is needed
       seen[w] = load_state(states, (uint)max(position - w * BUNDLE - lane, 0));
+#pragma unroll
     for (int w = 0; w < WINDOW / BUNDLE; ++w) {
       const int at = position - lane;
       Element value = at == FRONT ? initial() : identity();

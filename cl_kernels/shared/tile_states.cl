@@ -8,6 +8,7 @@
 // STATE_BITS        width of a word of tile state: 64, or 32 where 64-bit atomics are missing
 // PITCH             words from one state to the next; as many as there are, unless the family says more
 // DROP              fault injection: one publication in DROP is lost; 0: none
+// BY_NUMBER         1: claim_one gives a group the tile of its own number, and the ticket tells the launch alone
 
 #define INVALID 0u
 #define AGGREGATE 1u  // of the tile alone
@@ -36,6 +37,8 @@ void store_relaxed(volatile __global Word* p, const Word word) {
 // Many at once, where atomic operations on a line queue up.
 #define STATE_LOAD(p) load_relaxed(p)
 #else
+// A plain load beside others' exchanges is a race, and OpenCL C 1.2 has no other; that of 3.0 sees other groups only
+// with __opencl_c_atomic_scope_device, which NVIDIA's compiler has not.
 #define STATE_LOAD(p) atom_add(p, (Word)0)
 #endif
 #define STATE_STORE(p, word) (void)atom_xchg(p, word)  // a plain store may wait behind those of a tile
@@ -154,18 +157,21 @@ void offer(volatile __global Word* states, const uint tile, const uint epoch, co
   }
 }
 
-// Tiles are dealt by tickets: whoever has one knows that all earlier tiles are in hands of groups that have
-// started. The counter carries the number of the launch above the tickets, and the last ticket turns it over.
+// Tickets deal tiles: whoever has one knows that all earlier tiles are in hands of groups that have started. The
+// counter carries the number of the launch above the tickets, and the last ticket turns it over.
 typedef struct {
   uint tile, epoch;
 } Claim;
 
-void draw(volatile __global Word* states, const uint tickets, __local uint* said) {
-  const Word drawn = STATE_ADD(states, (Word)1);
+void tell(volatile __global Word* states, const Word drawn, const uint tickets, __local uint* said) {
   const uint ticket = (uint)(drawn & (((Word)1 << TICKET_BITS) - 1));
   if (ticket == tickets - 1) (void)STATE_ADD(states, ((Word)1 << TICKET_BITS) - (Word)tickets);
   said[0] = ticket;
   said[1] = (uint)(drawn >> TICKET_BITS & (((Word)1 << EPOCH_BITS) - 1));
+}
+
+void draw(volatile __global Word* states, const uint tickets, __local uint* said) {
+  tell(states, STATE_ADD(states, (Word)1), tickets, said);
 }
 
 Claim claim(volatile __global Word* states, const uint tickets, __local uint* said) {
@@ -174,6 +180,28 @@ Claim claim(volatile __global Word* states, const uint tickets, __local uint* sa
   const Claim mine = {said[0], said[1]};
   barrier(CLK_LOCAL_MEM_FENCE);
   return mine;
+}
+
+// The claim of a group that has one tile. BY_NUMBER: it is the tile of the group's own number, so that the elements can
+// be asked for at once; the ticket, which then tells the launch alone, is on its way together with them. hear_launch
+// waits for it, and behind the next barrier know_launch completes the claim. OpenCL promises no order of groups. Where
+// they start in that of their numbers, the tiles before are in hands of groups that have started, as by tickets; where
+// they do not, whoever needs a late tile computes it, and NVIDIA's warps, which wait, do so POLLS times at most.
+Claim claim_one(volatile __global Word* states, const uint tickets, __local uint* said, Word* drawn) {
+  *drawn = 0;
+  if (!BY_NUMBER) return claim(states, tickets, said);
+  if (get_local_id(0) == 0) *drawn = STATE_ADD(states, (Word)1);
+  Claim mine;
+  mine.tile = (uint)get_group_id(0);
+  return mine;
+}
+
+void hear_launch(volatile __global Word* states, const Word drawn, const uint tickets, __local uint* said) {
+  if (BY_NUMBER && get_local_id(0) == 0) tell(states, drawn, tickets, said);
+}
+
+void know_launch(Claim* mine, const __local uint* said) {
+  if (BY_NUMBER) mine->epoch = said[1];
 }
 
 // One item walks back over the states: what lies between `*position` and the own tile is in `*after`. Ends in

@@ -101,6 +101,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
   s.form = &form_of(at);
   s.waits = s.form->before == Before::sections || (s.form->before == Before::look_back && s.ptx());
+  s.persists = s.form->ahead;
   s.index = at.is("output", "key_index");
   s.sequences = at.is("kernel", "billeter");
   s.three_pass = at.is("kernel", "three_pass");
@@ -228,7 +229,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
   }
   define_states(p, s, device);
   const Buffer states = states_of(p, at, s);
-  const Dealt dealt = s.form->ahead ? going_on(s, device, s.groups_per_unit) : one_each(s);
+  const Dealt dealt = s.persists ? going_on(s, device, s.groups_per_unit) : one_each(s);
   p.launch("compact", {dealt.groups * s.group}, group, m.out, m.index, m.count, states, m.in, m.in, s.n,
            dealt.tiles, dealt.tickets);
   moved += 24 * s.tiles;

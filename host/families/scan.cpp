@@ -120,6 +120,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
   s.kernel = kernel;
   s.waits = waits(kernel, s.ptx());
+  s.persists = kernel == "sam" || cpu || (kernel == "pipelined" && s.groups_per_unit > 0);
   s.op = op_of(at);
   s.exclusive = at.is("form", "exclusive");
   s.round_trip = at.is("task", "round_trip");
@@ -287,14 +288,14 @@ Buffer states_of(Plan& p, const Case& at, const Setting& s, const Ring& ring) {
 }
 
 void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s,
-                  std::uint64_t value_bytes, bool persists) {
+                  std::uint64_t value_bytes) {
   define_states(p, s, device);
   if (const std::uint64_t registers = at.count("registers", 0, 255); registers > 0) {
     Plan::need(device.has_extension("cl_nv_compiler_options"), "only NVIDIA's compiler is told of registers");
     p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
   }
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / value_bytes);
-  if (s.kernel == "pipelined") p.define("AHEAD", persists ? 1 : 0);
+  if (s.kernel == "pipelined") p.define("AHEAD", s.persists ? 1 : 0);
   if (s.kernel == "sam") {
     p.define("STREAMS", s.streams).define("AHEAD", at.is("prefetch", "yes") ? 1 : 0);
     // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
@@ -311,10 +312,9 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setti
 template <class T>
 Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) {
   const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu", pipelined = s.kernel == "pipelined";
-  const bool persists = sam || cpu || (pipelined && s.groups_per_unit > 0);
-  define_chain(p, at, device, s, sizeof(T), persists);
+  define_chain(p, at, device, s, sizeof(T));
   const std::uint64_t per_unit = s.groups_per_unit > 0 ? s.groups_per_unit : cpu ? 1 : 2;
-  const Dealt dealt = persists ? going_on(s, device, per_unit) : one_each(s);
+  const Dealt dealt = s.persists ? going_on(s, device, per_unit) : one_each(s);
   const Ring ring = ring_of(s, dealt);
   const Buffer states = states_of(p, at, s, ring);
   std::optional<Buffer> table;  // order 1 reads none

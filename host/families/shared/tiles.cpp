@@ -24,6 +24,13 @@ Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
   return t;
 }
 
+// GPUs start groups in the order of their numbers. A processor's threads take a stretch of groups each, so
+// that all but the first would look back at tiles which nobody has begun. Who waits needs to know that the
+// tiles before are begun: only a ticket tells, except on NVIDIA's, where the order is known and waits end.
+bool Tiles::by_number(const DeviceInfo& device) const {
+  return device.type == "gpu" && !persists && (!waits || ptx());
+}
+
 void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
   Plan::need(local_bytes <= static_cast<std::uint64_t>(device.local_bytes),
              fmt::format("{} bytes of local memory, the device has {}", local_bytes, device.local_bytes));
@@ -44,7 +51,7 @@ void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
   p.define("STATE_BITS", t.state_bits()).define("POLLS", t.waits ? enough : t.polls);
-  p.define("DROP", t.drop).define("WINDOW", t.window);
+  p.define("DROP", t.drop).define("WINDOW", t.window).define("BY_NUMBER", t.by_number(device) ? 1 : 0);
 }
 
 void define_streaming(Plan& p, const DeviceInfo& device, std::uint64_t bytes) {

@@ -15,8 +15,9 @@ inline constexpr std::uint64_t bundle = 32;  // items that are counted together,
 
 struct Tiles {
   Lanes lanes;
-  bool halves;         // words of a state have 32 bits, for 64 are not to be had
-  bool waits = false;  // a group goes on only when others have published: the family says so
+  bool halves;            // words of a state have 32 bits, for 64 are not to be had
+  bool waits = false;     // a group goes on only when others have published: the family says so
+  bool persists = false;  // a group goes on from tile to tile: the family says so
   std::uint64_t group, window, polls, drop, groups_per_unit;
   std::uint64_t tile = 0, tiles = 0;  // elements of a tile, and how many tiles: the family says so
 
@@ -24,6 +25,8 @@ struct Tiles {
   // States that are looked at at once, where local memory holds them.
   std::uint64_t seen() const { return lanes == Lanes::portable ? window : 1; }
   std::uint64_t state_bits() const { return halves ? 32 : 64; }
+  // Whether a group takes the tile of its own number, as claim_one of tile_states.cl has it.
+  bool by_number(const DeviceInfo&) const;
 };
 
 // By the axes below; `one_item`: a group is one item, whatever axis group says.
@@ -37,7 +40,7 @@ void need_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 // tiles' polls.
 void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
 
-void define_states(Plan&, const Tiles&, const DeviceInfo&);            // STATE_BITS, POLLS, DROP, WINDOW
+void define_states(Plan&, const Tiles&, const DeviceInfo&);  // what tile_states.cl and look_back.cl ask for
 void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);  // past the caches where they hold less
 
 // What lies in memory that a launch must not trust.
