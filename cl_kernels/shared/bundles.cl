@@ -136,6 +136,19 @@ Value from_lane(const Value x, const uint lane) {
   return s.value;
 }
 
+// The same, where each item may ask for another.
+#if PTX
+#define from_item from_lane
+#else
+Value from_item(const Value x, const uint lane) {
+  Shuffled s;
+  s.value = x;
+  for (uint p = 0; p < VALUE_BYTES / 4; ++p)
+    s.pieces[p] = (uint)__builtin_amdgcn_ds_bpermute((int)(4 * lane), (int)s.pieces[p]);
+  return s.value;
+}
+#endif
+
 #if AMD
 // Within rows of 16 items an addition takes its operand from a neighbour at no cost; what an item lacks is neutral.
 #define FROM_ROW(distance)                                                                                       \

@@ -60,6 +60,8 @@ void store_rows(const Rows* x, __global Key* restrict out, const ulong n, const 
   }
 }
 
+#if PARTS == 1  // what is known of a stretch of keys is a value; otherwise the family scans them
+
 #if BUNDLED
 
 #define HELD_VECTORS 1  // none
@@ -134,3 +136,5 @@ Value scan_vectors(const Value* row_sums, Value* before, __local Value* vectors,
   __local Value vectors[HELD_VECTORS];  \
   __local Value sums[SUMS];             \
   __local uint said[2]
+
+#endif

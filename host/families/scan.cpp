@@ -89,7 +89,11 @@ struct Setting : Tiles {
   std::uint64_t bytes, known_bytes;  // of an element; of what is known of a stretch of them
   std::uint64_t parts;               // values of what is known
   std::uint64_t streams;             // of sam, which scans the values of tuples as they lie
+  bool tuple_rows;                   // register_tile and pipelined, which do so, too
   std::uint64_t items, rows;
+
+  // Whether items hand over what they hold without local memory, whichever they ask.
+  bool in_registers() const { return ptx() || lanes == Lanes::amd; }
 };
 
 // What an element is, and what is known of a stretch of them.
@@ -98,9 +102,11 @@ void set_elements(Setting& s, const Case& at, std::uint64_t value_bytes) {
   s.reorder = s.tuple > 1 && !pascal && at.is("tuple_by", "reorder");
   s.scans = pascal || cpu || s.kernel == "sam" ? 1 : s.order;
   s.streams = s.kernel == "sam" && !s.reorder ? s.tuple : 1;
-  const bool structs = s.tuple > 1 && !pascal && !s.reorder && s.streams == 1;
+  const bool tuples = s.tuple > 1 && !pascal && !s.reorder && s.streams == 1;
+  s.tuple_rows = tuples && takes_rows(s.kernel);
+  const bool structs = tuples && !s.tuple_rows;
   const std::uint64_t together = affine ? 2 : structs ? s.tuple : 1;
-  s.parts = pascal ? s.order * s.tuple : cpu ? s.order : structs ? s.tuple : 1;
+  s.parts = pascal ? s.order * s.tuple : cpu ? s.order : tuples ? s.tuple : 1;
   s.bytes = value_bytes * together;
   s.known_bytes = value_bytes * (affine ? 2 : s.parts);
   const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
@@ -141,8 +147,11 @@ std::uint64_t local_bytes_of(const Setting& s) {
   if (s.kernel == "cpu") return 1024;
   const bool portable = s.lanes == Lanes::portable, rows = takes_rows(s.kernel);
   if (!portable && s.streams > 1) return s.bytes * s.group / bundle * (s.rows + 2) * s.streams + 1024;
-  if (!portable && rows) return 1024 + (s.ptx() ? 0 : 2 * s.group * s.bytes);
   const std::uint64_t seen = s.seen() * (s.known_bytes + 8);
+  if (s.tuple_rows)
+    return s.bytes * s.group + s.known_bytes + 1024 +
+           (s.in_registers() ? 0 : s.bytes * (s.tile + s.tile / bundle) + seen);
+  if (!portable && rows) return 1024 + (s.ptx() ? 0 : 2 * s.group * s.bytes);
   if (s.kernel == "pascal") {
     const std::uint64_t vectors = s.group * (s.items * s.bytes / vector_bytes | 1);
     return vectors * vector_bytes + 32 +
@@ -161,6 +170,9 @@ std::uint64_t local_bytes_of(const Setting& s) {
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
   if ((takes_rows(s.kernel) || s.ptx()) && (s.group % bundle != 0 || s.group > bundle * bundle))
     throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
+  Plan::need(!s.tuple_rows || std::has_single_bit(s.tuple),
+             "tuple must be a power of two, so that each place of a vector belongs to one value of a tuple; "
+             "sam, pascal and lookback_wide take others");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -280,7 +292,7 @@ Buffer states_of(Plan& p, const Case& at, const Setting& s, const Ring& ring) {
   const std::uint64_t rings = s.kernel == "sam" ? 2 * s.order * s.streams : 1;
   std::uint64_t pitch = s.known_bytes * 16 / s.state_bits();
   // A bundle writes its state at once: in whole sectors of memory, of which nothing has to be read then.
-  if (s.kernel == "pascal" && s.ptx()) {
+  if (s.parts > 1 && s.ptx()) {
     pitch = round_up(pitch, 256 / s.state_bits());
     p.define("PITCH", pitch);
   }
@@ -450,6 +462,7 @@ void define_kernel(Plan& p, const Setting& s, const std::string& type, const std
   if (s.reorder) p.define("REORDER", 1);
   if (s.round_trip) p.define("WIDTH", 1);
   if (s.kernel == "pascal" || s.kernel == "cpu") p.define("ITEM", "Value");
+  if (s.tuple_rows) p.define("ITEM", "VALUE");
   if (s.kernel == "pascal") p.define("VEC", vector_bytes / value_bytes);
 }
 
@@ -465,7 +478,7 @@ std::vector<std::string> sources_of(const Setting& s) {
     if (takes_rows(s.kernel)) add({"shared/rows"});
     if (s.streams > 1) add({"shared/streams"});
     if (chains(s.kernel)) add({"shared/tile_states", "shared/look_back"});
-    add({s.kernel == "pascal" ? "shared/pascal" : "scan"});
+    add({s.kernel == "pascal" ? "shared/pascal" : s.tuple_rows ? "shared/tuples" : "scan"});
   }
   if (s.round_trip) add({"shared/delta"});
   return out;
@@ -523,10 +536,10 @@ bool makes_sense(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool floating = at.is("type", "float") || at.is("type", "double"), ptx = at.is("lanes", "ptx");
   const bool affine = at.is("op", "affine"), tuples = at.number("tuple") > 1, pascal = kernel == "pascal";
-  const bool alone = (takes_rows(kernel) && kernel != "sam") || kernel == "cpu";  // knows values alone
+  const bool cpu = kernel == "cpu";
   if (at.is("op", "xor") && floating) return false;
   if (affine && (!at.is("type", "uint") || !at.is("form", "inclusive") || tuples || takes_rows(kernel) ||
-                 alone || pascal))
+                 cpu || pascal))
     return false;
   // A copy moves words of 4 or 8 bytes, whatever they mean.
   const bool words = at.is("type", "uint") || at.is("type", "ulong");
@@ -547,7 +560,7 @@ bool makes_sense(const Case& at) {
     if (!tuples || pascal || at.number("scan_order") > 1 || !at.is("op", "sum") ||
         !at.is("form", "inclusive"))
       return false;
-  } else if (tuples && alone) {
+  } else if (tuples && cpu) {  // knows values alone
     return false;
   }
   // A single batch is reduce_then_scan.
@@ -595,7 +608,9 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {1},
        .takes = whole(1, 8)},
       {.name = "tuple",
-       .meaning = "values of a tuple, each scanned by itself; sam and pascal take them as they lie",
+       .meaning =
+           "values of a tuple, each scanned by itself; sam and pascal take them as they lie, powers of "
+           "two register_tile and pipelined, too",
        .values = {1},
        .takes = whole(1, 32)},
       {"tuple_by",
@@ -706,8 +721,9 @@ struct Designs {
       if (kernel == "three_phase") three_phase.heed(o);
       if (kernel == "sam") sam.heed(o);
       if (kernel == "sam" && o.at.number("group") == 1024 && o.at.is("prefetch", "no")) as_published.heed(o);
-      if (kernel == "chained" || kernel.starts_with("lookback") || kernel == "register_tile" ||
-          kernel == "pipelined")
+      const bool as_they_lie = o.at.number("tuple") > 1 && o.at.is("tuple_by", "struct");
+      if (kernel == "chained" || kernel.starts_with("lookback") ||
+          (takes_rows(kernel) && kernel != "sam" && !as_they_lie))
         rival.heed(o);
     }
   }
@@ -937,6 +953,9 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=lookback_wide op=xor tuple=3 n=4099 group=32 window=4",
                 "kernel=register_tile tuple=3 tuple_by=reorder n=4099 group=32",
                 "kernel=pipelined type=double form=exclusive n=4099 group=32 rows=2 groups_per_unit=1 drop=2",
+                "kernel=register_tile,pipelined tuple=2,4,32 n=1,4099 group=64 rows=2 window=8",
+                "kernel=register_tile,pipelined type=long op=max form=exclusive tuple=8 n=9001 group=32 "
+                "rows=1 groups_per_unit=1 window=8 state=halves drop=3",
                 "kernel=sam scan_order=3 n=1,33001 group=32 rows=1 groups_per_unit=1 state=halves",
                 "kernel=sam tuple=2,3,32 n=4099,33001 group=64 rows=1 groups_per_unit=1",
                 "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 rows=2 prefetch=no",
@@ -963,6 +982,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=pipelined type=double n=9001 group=128 rows=2 groups_per_unit=1 drop=2" + own,
                 "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_item=4" + own,
                 "kernel=pascal type=long scan_order=2 n=4099 group=192 per_item=4 state=halves drop=2" + own,
+                "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 rows=2" + own,
+                "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 rows=3" + own,
                 "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 rows=2" + own},
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
                 "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",

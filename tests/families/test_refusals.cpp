@@ -82,6 +82,19 @@ TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
   }
 }
 
+TEST(Scan, TakesTuplesOfPowersOfTwoIntoTilesInRegisters) {
+  const auto take = [](const char* kernel, std::int64_t tuple) {
+    plan_with("scan", {{"kernel", word(kernel)}, {"tuple", number(tuple)}, {"n", number(4096)}});
+  };
+  for (const char* kernel : {"register_tile", "pipelined"}) {
+    for (const std::int64_t tuple : {3, 24})
+      EXPECT_THAT(complaint([&] { take(kernel, tuple); }), HasSubstr("tuple must be a power of two"))
+          << kernel;
+    for (const std::int64_t tuple : {1, 2, 32}) EXPECT_NO_THROW(take(kernel, tuple)) << kernel;
+  }
+  EXPECT_NO_THROW(take("sam", 3));
+}
+
 TEST(Refused, AreNumbersThatNoTileCanHave) {
   const std::vector<std::pair<const char*, const char*>> no = {{"compaction", "group=9223372036854775807"},
                                                                {"compaction", "rows=-1"},
