@@ -95,6 +95,7 @@ Value look_back_bundle_in_streams(volatile __global Word* states, const Claim mi
 #pragma unroll
     for (int w = 0; w < WINDOW / BUNDLE; ++w)  // all are on their way before the first is needed
       seen[w] = load_part(states, (uint)max(position - w * together - back, 0), stream);
+    bool there = true;
 #pragma unroll
     for (int w = 0; w < WINDOW / BUNDLE; ++w) {
       const int at = position - back;
@@ -103,11 +104,12 @@ Value look_back_bundle_in_streams(volatile __global Word* states, const Claim mi
       const uint inclusive = ballot(flag == INCLUSIVE), aggregate = ballot(flag == AGGREGATE);
       const uint whole = where_all(inclusive), first = whole & (0u - whole);
       const uint nearer = first - 1;  // all, where none is
-      if ((aggregate & nearer) != nearer) break;
-      if (((nearer | first * TILE_LANES) & bit) != 0) after = combine_values(value, after);
-      done = whole != 0;
-      if (done) break;
-      position -= together;
+      there = there && !done && (aggregate & nearer) == nearer;
+      if (there) {
+        if (((nearer | first * TILE_LANES) & bit) != 0) after = combine_values(value, after);
+        done = whole != 0;
+        position -= together;
+      }
     }
   }
 #pragma unroll

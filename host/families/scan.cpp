@@ -659,12 +659,12 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .tunable = true,
        .when = [](const Case& at) { return at.is("kernel", "sam"); }},
       {.name = "registers",
-       .meaning =
-           "that NVIDIA's compiler may give an item of register_tile, pipelined and sam; 0: as it likes",
+       .meaning = "that NVIDIA's compiler may give an item of register_tile, pipelined, sam and pascal; 0: "
+                  "as it likes",
        .values = {0, 32, 40, 64},
        .tunable = true,
        .takes = whole(16, 255),
-       .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
+       .when = [](const Case& at) { return takes_rows(at.text("kernel")) || at.is("kernel", "pascal"); }},
       lanes_axis("how items scan, with ptx those of register_tile, pipelined, sam and pascal alone:"),
       chunk_axis({256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",
