@@ -394,11 +394,14 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
   TUPLE_MEMORY;
-  const Claim mine = claim(states, tiles, said);
+  Word drawn;
+  Claim mine = claim_one(states, tiles, said, &drawn);
   Rows x;
   Total total;
   load_rows(&x, in, n, mine.tile, neutral());
+  hear_launch(states, drawn, tiles, said);
   const Start start = add_up(&x, staged, sums, &total);
+  know_launch(&mine, said);
   publish_aggregate(states, mine, total);
   go_on(&x, start);
   LOOK_BACK_IN_STREAMS(mine, total);
@@ -412,16 +415,19 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 __kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
                         __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
   TUPLE_MEMORY;
-  Claim mine = claim(states, tickets, said);
+  Word drawn;
+  Claim mine = claim_one(states, tickets, said, &drawn);
   if (mine.tile >= tiles) return;
   Rows x;
   load_rows(&x, in, n, mine.tile, neutral());
+  hear_launch(states, drawn, tickets, said);
   while (mine.tile < tiles) {
     Total total;
 #if AHEAD
     if (own_item() == 0) draw(states, tickets, said);
 #endif
     const Start start = add_up(&x, staged, sums, &total);
+    know_launch(&mine, said);
     publish_aggregate(states, mine, total);
 #if AHEAD
     const Claim next = {said[0], said[1]};
