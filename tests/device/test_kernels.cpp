@@ -483,7 +483,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
   const KernelFolder reverse;
   replace_in(reverse.path() / "shared/tile_states.cl", "mine.tile = (uint)get_group_id(0);",
              "mine.tile = (uint)(get_num_groups(0) - 1 - get_group_id(0));");
-  const std::string launch = " n=4099 group=64 rows=1 window=8 polls=8 drop=2 lanes=portable,subgroup";
+  const std::string launch = " n=1025 group=32 rows=1 window=8 polls=8 drop=2 lanes=portable,subgroup";
   const std::map<std::string, Sweep> sweeps = {{"scan", "kernel=register_tile,pipelined" + launch},
                                                {"compaction", "kernel=staged width=2" + launch}};
   int right = 0;
