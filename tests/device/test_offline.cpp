@@ -391,6 +391,7 @@ const std::vector<Told> told = {
     {"scan", {"kernel=lookback_wide"}, "lookback_wide", "row_shr:1"},
     {"scan", {"kernel=register_tile", "op=max", "type=float"}, "register_tile", "ds_bpermute"},
     {"scan", {"kernel=pipelined", "type=ulong"}, "pipelined", "v_readlane"},
+    {"scan", {"kernel=pipelined", "tuple=8"}, "pipelined", "ds_bpermute"},
     {"scan", {"kernel=sam", "scan_order=2"}, "sam", "row_shr:4"},
     {"scan", {"kernel=pascal", "scan_order=2"}, "pascal", "v_readlane"},
     {"compaction", {"kernel=staged", "ranks=packed"}, "compact", "row_shr:1"},
