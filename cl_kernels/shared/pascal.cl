@@ -45,23 +45,21 @@ Place place_of(__global const Value* restrict table, const uint tile) {
 #endif
   return 0;
 }
-#define COEFFICIENT(place, i) from_lane(place, i)
 #else
 typedef __global const Value* Place;
 
 Place place_of(__global const Value* restrict table, const uint tile) {
   return table + 2 * ORDER * ((size_t)GROUP + tile);
 }
-#define COEFFICIENT(place, i) (place)[i]
-#endif
 
 Weights tile_weights(const Place place, const uint way) {
   Weights w;
   w.at[0] = 1;
 #pragma unroll
-  for (uint e = 1; e < ORDER; ++e) w.at[e] = COEFFICIENT(place, way * ORDER + e);
+  for (uint e = 1; e < ORDER; ++e) w.at[e] = place[way * ORDER + e];
   return w;
 }
+#endif
 
 Element moved(const Element state, const Weights w) {
 #if ORDER == 1
@@ -192,32 +190,63 @@ Element get(__local const Value* held, const uint stride, const uint at) {
 
 #if PTX
 
-#define HELD BUNDLES
-#define MEMORY __local Value held[HELD * PARTS]
-#define PRECEDE(state) precede(states, mine, state, held, place)
+#define MEMORY __local Element held[BUNDLES]
+#define PRECEDE(state) precede(states, mine, said, state, held, place)
 #define WILL_PUBLISH(tile) prefetch_state(states, tile)
 
+// A state of which each item of the first bundle has its own part.
+Value moved_part(const Value state, const Place place, const uint way) {
+  Value there = state;
+  const uint k = own_part() % ORDER;
+#pragma unroll
+  for (uint d = 1; d < ORDER; ++d) {
+    const Value w = from_lane(place, way * ORDER + d), below = from_below(state, d);
+    if (k >= d) there += w * below;
+  }
+  return there;
+}
+
+// What the items of the bundle before this one hold, and in its last one what all do.
+Element scan_in_bundle(const Element mine, Element* all) {
+  Element before;
+  *all = mine;
+#pragma unroll
+  for (uint d = 1; d < BUNDLE; d *= 2) {
+#pragma unroll
+    for (uint p = 0; p < PARTS; ++p) all->at[p] = with_below(all->at[p], d);
+  }
+#pragma unroll
+  for (uint p = 0; p < PARTS; ++p) before.at[p] = without(all->at[p], mine.at[p]);
+  return before;
+}
+
 // The first bundle adds up those of the group and looks back for all.
-Element precede(volatile __global Word* states, const Claim claimed, const Element mine, __local Value* held,
-                const Place place) {
-  const uint lane = own_item();
-  Element of_bundle;
-  const Element before = scan_elements(mine, &of_bundle);
-  if (own_lane() == 0) put(held, HELD, own_bundle(), of_bundle);
+Element precede(volatile __global Word* states, Claim claimed, const __local uint* said, const Element mine,
+                __local Element* held, const Place place) {
+  Element all;
+  const Element before = scan_in_bundle(mine, &all);
+  if (own_lane() == BUNDLE - 1) held[own_bundle()] = all;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane < BUNDLE) {
-    const Element sum = get(held, HELD, min(lane, BUNDLES - 1u));
-    Element bundles, total;
-    scan_parts_of_bundles(sum.at, bundles.at, total.at);
-    total = moved(total, tile_weights(place, BACK));
-    if (claimed.tile > 0) publish_by_bundle(states, claimed.tile, claimed.epoch, AGGREGATE, total);
-    const Element carry = look_back_bundle(states, claimed);
-    publish_by_bundle(states, claimed.tile, claimed.epoch, INCLUSIVE, combine(carry, total));
-    const Element here = moved(carry, tile_weights(place, ONWARD));
-    if (lane < BUNDLES) put(held, HELD, lane, combine(here, bundles));
+  know_launch(&claimed, said);
+  if (own_bundle() == 0) {
+    const uint part = own_part();
+    Value total = neutral();
+#pragma unroll
+    for (uint b = 0; b < BUNDLES; ++b) total = combine_values(total, held[b].at[part]);
+    total = moved_part(total, place, BACK);
+    if (claimed.tile > 0) publish_parts(states, claimed.tile, claimed.epoch, AGGREGATE, total);
+    const Value carry = look_back_parts(states, claimed);
+    publish_parts(states, claimed.tile, claimed.epoch, INCLUSIVE, combine_values(carry, total));
+    Value here = moved_part(carry, place, ONWARD);
+#pragma unroll
+    for (uint b = 0; b < BUNDLES; ++b) {
+      const Value sum = held[b].at[part];
+      if (own_lane() < PARTS) held[b].at[part] = here;
+      here = combine_values(here, sum);
+    }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return combine(get(held, HELD, own_bundle()), before);
+  return combine(held[own_bundle()], before);
 }
 
 #else
@@ -226,7 +255,7 @@ Element precede(volatile __global Word* states, const Claim claimed, const Eleme
 #define MEMORY                        \
   __local Value held[HELD * PARTS];   \
   WINDOW_MEMORY
-#define PRECEDE(state) precede(states, mine, state, held, place, window, table, in, n)
+#define PRECEDE(state) precede(states, mine, said, state, held, place, window, table, in, n)
 #define WILL_PUBLISH(tile)
 
 // What the items before this one hold, and what all do.
@@ -249,12 +278,13 @@ Element scan_states(__local Value* held, Element mine, Element* total) {
 #endif
 }
 
-Element precede(volatile __global Word* states, const Claim claimed, const Element mine, __local Value* held,
-                const Place place, __local Seen* window, __global const Value* restrict table,
+Element precede(volatile __global Word* states, Claim claimed, const __local uint* said, const Element mine,
+                __local Value* held, const Place place, __local Seen* window, __global const Value* restrict table,
                 __global const Value* restrict in, const ulong n) {
   Element total;
   const Element before = scan_states(held, mine, &total);
   total = moved(total, tile_weights(place, BACK));
+  know_launch(&claimed, said);
   if (own_item() == 0 && claimed.tile > 0) publish(states, claimed.tile, claimed.epoch, AGGREGATE, total);
   const Element carry =
       look_back_for_all(states, claimed, total, window, (__local Element*)held, in, n, ITEMS, table);
@@ -281,12 +311,17 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
   MEMORY;
   __local uint said[2];
   __local Vector* own = staged + own_item() * STRIDE;
-  const Claim mine = claim(states, tiles, said);
+  Word drawn;
+  const Claim mine = claim_one(states, tiles, said, &drawn);
   const Place place = place_of(table, mine.tile);  // is on its way with the values
   WILL_PUBLISH(mine.tile);
   load_vectors(staged, in, n, mine.tile);
-  const Element state = moved(fold(own), item_weights(table, BACK));
+  hear_launch(states, drawn, tiles, said);
+  // Weights are on their way before what they weigh is known.
+  const Weights back = item_weights(table, BACK);
+  const Element state = moved(fold(own), back);
+  const Weights onward = item_weights(table, ONWARD);
   const Element before = PRECEDE(state);
-  scan_vectors(own, moved(before, item_weights(table, ONWARD)));
+  scan_vectors(own, moved(before, onward));
   store_vectors(staged, out, n, mine.tile);
 }

@@ -88,23 +88,6 @@ void prefetch_state(volatile __global Word* states, const uint tile) {
   const uint lane = (uint)get_local_id(0);
   if (lane < WORDS) asm volatile("prefetch.global.L2 [%0];" : : "l"(state_of(states, tile) + lane));
 }
-
-// All items of a bundle together, a word each, and what is between two states, too: where memory takes whole
-// sectors, it need not read the rest of one.
-void publish_by_bundle(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
-                       const Element value) {
-  const uint lane = (uint)get_local_id(0) % 32;
-  Parts parts;
-  parts.value = value;
-#pragma unroll
-  for (uint first = 0; first < WORDS; first += 32) {
-    uint piece = 0;
-#pragma unroll
-    for (uint w = first; w < WORDS; ++w) piece = first + lane == w ? parts.pieces[w] : piece;
-    const Word word = PART(&piece, 0) | TAG(epoch, flag);
-    if (first + lane < PITCH) store_relaxed(state_of(states, tile) + first + lane, word);
-  }
-}
 #endif
 
 typedef struct {

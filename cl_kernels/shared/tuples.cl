@@ -5,7 +5,7 @@
 // each place of an item's vectors belongs to one stream, whatever row or tile it is of. A tile's state is an element: a
 // value of each stream.
 //
-// Behind rows.cl and look_back.cl. AHEAD, of pipelined: as in scan.cl
+// Behind rows.cl, look_back.cl and parts.cl. AHEAD, of pipelined: as in scan.cl
 
 // An item holds HELD streams, the next item the next ones, and items STEP apart the same.
 #define HELD (TUPLE < VEC ? TUPLE : VEC)
@@ -17,116 +17,22 @@ typedef struct {
 
 uint first_held(void) { return own_item() % STEP * HELD; }
 
-Value start_of_stream(void) { return EXCLUSIVE ? (Value)INITIAL : neutral(); }
-
 // ---- Between tiles ---------------------------------------------------------------------------------------------
 
 #if PTX
 
 typedef Value Total;  // of the stream own_lane() % TUPLE
 
-#define VALUE_WORDS (VALUE_BYTES / 4)
-typedef struct {
-  Word at[VALUE_WORDS];
-} Part;
-
-volatile __global Word* part_of(volatile __global Word* states, const uint tile, const uint stream) {
-  return state_of(states, tile) + stream * VALUE_WORDS;
-}
-
-Part load_part(volatile __global Word* states, const uint tile, const uint stream) {
-  Part part;
-#if VALUE_WORDS == 2
-  load_pair_relaxed(part_of(states, tile, stream), part.at);
-#else
-  part.at[0] = load_relaxed(part_of(states, tile, stream));
-#endif
-  return part;
-}
-
-// The part's flag, or INVALID while its words do not agree.
-uint read_part(const Part part, const uint epoch, Value* value) {
-  Shuffled s;
-  const Word tag = part.at[0] & TAG_MASK;
-  bool agrees = tag >> 2 == (Word)epoch;
-#pragma unroll
-  for (uint w = 0; w < VALUE_WORDS; ++w) {
-    agrees = agrees && (part.at[w] & TAG_MASK) == tag;
-    s.pieces[w] = (uint)(part.at[w] >> 32);
-  }
-  if (!agrees) return INVALID;
-  *value = s.value;
-  return (uint)(tag & 3);
-}
-
-// All items of a bundle together, and what is between two states, too: as publish_by_bundle.
-void publish_streams(volatile __global Word* states, const uint tile, const uint epoch, const uint flag,
-                     const Total total) {
-  const uint lane = own_lane();
-  Shuffled s;
-  s.value = total;
-#pragma unroll
-  for (uint w = 0; w < VALUE_WORDS; ++w) {
-    if (lane < PITCH / VALUE_WORDS)
-      store_relaxed(state_of(states, tile) + lane * VALUE_WORDS + w, PART(s.pieces, w) | TAG(epoch, flag));
-  }
-}
-
-#define TILE_LANES (TUPLE == 32 ? ~0u : (1u << TUPLE % 32) - 1)
-// Of the items that look at the same tile those where all do so: the first of each.
-uint where_all(uint lanes) {
-#pragma unroll
-  for (uint d = 1; d < TUPLE; d *= 2) lanes &= lanes >> d;
-  return lanes & ~0u / TILE_LANES;
-}
-
-// What precedes the tile in the stream own_lane() % TUPLE. Each item of a bundle asks for its stream's part of
-// WINDOW / BUNDLE states at a time, and BUNDLE / TUPLE tiles are looked at together. All streams walk as one: a tile
-// whose prefix is not out in all of them counts as not there, as its other parts are on their way.
-Value look_back_bundle_in_streams(volatile __global Word* states, const Claim mine) {
-  const uint stream = own_lane() % TUPLE, bit = 1u << own_lane();
-  const int back = (int)(own_lane() / TUPLE);
-  const int together = BUNDLE / TUPLE;
-  Value after = neutral();
-  int position = (int)mine.tile - 1;
-  bool done = false;
-  for (uint polled = 0; !done && polled < POLLS; ++polled) {
-    Part seen[WINDOW / BUNDLE];
-#pragma unroll
-    for (int w = 0; w < WINDOW / BUNDLE; ++w)  // all are on their way before the first is needed
-      seen[w] = load_part(states, (uint)max(position - w * together - back, 0), stream);
-    bool there = true;
-#pragma unroll
-    for (int w = 0; w < WINDOW / BUNDLE; ++w) {
-      const int at = position - back;
-      Value value = at == FRONT ? start_of_stream() : neutral();
-      const uint flag = at < 0 ? INCLUSIVE : read_part(seen[w], mine.epoch, &value);
-      const uint inclusive = ballot(flag == INCLUSIVE), aggregate = ballot(flag == AGGREGATE);
-      const uint whole = where_all(inclusive), first = whole & (0u - whole);
-      const uint nearer = first - 1;  // all, where none is
-      there = there && !done && (aggregate & nearer) == nearer;
-      if (there) {
-        if (((nearer | first * TILE_LANES) & bit) != 0) after = combine_values(value, after);
-        done = whole != 0;
-        position -= together;
-      }
-    }
-  }
-#pragma unroll
-  for (uint d = TUPLE; d < BUNDLE; d *= 2) after = combine_values(from_item(after, own_lane() ^ d), after);
-  return after;
-}
-
 void publish_aggregate(volatile __global Word* states, const Claim mine, const Total total) {
-  if (own_bundle() == 0 && mine.tile > 0) publish_streams(states, mine.tile, mine.epoch, AGGREGATE, total);
+  if (own_bundle() == 0 && mine.tile > 0) publish_parts(states, mine.tile, mine.epoch, AGGREGATE, total);
 }
 
 // Leaves in `carried` what precedes the tile in each stream, for all items, and publishes what the tile ends with.
 void look_back_in_streams(volatile __global Word* states, const Claim mine, const Total total,
                           __local Value* carried) {
   if (own_bundle() == 0) {
-    const Value carry = look_back_bundle_in_streams(states, mine);
-    publish_streams(states, mine.tile, mine.epoch, INCLUSIVE, combine_values(carry, total));
+    const Value carry = look_back_parts(states, mine);
+    publish_parts(states, mine.tile, mine.epoch, INCLUSIVE, combine_values(carry, total));
     if (own_lane() < TUPLE) carried[own_lane()] = carry;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -94,6 +94,8 @@ struct Setting : Tiles {
 
   // Whether items hand over what they hold without local memory, whichever they ask.
   bool in_registers() const { return ptx() || lanes == Lanes::amd; }
+  // Whether each item of a bundle that looks back has a part of a state, as parts.cl has it.
+  bool in_parts() const { return ptx() && (tuple_rows || kernel == "pascal"); }
 };
 
 // What an element is, and what is known of a stretch of them.
@@ -173,6 +175,8 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
   Plan::need(!s.tuple_rows || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that each place of a vector belongs to one value of a tuple; "
              "sam, pascal and lookback_wide take others");
+  Plan::need(!s.in_parts() || s.parts <= bundle,
+             "with lanes=ptx, scan_order times tuple must be 32 at most: a warp looks at a state at once");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -306,6 +310,9 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setti
     Plan::need(device.has_extension("cl_nv_compiler_options"), "only NVIDIA's compiler is told of registers");
     p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
   }
+  // pascal looks at whole states, whose parts the items of a bundle share.
+  if (s.in_parts())
+    p.define("LOOKS", s.kernel == "pascal" ? s.window * std::bit_ceil(s.parts) / bundle : s.window / bundle);
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / value_bytes);
   if (s.kernel == "pipelined") p.define("AHEAD", s.persists ? 1 : 0);
   if (s.kernel == "sam") {
@@ -478,6 +485,7 @@ std::vector<std::string> sources_of(const Setting& s) {
     if (takes_rows(s.kernel)) add({"shared/rows"});
     if (s.streams > 1) add({"shared/streams"});
     if (chains(s.kernel)) add({"shared/tile_states", "shared/look_back"});
+    if (s.in_parts()) add({"shared/parts"});
     add({s.kernel == "pascal" ? "shared/pascal" : s.tuple_rows ? "shared/tuples" : "scan"});
   }
   if (s.round_trip) add({"shared/delta"});

@@ -95,6 +95,25 @@ TEST(Scan, TakesTuplesOfPowersOfTwoIntoTilesInRegisters) {
   EXPECT_NO_THROW(take("sam", 3));
 }
 
+// An item of a warp holds a part of a state; where many look at whole states, there may be more.
+TEST(Scan, ByNvidiasWarpsTakesStatesOfThirtyTwoPartsAtMost) {
+  const auto take = [](const char* lanes, std::int64_t order, std::int64_t tuple) {
+    plan_with("scan",
+              {{"kernel", word("pascal")},
+               {"lanes", word(lanes)},
+               {"scan_order", number(order)},
+               {"tuple", number(tuple)},
+               {"group", number(32)},
+               {"per_item", number(8)},
+               {"window", number(32)},
+               {"n", number(4096)}},
+              roomy());
+  };
+  EXPECT_THAT(complaint([&] { take("ptx", 8, 5); }), HasSubstr("scan_order times tuple must be 32 at most"));
+  EXPECT_NO_THROW(take("ptx", 8, 4));
+  EXPECT_NO_THROW(take("portable", 8, 5));
+}
+
 TEST(Refused, AreNumbersThatNoTileCanHave) {
   const std::vector<std::pair<const char*, const char*>> no = {{"compaction", "group=9223372036854775807"},
                                                                {"compaction", "rows=-1"},

@@ -37,6 +37,7 @@ TEST(Tiles, AreTakenByNumberWhereGroupsStartInItsOrderAndHaveOneEach) {
   }
   for (const char* lanes : {"portable", "subgroup", "ptx"}) {
     EXPECT_TRUE(by_number("scan", "register_tile", lanes, gpu)) << lanes;
+    EXPECT_TRUE(by_number("scan", "pascal", lanes, gpu)) << lanes;
     EXPECT_TRUE(by_number("scan", "pipelined", lanes, gpu, 0)) << lanes;
     EXPECT_FALSE(by_number("scan", "pipelined", lanes, processor, 0)) << lanes;
   }
