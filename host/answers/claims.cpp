@@ -882,7 +882,7 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
   };
   const Found of = found(rule.of), to = found(rule.to), of_before = found(rule.of_before),
               to_before = found(rule.to_before);
-  bool incomplete = false;
+  bool incomplete = false, undecidable = false;  // where rows are missing; where all are there, and do not do
   std::optional<Cells> in_a_cache;
   for (const auto& sides : places_of(rule, {of.rows, to.rows, of_before.rows, to_before.rows})) {
     const Choice place(sides.place.begin(), sides.place.end());
@@ -896,7 +896,10 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
       continue;
     }
     auto decided = judged_at(rule, sides, device, families);
-    if (!decided) continue;
+    if (!decided) {
+      undecidable = true;
+      continue;
+    }
     std::vector<const Timed*> used(decided->used.rows.begin(), decided->used.rows.end());
     std::ranges::sort(used, {}, &Timed::index);
     out.cached = std::ranges::any_of(
@@ -927,7 +930,7 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     if (!out.more.empty()) out.command = command_of(claim, device, out.more);
     return out;
   }
-  out.note = missing(rule, incomplete, device, families);
+  out.note = missing(rule, incomplete && !undecidable, device, families);
   out.verdict = out.note == no_rows ? Verdict::not_measured : Verdict::not_testable;
   if (out.note == no_rows && has_natives(rule)) out.more = " --with-baselines";
   out.command = command_of(claim, device, out.more);

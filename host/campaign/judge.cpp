@@ -112,6 +112,11 @@ bool Judge::is_cached(const Row& row) const {
   return cache_bytes_ > 0 && static_cast<double>(row.buffer_bytes) <= cache_bytes_;
 }
 
+bool Judge::may_be_cached(const Row& row) const {
+  const auto fits = [&](std::int64_t bytes) { return row.buffer_bytes <= static_cast<std::uint64_t>(bytes); };
+  return is_cached(row) || std::ranges::any_of(device_.host_caches, fits);
+}
+
 Doubt Judge::doubt(const Row& row, const Job& job) const {
   const Record& record = row.record;
   if (std::string why = stamp_doubt(row); !why.empty()) return {Doubt::Against::stamps, std::move(why)};
@@ -126,7 +131,7 @@ Doubt Judge::doubt(const Row& row, const Job& job) const {
              second = memory ? best(Ceiling::read) : first;
   const double bound = std::max(first.at_most, second.at_most);
   const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
-  if (bound > 0 && rate > beaten * bound && !(memory && is_cached(row)))
+  if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
     return {Doubt::Against::ceiling,
             fmt::format("{:.4g} {} where family ceiling reaches {:.4g}", rate_of(record).value_or(0),
                         unit_of(record.ceiling), std::max(first.rate, second.rate))};

@@ -53,6 +53,9 @@ class Judge {
 
  private:
   bool is_cached(const Row&) const;
+  // By what a CPU's system says of its caches, too: by kernels of a poor compiler a cache looks like memory,
+  // while the driver's copy is as fast as the cache.
+  bool may_be_cached(const Row&) const;
 
   struct Seen {
     Case at;

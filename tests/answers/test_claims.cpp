@@ -537,6 +537,16 @@ TEST(Claims, AStepThatADeviceLacksIsNotPassedOver) {
   EXPECT_EQ(lacking.ruling.note, "unsupported: no shuttle");
 }
 
+// What other claims measured of another type is no reason to ask for more of this one.
+TEST(Claims, WhereAllIsThereAndDoesNotDoNothingIsMissing) {
+  const std::string json = claim(
+      R"("number": "step", "of": {"family": "loom", "type": {"first": ["int", "double"]}, "group": [16, 32, 64, 128]}, "along": "group", "quantity": "gb_per_s", "above": 1)");
+  auto records = along_groups({8, 4, 2, 1});
+  records[2] = failed({.group = "64"}, "unsupported", "no shuttle");
+  records.push_back(row({"plain", "double", "64", "16"}, 8));
+  EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_testable);
+}
+
 TEST(Claims, WhatLiesBetweenTwoIsOnALineOfLogarithms) {
   const auto ruled = [](double seconds) {
     return Ruled(claim(R"("number": "between", "along": "group", "above": 1,

@@ -31,6 +31,19 @@ TEST_F(JudgeTest, NothingBeatsACeilingByFarMore) {
   EXPECT_THAT(doubt.why, HasSubstr("2000 GB/s where family ceiling reaches 1000"));
 }
 
+// A driver's copy within the processor's cache is no wrong time, though kernels here never got as far as it.
+TEST_F(JudgeTest, WhatFitsACacheOfAProcessorsSystemMayBeatMemory) {
+  DeviceInfo processor = device();
+  processor.host_caches = {32 << 10, 32 << 20};
+  judge = Judge(processor);
+  SetUp();
+  Row row = ok_row(device(), toy("a"), 0.5e-3);
+  row.buffer_bytes = 32 << 20;
+  EXPECT_EQ(of(row), Against::nothing);
+  row.buffer_bytes += 4;
+  EXPECT_EQ(of(row), Against::ceiling);
+}
+
 TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
   Row row = ok_row(device(), toy("a"), 0.9e-3);
   EXPECT_EQ(of(row), Against::ceiling);
