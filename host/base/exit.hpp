@@ -19,7 +19,7 @@ enum Exit {
 
 inline constexpr std::array<std::pair<Exit, const char*>, 9> exit_meanings = {
     {{fine, "All went well."},
-     {case_failed, "A case failed; its row says how."},
+     {case_failed, "A case failed, and its row says how; or tune found nothing of what it was to search."},
      {bad_usage, "The words of the command line; the message says what to type instead."},
      {no_such_device, "There is no OpenCL device, or none of that name."},
      {slower, "compare --fail-on found what it was to fail on."},

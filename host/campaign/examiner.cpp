@@ -38,16 +38,17 @@ Examiner::Examiner(Runner& runner, ResultsFile& file, const DeviceInfo& device, 
   looks_left_ = looks_at_each * ceilings_.size();
 }
 
-std::optional<Row> Examiner::measured(const Job& job, const Measuring& rule) {
+std::optional<Row> Examiner::measured(const Job& job, const Measuring& rule,
+                                      const std::function<bool()>& in_time) {
   auto row = runner_.run(job, rule);
   if (!row) return {};
   Doubt doubt = judge_.doubt(*row, job);
   const auto look = [&] {
-    look_beside(doubt, *row, job, rule);
+    look_beside(doubt, *row, job, rule, in_time);
     doubt = judge_.doubt(*row, job);
   };
   if (doubt) look();
-  for (int again = 0; doubt && again < second_looks; ++again) {
+  for (int again = 0; doubt && again < second_looks && in_time(); ++again) {
     if (outside_.interrupts() != 0) return {};
     auto second = runner_.run(job, rule);
     if (!second) return {};
@@ -61,9 +62,10 @@ std::optional<Row> Examiner::measured(const Job& job, const Measuring& rule) {
   return row;
 }
 
-void Examiner::look_beside(const Doubt& doubt, const Row& row, const Job& job, const Measuring& rule) {
+void Examiner::look_beside(const Doubt& doubt, const Row& row, const Job& job, const Measuring& rule,
+                           const std::function<bool()>& in_time) {
   const auto look_at = [&](const Job& other) {
-    if (outside_.interrupts() != 0) return;
+    if (outside_.interrupts() != 0 || !in_time()) return;
     Measuring times = rule;
     times.energy_s = 0;
     if (const auto seen = runner_.run(other, times)) judge_.learn(*seen, other);

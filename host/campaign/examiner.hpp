@@ -22,8 +22,10 @@ class Examiner {
 
   // Runs the job. A row that cannot be true is no verdict yet: what it breaks, the ceilings of its kind or
   // the case beside it, is measured again at once, then the row, and so on in turns; only what still cannot
-  // be true beside what was measured with it is `implausible`. Empty: the user wanted out.
-  std::optional<Row> measured(const Job&, const Measuring&);
+  // be true beside what was measured with it is `implausible`, and so is what there is no time left to look
+  // at again: `in_time` is asked before each further look. Empty: the user wanted out.
+  std::optional<Row> measured(
+      const Job&, const Measuring&, const std::function<bool()>& in_time = [] { return true; });
 
   // A row of an interrupted run counts as if it had been measured now.
   void remember(const Job&, const Record&);
@@ -34,7 +36,8 @@ class Examiner {
   const Judge& judge() const { return judge_; }
 
  private:
-  void look_beside(const Doubt&, const Row&, const Job&, const Measuring&);
+  void look_beside(const Doubt&, const Row&, const Job&, const Measuring&,
+                   const std::function<bool()>& in_time);
 
   Runner& runner_;
   ResultsFile& file_;

@@ -294,6 +294,8 @@ std::string speed_text(const Record& row) {
 }
 
 // How many measurements and seconds are left to the whole search, dealt out evenly to the landscapes to come.
+// A case that takes minutes, as only its end can tell, is no reason to look at nothing of what comes behind
+// it.
 class Budget {
  public:
   Budget(const TuningRules& rules, std::size_t landscapes)
@@ -301,13 +303,16 @@ class Budget {
         cases_(rules.budget_cases),
         outside_(rules.outside),
         landscapes_(landscapes),
+        least_share_s_(rules.budget_s.value_or(0) /
+                       static_cast<double>(2 * std::max<std::size_t>(1, landscapes))),
         began_s_(outside_.now()),
         search_began_s_(began_s_) {}
 
   void begin_landscape() {
     const auto share = static_cast<double>(std::max<std::size_t>(1, landscapes_--));
     search_began_s_ = outside_.now();
-    share_s_ = seconds_ ? std::max(0.0, *seconds_ - (search_began_s_ - began_s_)) / share : HUGE_VAL;
+    share_s_ =
+        seconds_ ? std::max(least_share_s_, (*seconds_ - (search_began_s_ - began_s_)) / share) : HUGE_VAL;
     used_ = 0;
     share_cases_ =
         cases_ ? std::ceil(static_cast<double>(*cases_ - std::min(*cases_, all_used_)) / share) : HUGE_VAL;
@@ -328,9 +333,11 @@ class Budget {
   std::optional<std::size_t> cases_;
   const Outside& outside_;
   std::size_t landscapes_, all_used_ = 0;
-  double began_s_, search_began_s_;
+  double least_share_s_, began_s_, search_began_s_;
   double share_s_ = HUGE_VAL, share_cases_ = HUGE_VAL, used_ = 0;
 };
+
+constexpr double for_one_doubt = 0.1;  // of what a landscape got, for further looks at a case
 
 // Less effort: shorter sampling that is content with less.
 Measuring with_effort(Measuring rule, double effort) {
@@ -367,12 +374,12 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
   progress_ =
       std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO), rules_.outside.now);
   examiner_.emplace(runner_, file_, device_, ceilings, common_, rules_.outside);
-  Budget budget(rules_, landscapes.size());
   runner_.begin(device_);
   for (std::size_t i = 0; i < ceilings.size() && rules_.outside.interrupts() == 0; ++i) {
     progress_->start(i, ceilings[i].at.id());
-    run(ceilings[i], rules_.measuring, 1);
+    run(ceilings[i], rules_.measuring, 1, [] { return true; });
   }
+  Budget budget(rules_, landscapes.size());
   for (std::size_t l = 0; l < landscapes.size() && rules_.outside.interrupts() == 0; ++l) {
     const Landscape& landscape = landscapes[l];
     runner_.begin(device_);
@@ -389,8 +396,13 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
           if (rules_.outside.interrupts() != 0) return {};
           budget.count();
           progress_->start(std::min(step++, std::max(first_step[l + 1], first_step[l] + 1) - 1), incumbent);
+          std::optional<double> enough;  // others are to be looked at, too
+          const auto in_time = [&] {
+            if (!enough) enough = std::max(0.0, budget.left() - for_one_doubt);
+            return budget.left() > *enough;
+          };
           const auto row = run({landscape.family, landscape.cases[point]},
-                               with_effort(rules_.measuring, effort), ++times_measured[point]);
+                               with_effort(rules_.measuring, effort), ++times_measured[point], in_time);
           if (!row) return {};
           found.rows.push_back(*row);
           if (!row->ok() || !row->time_s) return {};
@@ -404,6 +416,7 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
         [&] { return budget.left(); });
     found.whole = budget.left() > 0;
     found.took_s = budget.took_s();
+    if (found.rows.empty() && rules_.outside.interrupts() != 0) searches_.pop_back();
   }
   progress_.reset();
 }
@@ -412,8 +425,9 @@ void Tuner::tick() {
   if (progress_ != nullptr) progress_->tick();
 }
 
-std::optional<Record> Tuner::run(const Job& job, const Measuring& rule, int round) {
-  auto row = examiner_->measured(job, rule);
+std::optional<Record> Tuner::run(const Job& job, const Measuring& rule, int round,
+                                 const std::function<bool()>& in_time) {
+  auto row = examiner_->measured(job, rule, in_time);
   if (!row) return {};
   examiner_->write(*row, round, ++order_, [&](const std::string& line) { progress_->note(line); });
   // What is too much for the device is found out by trying.
@@ -472,6 +486,8 @@ std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selecti
   return out;
 }
 
+const Record* Search::best() const { return best_of(candidates(rows)); }
+
 Table searches_table(const std::vector<Search>& searches) {
   Table table({{"best configuration", Align::left, Give::cut},
                {"work"},
@@ -490,10 +506,10 @@ Table searches_table(const std::vector<Search>& searches) {
     const auto rows = candidates(found.rows);
     const std::string name = short_name(landscape, searches);
     const std::string measured = fmt::format("{} of {}", rows.size(), landscape.space.size());
-    const Record* best = best_of(rows);
+    const Record* best = found.best();
     if (best == nullptr) {
-      table.add({"none was right", name, "-", "-", "-", "-", "-", "-", "-", "-", measured,
-                 seconds_text(found.took_s)});
+      const char* why = found.rows.empty() ? "not measured: the budget ended" : "none was right";
+      table.add({why, name, "-", "-", "-", "-", "-", "-", "-", "-", measured, seconds_text(found.took_s)});
       continue;
     }
     std::vector<double> times;

@@ -49,6 +49,8 @@ struct Search {
   std::vector<Record> rows;
   double took_s = 0;
   bool whole = true;  // ended by itself: no budget and no user cut it short
+
+  const Record* best() const;  // the fastest of those measured in full; null: nothing was found
 };
 Table searches_table(const std::vector<Search>&);
 
@@ -56,7 +58,9 @@ struct TuningRules {
   Measuring measuring;
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
-  std::optional<double> budget_s;  // for all landscapes together, and the ceilings
+  // For all landscapes together, ceilings aside. What one leaves is dealt out evenly to those to come; each
+  // gets half of an even share at least, whatever those before it took.
+  std::optional<double> budget_s;
   std::optional<std::size_t> budget_cases;
   Outside outside = {};
 };
@@ -76,7 +80,7 @@ class Tuner {
   bool failed() const { return failed_; }
 
  private:
-  std::optional<Record> run(const Job&, const Measuring&, int round);
+  std::optional<Record> run(const Job&, const Measuring&, int round, const std::function<bool()>& in_time);
 
   TuningRules rules_;
   Runner& runner_;

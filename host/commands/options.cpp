@@ -244,7 +244,8 @@ CLI::App* add_tune(CLI::App& app, Options& out) {
       ->type_name("HOW");
   tune->add_option_function<std::string>(
           "--budget", [&out](const std::string& text) { read_budget(text, out); },
-          "End the search after so long or so many measurements: 60s, 200cases [5m of halving, else none]")
+          "End the search after so long, ceilings aside, or so many measurements: 60s, 200cases [5m of "
+          "halving, else none]")
       ->type_name("B");
   tune->parse_complete_callback([tune, &out] {
     if (tune->count("--preset") == 0) out.selection.preset = "tune";

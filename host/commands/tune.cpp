@@ -64,7 +64,10 @@ int tune(Options options, const std::vector<std::string>& arguments) {
     tuner.execute(ceilings, landscapes);
     at_work = nullptr;
     failed = failed || tuner.failed();
-    for (const auto& found : tuner.searches()) kept += keep(store, devices[d], found) ? 1 : 0;
+    for (const auto& found : tuner.searches()) {
+      kept += keep(store, devices[d], found) ? 1 : 0;
+      failed = failed || found.best() == nullptr;
+    }
     Report report;
     report.line();
     report.line(fmt::format("{}  {}, driver {}", paint(devices[d].name, Style::bold), devices[d].platform,

@@ -8,10 +8,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "campaign/tuner.hpp"
+#include "fake_runner.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 
@@ -270,6 +273,14 @@ TEST(Searches, ALongerLookCountsMoreThanABriefOne) {
   EXPECT_THAT(searches_table({found}).text(Screen()), HasSubstr("group=64"));
 }
 
+TEST(Searches, WhatTheBudgetLeftOutIsSaidSo) {
+  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const Search none{&all[1], {}, 1, false};
+  EXPECT_EQ(none.best(), nullptr);
+  EXPECT_THAT(searches_table({none}).text(Screen()),
+              testing::AllOf(HasSubstr("not measured: the budget ended"), testing::Not(HasSubstr("right"))));
+}
+
 TEST(Searches, NothingRightIsSaidSo) {
   const auto all = landscapes_of(toy_jobs(), {}, device());
   Record wrong = row(all[1].cases[0], 1);
@@ -365,6 +376,76 @@ TEST(Designs, AreHeldAgainstEachOtherAtTheSizeOfTheDevice) {
       << "of a driver that knows no cache, 128 MiB";
   wanted.preset = "quick";
   EXPECT_THAT(landscapes_of(rival_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
+}
+
+// ---- Budgets, by an invented clock -----------------------------------------------------------------------
+
+// Every run takes a second, but for those that a test makes longer.
+class Budgeted : public testing::Test {
+ protected:
+  Budgeted() {
+    runner_.before = [this](const Job& job) {
+      const auto it = takes_s_.find(job.at.id());
+      now_s_ += it != takes_s_.end() ? it->second : 1;
+    };
+  }
+
+  // What was measured of each landscape.
+  std::vector<std::size_t> search(const std::vector<Landscape>& landscapes, std::optional<double> budget_s,
+                                  const std::vector<Job>& ceilings = {}) {
+    Record common;
+    common.run_id = "one";
+    ResultsFile file(folder_.of("rows.csv"), axis_names({fake::families()[0], toy()}),
+                     {"[]", "one", "1", {}});
+    TuningRules rules{.measuring = {}, .strategy = Strategy::exhaustive, .budget_s = budget_s};
+    rules.outside = {.interrupts = [] { return 0; }, .now = [this] { return now_s_; }};
+    testing::internal::CaptureStderr();
+    Tuner tuner(rules, runner_, device_, file, common);
+    tuner.execute(ceilings, landscapes);
+    testing::internal::GetCapturedStderr();
+    std::vector<std::size_t> measured;
+    for (const auto& found : tuner.searches()) measured.push_back(found.rows.size());
+    return measured;
+  }
+  auto times_run(const std::string& id) const { return std::ranges::count(runner_.ran, id); }
+
+  const DeviceInfo device_ = device();
+  fake::Folder folder_;
+  fake::FakeRunner runner_;
+  std::map<std::string, double> takes_s_;
+  double now_s_ = 0;
+};
+
+TEST_F(Budgeted, ItBeginsBehindTheCeilings) {
+  takes_s_[fake::ceiling().at.id()] = 100;
+  EXPECT_THAT(search(landscapes_of(toy_jobs(), {}, device_), 8, {fake::ceiling()}), ElementsAre(4, 3));
+}
+
+// The first of two is cut off when it has its half, and the other looks at something in any case.
+TEST_F(Budgeted, OneCaseDoesNotTakeTheShareOfOtherWork) {
+  const auto landscapes = landscapes_of(toy_jobs(), {}, device_);
+  takes_s_[landscapes[0].cases[0].id()] = 100;
+  EXPECT_THAT(search(landscapes, 8), ElementsAre(1, 2));
+}
+
+TEST_F(Budgeted, FurtherLooksAtOneCaseTakeATenth) {
+  static const Family doubtful = [] {
+    Family family = toy();
+    family.plan = fake::families()[0].plan;
+    return family;
+  }();
+  std::vector<Job> jobs = toy_jobs();
+  for (auto& job : jobs) job.family = &doubtful;
+  jobs.pop_back();
+  const auto landscapes = landscapes_of(jobs, {}, device_);
+  ASSERT_THAT(landscapes, SizeIs(1));
+  for (const auto& at : landscapes[0].cases) runner_.times({&doubtful, at}, {0.5e-3});  // of a ceiling's 1e-3
+  const std::string first = landscapes[0].cases[0].id();
+  search(landscapes, {}, {fake::ceiling()});
+  EXPECT_EQ(times_run(first), 4) << "as often as a run looks at what cannot be true";
+  runner_.ran.clear();
+  EXPECT_THAT(search(landscapes, 20, {fake::ceiling()}), ElementsAre(6));
+  EXPECT_EQ(times_run(first), 2);
 }
 
 // ---- The store -------------------------------------------------------------------------------------------

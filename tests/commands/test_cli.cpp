@@ -1116,6 +1116,15 @@ TEST_F(Cli, TuneStopsAtItsBudget) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("1 of 2"));
   EXPECT_EQ(read_results(csv()).cases.size(), 1U);
+
+  // What it does not reach was not found.
+  Strings both_types = two_shapes;
+  std::ranges::replace(both_types, std::string("type=float"), std::string("type=float,double"));
+  const Ended cut = run(Strings{"tune", "--budget", "1cases", "--strategy", "random", "--overwrite",
+                                "--store", (folder() / "tuned.json").string(), "--csv", csv()} +
+                        both_types);
+  EXPECT_EQ(cut.code, 1) << cut.err;
+  EXPECT_THAT(cut.out, HasSubstr("not measured: the budget ended"));
 }
 
 TEST_F(Cli, TuneKeepsNothingWhereNothingWasRight) {
