@@ -177,7 +177,8 @@ std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& benc
   std::vector<Job> out;
   for (const auto& at : known)
     out.push_back({.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
-  return bench.with_tuned ? bench.with_tuned(std::move(out)) : out;
+  if (!bench.with_tuned) return out;
+  return bench.with_tuned(std::move(out), [&](const std::string& line) { progress_->note(line); });
 }
 
 // What a rival has of the work of those.

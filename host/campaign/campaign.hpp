@@ -40,8 +40,10 @@ struct Bench {
   std::vector<Job> jobs;
   bool refines = false;  // whether families may ask for more cases on the way
   std::vector<Rival> rivals = {};
-  // The jobs with, behind each, its work in launches that were tuned; may be empty.
-  std::function<std::vector<Job>(std::vector<Job>)> with_tuned = {};
+  // The jobs with, behind each, its work in launches that were tuned, and a word to the user where there is
+  // something to say; may be empty.
+  std::function<std::vector<Job>(std::vector<Job>, const std::function<void(const std::string&)>& note)>
+      with_tuned = {};
 };
 
 struct CampaignRules {

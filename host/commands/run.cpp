@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,15 +35,32 @@ namespace clweave::commands {
 
 namespace {
 
+// What becomes of the launches that tune found.
+struct TunedOf {
+  std::set<std::string> of;  // devices of which some are measured; "": of this one
+  // Cases that have none beside them, though smaller ones would: of each family the least.
+  struct TooLarge {
+    const Family* family;
+    NotCarried least;
+  };
+  std::map<std::string, TooLarge> too_large = {};
+};
+
 // Behind each job its work in launches that tune found, those of them that the user would have.
 std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, const Selection& selection,
-                            std::set<std::string>* of) {
+                            TunedOf& what) {
   std::vector<Job> out;
   std::set<std::string> ids;  // taken
   for (const auto& job : jobs) ids.insert(job.at.id());
   for (auto& job : jobs) {
     std::vector<TunedLaunch> beside;
-    if (!job.exhibit && !job.is_ceiling) beside = tuned.beside(*job.family, job.at);
+    std::optional<NotCarried> left_out;
+    if (!job.exhibit && !job.is_ceiling) beside = tuned.beside(*job.family, job.at, &left_out);
+    if (left_out && allows(selection, *job.family, left_out->at)) {
+      const TunedOf::TooLarge found = {job.family, *left_out};
+      NotCarried& least = what.too_large.try_emplace(job.family->name, found).first->second.least;
+      if (left_out->at.number(elements_axis) < least.at.number(elements_axis)) least = *std::move(left_out);
+    }
     const Job usual = job;
     out.push_back(std::move(job));
     for (const auto& launch : beside) {
@@ -51,15 +69,29 @@ std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, c
       out.back().at = launch.at;
       out.back().tuned = true;
       out.back().tuned_on = launch.of;
-      if (of != nullptr) of->insert(launch.of);
+      what.of.insert(launch.of);
     }
   }
   return out;
 }
 
+std::vector<std::string> lines_of_too_large(const TunedOf& what) {
+  std::vector<std::string> out;
+  for (const auto& [name, too_large] : what.too_large) {
+    const auto& [family, least] = too_large;
+    const auto n = least.at.number(elements_axis);
+    out.push_back(fmt::format(
+        "no tuned launch of {} from n={} on: found at n={}, it is carried to four times that; "
+        "clweave tune --family {}{} --set n={} finds one",
+        name, n, least.found_at_n, name, family->presets.tune.empty() ? " --preset quick" : "", n));
+  }
+  return out;
+}
+
 // Tells on which devices the launches were found that are measured beside the default ones.
-void tell_tuned(const DeviceInfo& device, const std::set<std::string>& of) {
-  for (const auto& other : of) {
+void tell_tuned(const DeviceInfo& device, const TunedOf& what) {
+  for (const auto& line : lines_of_too_large(what)) tell("clweave: {}: {}\n", device.name, line);
+  for (const auto& other : what.of) {
     if (other.empty())
       tell("clweave: {}: beside default launches the best that tune found here\n", device.name);
     else
@@ -188,11 +220,18 @@ class Request {
   void tune(Bench& bench) const {
     if (!tuned_) return;
     const auto launches = std::make_shared<const TunedLaunches>(bench.device, stores_);
-    std::set<std::string> of;
-    bench.jobs = with_tuned(std::move(bench.jobs), *launches, options_->selection, &of);
-    tell_tuned(bench.device, of);
-    bench.with_tuned = [launches, chosen = &options_->selection](std::vector<Job> more) {
-      return with_tuned(std::move(more), *launches, *chosen, nullptr);
+    TunedOf what;
+    bench.jobs = with_tuned(std::move(bench.jobs), *launches, options_->selection, what);
+    tell_tuned(bench.device, what);
+    bench.with_tuned = [launches, chosen = &options_->selection, told = std::set<std::string>()](
+                           std::vector<Job> more,
+                           const std::function<void(const std::string&)>& note) mutable {
+      TunedOf later;
+      auto out = with_tuned(std::move(more), *launches, *chosen, later);
+      for (const auto& line : lines_of_too_large(later)) {
+        if (told.insert(line).second) note(line);
+      }
+      return out;
     };
   }
 
@@ -202,8 +241,9 @@ class Request {
     if (!options_->sources.empty()) sources.emplace(options_->sources);
     for (const auto& device : devices) {
       auto jobs = jobs_of(device);
+      TunedOf what;
       if (tuned_)
-        jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores_), options_->selection, nullptr);
+        jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores_), options_->selection, what);
       for (const auto& rival : rivals_of(device, jobs, tick))
         jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
       print(dry_run_report(jobs, device, refines_));

@@ -2,7 +2,9 @@
 // tuned_store: the best launches found, kept per device and driver: the user's own in one JSON file, and
 // those of devices that were measured for the program (results/*/tuned.json).
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,12 @@ struct TunedLaunch {
   std::string of;  // on which device and driver; empty: on this
 };
 
+// A launch as a case would have it, found at so much less an n that it says nothing of the case.
+struct NotCarried {
+  Case at;
+  std::int64_t found_at_n;
+};
+
 // What stores know of a device: first of itself with this driver, else with another, the nearest first; else
 // of the device of its type that is nearest by platform, vendor, and compute units. A store that is named
 // earlier goes before one that knows as near a device.
@@ -79,9 +87,11 @@ class TunedLaunches {
   TunedLaunches(const DeviceInfo&, const std::vector<nlohmann::json>& stores);
 
   // What is worth measuring beside a case: its own design as it was tuned, and the best of the designs that
-  // competed at its work; each with the n of the case, as found at the nearest n. None where the device
-  // cannot run it or it is the case itself.
-  std::vector<TunedLaunch> beside(const Family&, const Case&) const;
+  // competed at its work; each with the n of the case, as found at the nearest n that is a fourth of it or
+  // more. None where the device cannot run it or it is the case itself. `left_out`: where there is none, what
+  // was found at too small an n alone.
+  std::vector<TunedLaunch> beside(const Family&, const Case&,
+                                  std::optional<NotCarried>* left_out = nullptr) const;
 
  private:
   // A device that a store knows.

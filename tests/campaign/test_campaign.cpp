@@ -74,7 +74,7 @@ class CampaignTest : public testing::Test {
   CampaignRules rules_;
   bool refines_ = false;
   std::vector<Rival> rivals_;
-  std::function<std::vector<Job>(std::vector<Job>)> with_tuned_;
+  decltype(Bench::with_tuned) with_tuned_;
   int interrupts_ = 0;
   double now_s_ = 0;
   std::size_t left_out_ = 0;
@@ -153,7 +153,7 @@ TEST_F(RefinedTest, ARowThatAFamilyAskedForSaysSo) {
 
 // Beside what it asked for stands the tuned launch of it, which nothing is concluded from.
 TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
-  with_tuned_ = [&](std::vector<Job> jobs) {
+  with_tuned_ = [&](std::vector<Job> jobs, const auto&) {
     if (jobs.front().at.number("n") == 1536) {
       jobs.push_back(jobs.front());
       jobs.back().at = toy("b", 1536).at;

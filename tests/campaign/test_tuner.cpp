@@ -503,6 +503,27 @@ TEST_F(Store, TakesTheNearestSizeWhereThereIsNoOther) {
   EXPECT_THAT(beside(store.text(), device(), toy(), at("a", 1 << 20, 96)), ElementsAre(32));
 }
 
+// A launch that suits few elements an item need not suit many.
+TEST_F(Store, IsCarriedToFourTimesItsSizeAtMost) {
+  TunedStore store(path());
+  store.put(device(), toy(), tuned(at("a", 1024, 64)));
+  for (const std::int64_t n : {8, 4096})
+    EXPECT_THAT(beside(store.text(), device(), toy(), at("a", n, 96)), ElementsAre(64)) << n;
+  EXPECT_THAT(beside(store.text(), device(), toy(), at("a", 4097, 96)), IsEmpty());
+  const auto left_out = [&](const Case& beside_what) {
+    std::optional<NotCarried> out;
+    TunedLaunches(device(), {store.text()}).beside(toy(), beside_what, &out);
+    return out ? fmt::format("{} from {}", out->at.id(), out->found_at_n) : "none";
+  };
+  EXPECT_EQ(left_out(at("a", 4096, 96)), "none");
+  EXPECT_EQ(left_out(at("b", 4097, 96)), "none") << "nothing is known of it";
+  EXPECT_EQ(left_out(at("a", 4097, 96)), "toy/kernel=a/n=4097/group=64/order=up from 1024");
+  store.put(device(), toy(), tuned(at("a", 1 << 20, 32)));
+  EXPECT_THAT(beside(store.text(), device(), toy(), at("a", 4097, 96)), ElementsAre(32))
+      << "the nearest that may be carried";
+  EXPECT_EQ(left_out(at("a", 4097, 96)), "none");
+}
+
 TEST_F(Store, TheBestDesignStandsBesideAllThatDoItsWork) {
   TunedStore store(path());
   store.put(own(), rivals(), best_of_rivals(of_rivals("fast", "own", 1024, 32)));

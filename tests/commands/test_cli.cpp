@@ -1107,6 +1107,19 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   quick = quick + Strings{"--no-ceiling", "--set", "n=33"};
   EXPECT_EQ(tuned_of("quick.csv", {}, quick), 1);
   EXPECT_EQ(tuned_of("without.csv", {"--no-tuned"}, quick), 0);
+
+  // And not where there is so much more to do that it says nothing.
+  for (auto& word : quick) {
+    if (word == "n=33") word = "n=200";
+  }
+  const Strings large = Strings{"run", "--store", store, "--csv", (folder() / "large.csv").string()} + quick;
+  const Ended told = run(large);
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.err,
+              HasSubstr("no tuned launch of divergence from n=200 on: found at n=33, it is carried to "
+                        "four times that; clweave tune --family divergence --preset quick --set n=200 "
+                        "finds one"));
+  EXPECT_THAT(told.err, Not(HasSubstr("beside default launches")));
 }
 
 TEST_F(Cli, TuneStopsAtItsBudget) {
