@@ -306,7 +306,9 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
         if (!found.at) continue;
         any = true;
         if (ids.insert(found.at->id()).second) out.push_back({*found.at, known.of});
-        break;
+        // What ships for this device stands beside what the user's own search found: that may have been cut
+        // short.
+        if (!known.of.empty()) break;
       } catch (const json::exception&) {
         throw Error(Kind::io,
                     fmt::format("what the store of clweave tune has of {} is damaged; remove it, or "

@@ -80,7 +80,7 @@ struct NotCarried {
 
 // What stores know of a device: first of itself with this driver, else with another, the nearest first; else
 // of the device of its type that is nearest by platform, vendor, and compute units. A store that is named
-// earlier goes before one that knows as near a device.
+// earlier goes before one that knows as near a device; of the device itself all count.
 class TunedLaunches {
  public:
   // Throws `io` for a store that is damaged, as do the others.
