@@ -11,6 +11,7 @@
 
 #include "answers/prior.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/table.hpp"
 
 namespace clweave {
@@ -28,10 +29,6 @@ Spread spread_of(const std::vector<double>& effects) {
   for (const double value : effects) sum += (value - mean) * (value - mean);
   const auto degrees = static_cast<double>(effects.size() - 1);
   return {std::max(least, sum / degrees), degrees};
-}
-
-double rounded(double value, int digits) {
-  return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "answers/roofline.hpp"
 #include "answers/summary.hpp"
 #include "answers/vega.hpp"
+#include "base/number.hpp"
 #include "base/quantity.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
@@ -73,8 +74,6 @@ Json absent(const std::string& title, const std::string& why) {
   out["absent"] = why;
   return out;
 }
-
-double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
 std::string plural(std::size_t n, const std::string& one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");

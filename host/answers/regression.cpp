@@ -532,8 +532,6 @@ void families_block(const Regression& all, Report& out) {
   }
 }
 
-Cell rounded(double value) { return fmt::format("{:.6g}", value); }
-
 Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
 
 void add_rows(const Regression& all, Report& out) {
@@ -542,7 +540,7 @@ void add_rows(const Regression& all, Report& out) {
   out.rows([&all](const std::function<void(Report::Row)>& take) {
     for (const auto& row : all.cases) {
       const bool compared = row.what == What::compared;
-      const auto number = [&](double value) { return compared ? rounded(value) : Cell(); };
+      const auto number = [&](double value) { return compared ? Cell(rounded(value)) : Cell(); };
       const auto count = [&](std::size_t n) {
         return compared ? Cell(static_cast<std::int64_t>(n)) : Cell();
       };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// number: the one parser of numbers.
+// number: the one parser of numbers, and how many digits of one are kept.
 #pragma once
 #include <charconv>
 #include <cmath>
@@ -17,5 +17,8 @@ std::optional<T> number_of(std::string_view text) {
     return {};
   return value;
 }
+
+// Of a measured number, as many digits as mean something.
+double rounded(double value, int digits = 6);
 
 }  // namespace clweave

@@ -444,6 +444,13 @@ TEST(RegressionText, CsvAndJsonHoldEveryCase) {
               ElementsAre("Loom 1", "loom", "loom/kernel=a", "compared", "slower", "1.30202", "1.27331",
                           "1.33137", "5.22276e-09", "0.0592474", "1", "1.3", "5", "5", ""));
   EXPECT_EQ(csv.rows[1].cells[3], "only old");
+  const std::string lines = shown(report_of(all, false), "jsonl");
+  const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  for (const auto& [name, value] : {std::pair{"ratio", 1.30202},
+                                    {"ratio_low", 1.27331},
+                                    {"ratio_high", 1.33137},
+                                    {"least_change", 0.0592474}})
+    EXPECT_EQ(first[name], nlohmann::json(value)) << lines;
   const auto json = nlohmann::json::parse(shown(report_of(all, false), "json"));
   EXPECT_EQ(json["counts"]["slower"], 1);
   EXPECT_EQ(json["cases"].size(), 2U);
