@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -28,6 +30,22 @@ void shuffle(std::vector<Job>& jobs, std::uint64_t seed) {
   for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[draw(i) % i]);
 }
 
+std::string key_of(const DeviceInfo& device, const Job& job, int run) {
+  Record key;
+  describe_device(key, device);
+  key.run = run;
+  key.case_id = job.named().id();
+  if (job.native) key.api = job.native->api;
+  return row_key(key);
+}
+
+// Who chose the case.
+void tell_origin(Record& record, const Job& job) {
+  if (job.tuned) record.tuned = "yes";
+  if (job.refined && record.ok()) record.reason = chosen_here;
+  if (!job.tuned_on.empty() && record.ok()) record.reason = "launched as was best on " + job.tuned_on;
+}
+
 }  // namespace
 
 Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* left)
@@ -37,15 +55,17 @@ Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unf
   for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
 }
 
-Exit Campaign::execute(std::vector<Bench> benches) {
+Exit Campaign::execute(std::vector<Bench> benches, std::vector<AtOnce> at_once) {
   const int runs = rules_.runs;
   std::vector<double> predicted;
   for (int run = 1; run <= runs; ++run) {
-    for (const auto& bench : benches) {
+    const auto predict = [&](const Bench& bench) {
       for (const auto& group : groups_of(bench, run)) {
         for (const auto& job : group.jobs) predicted.push_back(predicted_of(job, bench.device));
       }
-    }
+    };
+    for (const auto& bench : benches) predict(bench);
+    for (const auto& cards : at_once) predict(cards.benches.front());
   }
   for (const double seconds : predicted) left_s_ += seconds;
   predicted_ = predicted;
@@ -57,17 +77,24 @@ Exit Campaign::execute(std::vector<Bench> benches) {
     for (auto& bench : benches) {
       if (rules_.outside.interrupts() == 0) run_device(bench, run);
     }
+    if (!at_once.empty()) runner_.end();
+    for (auto& cards : at_once) {
+      if (rules_.outside.interrupts() == 0) run_at_once(cards, run);
+    }
   }
   progress_.reset();
   const bool ended = rules_.outside.interrupts() != 0;
   std::set<ResultsFile*> files;
+  for (auto& cards : at_once) benches.insert(benches.end(), cards.benches.begin(), cards.benches.end());
   for (const auto& bench : benches) {
     if (ended) unfinished_.insert(bench.file->path());
     if (!unfinished_.contains(bench.file->path()) && files.insert(bench.file.get()).second)
       bench.file->finish();
   }
   if (ended) return interrupted;
-  return std::ranges::any_of(records_, &Record::failed) ? case_failed : fine;
+  const bool failed = std::ranges::any_of(records_, &Record::failed) ||
+                      std::ranges::any_of(at_once_records_, &Record::failed);
+  return failed ? case_failed : fine;
 }
 
 void Campaign::tick() {
@@ -124,12 +151,7 @@ void Campaign::run_device(Bench& bench, int run) {
       const double predicted_s = predicted_[step];
       ++order;
       left_s_ -= predicted_s;
-      Record key;
-      describe_device(key, device);
-      key.run = run;
-      key.case_id = job.named().id();
-      if (job.native) key.api = job.native->api;
-      const std::string row = row_key(key);
+      const std::string row = key_of(device, job, run);
       if (const auto it = done_.find(row); it != done_.end()) {
         if (group.rival == nullptr) examiner.remember(job, *it->second);
         records_.push_back(*it->second);
@@ -143,7 +165,7 @@ void Campaign::run_device(Bench& bench, int run) {
       }
       if (!begun) runner.begin(device);
       begun = true;
-      progress_->start(step, key.case_id);
+      progress_->start(step, job.named().id());
       run_job(bench, examiner, group, job, row, run, order, predicted_s);
     }
     if (begun && !bench.rivals.empty()) runner.end();
@@ -160,6 +182,55 @@ void Campaign::run_device(Bench& bench, int run) {
     bench.file->write(record, {});
     records_.push_back(record);
   }
+}
+
+// Without what families ask for on the way: another device may ask for something else. Nor do rows of
+// devices that are disturbed conclude anything.
+void Campaign::run_at_once(AtOnce& cards, int run) {
+  std::map<std::string, const Record*> alone;
+  for (const auto& record : records_) {
+    if (record.run == run) alone.emplace(row_key(record), &record);
+  }
+  const auto groups = groups_of(cards.benches.front(), run);
+  std::deque<Examiner> examiners;
+  for (const auto& bench : cards.benches) {
+    Examiner& examiner =
+        examiners.emplace_back(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
+    // What a device can do is what it did alone.
+    for (const auto& job : bench.jobs) {
+      const auto it = alone.find(key_of(bench.device, job, run));
+      if (it != alone.end()) examiner.remember(job, *it->second);
+    }
+  }
+  std::int64_t order = 0;
+  for (const auto& group : groups) {
+    bool begun = false;
+    for (const auto& job : group.jobs) {
+      const std::size_t step = step_++;
+      const double predicted_s = predicted_[step];
+      ++order;
+      left_s_ -= predicted_s;
+      if (rules_.outside.interrupts() != 0) return;
+      if (budget_spent()) {
+        ++left_out_;
+        for (const auto& bench : cards.benches) unfinished_.insert(bench.file->path());
+        continue;
+      }
+      if (!std::exchange(begun, true)) cards.crew->begin();
+      progress_->start(step, "at once  " + job.named().id());
+      auto rows = cards.crew->run(job, rule_of(predicted_s));
+      if (!rows) return;
+      ++measured_;
+      for (std::size_t c = 0; c < rows->size(); ++c) {
+        Row& row = (*rows)[c];
+        examiners[c].judge_beside_others(row, job);
+        tell_origin(row.record, job);
+        examiners[c].write(row, run, order, [&](const std::string& line) { progress_->note(line); });
+        at_once_records_.push_back(row.record);
+      }
+    }
+  }
+  cards.crew->end();
 }
 
 // What its family asks for now that it knows the rest, the same in every run.
@@ -228,9 +299,7 @@ void Campaign::run_job(Bench& bench, Examiner& examiner, const Group& group, con
     if (!got) return;
     row = std::move(*got);
   }
-  if (job.tuned) row.record.tuned = "yes";
-  if (job.refined && row.record.ok()) row.record.reason = chosen_here;
-  if (!job.tuned_on.empty() && row.record.ok()) row.record.reason = "launched as was best on " + job.tuned_on;
+  tell_origin(row.record, job);
   ++measured_;
   examiner.write(row, run, order, [&](const std::string& line) { progress_->note(line); });
   records_.push_back(row.record);

@@ -12,6 +12,7 @@
 
 #include "base/exit.hpp"
 #include "base/progress.hpp"
+#include "campaign/crew.hpp"
 #include "campaign/examiner.hpp"
 #include "campaign/outside.hpp"
 #include "campaign/runner.hpp"
@@ -46,6 +47,13 @@ struct Bench {
       with_tuned = {};
 };
 
+// Equal devices that measure the same once more, all at the same moment: behind each repetition of theirs
+// alone, so that what drifts with the hour is on both sides.
+struct AtOnce {
+  std::unique_ptr<Crew> crew;
+  std::vector<Bench> benches;  // in the crew's order, of the same jobs
+};
+
 struct CampaignRules {
   Measuring measuring;
   std::uint64_t seed = 1;
@@ -62,13 +70,14 @@ class Campaign {
   Campaign(CampaignRules, Runner&, Record common, const Unfinished* left);
 
   // Throws `io` when a row cannot be written. A file of which cases are missing gets no footer.
-  Exit execute(std::vector<Bench>);
+  Exit execute(std::vector<Bench>, std::vector<AtOnce> = {});
 
   std::size_t left_out() const { return left_out_; }  // cases that the budget did not reach
   const std::set<std::string>& unfinished() const { return unfinished_; }  // files of which cases are missing
 
   void tick();  // to be called often while a case runs
   const std::vector<Record>& records() const { return records_; }
+  const std::vector<Record>& at_once_records() const { return at_once_records_; }
 
  private:
   std::uint64_t seed_of(int run) const;
@@ -81,6 +90,7 @@ class Campaign {
   };
   std::vector<Group> groups_of(const Bench&, int run) const;
   void run_device(Bench&, int run);
+  void run_at_once(AtOnce&, int run);
   bool extend(Group&, const Bench&, const Judge&);
   std::vector<Job> asked_by_family(const Group&, const Bench&, const Judge&);
   std::vector<Job> asked_of_rival(Group&, const Bench&) const;
@@ -96,7 +106,7 @@ class Campaign {
   Record common_;
   const Unfinished* left_;
   std::map<std::string, const Record*> done_;
-  std::vector<Record> records_;
+  std::vector<Record> records_, at_once_records_;
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
   std::set<std::string> unfinished_;

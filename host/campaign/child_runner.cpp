@@ -204,6 +204,11 @@ class ChildRunner : public Baseline {
         if (answer.is_object()) {
           if (!answer.contains("stage")) return answer;
           patience.hear(answer.at("stage"));
+          if (patience.stage() == ready) {
+            if (options_.ready) options_.ready();
+            child.send(R"({"go":true})");
+            last_s = host_now();  // what others took is not the child's silence
+          }
         }
       }
       if (patience.over()) {

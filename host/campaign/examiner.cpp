@@ -86,6 +86,12 @@ void Examiner::remember(const Job& job, const Record& record) {
   judge_.complete(row, job, doubt);
 }
 
+void Examiner::judge_beside_others(Row& row, const Job& job) {
+  Doubt doubt = judge_.doubt(row, job);
+  if (doubt.against == Doubt::Against::sibling) doubt = {};
+  judge_.complete(row, job, doubt);
+}
+
 void Examiner::write(Row& row, int run, std::int64_t order,
                      const std::function<void(const std::string&)>& note) {
   Record& record = row.record;

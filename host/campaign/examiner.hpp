@@ -30,6 +30,10 @@ class Examiner {
   // A row of an interrupted run counts as if it had been measured now.
   void remember(const Job&, const Record&);
 
+  // Judges a row that others were to slow down: a smaller case that takes longer is no wonder, and nothing
+  // is measured again without them.
+  void judge_beside_others(Row&, const Job&);
+
   // Puts the row into the file, and a failure before the user.
   void write(Row&, int run, std::int64_t order, const std::function<void(const std::string&)>& note);
 

@@ -12,7 +12,7 @@ using nlohmann::json;
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
 // The other fields are what the device decides: run_case fills them.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, min_batch_s, max_batch, check_again, warm_up_s,
-                                   energy_s)
+                                   energy_s, together)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width, local, scratch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild, fine, log, kernels, binary_bytes, ptx)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)

@@ -14,6 +14,7 @@
 //   {"case": .., "rule": .., "native": {"api", "row"}} -> as above
 //
 //   on the way, before each step                       -> {"stage": "build"}
+//   of a case that is timed together with others       -> {"stage": "ready"}, and waits for {"go": true}
 //   when a request fails as a whole                    -> {"error": text, "kind": n}
 #pragma once
 #include <nlohmann/json_fwd.hpp>

@@ -22,6 +22,7 @@ struct RunnerOptions {
   std::function<void()> tick = {};                   // called often while waiting
   std::function<void(const char* what)> stage = {};  // told what begins, where cases run in this process
   std::function<bool()> stop_at_once = {};           // the user wants out without waiting for the case
+  std::function<void()> ready = {};  // of cases timed together: returns when the timing is to begin
 };
 
 class Runner {

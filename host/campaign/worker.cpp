@@ -10,6 +10,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
@@ -86,9 +87,13 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
 
 void serve(int parent) {
   std::unique_ptr<Runner> runner;
-  serve(parent, [&runner](const json& request) {
+  const auto stage = [](const char* what) {
+    tell_stage(what);
+    if (std::string line; std::string_view(what) == ready) std::getline(std::cin, line);
+  };
+  serve(parent, [&runner, &stage](const json& request) {
     if (!runner || request.contains("open"))
-      runner = in_process_runner({.kernel_dir = request.value("kernels", ""), .stage = tell_stage});
+      runner = in_process_runner({.kernel_dir = request.value("kernels", ""), .stage = stage});
     return answer_to(request, *runner, all_families());
   });
 }

@@ -39,6 +39,13 @@ Measuring rule_of(const Options& options) {
     rule.stop.min_samples = rule.stop.max_samples = *options.samples;
     rule.stop.max_seconds = 1e9;
   }
+  if (options.parallel) {
+    // By time alone, so that all are at work for as long; in longer batches, not in more samples.
+    rule.min_batch_s =
+        std::max(rule.min_batch_s, rule.stop.max_seconds / static_cast<double>(rule.stop.max_samples));
+    rule.stop.precision = 1e-12;  // never reached
+    rule.stop.max_samples = 1000000;
+  }
   return rule;
 }
 

@@ -138,6 +138,26 @@ void add_conditions(CLI::App& command, Options& out) {
       ->type_name("FILE");
 }
 
+// Throws `usage` for what --parallel cannot have beside it.
+void check_parallel(const CLI::App& run, const Options& out) {
+  static const std::map<std::string, const char*> against = {
+      {"--in-process", "each device works in a process of its own"},
+      {"--with-baselines", "other programs do not wait for each other's start"},
+      {"--energy", "its loops are longer, and do not begin together"},
+      {"--replay", "one case of one device is no load"},
+      {"--precision", "all devices sample for the same time, --max-seconds"},
+      {"--samples", "all devices sample for the same time, --max-seconds"},
+      {"--max-samples", "all devices sample for the same time, --max-seconds"}};
+  for (const auto& [name, why] : against) {
+    if (run.count(name) > 0)
+      throw Error(Kind::usage, fmt::format("--parallel and {}: {}. Leave one of them out", name, why));
+  }
+  if (out.runs() < 2)
+    throw Error(Kind::usage,
+                "--parallel holds what changes against what runs differ by anyway: --runs 2 or more, "
+                "or none for 3");
+}
+
 std::vector<const CLI::Option*> given(const CLI::App& command) {
   std::vector<const CLI::Option*> out;
   for (const auto* option : command.get_options()) {
@@ -162,7 +182,8 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       ->needs("--dry-run");
   run->add_option(
          "--runs", out.repeat,
-         "Repetitions, each in a process of its own [5 for paper and full, else 1; 3 --with-baselines]")
+         "Repetitions, each in a process of its own [5 for paper and full, else 1; 3 --with-baselines and "
+         "--parallel]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   run->add_option("--budget", out.budget_s,
@@ -178,6 +199,10 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       "--with-baselines", out.with_baselines,
       "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
       "in turns with ours, --runs times");
+  run->add_flag(
+      "--parallel", out.parallel,
+      "Behind each repetition the same once more on all equal devices at the same moment, each case "
+      "for --max-seconds, rows into X-at-once.csv; at the end, by how much they disturb each other");
   run->add_flag_function(
       "--tuned,!--no-tuned", [&out](std::int64_t given) { out.tuned = given > 0; },
       "Beside the default launches the best that tune found on this device, or on the nearest that "
@@ -218,6 +243,7 @@ CLI::App* add_run(CLI::App& app, Options& out) {
         throw Error(Kind::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
     }
+    if (out.parallel) check_parallel(*run, out);
     if (out.energy && out.cache == "cold")
       throw Error(Kind::usage,
                   "--energy of --cache cold would be that of emptying the caches: leave one of them out");

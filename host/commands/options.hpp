@@ -36,6 +36,7 @@ struct Options {
   bool in_process = false;
   bool energy = false;          // run: joules beside the times
   bool with_baselines = false;  // run: what others measure of the same work, in turns
+  bool parallel = false;        // run: equal devices at once, too
   std::optional<bool> tuned;    // run: beside each case, the same as tune would have it; empty: not of smoke
   std::string store;            // of tuned launches; empty: the user's own
   std::string strategy = "halving";
@@ -51,7 +52,7 @@ struct Options {
   int runs() const {
     if (repeat) return *repeat;
     if (selection.preset == "paper" || selection.preset == "full") return 5;
-    return with_baselines && selection.preset != "smoke" ? 3 : 1;
+    return parallel || (with_baselines && selection.preset != "smoke") ? 3 : 1;
   }
 };
 

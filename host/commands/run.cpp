@@ -14,6 +14,7 @@
 #include <set>
 
 #include "answers/claims.hpp"
+#include "answers/disturbance.hpp"
 #include "answers/summary.hpp"
 #include "base/interrupt.hpp"
 #include "base/tell.hpp"
@@ -170,6 +171,11 @@ std::optional<Resumed> resumed(Options& options, const std::vector<std::string>&
     throw Error(Kind::usage, fmt::format("{} is not of clweave run and cannot go on; start again what made "
                                          "it: clweave {}",
                                          options.resume, fmt::join(out.command, " ")));
+  if (again->parallel)
+    throw Error(Kind::usage,
+                fmt::format("{} is of run --parallel, of which both sides are measured in turns: "
+                            "it cannot go on; start again with --overwrite or another --csv",
+                            options.resume));
   out.own_file = again->csv.empty();
   again->csv = options.resume;
   again->dry_run = options.dry_run;
@@ -200,7 +206,8 @@ class Request {
     }
     const Selection& chosen = options.selection;
     const bool whole_families = !replays && claims_.empty() && chosen.preset != "smoke";
-    refines_ = whole_families && chosen.set.empty() && chosen.where.empty() && chosen.filter.empty();
+    refines_ = !options.parallel && whole_families && chosen.set.empty() && chosen.where.empty() &&
+               chosen.filter.empty();
     tuned_ = options.tuned.value_or(chosen.preset != "smoke") && !replays && claims_.empty();
     if (tuned_) stores_ = known_stores(options.store);
   }
@@ -274,6 +281,30 @@ struct Outputs {
   bool to_stdout() const { return rows.front() == "-"; }
 };
 
+// The device's number among `devices` of which it is one of several equal ones, a group each. Throws
+// `no_device` where none is equal to another.
+std::vector<std::vector<std::size_t>> parallel_groups(const std::vector<DeviceInfo>& devices) {
+  auto groups = equal_devices(devices);
+  std::string names;
+  for (const auto& group : groups) {
+    const DeviceInfo& device = devices[group.front()];
+    names +=
+        fmt::format("\n  {} x {}, {}, driver {}", group.size(), device.name, device.platform, device.driver);
+    for (std::size_t d = 1; d < group.size(); ++d) {
+      if (devices[group[d]].silicon == device.silicon && !device.silicon.empty())
+        tell("clweave: {} and {} are the same hardware\n", device.index(), devices[group[d]].index());
+    }
+    if (group.size() == 1) tell("clweave: {} has no equal here: measured alone\n", device.name);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.size() < 2; });
+  if (groups.empty())
+    throw Error(Kind::no_device,
+                "--parallel takes two or more equal devices, of one name and driver. Here "
+                "are" +
+                    names);
+  return groups;
+}
+
 // What each device measures, and the files that its rows go to, begun or gone on with.
 std::vector<Bench> benches_of(const Options& options, const Request& request, const Outputs& outputs,
                               const std::vector<DeviceInfo>& devices, const Record& common,
@@ -299,6 +330,57 @@ std::vector<Bench> benches_of(const Options& options, const Request& request, co
     request.tune(out.back());
   }
   return out;
+}
+
+// The same of equal devices at once, in files beside the others'.
+std::vector<AtOnce> at_once_of(const Options& options, const std::vector<std::vector<std::size_t>>& groups,
+                               const Outputs& outputs, std::vector<Bench>& benches, const Record& common,
+                               const std::vector<std::string>& axes, const std::function<void()>& tick) {
+  std::vector<AtOnce> out;
+  std::shared_ptr<ResultsFile> file;
+  Origin origin{common.command, common.run_id, common.version, {}};
+  for (const auto& group : groups) {
+    AtOnce& cards = out.emplace_back();
+    std::vector<DeviceInfo> devices;
+    for (const std::size_t d : group) {
+      benches[d].jobs = benches[group.front()].jobs;  // what depends on the device's free memory, too
+      if (options.csv.empty() || !file) {
+        const std::string path = at_once_path(outputs.rows[options.csv.empty() ? d : 0]);
+        file = std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
+        tell("clweave: at once -> {}\n", path);
+      }
+      devices.push_back(benches[d].device);
+      cards.benches.push_back(benches[d]);
+      cards.benches.back().file = file;
+    }
+    cards.crew = std::make_unique<Crew>(
+        devices,
+        [&options](std::function<void()> ready) {
+          RunnerOptions how = runner_options(options, {});
+          how.ready = std::move(ready);
+          auto runner = child_runner(std::move(how));
+          std::vector<std::string> told;
+          runner->devices(told);  // it finds out, too, which drivers are to be left out
+          return runner;
+        },
+        tick);
+  }
+  return out;
+}
+
+// By how much they disturb each other, and what tells it of every case.
+void tell_disturbances(const Options& options, const Outputs& outputs, const Campaign& campaign,
+                       const std::vector<std::vector<std::size_t>>& groups, int code) {
+  if (groups.empty() || code == interrupted) return;
+  Report report = report_of(disturbances_of(campaign.records(), campaign.at_once_records(), all_families()));
+  report.line("Every case, for programs:");
+  std::vector<std::string> files;
+  for (const auto& group : groups) {
+    for (const std::size_t d : group) files.push_back(outputs.rows[options.csv.empty() ? d : 0]);
+  }
+  for (std::size_t f = 0; f < (options.csv.empty() ? files.size() : 1); ++f)
+    report.command(fmt::format("clweave compare {} {} --jsonl", files[f], at_once_path(files[f])));
+  print(report);
 }
 
 // The summary, the page and the archive of what was measured.
@@ -339,6 +421,11 @@ int run(Options options, const std::vector<std::string>& arguments) {
     }
   }
   options.csv = rows_path(options.csv);
+  std::error_code none;
+  if (options.parallel && (options.csv == "-" || (std::filesystem::exists(options.csv, none) &&
+                                                  !std::filesystem::is_regular_file(options.csv, none))))
+    throw Error(Kind::usage, "--parallel writes FILE.csv and FILE-at-once.csv: --csv " + options.csv +
+                                 " has no place for both");
   if (options.with_baselines) axes.emplace_back(threads_axis);
   const Request request(options);
   Campaign* campaign = nullptr;
@@ -356,8 +443,10 @@ int run(Options options, const std::vector<std::string>& arguments) {
   if (again) keep_devices_of(*left, options, again->own_file, devices);
   Record common = provenance(again ? again->command : arguments, options.selection.seed, options.label);
   if (again) common.run_id = left->origin.run_id;
+  const auto groups = options.parallel ? parallel_groups(devices) : std::vector<std::vector<std::size_t>>{};
   const Outputs outputs(options, devices);
   auto benches = benches_of(options, request, outputs, devices, common, axes, left, tick);
+  auto at_once = at_once_of(options, groups, outputs, benches, common, axes, tick);
   if (interrupts() != 0) return interrupted;
   Campaign whole({.measuring = rule_of(options),
                   .seed = options.selection.seed,
@@ -366,15 +455,19 @@ int run(Options options, const std::vector<std::string>& arguments) {
                   .quiet = outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
                  *runner, std::move(common), left);
   campaign = &whole;
-  const int code = whole.execute(std::move(benches));
+  const int code = whole.execute(std::move(benches), std::move(at_once));
   if (whole.left_out() > 0)
     tell("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
          *options.budget_s, whole.left_out());
   for (const auto& path : whole.unfinished()) {
-    if (path != "-")
+    if (options.parallel)
+      tell("clweave: {}{} is not whole; what is measured in turns begins anew, with --overwrite\n",
+           code == interrupted ? "interrupted; " : "", path);
+    else if (path != "-")
       tell("clweave: {}clweave run --resume {} goes on\n", code == interrupted ? "interrupted; " : "", path);
   }
   conclude(options, outputs, whole, devices, code);
+  tell_disturbances(options, outputs, whole, groups, code);
   return code;
 }
 

@@ -119,7 +119,7 @@ void record_times(Record& record, const Measured& measured, const Measuring& rul
   record.sd_s = spread.sd;
   record.lag1 = spread.lag1;
   record.outliers = static_cast<std::int64_t>(spread.outliers);
-  record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
+  if (!rule.together) record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
   const auto rate = [&](Count count) -> Number {
     if (!count) return {};
     return 1e-9 * static_cast<double>(*count) / *record.time_s;

@@ -24,7 +24,11 @@ struct Measuring {
   double warm_up_s = 0.1;     // at least this long, or until three successive batches agree within 10 %
   double rest_s = 0;          // before each execution: a quarter of it counts as time of the sample
   double energy_s = 0;        // so long or longer beside a power meter, after the samples; 0: not at all
+  bool together = false;      // with others, who are meant to be noticed: no canary, and stage `ready` first
 };
+
+// What is done until the timing can begin: a child process tells that, and goes on when it is told to.
+inline constexpr const char* ready = "ready";
 
 struct Measured {
   std::vector<Sample> samples;

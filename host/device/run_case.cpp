@@ -364,7 +364,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
                 conditioned.between_batches();
                 return sample;
               },
-          .canary = [&] { return device.canary(); },
+          .canary = rule.together ? std::function<double()>() : [&] { return device.canary(); },
           .pause =
               [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
           .calm = device.calm()};
@@ -383,6 +383,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     for (const auto& buffer : plan.buffers) row.buffer_bytes += buffer.bytes;
     // So the time stamps of every row lie between two looks at the timer that found it right.
     const bool by_event = rule.use_event;
+    if (rule.together) device.stage(ready);
     std::exception_ptr failure;
     try {
       take();

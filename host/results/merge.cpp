@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "results/record.hpp"
+#include "results/results_file.hpp"
 
 namespace clweave {
 
@@ -51,7 +52,8 @@ std::vector<std::string> below(const fs::path& folder, const std::string& withou
   std::vector<std::string> out;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->is_regular_file(error) || it->path().extension() != ".csv" || has_samples_name(it->path()))
+    if (!it->is_regular_file(error) || it->path().extension() != ".csv" || has_samples_name(it->path()) ||
+        it->path().string().ends_with(at_once_ending))
       continue;
     if (!without.empty() && fs::equivalent(it->path(), without, error)) continue;
     out.push_back(it->path().string());

@@ -151,9 +151,17 @@ bool keep_rows(const std::string& path, const std::vector<bool>& kept) {
 
 }  // namespace
 
-std::string samples_path(const std::string& path) {
-  return (path.ends_with(".csv") ? path.substr(0, path.size() - 4) : path) + ".samples.csv";
+namespace {
+
+std::string beside(const std::string& path, std::string_view ending) {
+  return path.substr(0, path.ends_with(".csv") ? path.size() - 4 : path.size()).append(ending);
 }
+
+}  // namespace
+
+std::string samples_path(const std::string& path) { return beside(path, ".samples.csv"); }
+
+std::string at_once_path(const std::string& path) { return beside(path, at_once_ending); }
 
 std::string row_key(const Record& record) {
   return fmt::format("{} / {} / {} / {} / run {} / {}{}", record.platform, record.device, record.device_id,

@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/csv.hpp"
@@ -34,6 +35,11 @@ struct Unfinished {
 
 // X.samples.csv beside X.csv.
 std::string samples_path(const std::string& path);
+
+// X-at-once.csv beside X.csv: what equal devices took while all of them worked. For comparison with the
+// other alone: a folder's name does not mean it.
+inline constexpr std::string_view at_once_ending = "-at-once.csv";
+std::string at_once_path(const std::string& path);
 
 // Which row is meant: device, run and case, and of a baseline its api.
 std::string row_key(const Record&);

@@ -38,6 +38,32 @@ TEST(MeasuringOptions, TimesMayHaveUnits) {
   EXPECT_EQ(parse_options({"run", "--timeout", "2min"})->timeout_s, 120);
 }
 
+// All devices sample for the same time, beside what runs differ by.
+TEST(MeasuringOptions, ParallelRefusesWhatItCannotHaveBesideIt) {
+  EXPECT_EQ(parse_options({"run", "--parallel"})->runs(), 3);
+  EXPECT_EQ(parse_options({"run", "--parallel", "--preset", "smoke", "--runs", "2"})->runs(), 2);
+  EXPECT_EQ(parse_options({"run", "--parallel", "--preset", "full"})->runs(), 5);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--in-process"},
+                                                {"--with-baselines"},
+                                                {"--energy"},
+                                                {"--precision", "0.1"},
+                                                {"--samples", "3"},
+                                                {"--max-samples", "3"},
+                                                {"--runs", "1"},
+                                                {"--replay", "/dev/null", "--case", "copy"},
+                                                {"--resume", "/dev/null"}}) {
+    std::vector<std::string> all = {"run", "--parallel"};
+    all.insert(all.end(), words.begin(), words.end());
+    try {
+      parse_options(all);
+      ADD_FAILURE() << words[0] << " is accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind, Kind::usage);
+      EXPECT_NE(std::string(error.what()).find(words[0]), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(MeasuringOptions, ASeedIsNotClamped) {
   EXPECT_EQ(parse_options({"run", "--seed", "18446744073709551615"})->selection.seed, UINT64_MAX);
   EXPECT_THROW(parse_options({"run", "--seed", "18446744073709551616"}), Error);

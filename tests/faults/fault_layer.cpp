@@ -52,6 +52,8 @@
 //                    takes 1 ns a byte, a launch 50 ns an item, and the kernel spin as much a trip; in order,
 //                    all queues alike. Slower copies are so by this clock
 //
+// CLWEAVE_FAULTS_DEVICE=N: only in processes that make a context of device N of its platform, from then on.
+//
 // Calls are counted per process. Text that is not in the tables ends the process with exit code 99: a
 // typo must not let a test pass. A loader ignores a wrong path in OPENCL_LAYERS silently, so a test has to
 // show that its fault happened: CLWEAVE_FAULTS_LOG=FILE gets one line for each, written before it acts:
@@ -173,6 +175,7 @@ Limit maxalloc{"maxalloc"}, globalmem{"globalmem"}, localmem{"localmem"};
 Limit paced{"paced"};
 
 const cl_icd_dispatch* target = nullptr;
+std::atomic<bool> acts = true;  // false: not this process, or not yet
 
 constexpr int unusable = 99;
 
@@ -301,6 +304,7 @@ struct Fault {
 // Counts this call; does not return where the fault is to hang or to die.
 Fault next_fault(Call call) {
   Fault fault;
+  if (!acts) return fault;
   for (Rule& rule : rules) {
     if (rule.call != call) continue;
     if (!rule.kernel.empty() && rule.kernel != last_launched) continue;
@@ -373,6 +377,25 @@ cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, 
   if (fault.action != Action::error) return target->clGetDeviceIDs(platform, type, entries, devices, count);
   if (count != nullptr) *count = 0;
   return fault.code;
+}
+
+// The number of a device among those of its platform.
+std::size_t number_of(cl_device_id device) {
+  cl_platform_id platform = nullptr;
+  std::array<cl_device_id, 64> all{};
+  cl_uint count = 0;
+  target->clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
+  target->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, all.size(), all.data(), &count);
+  return static_cast<std::size_t>(std::ranges::find(all, device) - all.begin());
+}
+
+cl_context CL_API_CALL create_context(const cl_context_properties* properties, cl_uint count,
+                                      const cl_device_id* devices,
+                                      void(CL_CALLBACK* notify)(const char*, const void*, std::size_t, void*),
+                                      void* data, cl_int* status) {
+  if (const char* const only = std::getenv("CLWEAVE_FAULTS_DEVICE"); only != nullptr && count > 0)
+    acts = number<std::size_t>(only) == number_of(devices[0]);
+  return target->clCreateContext(properties, count, devices, notify, data, status);
 }
 
 cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info name, std::size_t size,
@@ -859,11 +882,13 @@ extern "C" {
   }
 
   target = target_dispatch;
+  acts = std::getenv("CLWEAVE_FAULTS_DEVICE") == nullptr;
   std::memcpy(&layer, target_dispatch, known * sizeof(void*));
   layer.clGetPlatformIDs = get_platform_ids;
   layer.clGetPlatformInfo = get_platform_info;
   layer.clGetDeviceIDs = get_device_ids;
   layer.clGetDeviceInfo = get_device_info;
+  layer.clCreateContext = create_context;
   layer.clGetKernelWorkGroupInfo = get_kernel_work_group_info;
   layer.clCreateBuffer = create_buffer;
   layer.clBuildProgram = build_program;

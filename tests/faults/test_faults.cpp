@@ -296,6 +296,49 @@ TEST_F(Faults, AQueueThatIsLostLateIsARow) {
   EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 1}, {"device_lost", 2}}));
 }
 
+// ---- Several devices
+// ---------------------------------------------------------------------------------------
+
+struct OneOfTwo {
+  const char* name;
+  const char* faults;
+  Status first;  // what becomes of the case where it begins
+};
+
+class OneOfTwoEqual : public Faults, public testing::WithParamInterface<OneOfTwo> {};
+
+// Alone as at once: it costs its own rows, and the other no more than the wait for its end.
+TEST_P(OneOfTwoEqual, FailsAlone) {
+  if (implementation() != "pocl") GTEST_SKIP() << "only PoCL shows one device as two";
+  trial.set("POCL_DEVICES", "pthread pthread");
+  trial.set("CLWEAVE_FAULTS_DEVICE", "1");
+  trial.faults(at_second(GetParam().faults));
+  Strings words = three_cases(trial.csv(), "5");
+  for (const char* more : {"--parallel", "--runs", "2"}) words.emplace_back(more);
+  trial.start(words);
+  ended = trial.finish(240);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  for (const std::string& path : {trial.csv(), (trial.folder() / "rows-at-once.csv").string()}) {
+    const Results results = read_results(path);
+    EXPECT_TRUE(results.finished) << path;
+    std::map<std::string, std::map<Status, int>> by_card;
+    for (const auto& record : results.cases) ++by_card[record.device_id][record.status];
+    ASSERT_EQ(by_card.size(), 2U) << path;
+    EXPECT_EQ(by_card.begin()->second, (std::map<Status, int>{{Status::ok, 6}})) << path;
+    const auto& other = by_card.rbegin()->second;
+    EXPECT_GE(other.at(GetParam().first), 1) << path;
+    EXPECT_GE(other.at(Status::device_lost), 1) << path;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, OneOfTwoEqual,
+    testing::Values(OneOfTwo{"Hangs", "enqueue@$:1=hang,enqueue@copy=-5", Status::timeout},
+                    OneOfTwo{"HangsInItsTiming", "enqueue@$:4=hang,enqueue@copy=-5", Status::timeout},
+                    OneOfTwo{"Dies", "enqueue@$=crash,enqueue@copy=-5", Status::crashed}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 // ---- Timers ----------------------------------------------------------------------------------------------
 
 class WrongTimer : public Faults, public testing::WithParamInterface<const char*> {};

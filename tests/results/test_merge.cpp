@@ -167,6 +167,7 @@ TEST_F(Merge, NamesTasksThatAreMissingOrWereInterrupted) {
 TEST_F(Merge, LeavesOutOfAFolderWhatIsNoResultsFile) {
   write("1.csv", csv_of(of_host("node1")));
   write("1.samples.csv", "row,run\n1,1\n");
+  write("1-at-once.csv", csv_of(of_host("node1")));
   const auto other = write("other.csv", "a,b\n1,2\n");
   fs::create_directories(folder_ / "in" / "deep");
   write("deep/2.csv", csv_of(of_host("node2")));
