@@ -63,7 +63,8 @@ struct Effect {
   }
 };
 
-void pair_up(Card& card, const std::vector<Family>& families) {
+// Returns how many of its cases do not compare.
+std::size_t pair_up(Card& card, const std::vector<Family>& families) {
   const ResultsSet before = results_of(card.alone, families), after = results_of(card.at_once, families);
   const Regression found = compare_regression(before, after, {});
   const auto by_label = [](const ResultsSet& set) {
@@ -84,6 +85,7 @@ void pair_up(Card& card, const std::vector<Family>& families) {
     for (std::size_t r = 0; r < std::min(a.runs.size(), b.runs.size()); ++r)
       pairs.differences.push_back(std::log(b.runs[r].time_s / a.runs[r].time_s));
   }
+  return found.count(What::apart);
 }
 
 // Over these cards, of one family or of all. No runs where there is no case.
@@ -160,7 +162,7 @@ Disturbance judged(std::vector<Card> cards, const std::vector<Family>& families,
     out.cards.push_back(card.name);
     all.push_back(&card);
     if (card.alone.empty() || card.at_once.empty()) continue;
-    pair_up(card, families);
+    out.apart += pair_up(card, families);
     for (const auto& one : card.cases) {
       if (std::ranges::find(names, one.family) == names.end()) names.push_back(one.family);
     }
@@ -274,6 +276,9 @@ Report report_of(const std::vector<Disturbance>& all, const DisturbanceRules& ru
     out.line(verdict_of(one, rules));
     if (one.failed > 0)
       out.line(fmt::format("{} cases are left out: not every card has a time of them.", one.failed));
+    if (one.apart > 0)
+      out.line(
+          fmt::format("{} cases of a card are left out: not timed by the same clock every time.", one.apart));
     Table cards = table_of("card");
     for (const auto& card : one.each) add(cards, card.card, card, rules);
     add(cards, "all", one.families.front(), rules);

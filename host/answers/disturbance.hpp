@@ -31,6 +31,7 @@ struct Disturbance {
   std::vector<std::string> cards;
   std::size_t runs = 0;
   std::size_t failed = 0;  // cases of which a card has no time, alone or at once: the others had it easier
+  std::size_t apart = 0;   // cases of a card that do not compare: most were not timed by one clock
   std::vector<Disturbed> families;  // over all cards; the first is over all families
   std::vector<Disturbed> each;      // a card each, over all families
 };

@@ -122,6 +122,16 @@ class ChildRunner : public Baseline {
 
   void end() override { child_.reset(); }
 
+  void open() override {
+    if (child_ || must_probe_ || lost_.contains(device_.index())) return;
+    Silence silence{};
+    try {
+      if (const auto opened = open({}, silence); opened && !opened->contains("error")) return;
+    } catch (const Error&) {  // no process to be had now
+    }
+    child_.reset();
+  }
+
   std::optional<Row> run(const Job& job, const Measuring& rule) override {
     if (const auto lost = lost_.find(device_.index()); lost != lost_.end())
       return row(job, Kind::device_lost, lost->second);

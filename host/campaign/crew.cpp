@@ -23,19 +23,19 @@ std::vector<std::vector<std::size_t>> equal_devices(const std::vector<DeviceInfo
   return out;
 }
 
-// Where those who are ready wait for those who prepare.
+// Where those who have come as far wait for those who have not.
 class Meeting {
  public:
-  explicit Meeting(std::size_t members) : prepares_(members) {}
+  explicit Meeting(std::size_t members) : awaited_(members) {}
 
   void begin() {
     const std::scoped_lock lock(mutex_);
-    prepares_.assign(prepares_.size(), true);
+    awaited_.assign(awaited_.size(), true);
   }
   void arrive(std::size_t member) {
     std::unique_lock lock(mutex_);
     note(member);
-    all_.wait(lock, [this] { return std::ranges::find(prepares_, true) == prepares_.end(); });
+    all_.wait(lock, [this] { return std::ranges::find(awaited_, true) == awaited_.end(); });
   }
   void leave(std::size_t member) {
     const std::scoped_lock lock(mutex_);
@@ -44,21 +44,23 @@ class Meeting {
 
  private:
   void note(std::size_t member) {
-    prepares_[member] = false;
+    awaited_[member] = false;
     all_.notify_all();
   }
 
   std::mutex mutex_;
   std::condition_variable all_;
-  std::vector<bool> prepares_;
+  std::vector<bool> awaited_;
 };
 
 Crew::Crew(std::vector<DeviceInfo> devices, const Make& make, std::function<void()> tick)
-    : tick_(std::move(tick)), meeting_(std::make_unique<Meeting>(devices.size())) {
+    : tick_(std::move(tick)),
+      opened_(std::make_unique<Meeting>(devices.size())),
+      ready_(std::make_unique<Meeting>(devices.size())) {
   for (std::size_t m = 0; m < devices.size(); ++m) {
     Member& member = *members_.emplace_back(std::make_unique<Member>());
     member.device = std::move(devices[m]);
-    member.runner = make([this, m] { meeting_->arrive(m); });
+    member.runner = make([this, m] { ready_->arrive(m); });
   }
   for (std::size_t m = 0; m < members_.size(); ++m) members_[m]->thread = std::thread([this, m] { work(m); });
 }
@@ -74,11 +76,17 @@ void Crew::work(std::size_t m) {
   Member& member = *members_[m];
   for (member.go.acquire(); job_ != nullptr; member.go.acquire()) {
     try {
+      {
+        const std::scoped_lock alone(opening_);
+        member.runner->open();
+      }
+      opened_->arrive(m);
       member.row = member.runner->run(*job_, rule_);
     } catch (...) {
       member.failure = std::current_exception();
     }
-    meeting_->leave(m);
+    opened_->leave(m);
+    ready_->leave(m);
     done_.release();
   }
 }
@@ -95,7 +103,8 @@ std::optional<std::vector<Row>> Crew::run(const Job& job, const Measuring& rule)
   job_ = &job;
   rule_ = rule;
   rule_.together = true;
-  meeting_->begin();
+  opened_->begin();
+  ready_->begin();
   for (const auto& member : members_) member->go.release();
   for (std::size_t m = 0; m < members_.size(); ++m) {
     while (!done_.try_acquire_for(std::chrono::milliseconds(100))) tick_();

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <thread>
@@ -33,9 +34,11 @@ class Crew {
   // Fresh processes from here on.
   void begin();
 
-  // The job on every device, a row each in their order; none of them where the user wanted out. All begin
-  // their timing together: whoever is ready waits until no other prepares any more, that is, until it is
-  // ready too or its row says why it never will be. Nobody prepares for longer than its runner has patience.
+  // The job on every device, a row each in their order; none of them where the user wanted out. Processes
+  // open their devices one after the other, as the others' work would be in the timers' certificates; then
+  // all begin their timing together: whoever is ready waits until no other prepares any more, that is, until
+  // it is ready too or its row says why it never will be. Nobody prepares for longer than its runner has
+  // patience.
   std::optional<std::vector<Row>> run(const Job&, const Measuring&);
 
   void end();  // no process is left
@@ -53,7 +56,8 @@ class Crew {
   void work(std::size_t member);
 
   std::function<void()> tick_;
-  std::unique_ptr<Meeting> meeting_;
+  std::mutex opening_;
+  std::unique_ptr<Meeting> opened_, ready_;
   std::vector<std::unique_ptr<Member>> members_;
   std::counting_semaphore<> done_{0};
   const Job* job_ = nullptr;  // null: nothing is left to do

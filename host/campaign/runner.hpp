@@ -35,6 +35,10 @@ class Runner {
   // The jobs from here on are for this device, in a fresh process where there are processes.
   virtual void begin(const DeviceInfo&) = 0;
 
+  // What the first run() would do on the device before its case: start the process, certify the timer.
+  // Whatever goes wrong is left to that.
+  virtual void open() {}
+
   // Never throws for what a driver does: the row tells. Empty when the user wanted out.
   virtual std::optional<Row> run(const Job&, const Measuring&) = 0;
 

@@ -138,6 +138,17 @@ TEST(Disturbance, LeavesOutWhatACardFailsAt) {
   EXPECT_THAT(shown(report_of(all), "text"), HasSubstr("1 cases are left out"));
 }
 
+TEST(Disturbance, LeavesOutWhatIsNotTimedByOneClock) {
+  Invented invented(7);
+  const auto alone = invented.rows({});
+  auto at_once = invented.rows({});
+  at_once[0].timer = Timer::host;
+  const auto all = found(alone, at_once);
+  EXPECT_EQ(all[0].apart, 1U);
+  EXPECT_EQ(of(all[0], "").cases, 63U);
+  EXPECT_THAT(shown(report_of(all), "text"), HasSubstr("1 cases of a card are left out"));
+}
+
 TEST(Disturbance, OfARunThatWasEndedEarlyIsSaidToBeUnknown) {
   Invented invented(4);
   const auto alone = invented.rows({});

@@ -41,10 +41,19 @@ class Card : public Runner {
   Card(std::function<void()> ready, Does does) : ready_(std::move(ready)), does_(std::move(does)) {}
   std::vector<DeviceInfo> devices(std::vector<std::string>&) override { return {}; }
   void begin(const DeviceInfo& info) override { on_ = info; }
+  void open() override {
+    EXPECT_FALSE(opening.exchange(true)) << "another opens its device, too";
+    sleep_ms(10);
+    ++opened;
+    opening = false;
+  }
   std::optional<Row> run(const Job& job, const Measuring& rule) override {
     EXPECT_TRUE(rule.together);
     return does_(on_, job, ready_);
   }
+
+  static inline std::atomic<bool> opening = false;
+  static inline std::atomic<int> opened = 0;
 
  private:
   DeviceInfo on_;
@@ -104,6 +113,18 @@ TEST(Crew, BeginsTheTimingOfACaseTogether) {
     EXPECT_EQ((*rows)[1].record.device_id, card(1).pci);
     EXPECT_THAT(seen, testing::Each(3 * round));
   }
+}
+
+// Work beside it would be in a timer's certificate.
+TEST(Crew, OpensTheDevicesOneAfterTheOtherBeforeAnyWorks) {
+  Card::opened = 0;
+  const auto looks = [](const DeviceInfo& on, const Job& job, const auto& ready) {
+    EXPECT_EQ(Card::opened, 3);
+    ready();
+    return ok_row(on, job, 1e-3);
+  };
+  const auto crew = crew_of({looks, looks, looks});
+  ASSERT_TRUE(crew->run(toy("a"), {}));
 }
 
 // A case that hangs ends by its runner's patience; nobody waits for longer, nor again for a lost device.
