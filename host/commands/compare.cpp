@@ -14,6 +14,7 @@
 #include "commands/command.hpp"
 #include "commands/fingerprint.hpp"
 #include "commands/reading.hpp"
+#include "results/results_files.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -66,7 +67,8 @@ Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
   return slower;
 }
 
-int compare(const Options& options) {
+int compare(Options options) {
+  for (auto* names : {&options.files, &options.against, &options.noise}) pass_over_samples(*names);
   if (options.fingerprint) return fingerprint({.files = options.files, .format = options.format});
   const FailOn fail_on = options.fail_on ? fail_on_of(*options.fail_on) : FailOn();
   const bool two_sides = !options.against.empty() || options.files.size() == 2;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +16,8 @@
 #include "base/tell.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/zip.hpp"
+#include "results/results_file.hpp"
+#include "results/results_files.hpp"
 
 namespace clweave {
 
@@ -27,20 +28,6 @@ void tell_notes(const std::vector<std::string>& notes) {
 }
 
 namespace {
-
-constexpr const char* archive_ending = ".zip";
-
-std::vector<std::string> archives_in(const std::string& folder) {
-  std::vector<std::string> out;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == archive_ending) out.push_back(it->path().string());
-  }
-  if (error) throw Error(Kind::io, fmt::format("cannot read {}: {}", folder, error.message()));
-  if (out.empty()) throw Error(Kind::io, folder + " has no archive of clweave run --share: name its CSVs");
-  std::ranges::sort(out);
-  return out;
-}
 
 // Into a folder of its name, which notes then tell.
 void unpack(const std::string& archive, std::vector<std::string>& out) {
@@ -55,22 +42,21 @@ void unpack(const std::string& archive, std::vector<std::string>& out) {
     file << entry.text;
     file.close();
     if (!file) throw Error(Kind::io, fmt::format("cannot unpack {} into {}", archive, folder.string()));
-    if (!entry.name.ends_with(".samples.csv")) out.push_back(path.string());
+    if (!is_samples_path(entry.name)) out.push_back(path.string());
   }
 }
 
 }  // namespace
 
-std::vector<std::string> unpacked(const std::vector<std::string>& files) {
+std::vector<std::string> unpacked(const std::vector<std::string>& names) {
+  const ResultsFiles files = results_files(names, ResultsFiles::all);
+  tell_notes(files.notes);
   std::vector<std::string> out;
-  for (const auto& file : files) {
-    if (fs::is_directory(file)) {
-      for (const auto& archive : archives_in(file)) unpack(archive, out);
-    } else if (file.ends_with(archive_ending)) {
+  for (const auto& file : files.paths) {
+    if (file.ends_with(archive_ending))
       unpack(file, out);
-    } else {
+    else
       out.push_back(file);
-    }
   }
   return out;
 }

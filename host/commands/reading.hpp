@@ -11,9 +11,9 @@ namespace clweave {
 // What a reader should know about the files, on stderr.
 void tell_notes(const std::vector<std::string>&);
 
-// Archives of clweave run --share, and folders of them, as the CSVs that are in them, which last until the
-// process ends; other files as they are. Throws `io` where there are none.
-std::vector<std::string> unpacked(const std::vector<std::string>& files);
+// The files that these names mean, as results_files, with its notes told. An archive of clweave run --share
+// stands for the CSVs in it, which last until the process ends. Throws `io` for one that holds none.
+std::vector<std::string> unpacked(const std::vector<std::string>& names);
 
 // As read_results of what is unpacked, with its notes told; `io` where no row is of a device. It is there
 // until the process ends: taking a million cases apart takes a second, for nothing.

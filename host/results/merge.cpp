@@ -16,52 +16,13 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "results/record.hpp"
-#include "results/results_file.hpp"
+#include "results/results_files.hpp"
 
 namespace clweave {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-bool has_samples_name(const fs::path& path) { return path.string().ends_with(".samples.csv"); }
-
-// A, C and D may have the results of one task; text compares 10 before 9.
-bool by_number(const std::string& a, const std::string& b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (!is_digit(a[i]) || !is_digit(b[j])) {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i, ++j;
-      continue;
-    }
-    const auto digits = [&](const std::string& text, std::size_t& at) {
-      while (at + 1 < text.size() && text[at] == '0' && is_digit(text[at + 1])) ++at;
-      const std::size_t from = at;
-      while (at < text.size() && is_digit(text[at])) ++at;
-      return text.substr(from, at - from);
-    };
-    const std::string one = digits(a, i), other = digits(b, j);
-    if (one.size() != other.size()) return one.size() < other.size();
-    if (one != other) return one < other;
-  }
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
-
-std::vector<std::string> below(const fs::path& folder, const std::string& without) {
-  std::vector<std::string> out;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->is_regular_file(error) || it->path().extension() != ".csv" || has_samples_name(it->path()) ||
-        it->path().string().ends_with(at_once_ending))
-      continue;
-    if (!without.empty() && fs::equivalent(it->path(), without, error)) continue;
-    out.push_back(it->path().string());
-  }
-  if (error) throw Error(Kind::io, fmt::format("cannot read {}: {}", folder.string(), error.message()));
-  std::ranges::sort(out, by_number);
-  return out;
-}
 
 // Of "fleet-812-3-of-64-node07.csv": fleet-812-*-of-64, 3 and 64.
 struct Task {
@@ -107,13 +68,9 @@ std::string key_of(const Record& r) {
 
 class Merging {
  public:
-  // Reads and checks a file. False, with a note: it is none of clweave run's, and may be left out.
-  bool add(const std::string& path, bool may_be_other) {
+  // Reads and checks a file. One of a search, unless named, is left out with a note.
+  void add(const std::string& path, bool named) {
     CsvReader reader(path);
-    if (may_be_other && std::ranges::find(reader.header(), columns().front().name) == reader.header().end()) {
-      notes.push_back(path + " is left out: no CSV of clweave run");
-      return false;
-    }
     const RecordReader records(reader.header(), path);
     Source source{path, reader.header(), {}, 0, false};
     const auto file = static_cast<std::uint32_t>(sources.size());
@@ -131,9 +88,9 @@ class Merging {
       }
       if (r.command.starts_with("[\"tune\"")) {
         const std::string why = path + " is of clweave tune: a search, which is no card's measure";
-        if (!may_be_other) throw Error(Kind::usage, why + "; leave it out");
+        if (named) throw Error(Kind::usage, why + "; leave it out");
         notes.push_back(why + ", is left out");
-        return false;
+        return;
       }
       ++since_footer;
       source.finished = false;
@@ -173,7 +130,6 @@ class Merging {
         axes.push_back(name);
     }
     sources.push_back(std::move(source));
-    return true;
   }
 
   // Tasks of which no finished file is there, and cards that several sessions measured.
@@ -259,33 +215,17 @@ class Merging {
 
 }  // namespace
 
-std::vector<std::string> results_files(const std::vector<std::string>& names, const std::string& without) {
-  std::vector<std::string> out;
-  for (const auto& name : names) {
-    std::error_code none;
-    if (!fs::is_directory(name, none)) {
-      if (!fs::exists(name, none)) throw Error(Kind::io, name + ": there is no such file or folder");
-      out.push_back(name);
-      continue;
-    }
-    const auto files = below(name, fs::exists(without, none) ? without : "");
-    out.insert(out.end(), files.begin(), files.end());
-  }
-  if (out.empty())
-    throw Error(Kind::usage, fmt::format("no results file in {}: clweave run --csv FILE writes one",
-                                         fmt::join(names, ", ")));
-  return out;
-}
-
 Merged merge_files(const std::vector<std::string>& names, const std::string& out, bool overwrite) {
   Merging all;
   std::error_code none;
-  for (const auto& file : results_files(names, out == "-" ? "" : out)) {
+  const ResultsFiles files = results_files(names, ResultsFiles::rows, out == "-" ? "" : out);
+  all.notes = files.notes;
+  for (const auto& file : files.paths) {
     const bool named = std::ranges::find(names, file) != names.end();
     if (fs::file_size(file, none) == 0 && !none)
       all.notes.push_back(file + " is empty");
     else
-      all.add(file, !named);
+      all.add(file, named);
   }
   Merged merged;
   all.look_round(merged.missing);

@@ -16,23 +16,17 @@ struct Merged {
   std::vector<std::string> missing;  // tasks whose file is not there, interrupted or without a row
 };
 
-// The results files that these names mean: a folder stands for those below it, in the order of their names,
-// without samples and `without`. Throws `io` for a name that is neither file nor folder, and `usage` where
-// there is none.
-std::vector<std::string> results_files(const std::vector<std::string>& names,
-                                       const std::string& without = {});
-
-// Writes their rows into `out` ("-": stdout), every cell as it is, under the columns of all of them. A row
-// that an earlier one equals cell by cell is written once. Rows that tell neither UUID nor label of their
-// card, as those of older files and of processors, get the name of their computer as label, or where they
-// hide that their file's: one computer's first card is not another's.
+// Writes the rows of the files that these names mean into `out` ("-": stdout), every cell as it is, under the
+// columns of all of them. A row that an earlier one equals cell by cell is written once. Rows that tell
+// neither UUID nor label of their card, as those of older files and of processors, get the name of their
+// computer as label, or where they hide that their file's: one computer's first card is not another's.
 //
 // A file NAME-I-of-N*.csv is that of task I of N, from 1: of each NAME the tasks without a finished file are
 // named.
 //
 // Throws `io` with file and line for what is malformed or of another schema, and for rows that tell different
-// things of one run of a case; `usage` for a file of `clweave tune`, and as CsvWriter does. In a folder what
-// is no results file of `clweave run` is left out, with a note. Nothing is written unless all can be read.
+// things of one run of a case; `usage` for a file of `clweave tune`, which in a folder is left out with a
+// note; and as results_files and CsvWriter do. Nothing is written unless all can be read.
 Merged merge_files(const std::vector<std::string>& names, const std::string& out, bool overwrite);
 
 }  // namespace clweave

@@ -163,6 +163,8 @@ std::string samples_path(const std::string& path) { return beside(path, ".sample
 
 std::string at_once_path(const std::string& path) { return beside(path, at_once_ending); }
 
+bool is_samples_path(const std::string& path) { return path.ends_with(".samples.csv"); }
+
 std::string row_key(const Record& record) {
   return fmt::format("{} / {} / {} / {} / run {} / {}{}", record.platform, record.device, record.device_id,
                      record.driver, record.run.value_or(0), record.case_id,
@@ -172,7 +174,7 @@ std::string row_key(const Record& record) {
 ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes, Origin origin,
                          bool overwrite)
     : path_(behind_links(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
-  if (path_.ends_with(".samples.csv"))
+  if (is_samples_path(path_))
     throw Error(Kind::usage, path_ + ": the samples of other rows have such names: choose another");
   if (path_ != "-") check_samples(path_);
   if (path_ != "-") lock_ = std::make_shared<FileLock>(path_);

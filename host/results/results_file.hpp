@@ -35,6 +35,7 @@ struct Unfinished {
 
 // X.samples.csv beside X.csv.
 std::string samples_path(const std::string& path);
+bool is_samples_path(const std::string& path);
 
 // X-at-once.csv beside X.csv: what equal devices took while all of them worked. For comparison with the
 // other alone: a folder's name does not mean it.

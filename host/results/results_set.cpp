@@ -213,8 +213,6 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
   finish();
 }
 
-constexpr const char* figures_first_column = "source";
-
 // The published figures: one row per figure. One of a case has a time, a fraction of the device's ceiling, or
 // is so many times as fast as another case; those with a time are cases, too.
 void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, std::uint32_t file) {

@@ -211,6 +211,9 @@ struct PublishedFigure {
     speedup
   };  // seconds; a fraction of the device's ceiling; over `over`
 
+// What the first column of the file of published figures is called.
+inline constexpr const char* figures_first_column = "source";
+
   std::string device;  // with its year
   const CaseName* of = nullptr;
   const CaseName* over = nullptr;  // the slower one of a speed-up; else null

@@ -144,7 +144,41 @@ TEST_F(Share, ThatIsNoneIsSaid) {
   EXPECT_THAT(run({"show", other}, -1), HasSubstr(other + " has no CSV"));
   EXPECT_THAT(run({"show", folder_.string() + "/none"}, -1), HasSubstr("none"));
   fs::create_directories(folder_ / "empty");
-  EXPECT_THAT(run({"compare", (folder_ / "empty").string()}, -1), HasSubstr("has no archive"));
+  EXPECT_THAT(run({"compare", (folder_ / "empty").string()}, -1), HasSubstr("no results file in"));
+}
+
+// GOOD*.csv matches samples as well; a folder has what else somebody keeps there.
+TEST_F(Share, FilesAmongOthersAreFound) {
+  const std::string kept = (folder_ / "kept").string(), page = (folder_ / "page.html").string();
+  const std::string reference = (folder_ / "reference.json").string();
+  fs::create_directories(folder_ / "kept" / "deep");
+  fs::copy(rows(1), folder_ / "kept");
+  fs::copy(samples(1), folder_ / "kept");
+  fs::copy(archive(1), folder_ / "kept");
+  fs::copy(rows(2), folder_ / "kept" / "deep");
+  const auto other = (folder_ / "kept" / "other.csv").string();
+  std::ofstream(other) << "a,b\n1,2\n";
+  const std::string left_out = "note: " + other + " is left out: no CSV of clweave run\n";
+  for (const char* command : {"compare", "fingerprint", "roofline", "claims"}) {
+    const std::string text = run({command, rows(1), rows(2), "--csv"});
+    EXPECT_EQ(run({command, kept, "--csv"}), text + left_out)
+        << "an archive of the CSV beside it counts once";
+    EXPECT_EQ(run({command, samples(1), rows(1), samples(2), rows(2), "--csv"}), text);
+  }
+  const std::string again = kept + "/1.csv";
+  EXPECT_EQ(run({"compare", rows(1), samples(1), again, "--noise", rows(1), samples(1), again, "--csv"}),
+            run({"compare", rows(1), again, "--noise", rows(1), again, "--csv"}))
+      << "two files are two sides";
+  EXPECT_THAT(run({"show", kept}), AllOf(HasSubstr("Loom 1"), HasSubstr("Loom 2")));
+  EXPECT_THAT(run({"show", rows(1), samples(1)}), HasSubstr("Loom 1"));
+  EXPECT_THAT(run({"health", rows(1), samples(1), "--emit-reference", reference}), HasSubstr("1 session of"));
+  for (const auto& files : std::vector<std::vector<std::string>>{{kept}, {rows(1), rows(2), samples(1)}}) {
+    std::vector<std::string> words = {"report", "-o", page};
+    words.insert(words.begin() + 1, files.begin(), files.end());
+    run(words);
+    EXPECT_THAT(read_text(page), AllOf(HasSubstr("Loom 1"), HasSubstr("Loom 2")));
+  }
+  EXPECT_THAT(run({"show", samples(1)}, -1), HasSubstr(samples(1) + ": samples alone; name the CSV"));
 }
 
 TEST_F(Share, ReplacesNothingElse) {

@@ -158,9 +158,9 @@ TEST_F(Merge, NamesTasksThatAreMissingOrWereInterrupted) {
   EXPECT_EQ(told.missing[0], folder() + "/fleet-7-3-of-12");
   EXPECT_EQ(told.missing[1], folder() + "/fleet-7-4-of-12");
   EXPECT_EQ(told.missing.back(), folder() + "/fleet-7-12-of-12");
-  EXPECT_THAT(told.notes, ElementsAre(HasSubstr("2-of-12-node2.csv was interrupted after 2 rows"),
-                                      HasSubstr("3-of-12-node5.csv was interrupted after 2 rows"),
-                                      HasSubstr("4-of-12-node6.csv is empty")));
+  EXPECT_THAT(told.notes, ElementsAre(HasSubstr("4-of-12-node6.csv is empty"),
+                                      HasSubstr("2-of-12-node2.csv was interrupted after 2 rows"),
+                                      HasSubstr("3-of-12-node5.csv was interrupted after 2 rows")));
   EXPECT_EQ(merged()[4].label, "node3") << "2 comes before 10";
 }
 
@@ -175,6 +175,13 @@ TEST_F(Merge, LeavesOutOfAFolderWhatIsNoResultsFile) {
   EXPECT_EQ(told.files, 2U);
   EXPECT_THAT(told.notes, ElementsAre(other + " is left out: no CSV of clweave run"));
   EXPECT_THAT(complaint({other}, Kind::io), HasSubstr("not a CSV of clweave run")) << "one that was named";
+}
+
+TEST_F(Merge, PassesOverSamplesAmongTheFiles) {
+  const auto rows = write("1.csv", csv_of(of_host("node1"))),
+             samples = write("1.samples.csv", "row,run\n1,1\n");
+  EXPECT_EQ(merge({rows, samples}).files, 1U);
+  EXPECT_THAT(complaint({samples}, Kind::usage), HasSubstr("samples alone"));
 }
 
 TEST_F(Merge, RefusesOtherSchemasAndSearches) {

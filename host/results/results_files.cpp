@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results/results_files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "results/record.hpp"
+#include "results/results_file.hpp"
+#include "results/results_set.hpp"
+
+namespace clweave {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A, C and D may have the results of one task; text compares 10 before 9.
+bool by_number(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto digits = [&](const std::string& text, std::size_t& at) {
+      while (at + 1 < text.size() && text[at] == '0' && is_digit(text[at + 1])) ++at;
+      const std::size_t from = at;
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return text.substr(from, at - from);
+    };
+    const std::string one = digits(a, i), other = digits(b, j);
+    if (one.size() != other.size()) return one.size() < other.size();
+    if (one != other) return one < other;
+  }
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+// Whether a file found in a folder is one of ours; if it is a CSV of something else, a note says so.
+bool is_wanted(const fs::path& path, ResultsFiles::What what, std::vector<std::string>& notes) {
+  std::error_code none;
+  if (path.extension() == archive_ending)
+    return what == ResultsFiles::all && !fs::exists(fs::path(path).replace_extension(".csv"), none);
+  const std::string name = path.string();
+  // What cards measured at once is no measurement of a card: it has to be named.
+  if (path.extension() != ".csv" || is_samples_path(name) || name.ends_with(at_once_ending)) return false;
+  if (fs::file_size(path, none) == 0 && !none) {
+    notes.push_back(path.string() + " is empty");
+    return false;
+  }
+  const auto header = CsvReader(path.string()).header();
+  if (std::ranges::find(header, columns().front().name) != header.end()) return true;
+  if (what == ResultsFiles::all && header.front() == figures_first_column) return true;
+  notes.push_back(path.string() + " is left out: no CSV of clweave run");
+  return false;
+}
+
+void add_below(const fs::path& folder, ResultsFiles::What what, const std::string& without,
+               ResultsFiles& out) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code none;
+    if (!it->is_regular_file(none) || (!without.empty() && fs::equivalent(it->path(), without, none)))
+      continue;
+    found.push_back(it->path().string());
+  }
+  if (error) throw Error(Kind::io, fmt::format("cannot read {}: {}", folder.string(), error.message()));
+  std::ranges::sort(found, by_number);
+  std::ranges::copy_if(found, std::back_inserter(out.paths),
+                       [&](const std::string& path) { return is_wanted(path, what, out.notes); });
+}
+
+}  // namespace
+
+void pass_over_samples(std::vector<std::string>& names) {
+  if (!std::ranges::all_of(names, is_samples_path)) std::erase_if(names, is_samples_path);
+}
+
+ResultsFiles results_files(const std::vector<std::string>& names, ResultsFiles::What what,
+                           const std::string& without) {
+  ResultsFiles out;
+  for (const auto& name : names) {
+    std::error_code none;
+    if (fs::is_directory(name, none)) {
+      add_below(name, what, fs::exists(without, none) ? without : "", out);
+      continue;
+    }
+    if (!fs::exists(name, none)) throw Error(Kind::io, name + ": there is no such file or folder");
+    if (!is_samples_path(name)) out.paths.push_back(name);
+  }
+  if (!out.paths.empty()) return out;
+  const std::string all = fmt::format("{}", fmt::join(names, ", "));
+  throw Error(Kind::usage,
+              std::ranges::all_of(names, is_samples_path)
+                  ? all + ": samples alone; name the CSV of rows that they lie beside"
+                  : fmt::format("no results file in {}: clweave run --csv FILE writes one", all));
+}
+
+}  // namespace clweave
