@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <utility>
 
 #include "answers/short_names.hpp"
 #include "base/quantity.hpp"
+#include "base/stats.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -18,10 +21,12 @@ namespace {
 bool says_how(const std::string& axis) { return axis == "kernel" || axis == threads_axis; }
 
 // The same for all that compute the same.
-std::string work_of(const NativeTime& native) {
-  std::string out = native.of->family;
-  for (const auto& axis : native.of->axes) {
-    if (!says_how(*axis.name)) out += fmt::format("/{}={}", *axis.name, text_of(*axis.value));
+CaseName work_of(const CaseName& native) {
+  CaseName out{native.family, native.family, {}};
+  for (const auto& axis : native.axes) {
+    if (says_how(*axis.name)) continue;
+    out.id += fmt::format("/{}={}", *axis.name, text_of(*axis.value));
+    out.axes.push_back(axis);
   }
   return out;
 }
@@ -49,6 +54,58 @@ Interval time_of(const RunTime& run, Timer timer) {
   return {factor * run.time_s, factor * run.low_s, factor * run.high_s};
 }
 
+// Of two the geometric mean, so that the ratio of two medians is the median of two ratios.
+double middle(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
+  return std::exp(median(values));
+}
+
+// The runs that a case is looked at by.
+std::vector<const RunTime*> warm_runs(const CaseTimes& at) {
+  std::vector<const RunTime*> out;
+  for (const auto& run : at.runs) {
+    if (!run.cold) out.push_back(&run);
+  }
+  return out;
+}
+
+// What one side took, by the clock of the other.
+double time_of(const std::vector<const RunTime*>& runs, Timer timer) {
+  std::vector<double> times;
+  for (const auto* run : runs) times.push_back(time_of(*run, timer).median);
+  return middle(std::move(times));
+}
+
+// Round by round, or what stands for each side where there is no round of both.
+void hold_against(Rivals& one, const std::vector<const RunTime*>& natives, const RunTime& typical) {
+  const Timer timer = one.native->run.timer;
+  std::vector<std::pair<const RunTime*, const RunTime*>> pairs;
+  for (const auto* ours : warm_runs(*one.ours)) {
+    const auto same = std::ranges::find(natives, ours->run, &RunTime::run);
+    if (same != natives.end()) pairs.emplace_back(ours, *same);
+  }
+  one.rounds = pairs.size();
+  if (pairs.empty()) pairs.emplace_back(&typical, &one.native->run);
+  std::vector<double> ours_s, natives_s, ratios;
+  one.low = HUGE_VAL;
+  one.high = 0;
+  for (const auto& [our_run, native_run] : pairs) {
+    const Interval ours = time_of(*our_run, timer), native = time_of(*native_run, Timer::host);
+    ours_s.push_back(ours.median);
+    natives_s.push_back(native.median);
+    ratios.push_back(native.median / ours.median);
+    one.low = std::min(one.low, native.low / ours.high);
+    one.high = std::max(one.high, native.high / ours.low);
+  }
+  one.ours_s = middle(std::move(ours_s));
+  one.native_s = middle(std::move(natives_s));
+  one.ratio = middle(std::move(ratios));
+}
+
+std::string rounds_text(std::size_t rounds) {
+  return rounds == 0 ? "not in turns" : fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s");
+}
+
 std::string threads_text(const Value& threads) {
   return threads == Value(std::int64_t{1}) ? " on 1 thread" : fmt::format(" on {} threads", text_of(threads));
 }
@@ -66,29 +123,35 @@ bool is_for_comparison(const CaseName& name) {
 
 std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device) {
   std::vector<Rivals> out;
+  std::vector<std::vector<const RunTime*>> runs;  // of each one's native
   std::map<std::string, std::size_t> by_work;
-  for (const auto* native : natives_of(set, device)) {
-    const auto [place, is_new] = by_work.try_emplace(work_of(*native), out.size());
+  for (const auto& looks : native_looks(set, device)) {
+    Rivals one{.native = looks[looks.size() / 2], .work = work_of(*looks.front()->of)};
+    std::vector<const RunTime*> of_native;
+    for (const auto* look : looks) of_native.push_back(&look->run);
+    one.native_s = time_of(of_native, Timer::host);
+    const auto [place, is_new] = by_work.try_emplace(one.work.id, out.size());
     if (is_new) {
-      out.push_back({.native = native, .work = native});
-    } else if (native->run.time_s < out[place->second].native->run.time_s) {
-      out[place->second].native = native;
+      out.push_back(std::move(one));
+      runs.push_back(std::move(of_native));
+    } else if (one.native_s < out[place->second].native_s) {
+      out[place->second] = std::move(one);
+      runs[place->second] = std::move(of_native);
     }
   }
-  for (auto& one : out) {
-    const Interval theirs = time_of(one.native->run, Timer::host);
-    double best = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Rivals& one = out[i];
+    const RunTime* typical = nullptr;
     for (const auto& at : device.cases) {
       const RunTime* run = at.typical();
       if (run == nullptr || !does(at, *run, *one.native)) continue;
-      const Interval ours = time_of(*run, one.native->run.timer);
-      if (one.ours != nullptr && ours.median >= best) continue;
-      best = ours.median;
+      const double ours_s = time_of(warm_runs(at), one.native->run.timer);
+      if (one.ours != nullptr && ours_s >= one.ours_s) continue;
+      one.ours_s = ours_s;
       one.ours = &at;
-      one.ratio = theirs.median / ours.median;
-      one.low = theirs.low / ours.high;
-      one.high = theirs.high / ours.low;
+      typical = run;
     }
+    if (one.ours != nullptr) hold_against(one, runs[i], *typical);
   }
   std::erase_if(out, [](const Rivals& one) { return one.ours == nullptr; });
   return out;
@@ -99,7 +162,7 @@ std::vector<RivalRow> rival_rows(const ResultsSet& set, const DeviceResults& dev
   const auto all = rivals_of(set, device);
   ShortNames works, ours;
   for (const auto& one : all) {
-    works.learn(*one.work->of);
+    works.learn(one.work);
     ours.learn(*one.ours->name);
   }
   const auto speed = [&](const RunTime& run, double seconds, const std::string& name) {
@@ -114,14 +177,15 @@ std::vector<RivalRow> rival_rows(const ResultsSet& set, const DeviceResults& dev
     const Value *name = one.native->of->axis("kernel"), *threads = one.native->of->axis(threads_axis);
     const std::string& family = one.ours->family();
     out.push_back({family,
-                   {works.of(*one.work->of),
+                   {works.of(one.work),
                     (kernel != nullptr ? text_of(*kernel) : ours.of(*one.ours->name)) +
                         (one.ours->tuned ? " (tuned)" : ""),
-                    speed(*one.ours->typical(), one.native->run.time_s / one.ratio, family),
+                    speed(*one.ours->typical(), one.ours_s, family),
                     fmt::format("{} {}{}", one.native->api, name != nullptr ? text_of(*name) : "",
                                 threads != nullptr ? threads_text(*threads) : ""),
-                    speed(one.native->run, one.native->run.time_s, family),
-                    fmt::format("{:.2f}x ({:.2f} to {:.2f})", one.ratio, one.low, one.high)}});
+                    speed(one.native->run, one.native_s, family),
+                    fmt::format("{:.2f}x ({:.2f} to {:.2f}), {}", one.ratio, one.low, one.high,
+                                rounds_text(one.rounds))}});
   }
   return out;
 }

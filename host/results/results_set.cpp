@@ -10,6 +10,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -70,6 +71,12 @@ bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
   return true;
 }
 
+std::shared_ptr<const Sensed> sensed_in(const Record& r) {
+  if (!r.core_mhz && !r.memory_mhz && !r.power_w && !r.temperature_c && r.throttle_reasons.empty()) return {};
+  return std::make_shared<const Sensed>(
+      Sensed{r.core_mhz, r.memory_mhz, r.power_w, r.temperature_c, r.throttle_reasons});
+}
+
 // The spread of too few samples stands for their interval.
 RunTime run_of(const Record& r) {
   RunTime run{.timer = r.timer,
@@ -95,7 +102,8 @@ RunTime run_of(const Record& r) {
               .energy_j = r.energy_j,
               .energy_low_j = r.energy_low_j,
               .energy_high_j = r.energy_high_j,
-              .ceiling = r.ceiling};
+              .ceiling = r.ceiling,
+              .sensed = sensed_in(r)};
   run.low_s = std::min(run.time_s, r.time_low_s.value_or(r.min_s.value_or(run.time_s)));
   run.high_s = std::max(run.time_s, r.time_high_s.value_or(r.p95_s.value_or(run.time_s)));
   return run;
@@ -599,6 +607,7 @@ class Filing {
     NativeTime& native = set_.natives.emplace_back();
     native = {r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)};
     native.run.file = file_;
+    native.run.run = run_number(r);
   }
 
   DeviceResults& device_of(const Record& r) {
@@ -748,6 +757,10 @@ void ResultsSet::merge(ResultsSet other) {
     }
   }
   figures.insert(figures.end(), other.figures.begin(), other.figures.end());
+  for (auto& native : other.natives) {
+    native.run.file += file;
+    native.run.run += runs;
+  }
   natives.insert(natives.end(), other.natives.begin(), other.natives.end());
   files.insert(files.end(), other.files.begin(), other.files.end());
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
@@ -785,20 +798,42 @@ std::vector<const DeviceResults*> measured(const ResultsSet& set) {
   return out;
 }
 
-std::vector<const NativeTime*> natives_of(const ResultsSet& set, const DeviceResults& device) {
-  std::vector<std::vector<const NativeTime*>> looks;
-  std::map<std::pair<std::string, const CaseName*>, std::size_t> places;
+namespace {
+
+// Grouped by api, case and device: names of the same device differ where it is reached in several ways.
+std::vector<NativeLooks> grouped(const NativeLooks& natives, bool by_device) {
+  std::vector<NativeLooks> out;
+  std::map<std::tuple<std::string, const CaseName*, std::string>, std::size_t> places;
+  for (const auto* native : natives) {
+    const auto [place, is_new] =
+        places.try_emplace({native->api, native->of, by_device ? native->device.text() : ""}, out.size());
+    if (is_new) out.emplace_back();
+    out[place->second].push_back(native);
+  }
+  for (auto& looks : out)
+    std::ranges::stable_sort(looks, {}, [](const NativeTime* one) { return one->run.time_s; });
+  return out;
+}
+
+}  // namespace
+
+std::vector<NativeLooks> native_looks(const ResultsSet& set) {
+  NativeLooks all;
+  for (const auto& native : set.natives) all.push_back(&native);
+  return grouped(all, true);
+}
+
+std::vector<NativeLooks> native_looks(const ResultsSet& set, const DeviceResults& device) {
+  NativeLooks here;
   for (const auto& native : set.natives) {
-    if (!native.runs_on(device)) continue;
-    const auto [place, is_new] = places.try_emplace({native.api, native.of}, looks.size());
-    if (is_new) looks.emplace_back();
-    looks[place->second].push_back(&native);
+    if (native.runs_on(device)) here.push_back(&native);
   }
-  std::vector<const NativeTime*> out;
-  for (auto& of_case : looks) {
-    std::ranges::stable_sort(of_case, {}, [](const NativeTime* one) { return one->run.time_s; });
-    out.push_back(of_case[of_case.size() / 2]);
-  }
+  return grouped(here, false);
+}
+
+NativeLooks natives_of(const ResultsSet& set, const DeviceResults& device) {
+  NativeLooks out;
+  for (const auto& looks : native_looks(set, device)) out.push_back(looks[looks.size() / 2]);
   return out;
 }
 
@@ -846,7 +881,8 @@ ResultsSet results_of(const std::vector<Record>& records, const std::vector<Fami
   Filing filing(out, "rows", families);
   std::int64_t run = 0;
   for (Record record : records) {
-    record.run = ++run;
+    ++run;
+    if (record.run_id.empty() || !record.run) record.run = run;
     filing.add(record, 0);
   }
   filing.finish();

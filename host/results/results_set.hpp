@@ -69,10 +69,17 @@ class CaseNames {
   std::unordered_map<std::string, std::string> axis_names_;  // each its own
 };
 
+// What sensors told while a row was measured.
+struct Sensed {
+  Number core_mhz, memory_mhz, power_w, temperature_c;
+  std::string throttle_reasons;
+};
+
 // One row that is ok: one process' look at a case.
 struct RunTime {
-  std::uint32_t file = 0, run = 0;  // numbers within the set
-  std::uint32_t row = 0;            // place among all rows of the set
+  // Numbers within the set. Programs that were measured in turns have the number of their turn in common.
+  std::uint32_t file = 0, run = 0;
+  std::uint32_t row = 0;  // place among all rows of the set
   Timer timer = Timer::none;
   bool cold = false;
   bool cached = false;           // the buffers fit a cache
@@ -92,6 +99,7 @@ struct RunTime {
   Number measured = {};  // by the case's check
   Number energy_j = {}, energy_low_j = {}, energy_high_j = {};
   Ceiling ceiling = Ceiling::none;
+  std::shared_ptr<const Sensed> sensed = {};  // null: nothing
 
   bool doubtful() const { return slowed || unsettled; }
   // Its speed is in operations, not in bytes. Without a ceiling to tell: it does many of them with few bytes.
@@ -203,6 +211,9 @@ struct DeviceResults : DeviceKey {
   std::unordered_map<std::string, std::size_t> finding_by_id_;
 };
 
+// What the first column of the file of published figures is called.
+inline constexpr const char* figures_first_column = "source";
+
 // A number that a text gives of a case.
 struct PublishedFigure {
   enum class Quantity {
@@ -210,9 +221,6 @@ struct PublishedFigure {
     of_ceiling,
     speedup
   };  // seconds; a fraction of the device's ceiling; over `over`
-
-// What the first column of the file of published figures is called.
-inline constexpr const char* figures_first_column = "source";
 
   std::string device;  // with its year
   const CaseName* of = nullptr;
@@ -272,8 +280,12 @@ struct ResultsSet {
 // Those that are no published figures.
 std::vector<const DeviceResults*> measured(const ResultsSet&);
 
-// What other programs did on a device's silicon: of each case the look of median time, in the order met.
-std::vector<const NativeTime*> natives_of(const ResultsSet&, const DeviceResults&);
+// What other programs did, on a device's silicon or at all: the looks at each of their cases by time, the
+// cases in the order met; and of each case the look of median time.
+using NativeLooks = std::vector<const NativeTime*>;
+std::vector<NativeLooks> native_looks(const ResultsSet&);
+std::vector<NativeLooks> native_looks(const ResultsSet&, const DeviceResults&);
+NativeLooks natives_of(const ResultsSet&, const DeviceResults&);
 
 enum class Samples {
   ignored,
@@ -285,7 +297,7 @@ enum class Samples {
 ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>&,
                         Samples = Samples::ignored);
 
-// The set of rows that come from no file, each a run of its own.
+// The set of rows that come from no file; each is a run of its own unless it tells its session's.
 ResultsSet results_of(const std::vector<Record>&, const std::vector<Family>&);
 ResultsSet results_of(const std::vector<Record>&);  // of no family
 

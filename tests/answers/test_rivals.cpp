@@ -13,8 +13,8 @@ using testing::Not;
 
 namespace {
 
-Record kernel_row(const std::string& kernel, double time_s, double wall_s) {
-  Record record = grid_row(kernel, "row", 100);
+Record kernel_row(const std::string& kernel, double time_s, double wall_s, const std::string& n = "64") {
+  Record record = grid_row(kernel, "row", 100, n);
   record.device_type = "cpu";
   record.cpu = "Loom processor";
   record.timer = Timer::event;
@@ -26,8 +26,9 @@ Record kernel_row(const std::string& kernel, double time_s, double wall_s) {
   return record;
 }
 
-Record native_row(const std::string& api, const std::string& name, double time_s) {
-  Record record = row("grid", {{"kernel", name}, {"mapping", "row"}, {"n", "64"}, {"threads", "2"}});
+Record native_row(const std::string& api, const std::string& name, double time_s,
+                  const std::string& n = "64") {
+  Record record = row("grid", {{"kernel", name}, {"mapping", "row"}, {"n", n}, {"threads", "2"}});
   record.api = api;
   record.platform = "native, C++20";
   record.device = record.cpu = "Loom processor";
@@ -37,6 +38,18 @@ Record native_row(const std::string& api, const std::string& name, double time_s
   record.time_low_s = 0.8 * time_s;
   record.time_high_s = 1.25 * time_s;
   return record;
+}
+
+// Of a session that measures in turns.
+Record in_round(int run, Record record) {
+  record.run_id = "S";
+  record.run = run;
+  return record;
+}
+
+std::vector<std::string> cells_of(const std::vector<Record>& records, std::size_t work = 0) {
+  const auto set = results_of(records, invented());
+  return rival_rows(set, set.devices.at(0), invented()).at(work).cells;
 }
 
 }  // namespace
@@ -63,6 +76,51 @@ TEST(Rivals, StandWithTheirMedianAsOursDo) {
   const auto rivals = rivals_of(set, set.devices.at(0));
   ASSERT_EQ(rivals.size(), 1u);
   EXPECT_NEAR(rivals[0].ratio, 3, 1e-9) << "neither the best of three nor the last";
+}
+
+// What a neighbour takes changes from round to round: here ours was twice as slow, then twice as fast.
+TEST(Rivals, AreHeldAgainstEachOtherRoundByRound) {
+  const std::vector<Record> records = {
+      in_round(1, kernel_row("plain", 4e-3, 4e-3)), in_round(1, native_row("std", "loop", 2e-3)),
+      in_round(2, kernel_row("plain", 1e-3, 1e-3)), in_round(2, native_row("std", "loop", 2e-3))};
+  const auto set = results_of(records, invented());
+  const auto rivals = rivals_of(set, set.devices.at(0));
+  ASSERT_EQ(rivals.size(), 1u);
+  EXPECT_EQ(rivals[0].rounds, 2u);
+  EXPECT_NEAR(rivals[0].ratio, 1, 1e-9) << "the slower run of each side would be 0.5";
+  EXPECT_NEAR(rivals[0].low, 0.5 * 0.8 / 1.1, 1e-9);
+  EXPECT_NEAR(rivals[0].high, 2 * 1.25 / 0.9, 1e-9);
+  EXPECT_NEAR(rivals[0].native_s / rivals[0].ours_s, rivals[0].ratio, 1e-9) << "the speeds beside it";
+  EXPECT_EQ(cells_of(records).at(5), "1.00x (0.36 to 2.78), 2 rounds");
+  EXPECT_THAT(cells_of({records[0], records[1]}).at(5), HasSubstr("0.50x (0.36 to 0.69), 1 round"));
+  EXPECT_THAT(cells_of({records[0], native_row("std", "loop", 2e-3)}).at(5), HasSubstr(", not in turns"));
+}
+
+TEST(Rivals, AreTheBestOverAllRounds) {
+  const auto set = results_of(
+      {in_round(1, kernel_row("plain", 1e-3, 1e-3)), in_round(2, kernel_row("plain", 9e-3, 9e-3)),
+       in_round(1, kernel_row("clever", 2e-3, 2e-3)), in_round(2, kernel_row("clever", 2e-3, 2e-3)),
+       in_round(1, native_row("std", "loop", 2e-3)), in_round(2, native_row("std", "loop", 12e-3)),
+       in_round(1, native_row("tbb", "parallel_for", 3e-3)),
+       in_round(2, native_row("tbb", "parallel_for", 3e-3))},
+      invented());
+  const auto rivals = rivals_of(set, set.devices.at(0));
+  ASSERT_EQ(rivals.size(), 1u);
+  EXPECT_EQ(*rivals[0].ours->name->axis("kernel"), Value("clever"));
+  EXPECT_EQ(rivals[0].native->api, "tbb");
+  EXPECT_NEAR(rivals[0].ratio, 1.5, 1e-9);
+}
+
+// Whichever of the two wins at a size: by what it was done is no part of what was done.
+TEST(Rivals, WorkIsNamedByWhatIsDone) {
+  const std::vector<Record> records = {
+      kernel_row("plain", 1e-3, 1e-3),         kernel_row("plain", 1e-3, 1e-3, "1024"),
+      native_row("std", "loop", 1e-3),         native_row("std", "loop", 1e-3, "1024"),
+      native_row("tbb", "parallel_for", 2e-3), native_row("tbb", "parallel_for", 0.5e-3, "1024")};
+  EXPECT_EQ(cells_of(records, 0).at(0), "grid n=64");
+  EXPECT_EQ(cells_of(records, 0).at(3), "std loop on 2 threads");
+  EXPECT_EQ(cells_of(records, 1).at(0), "grid n=1024");
+  EXPECT_EQ(cells_of(records, 1).at(3), "tbb parallel_for on 2 threads");
 }
 
 TEST(Rivals, ThatFailedAreNoted) {
