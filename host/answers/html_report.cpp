@@ -403,7 +403,6 @@ Json parts_of(const HtmlInput& input, const Family& family, const Devices& devic
   if (Json beside = ladder(*input.set, family, devices, labels); !beside.is_null())
     parts.push_back(std::move(beside));
   Json findings = findings_of(family, devices, labels);
-  if (parts.empty() && findings.empty()) return parts;
   if (Json beside = rivals_table(family, rivals, labels); !beside.is_null())
     parts.push_back(std::move(beside));
   if (findings.empty()) return parts;

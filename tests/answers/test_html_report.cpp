@@ -350,6 +350,20 @@ TEST(HtmlReport, KernelsStandBesideWhatPeopleWouldUse) {
   EXPECT_THAT((*beside)["rows"][0][6].get<std::string>(), HasSubstr("3.00x"));
 }
 
+// Of one case there is no chart to stand below.
+TEST(HtmlReport, OneKernelStandsBesideItToo) {
+  Record ours = tower_row("slow", 1, 1e-3), theirs = ours;
+  theirs.api = "cuda";
+  theirs.platform = "native, CUDA 13.0";
+  theirs.case_id = "tower/kernel=cub/n=1";
+  const auto all = page({ours, theirs}, {tower()});
+  const auto section =
+      std::ranges::find_if(all["sections"], [](const auto& one) { return one["title"] == "Tower"; });
+  ASSERT_EQ((*section)["parts"].size(), 1U) << section->dump();
+  EXPECT_EQ((*section)["parts"][0]["title"], "Family tower beside what people would use instead");
+  EXPECT_FALSE(section->contains("absent"));
+}
+
 TEST(HtmlReport, FailuresAreGroupedByReason) {
   auto rows = tower_rows();
   for (int i = 0; i < 3; ++i) {
