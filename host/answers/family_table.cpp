@@ -487,16 +487,22 @@ Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
 
 Cell cell_of(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 
-// A case of a device, or one of its findings, as data.
+// A case of a device, one of its findings, or what another program took, as data.
 struct DataRow {
-  const DeviceResults& device;
-  const CaseTimes* at;  // null: a finding
-  bool cold;
-  const RunTime* run;  // that stands for the case; null: none does
-  const FindingRows* found;
+  const DeviceKey& device;
+  std::ptrdiff_t runs = 0;
+  const CaseTimes* at = nullptr;  // of these three one is not null
+  const FindingRows* found = nullptr;
+  const NativeTime* native = nullptr;
+  const RunTime* run = nullptr;  // that stands for the case; null: none does
+  bool cold = false;
 
+  const CaseName* name() const { return at != nullptr ? at->name : native != nullptr ? native->of : nullptr; }
   Cell of_run(auto value) const { return run != nullptr ? cell_of(value(*run)) : Cell(); }
   Cell of_found(auto value) const { return found != nullptr ? cell_of(value(found->typical())) : Cell(); }
+  Cell sensed(auto Sensed::*what) const {
+    return run != nullptr && run->sensed != nullptr ? cell_of((*run->sensed).*what) : Cell();
+  }
 };
 
 struct DataColumn {
@@ -512,18 +518,15 @@ const std::vector<DataColumn>& case_columns() {
       {"device_id", [](const DataRow& r) { return cell_of(r.device.id); }},
       {"uuid", [](const DataRow& r) { return cell_of(r.device.uuid); }},
       {"label", [](const DataRow& r) { return cell_of(r.device.user_label); }},
-      {"family", [](const DataRow& r) { return Cell(r.at != nullptr ? r.at->family() : r.found->family); }},
-      {"case_id", [](const DataRow& r) { return Cell(r.at != nullptr ? r.at->id() : r.found->id); }},
+      {"family",
+       [](const DataRow& r) { return Cell(r.name() != nullptr ? r.name()->family : r.found->family); }},
+      {"case_id", [](const DataRow& r) { return Cell(r.name() != nullptr ? r.name()->id : r.found->id); }},
       {"status",
        [](const DataRow& r) { return cell_of(text_of(r.at != nullptr ? r.at->status : Status::ok)); }},
       {"exhibit", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->exhibit); }},
       {"tuned", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->tuned); }},
       {"cold", [](const DataRow& r) { return Cell(r.cold); }},
-      {"runs",
-       [](const DataRow& r) {
-         return Cell(r.at == nullptr ? std::ssize(r.found->runs)
-                                     : std::ranges::count(r.at->runs, r.cold, &RunTime::cold) + r.at->bad);
-       }},
+      {"runs", [](const DataRow& r) { return Cell(std::int64_t{r.runs}); }},
       {"time_s",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return Number(run.time_s); }); }},
       {"gb_per_s", [](const DataRow& r) { return r.of_run([](const auto& run) { return run.gb_per_s; }); }},
@@ -550,10 +553,20 @@ const std::vector<DataColumn>& case_columns() {
        [](const DataRow& r) { return r.of_found([](const auto& found) { return found.high; }); }},
       {"unit", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.unit; }); }},
       {"reason",
-       [](const DataRow& r) { return cell_of(r.at != nullptr ? r.at->reason : r.found->typical().text); }}};
+       [](const DataRow& r) {
+         return r.at != nullptr ? cell_of(r.at->reason)
+                                : r.of_found([](const auto& found) { return found.text; });
+       }},
+      {"api", [](const DataRow& r) { return Cell(r.native != nullptr ? r.native->api : opencl_api); }},
+      {"core_mhz", [](const DataRow& r) { return r.sensed(&Sensed::core_mhz); }},
+      {"memory_mhz", [](const DataRow& r) { return r.sensed(&Sensed::memory_mhz); }},
+      {"power_w", [](const DataRow& r) { return r.sensed(&Sensed::power_w); }},
+      {"temperature_c", [](const DataRow& r) { return r.sensed(&Sensed::temperature_c); }},
+      {"throttle_reasons", [](const DataRow& r) { return r.sensed(&Sensed::throttle_reasons); }}};
   return all;
 }
 
+// Those of the families, and that of other programs.
 Axes axes_of_all(const std::vector<const Family*>& families) {
   Axes out;
   for (const auto* family : families) {
@@ -561,6 +574,7 @@ Axes axes_of_all(const std::vector<const Family*>& families) {
       if (!has(out, axis.name)) out.push_back(axis.name);
     }
   }
+  out.emplace_back(threads_axis);
   return out;
 }
 
@@ -568,7 +582,7 @@ Report::Row cells_of(const DataRow& one, const Axes& axes) {
   Report::Row row;
   for (const auto& column : case_columns()) row.push_back(column.cell(one));
   for (const auto& axis : axes) {
-    const Value* value = one.at != nullptr ? one.at->name->axis(axis) : nullptr;
+    const Value* value = one.name() != nullptr ? one.name()->axis(axis) : nullptr;
     row.push_back(value != nullptr ? cell_of(text_of(*value)) : Cell());
   }
   return row;
@@ -593,12 +607,22 @@ void add_cases(Report& out, const ResultsSet& set, const std::vector<const Famil
       for (const auto& at : device->cases) {
         if (!chosen(at.family())) continue;
         for (const bool cold : {false, true}) {
-          if (at.was_run(cold)) add({*device, &at, cold, at.typical(cold), nullptr});
+          if (at.was_run(cold))
+            add({.device = *device,
+                 .runs = std::ranges::count(at.runs, cold, &RunTime::cold) + at.bad,
+                 .at = &at,
+                 .run = at.typical(cold),
+                 .cold = cold});
         }
       }
       for (const auto& found : device->findings) {
-        if (chosen(found.family)) add({*device, nullptr, false, nullptr, &found});
+        if (chosen(found.family)) add({.device = *device, .runs = std::ssize(found.runs), .found = &found});
       }
+    }
+    for (const auto& looks : native_looks(set)) {
+      const NativeTime& native = *looks[looks.size() / 2];
+      if (chosen(native.of->family))
+        add({.device = native.device, .runs = std::ssize(looks), .native = &native, .run = &native.run});
     }
   });
 }

@@ -15,8 +15,8 @@ namespace clweave {
 namespace {
 
 // Columns of sentences, and of what the next measurement may see otherwise.
-constexpr std::array explains = {"reason",  "note",   "meaning",   "command",  "values",
-                                 "verdict", "cached", "disturbed", "unsettled"};
+constexpr std::array explains = {"reason",  "note",   "meaning",   "command",   "values",
+                                 "verdict", "cached", "disturbed", "unsettled", "throttle_reasons"};
 constexpr const char* status_column = "status";
 
 // What a column's name says of its unit, and the same in base units. The longest first.
@@ -24,13 +24,16 @@ struct Unit {
   std::string_view suffix, base;
   double factor;
 };
-constexpr std::array<Unit, 7> units = {{{"gitems_per_s", "items_per_second", 1e9},
-                                        {"gflop_per_s", "operations_per_second", 1e9},
-                                        {"gop_per_s", "operations_per_second", 1e9},
-                                        {"gb_per_s", "bytes_per_second", 1e9},
-                                        {"_ms", "_seconds", 1e-3},
-                                        {"_j", "_joules", 1},
-                                        {"_s", "_seconds", 1}}};
+constexpr std::array<Unit, 10> units = {{{"gitems_per_s", "items_per_second", 1e9},
+                                         {"gflop_per_s", "operations_per_second", 1e9},
+                                         {"gop_per_s", "operations_per_second", 1e9},
+                                         {"gb_per_s", "bytes_per_second", 1e9},
+                                         {"_mhz", "_hertz", 1e6},
+                                         {"_ms", "_seconds", 1e-3},
+                                         {"_w", "_watts", 1},
+                                         {"_c", "_celsius", 1},
+                                         {"_j", "_joules", 1},
+                                         {"_s", "_seconds", 1}}};
 
 struct Gauge {
   std::string name, help;

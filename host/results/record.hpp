@@ -21,6 +21,8 @@ struct Family;
 using Number = std::optional<double>;  // empty: not known, and an empty cell
 using Count = std::optional<std::int64_t>;
 
+inline constexpr const char* opencl_api = "opencl";
+
 struct Record {
   // What was asked, and where.
   std::string schema = "clweave-1";
@@ -44,7 +46,7 @@ struct Record {
   std::string device_type;
   std::string driver;
   Count compute_units;
-  std::string api = "opencl";
+  std::string api = opencl_api;
   std::string family;
   std::string case_id;
   // What came of it.
@@ -117,7 +119,7 @@ struct Record {
   std::string axis(const std::string& name) const;
   DeviceKey device_key() const { return {platform, device, device_id, driver, uuid, label}; }
   bool ok() const { return status == Status::ok; }
-  bool is_native() const { return api != "opencl"; }  // of a baseline
+  bool is_native() const { return api != opencl_api; }  // of a baseline
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
   bool failed() const { return !ok() && status != Status::unsupported && exhibit.empty(); }
 };

@@ -112,6 +112,42 @@ TEST(FamilyTable, ShowsItemsAndTimesWhereThereIsNoRate) {
                                            HasSubstr("\n128  4.50 us\n")));
 }
 
+TEST(FamilyTable, GivesProgramsClocksAndWhatOtherProgramsTook) {
+  Record ours = grid_row("plain", "row", 50), theirs = row("grid", {{"kernel", "loop"}, {"threads", "2"}});
+  ours.core_mhz = 1980;
+  ours.power_w = 700;
+  ours.temperature_c = 61;
+  ours.throttle_reasons = "power cap";
+  theirs.api = "std";
+  theirs.platform = "native, C++20";
+  std::vector<Record> records = {ours, grid_row("clever", "row", 60)};
+  for (const double time_s : {3e-3, 1e-3, 2e-3}) {
+    theirs.time_s = time_s;
+    records.push_back(theirs);
+  }
+  theirs.case_id = "lanes/kernel=loop";
+  theirs.family = "lanes";
+  records.push_back(theirs);
+  const auto json = nlohmann::json::parse(shown(records, {.families = {"grid"}}, {}, "json"));
+  ASSERT_EQ(json.size(), 3U);
+  EXPECT_EQ(json[0]["api"], "opencl");
+  EXPECT_EQ(json[0]["core_mhz"], 1980);
+  EXPECT_EQ(json[0]["memory_mhz"], nullptr);
+  EXPECT_EQ(json[0]["power_w"], 700);
+  EXPECT_EQ(json[0]["temperature_c"], 61);
+  EXPECT_EQ(json[0]["throttle_reasons"], "power cap");
+  EXPECT_EQ(json[0]["threads"], nullptr);
+  EXPECT_EQ(json[1]["core_mhz"], nullptr) << "nothing was told of it";
+  EXPECT_EQ(json[2]["api"], "std");
+  EXPECT_EQ(json[2]["platform"], "native, C++20");
+  EXPECT_EQ(json[2]["case_id"], "grid/kernel=loop/threads=2");
+  EXPECT_EQ(json[2]["kernel"], "loop");
+  EXPECT_EQ(json[2]["threads"], "2");
+  EXPECT_EQ(json[2]["status"], "ok");
+  EXPECT_EQ(json[2]["runs"], 3);
+  EXPECT_EQ(json[2]["time_s"], 2e-3) << "that of median time";
+}
+
 TEST(FamilyTable, ShowsEnergyOfBytesOperationsAndItems) {
   Record copy = grid_row("plain", "row", 50),
          compute = ceiling_row("arithmetic", "float", "arithmetic_float", 4000);

@@ -96,17 +96,22 @@ TEST(Report, IsPrintedAsOpenMetrics) {
 
 TEST(Report, HasBaseUnitsAndOneWayOfQuotingInOpenMetrics) {
   Report report;
-  report.columns({"case_id", "status", "time_s", "build_ms", "gb_per_s", "reason"});
-  report.row({std::string("a \"b\"\\c\nd"), std::string("ok"), 1.5e-6, 20.0, 3.5, std::string("because")});
-  report.row({std::string("e"), std::string("crashed"), {}, {}, {}, std::string("of this")});
+  report.columns({"case_id", "status", "time_s", "build_ms", "gb_per_s", "core_mhz", "power_w",
+                  "temperature_c", "throttle_reasons", "reason"});
+  report.row({std::string("a \"b\"\\c\nd"), std::string("ok"), 1.5e-6, 20.0, 3.5, 1980.0, 700.5, 61.0,
+              std::string("power cap"), std::string("because")});
+  report.row({std::string("e"), std::string("crashed"), {}, {}, {}, {}, {}, {}, {}, std::string("of this")});
   const std::string text = text_of(report, "openmetrics", Screen{});
-  for (const char* line : {R"(
+  for (const char* line :
+       {R"(
 clweave_ok{case_id="a \"b\"\\c\nd"} 1
 clweave_ok{case_id="e"} 0
 )",
-                           "clweave_time_seconds{", "} 1.5e-06\n", "clweave_build_seconds{", "} 0.02\n",
-                           "clweave_bytes_per_second{", "} 3500000000\n"})
+        "clweave_time_seconds{", "} 1.5e-06\n", "clweave_build_seconds{", "} 0.02\n",
+        "clweave_bytes_per_second{", "} 3500000000\n", "clweave_core_hertz{", "} 1980000000\n",
+        "clweave_power_watts{", "} 700.5\n", "clweave_temperature_celsius{", "} 61\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("power cap"), std::string::npos) << "no more is what was throttled just now";
   EXPECT_EQ(text.find("because"), std::string::npos) << "each wording would be another time series";
   EXPECT_EQ(text.find("clweave_time_seconds{case_id=\"e\""), std::string::npos) << "what failed has no time";
 }
