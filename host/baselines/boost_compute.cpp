@@ -21,6 +21,7 @@
 #include "base/tell.hpp"
 #include "baselines/native.hpp"
 #include "device/enumerate.hpp"
+#include "families/shared/scanned.hpp"
 
 namespace clweave {
 namespace {
@@ -72,7 +73,8 @@ Prepared scan(const Work& work, const compute::command_queue& queue) {
             for (std::int64_t k = 0; k < order; ++k) {
               const auto& from = k == 0 ? on->in : on->out;
               if (exclusive)
-                compute::exclusive_scan(from.begin(), from.end(), on->out.begin(), T(0), on->queue);
+                compute::exclusive_scan(from.begin(), from.end(), on->out.begin(),
+                                        static_cast<T>(initial_value), on->queue);
               else
                 compute::inclusive_scan(from.begin(), from.end(), on->out.begin(), on->queue);
             }
