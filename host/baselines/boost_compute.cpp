@@ -44,39 +44,39 @@ struct OnDevice {
   }
 };
 
-template <class T>
+// Of whatever type: a copy of a buffer knows none.
 Prepared copy(const Work& work, const compute::command_queue& queue) {
-  const auto on = std::make_shared<OnDevice<T>>(work, queue);
+  const auto on = std::make_shared<OnDevice<compute::uchar_>>(work, queue);
   return {[on] {
             compute::copy(on->in.begin(), on->in.end(), on->out.begin(), on->queue);
             on->queue.finish();
           },
-          [on, to = work.output<T>()] { on->collect(to, to.size()); }};
+          [on, to = work.output<compute::uchar_>()] { on->collect(to, to.size()); }};
 }
 
-template <class T>
-Prepared reduction(const Work& work, const compute::command_queue& queue) {
+template <class T, class Op>
+Prepared reduction(const Work& work, const compute::command_queue& queue, const Op& op) {
   const auto on = std::make_shared<OnDevice<T>>(work, queue);
-  return {[on] {
-            compute::reduce(on->in.begin(), on->in.end(), on->out.begin(), on->queue);
+  return {[on, op] {
+            compute::reduce(on->in.begin(), on->in.end(), on->out.begin(), op, on->queue);
             on->queue.finish();
           },
           [on, to = work.output<T>()] { on->collect(to, 1); }};
 }
 
-template <class T>
-Prepared scan(const Work& work, const compute::command_queue& queue) {
+template <class T, class Op>
+Prepared scan(const Work& work, const compute::command_queue& queue, const Op& op) {
   const auto on = std::make_shared<OnDevice<T>>(work, queue);
   const bool exclusive = work.at.is("form", "exclusive");
   const std::int64_t order = work.at.number("scan_order");
-  return {[on, exclusive, order] {
+  return {[on, exclusive, order, op] {
             for (std::int64_t k = 0; k < order; ++k) {
               const auto& from = k == 0 ? on->in : on->out;
               if (exclusive)
                 compute::exclusive_scan(from.begin(), from.end(), on->out.begin(),
-                                        static_cast<T>(initial_value), on->queue);
+                                        static_cast<T>(initial_value), op, on->queue);
               else
-                compute::inclusive_scan(from.begin(), from.end(), on->out.begin(), on->queue);
+                compute::inclusive_scan(from.begin(), from.end(), on->out.begin(), op, on->queue);
             }
             on->queue.finish();
           },
@@ -112,26 +112,52 @@ Prepared compaction(const Work& work, const compute::command_queue& queue) {
           }};
 }
 
-bool is_word(const Case& at) { return at.is("type", "uint"); }
+// What `f` makes of the type and the operator of a case: f.operator()<T>(op).
+template <class T, class F>
+Prepared of_operator(const Case& at, const F& f) {
+  if (at.is("op", "max")) return f.template operator()<T>(compute::max<T>());
+  if (at.is("op", "min")) return f.template operator()<T>(compute::min<T>());
+  return f.template operator()<T>(compute::plus<T>());
+}
+template <class F>
+Prepared of_type(const Case& at, const F& f) {
+  const std::string& type = at.text("type");
+  if (type == "int") return of_operator<compute::int_>(at, f);
+  if (type == "long") return of_operator<compute::long_>(at, f);
+  if (type == "ulong") return of_operator<compute::ulong_>(at, f);
+  return of_operator<compute::uint_>(at, f);
+}
+
+bool is_whole(const Case& at) { return !at.is("type", "float") && !at.is("type", "double"); }
+
+// Behind the first groups its exclusive scans begin with 0, which is neutral to the maxima of some types
+// alone.
+bool scans(const Case& at) {
+  const bool is_unsigned = at.is("type", "uint") || at.is("type", "ulong");
+  const bool max = at.is("op", "max") && (is_unsigned || at.is("form", "inclusive"));
+  return is_whole(at) && (at.is("op", "sum") || max) && at.is("task", "scan") && at.number("tuple") == 1;
+}
 
 std::vector<Native> all_natives(const compute::command_queue& queue) {
-  using T = compute::uint_;
   const std::string api = "boost.compute";
-  const auto sums = [](const Case& at) { return is_word(at) && at.is("op", "sum"); };
-  const auto scans = [](const Case& at) {
-    return is_word(at) && at.is("op", "sum") && at.is("task", "scan") && at.number("tuple") == 1;
-  };
-  const auto keys = [](const Case& at) { return is_word(at) && at.is("output", "key"); };
+  const auto always = [](const Case&) { return true; };
+  const auto keys = [](const Case& at) { return at.is("type", "uint") && at.is("output", "key"); };
   const auto with = [queue](auto f) { return [queue, f](const Work& work) { return f(work, queue); }; };
-  return {{api, "copy", "copy", "kernel=no_loop width=1", {"type", "n"}, is_word, with(copy<T>)},
-          {api, "reduction", "reduce", "kernel=atomic", {"type", "op", "n"}, sums, with(reduction<T>)},
+  const auto reductions = [queue](const Work& work) {
+    return of_type(work.at, [&]<class T>(const auto& op) { return reduction<T>(work, queue, op); });
+  };
+  const auto all_scans = [queue](const Work& work) {
+    return of_type(work.at, [&]<class T>(const auto& op) { return scan<T>(work, queue, op); });
+  };
+  return {{api, "copy", "copy", "kernel=no_loop width=1", {"type", "n"}, always, with(copy)},
+          {api, "reduction", "reduce", "kernel=atomic", {"type", "op", "n"}, is_whole, reductions},
           {api,
            "scan",
            "scan",
            "kernel=lookback",
            {"type", "op", "form", "task", "scan_order", "tuple", "n"},
            scans,
-           with(scan<T>)},
+           all_scans},
           {api,
            "compaction",
            "copy_if",
