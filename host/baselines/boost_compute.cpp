@@ -189,7 +189,11 @@ Natives natives_on(const Wanted& wanted) {
   const auto platform = compute::system::platforms().at(static_cast<std::size_t>(device.platform_index));
   const auto on = platform.devices().at(static_cast<std::size_t>(device.device_index));
   const compute::command_queue queue(compute::context(on), on);
-  return {device, 0, "Boost.Compute of Boost " BOOST_LIB_VERSION, all_natives(queue)};
+  return {device,
+          0,
+          fmt::format("{}, Boost.Compute of Boost {}.{}.{}", compiled_by(), BOOST_VERSION / 100000,
+                      BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100),
+          all_natives(queue)};
 }
 
 }  // namespace

@@ -43,12 +43,6 @@ void on_threads(std::size_t n, const F& f) {
 
 bool always(const Case&) { return true; }
 
-#ifdef __clang__
-constexpr const char* compiler = "clang";
-#else
-constexpr const char* compiler = "g++";
-#endif
-
 // ---- Copies
 // ------------------------------------------------------------------------------------------------
 
@@ -286,7 +280,8 @@ int main(int argc, char** argv) {
       throw Error(Kind::usage, "--device: this program is for the processor alone");
     if (wanted.beside && wanted.beside->type != "cpu")
       throw Error(Kind::no_device, "it is for the processor alone");
-    return {processor(), threads, fmt::format("{} {}, {}", compiler, __VERSION__, TBB_runtime_version()),
+    return {processor(), threads,
+            fmt::format("{}, libstdc++ {}, oneTBB {}", compiled_by(), _GLIBCXX_RELEASE, TBB_runtime_version()),
             all_natives()};
   });
 }

@@ -263,7 +263,7 @@ Natives natives_on(const Wanted& wanted) {
   const auto keys = [](const Case& at) { return at.is("type", "uint") && at.is("output", "key"); };
   const auto floats = [](const Case& at) { return at.is("type", "float") || at.is("type", "double"); };
   const std::string made_by = "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
-                              std::to_string(__CUDACC_VER_MINOR__) + ", CUB " +
+                              std::to_string(__CUDACC_VER_MINOR__) + ", " + compiled_by() + ", CUB " +
                               std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION);
   return {device,
           0,

@@ -59,6 +59,18 @@ struct Natives {
   std::vector<Native> all;
 };
 
+// The compiler of the file that asks: "g++ 12.2.0".
+inline std::string compiled_by() {
+  const auto version = [](int major, int minor, int patch) {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  };
+#ifdef __clang__
+  return "clang++ " + version(__clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return "g++ " + version(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
 // This machine's processor as a device.
 DeviceInfo processor();
 
