@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // boost_compute: what Boost.Compute reaches on an OpenCL device.
 //
-//   clweave_baseline_boost_compute --device SEL --family scan --csv FILE.csv [other options of clweave run]
+//   clweave_baseline_boost_compute --device SEL --family scan --csv FILE.csv [more: --help]
 #define CL_TARGET_OPENCL_VERSION 120
 #include <fmt/format.h>
 
@@ -190,7 +190,7 @@ Natives natives_on(const Wanted& wanted) {
   const auto on = platform.devices().at(static_cast<std::size_t>(device.device_index));
   const compute::command_queue queue(compute::context(on), on);
   return {device,
-          0,
+          {},
           fmt::format("{}, Boost.Compute of Boost {}.{}.{}", compiled_by(), BOOST_VERSION / 100000,
                       BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100),
           all_natives(queue)};

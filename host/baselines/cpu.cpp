@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu: what plain C++ and oneTBB reach on this machine's processor.
 //
-//   clweave_baseline_cpu --family scan --csv FILE.csv [other options of clweave run] [--threads N]
+//   clweave_baseline_cpu --family scan --csv FILE.csv [--threads N,..] [more: --help]
 //
 // Of what the standard library does in parallel (par_..), oneTBB is behind it. A program of its own: an
 // OpenCL driver for the processor may bring another oneTBB, and a process holds one.
@@ -11,13 +11,14 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/parallel_scan.h>
+#include <tbb/task_arena.h>
 #include <tbb/version.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <execution>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <thread>
@@ -36,9 +37,15 @@ using Words = std::uint32_t;
 
 // Calls f(first, last) on stretches of [0, n), on all threads.
 template <class F>
-void on_threads(std::size_t n, const F& f) {
+void in_stretches(std::size_t n, const F& f) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, 4096),
                     [&](const auto& range) { f(range.begin(), range.end()); });
+}
+
+// Where so many threads are allowed, which may be more than the processor has.
+void on_threads(unsigned threads, const std::function<void()>& f) {
+  const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
+  tbb::task_arena(static_cast<int>(threads)).execute(f);
 }
 
 bool always(const Case&) { return true; }
@@ -72,7 +79,7 @@ Prepared copy(const Work& work) {
     else
       std::memcpy(&to[first], &from[first], last - first);
   };
-  if constexpr (parallel) return {[=] { on_threads(from.size(), some); }};
+  if constexpr (parallel) return {[=] { in_stretches(from.size(), some); }};
   return {[=] { some(0, from.size()); }};
 }
 
@@ -192,7 +199,7 @@ Prepared grayscale(const Work& work) {
       out[i] = (pixel & 0xFF000000U) | luma * 0x010101U;
     }
   };
-  if constexpr (parallel) return {[=] { on_threads(in.size(), some); }};
+  if constexpr (parallel) return {[=] { in_stretches(in.size(), some); }};
   return {[=] { some(0, in.size()); }};
 }
 
@@ -263,25 +270,15 @@ std::vector<Native> all_natives() {
 
 int main(int argc, char** argv) {
   using namespace clweave;
-  std::vector<std::string> words(argv + 1, argv + argc);
-  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  if (const auto at = std::ranges::find(words, "--threads"); at != words.end()) {
-    const std::string count = at + 1 == words.end() ? "" : at[1];
-    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), threads);
-    if (error != std::errc() || end != count.data() + count.size() || threads == 0 || threads > 4096) {
-      fmt::print(stderr, "--threads: '{}' is no number from 1 to 4096\n", count);
-      return 2;
-    }
-    words.erase(at, at + 2);
-  }
-  const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
-  return native_main(words, [&](const Wanted& wanted) -> Natives {
+  return native_main({argv + 1, argv + argc}, [](const Wanted& wanted) -> Natives {
     if (!wanted.selectors.empty())
       throw Error(Kind::usage, "--device: this program is for the processor alone");
     if (wanted.beside && wanted.beside->type != "cpu")
       throw Error(Kind::no_device, "it is for the processor alone");
-    return {processor(), threads,
-            fmt::format("{}, libstdc++ {}, oneTBB {}", compiled_by(), _GLIBCXX_RELEASE, TBB_runtime_version()),
-            all_natives()};
+    const unsigned all = std::max(1U, std::thread::hardware_concurrency());
+    return {
+        processor(), wanted.threads.empty() ? std::vector{all} : wanted.threads,
+        fmt::format("{}, libstdc++ {}, oneTBB {}", compiled_by(), _GLIBCXX_RELEASE, TBB_runtime_version()),
+        all_natives(), on_threads};
   });
 }

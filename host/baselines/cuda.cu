@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuda: what CUDA and CUB reach on an NVIDIA GPU.
 //
-//   clweave_baseline_cuda --family scan --csv FILE.csv [other options of clweave run]
+//   clweave_baseline_cuda --family scan --csv FILE.csv [more: --help]
 //
 // A scan of a higher order is as many scans, one after the other; a tuple is a struct with an operator of its
 // own. The time holds all that a call launches, CUB's own initialisation among it.
@@ -266,7 +266,7 @@ Natives natives_on(const Wanted& wanted) {
                               std::to_string(__CUDACC_VER_MINOR__) + ", " + compiled_by() + ", CUB " +
                               std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION);
   return {device,
-          0,
+          {},
           made_by,
           {{"cuda", "copy", "cudaMemcpy", "kernel=no_loop width=1", {"type", "n"}, always, copy},
            {"cuda",

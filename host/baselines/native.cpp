@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,8 +21,11 @@
 #include "base/parallel.hpp"
 #include "base/tell.hpp"
 #include "base/version.hpp"
+#include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/worker.hpp"
+#include "commands/command.hpp"
+#include "commands/listing.hpp"
 #include "commands/measuring.hpp"
 #include "commands/options.hpp"
 #include "device/measure.hpp"
@@ -96,8 +101,9 @@ class HostBuffers {
 struct NativeJob {
   const Native* native;
   const Family* family;
-  Case like;  // whose plan has the work
-  Case row;   // as the row names it
+  Case like;         // whose plan has the work
+  Case row;          // as the row names it
+  unsigned threads;  // 0: that is no question
 };
 
 // The case of `native.like` that computes what `at` does; none where it is not the baseline's.
@@ -126,9 +132,15 @@ std::vector<NativeJob> jobs_for(const Natives& host, const Case& at) {
     if (!found) continue;
     Case row{native.family, {{"kernel", native.name}}, at.seed};
     for (const auto& axis : native.axes) row.axes.emplace_back(axis, found->at(axis));
-    if (host.threads > 0)
-      row.axes.emplace_back(threads_axis, std::int64_t{native.parallel ? host.threads : 1});
-    out.push_back({&native, &family, *found, std::move(row)});
+    if (host.threads.empty()) {
+      out.push_back({&native, &family, *found, std::move(row), 0});
+      continue;
+    }
+    for (const unsigned threads : native.parallel ? host.threads : std::vector{1U}) {
+      Case on = row;
+      on.axes.emplace_back(threads_axis, std::int64_t{threads});
+      out.push_back({&native, &family, *found, std::move(on), threads});
+    }
   }
   return out;
 }
@@ -145,7 +157,67 @@ std::vector<NativeJob> jobs_for(const Natives& host, const Selection& selection)
   return out;
 }
 
-// `stage` hears what begins.
+// Throws what went wrong. `stage` hears what begins.
+void measure_into(Row& row, const NativeJob& job, const Natives& host, Measuring rule,
+                  const std::function<void(const char*)>& stage) {
+  Record& record = row.record;
+  stage("fill");
+  const Plan plan = plan_of(*job.family, job.like, host.device);
+  HostBuffers buffers(plan);
+  const Work work = buffers.work(job.like);
+  stage("upload");
+  const Prepared prepared = job.native->prepare(work);
+  const auto verify = [&] {
+    buffers.poison_outputs();
+    stage("build");  // the first time, where kernels are
+    prepared.execute();
+    if (prepared.collect) prepared.collect();
+    stage("verify");
+    buffers.check();
+  };
+  verify();
+  const auto host_s = [&](int batch, const auto& executions) {
+    const double before = host_now();
+    executions();
+    return (host_now() - before) / batch;
+  };
+  const auto one_by_one = [&](int batch) {
+    for (int i = 0; i < batch; ++i) prepared.execute();
+  };
+  double told_s = 0;
+  const auto sample = [&](int batch) {
+    if (const double now_s = host_now(); now_s - told_s > 0.5) {
+      stage("sample");
+      told_s = now_s;
+    }
+    Sample out{.batch = batch};
+    out.host_s = host_s(batch, [&] {
+      if (prepared.device_s)
+        out.event_s = prepared.device_s(batch);
+      else
+        one_by_one(batch);
+    });
+    return out;
+  };
+  rule.use_event = static_cast<bool>(prepared.device_s);
+  record.timer = rule.use_event ? Timer::event : Timer::host;
+  record.timer_reason = rule.use_event ? "" : "there is no device";
+  Probe probe{.run = sample, .canary = {}, .pause = {}};
+  Measured samples = measure(probe, rule);
+  record_cost(record, plan.cost);
+  record_times(record, samples, rule);
+  record.call_s = record.time_s;
+  if (rule.use_event) {
+    std::vector<double> calls;
+    for (int i = 0; i < 9; ++i) calls.push_back(host_s(1, [&] { one_by_one(1); }));
+    record.call_s = median(calls);
+  }
+  verify();
+  row.samples = std::move(samples.samples);
+  record.verified = Verified::yes;
+  record.status = Status::ok;
+}
+
 Row measured(const NativeJob& job, const Natives& host, Measuring rule,
              const std::function<void(const char*)>& stage) {
   Row row{named_record(host.device, *job.family, job.row), {}};
@@ -158,61 +230,11 @@ Row measured(const NativeJob& job, const Natives& host, Measuring rule,
     fail(record, kind, why);
   };
   try {
-    stage("fill");
-    const Plan plan = plan_of(*job.family, job.like, host.device);
-    HostBuffers buffers(plan);
-    const Work work = buffers.work(job.like);
-    stage("upload");
-    const Prepared prepared = job.native->prepare(work);
-    const auto verify = [&] {
-      buffers.poison_outputs();
-      stage("build");  // the first time, where kernels are
-      prepared.execute();
-      if (prepared.collect) prepared.collect();
-      stage("verify");
-      buffers.check();
-    };
-    verify();
-    const auto host_s = [&](int batch, const auto& executions) {
-      const double before = host_now();
-      executions();
-      return (host_now() - before) / batch;
-    };
-    const auto one_by_one = [&](int batch) {
-      for (int i = 0; i < batch; ++i) prepared.execute();
-    };
-    double told_s = 0;
-    const auto sample = [&](int batch) {
-      if (const double now_s = host_now(); now_s - told_s > 0.5) {
-        stage("sample");
-        told_s = now_s;
-      }
-      Sample out{.batch = batch};
-      out.host_s = host_s(batch, [&] {
-        if (prepared.device_s)
-          out.event_s = prepared.device_s(batch);
-        else
-          one_by_one(batch);
-      });
-      return out;
-    };
-    rule.use_event = static_cast<bool>(prepared.device_s);
-    record.timer = rule.use_event ? Timer::event : Timer::host;
-    record.timer_reason = rule.use_event ? "" : "there is no device";
-    Probe probe{.run = sample, .canary = {}, .pause = {}};
-    Measured samples = measure(probe, rule);
-    record_cost(record, plan.cost);
-    record_times(record, samples, rule);
-    record.call_s = record.time_s;
-    if (rule.use_event) {
-      std::vector<double> calls;
-      for (int i = 0; i < 9; ++i) calls.push_back(host_s(1, [&] { one_by_one(1); }));
-      record.call_s = median(calls);
-    }
-    verify();
-    row.samples = std::move(samples.samples);
-    record.verified = Verified::yes;
-    record.status = Status::ok;
+    const auto measure = [&] { measure_into(row, job, host, rule, stage); };
+    if (host.on_threads)
+      host.on_threads(job.threads, measure);
+    else
+      measure();
   } catch (const Error& error) {
     failed(error.kind, error.what());
   } catch (const std::bad_alloc&) {
@@ -223,28 +245,80 @@ Row measured(const NativeJob& job, const Natives& host, Measuring rule,
   return row;
 }
 
+// What --budget leaves of the sampling rule: an equal share of what is left, half of which is not sampling.
+class Budget {
+ public:
+  Budget(std::optional<double> seconds, std::size_t cases) : seconds_(seconds), cases_(cases) {}
+
+  // For the next case; none where the time is up. One case is measured at least.
+  std::optional<Measuring> next(Measuring rule) {
+    if (!seconds_) return rule;
+    const double left_s = *seconds_ - (host_now() - began_s_);
+    const std::size_t to_come = cases_--;
+    if (begun_ && left_s <= 0) {
+      ++left_out_;
+      return {};
+    }
+    begun_ = true;
+    rule.stop.max_seconds =
+        std::clamp(left_s / static_cast<double>(to_come) / 2, 1e-3, std::max(1e-3, rule.stop.max_seconds));
+    return rule;
+  }
+  std::size_t left_out() const { return left_out_; }
+
+ private:
+  std::optional<double> seconds_;
+  std::size_t cases_, left_out_ = 0;  // to come
+  bool begun_ = false;
+  double began_s_ = host_now();
+};
+
+// What there is to be done, as `clweave run --dry-run` shows it.
+void describe(const std::vector<NativeJob>& jobs, const DeviceInfo& device) {
+  std::vector<Job> all;
+  for (const auto& job : jobs)
+    all.push_back({.family = job.family, .at = job.like, .native = Elsewhere{job.native->api, job.row}});
+  print(dry_run_report(all, device, false));
+}
+
 int measure_all(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
-  std::vector<std::string> words = {"run"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const auto options = parse_options(words);
-  if (!options) return fine;
-  if (options->csv.empty()) throw Error(Kind::usage, "--csv FILE is required; --csv - is stdout");
+  const std::string program = std::filesystem::read_symlink(this_program).filename();
+  const auto app = empty_command_line();
+  app->name(program);
+  app->description(
+      "What people would use instead of the kernels of clweave, verified and measured as they are: "
+      "one CSV row per case. clweave run --with-baselines measures both in turns.");
+  Options options;
+  add_baseline(*app, options);
+  if (!parse(*app, arguments)) return fine;
+  if (options.csv.empty() && !options.dry_run)
+    throw Error(Kind::usage, "--csv FILE is required; --csv - is stdout");
   catch_interrupts();
-  const Natives host = natives_on({options->devices, {}});
-  const auto jobs = jobs_for(host, options->selection);
+  const Natives host = natives_on({options.devices, {}, options.threads});
+  if (!options.threads.empty() && host.threads.empty())
+    throw Error(Kind::usage, "--threads: what runs on " + host.device.name + " is not of the host's threads");
+  const auto jobs = jobs_for(host, options.selection);
   if (jobs.empty()) throw Error(Kind::usage, "no baseline does the work of these cases");
-  const Measuring rule = rule_of(*options);
+  if (options.dry_run) {
+    describe(jobs, host.device);
+    return fine;
+  }
+  const Measuring rule = rule_of(options);
   auto axes = axis_names(all_families());
   axes.emplace_back(threads_axis);
-  const Record common = provenance(words, options->selection.seed);
-  ResultsFile file(options->csv, axes, {common.command, common.run_id, common.version, {}},
-                   options->overwrite);
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const Record common = provenance(words, options.selection.seed, options.label);
+  ResultsFile file(options.csv, axes, {common.command, common.run_id, common.version, {}}, options.overwrite);
+  Budget budget(options.budget_s, jobs.size() * static_cast<std::size_t>(options.runs()));
   int code = fine;
-  for (int run = 1; run <= options->runs(); ++run) {
+  for (int run = 1; run <= options.runs(); ++run) {
     std::int64_t order = 0;
     for (const auto& job : jobs) {
       if (interrupts() != 0) return interrupted;
-      Row row = measured(job, host, rule, [](const char*) {});
+      const auto shorter = budget.next(rule);
+      if (!shorter) continue;
+      Row row = measured(job, host, *shorter, [](const char*) {});
       row.record.order = ++order;
       stamp(row.record, common, run);
       file.write(row.record, row.samples);
@@ -253,7 +327,11 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
       if (row.record.failed()) code = case_failed;
     }
   }
-  file.finish();
+  if (budget.left_out() == 0)
+    file.finish();
+  else
+    tell("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
+         *options.budget_s, budget.left_out());
   return code;
 }
 
@@ -261,7 +339,8 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
 json answer_to(const json& request, std::optional<Natives>& host, const NativesOn& natives_on) {
   if (request.contains("open")) {
     tell_stage("open");
-    host = natives_on({{}, request.at("open").get<DeviceInfo>()});
+    host = natives_on(
+        {{}, request.at("open").get<DeviceInfo>(), request.at("threads").get<std::vector<unsigned>>()});
     return {{"device", host->device}, {"version", version}};
   }
   if (!host) throw Error(Kind::usage, "no device is open");

@@ -53,10 +53,13 @@ struct Native {
 
 // Where baselines run, what made them, and which there are.
 struct Natives {
-  DeviceInfo device;     // as rows name it; all its limits are set
-  unsigned threads = 1;  // of those that are parallel; 0: that is no question there
-  std::string made_by;   // compilers and libraries with their versions: column build_options
+  DeviceInfo device;  // as rows name it; all its limits are set
+  std::vector<unsigned>
+      threads;          // those that are parallel run on so many, in turn; empty: that is no question
+  std::string made_by;  // compilers and libraries with their versions: column build_options
   std::vector<Native> all;
+  // Calls the function where what is parallel has so many threads; empty: it is called as it is.
+  std::function<void(unsigned threads, const std::function<void()>&)> on_threads = {};
 };
 
 // The compiler of the file that asks: "g++ 12.2.0".
@@ -79,13 +82,14 @@ DeviceInfo processor();
 struct Wanted {
   std::vector<std::string> selectors;
   std::optional<DeviceInfo> beside;
+  std::vector<unsigned> threads;  // empty: all
 };
 // Throws `no_device` where it cannot.
 using NativesOn = std::function<Natives(const Wanted&)>;
 
-// Takes the options of `clweave run`, and writes what it writes: a row for each baseline and each case that
-// it does the work of. `worker --parent PID` is what `clweave run --with-baselines` starts: it answers as
-// campaign/protocol.hpp says. Returns the exit code.
+// Takes the options of `clweave run` that it can heed, and writes what it writes: a row for each baseline and
+// each case that it does the work of. `worker --parent PID` is what `clweave run --with-baselines` starts: it
+// answers as campaign/protocol.hpp says. Returns the exit code.
 int native_main(const std::vector<std::string>& arguments, const NativesOn&);
 
 }  // namespace clweave

@@ -236,7 +236,8 @@ class ChildRunner : public Baseline {
     environment.insert(environment.end(), extra.begin(), extra.end());
     child_.reset();
     child_ = std::make_unique<Child>(program_, worker_words(), environment);
-    child_->send(json{{"open", device_}, {"kernels", options_.kernel_dir}}.dump());
+    child_->send(
+        json{{"open", device_}, {"kernels", options_.kernel_dir}, {"threads", options_.threads}}.dump());
     return answer_of(*child_, silence);
   }
 

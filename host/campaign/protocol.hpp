@@ -9,7 +9,7 @@
 //                                                          "launch_s": seconds}
 //
 // A baseline program (host/baselines) is asked for no devices, but for what it does, and told which of it:
-//   {"open": device}                                   -> {"device": as its rows name it, "version": ..}
+//   {"open": device, "threads": numbers}               -> {"device": as its rows name it, "version": ..}
 //   {"natives": case}                                  -> {"natives": [{"api": .., "row": case, "case": ..}]}
 //   {"case": .., "rule": .., "native": {"api", "row"}} -> as above
 //

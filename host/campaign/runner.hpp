@@ -23,6 +23,8 @@ struct RunnerOptions {
   std::function<void(const char* what)> stage = {};  // told what begins, where cases run in this process
   std::function<bool()> stop_at_once = {};           // the user wants out without waiting for the case
   std::function<void()> ready = {};  // of cases timed together: returns when the timing is to begin
+  // Of the processor, that a baseline there runs each case on; empty: as many as it has.
+  std::vector<unsigned> threads = {};
 };
 
 class Runner {

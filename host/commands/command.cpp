@@ -61,6 +61,7 @@ std::unique_ptr<CLI::App> empty_command_line() {
 
 bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
   const auto print_help = [](const std::string& text) { put(1, text); };
+  const bool has_commands = !app.get_subcommands([](const CLI::App*) { return true; }).empty();
   try {
     // The library takes them last first.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -72,10 +73,13 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
     print_help(asked.empty() ? app.help() : asked.front()->help());
     return false;
   } catch (const CLI::ParseError& error) {
+    const std::string& name = app.get_name();
     throw Error(Kind::usage,
-                std::string(error.what()) + "\nclweave --help and clweave run --help show what may be typed");
+                fmt::format("{}\n{} --help {}", error.what(), name,
+                            has_commands ? fmt::format("and {} run --help show what may be typed", name)
+                                         : "shows what may be typed"));
   }
-  if (!app.get_subcommands().empty()) return true;
+  if (!has_commands || !app.get_subcommands().empty()) return true;
   print_help(app.help());
   return false;
 }

@@ -54,7 +54,8 @@ RunnerOptions runner_options(const Options& options, std::function<void()> tick)
           .timeout_s = options.timeout_s,
           .tick = std::move(tick),
           .stage = {},
-          .stop_at_once = [] { return interrupts() > 1; }};
+          .stop_at_once = [] { return interrupts() > 1; },
+          .threads = options.threads};
 }
 
 std::unique_ptr<Runner> runner_of(const Options& options, std::function<void()> tick) {

@@ -70,7 +70,7 @@ CLI::Validator in_seconds() {
       "", "seconds");
 }
 
-// Which cases on which devices, and how long each: the same words for every command that measures.
+// Which cases on which devices, and how long each: the same words for every program that measures.
 void add_choice(CLI::App& command, Options& out) {
   add_devices(command, out.devices, "[every device]");
   add_selection(command, out.selection);
@@ -78,7 +78,6 @@ void add_choice(CLI::App& command, Options& out) {
       .add_option("--csv", out.csv,
                   "File for the rows of all devices; - is stdout [results/<device>/<UTC time>.csv each]")
       ->type_name("FILE");
-  add_kernels(command, out.kernels);
   command.add_option("--seed", out.selection.seed, "Seed of the random inputs")
       ->type_name("N")
       ->check(seed_number());
@@ -101,6 +100,11 @@ void add_choice(CLI::App& command, Options& out) {
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1e-3, 1e6));
+}
+
+// Where kernels are from, and the processes that they run in.
+void add_processes(CLI::App& command, Options& out) {
+  add_kernels(command, out.kernels);
   command
       .add_option("--timeout", out.timeout_s, "Stop a case that shows no sign of life for so many seconds")
       ->type_name("S")
@@ -108,6 +112,35 @@ void add_choice(CLI::App& command, Options& out) {
       ->check(within(0.1, 1e6));
   command.add_flag("--in-process", out.in_process,
                    "No child processes, for debuggers and profilers: a crash ends the run");
+}
+
+// How often, for how long, or not at all, and under which name.
+void add_course(CLI::App& command, Options& out) {
+  command.add_flag("--dry-run", out.dry_run,
+                   "Print the cases with launch shapes, memory and time estimates; run nothing");
+  command.add_option("--runs", out.repeat, "Repetitions [5 for paper and full, else 1]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  command
+      .add_option("--budget", out.budget_s,
+                  "Shorten the sampling so that the whole run takes about so many seconds, or 5m; no case "
+                  "begins after them")
+      ->type_name("S")
+      ->transform(in_seconds())
+      ->check(within(1.0, 1e7));
+  command
+      .add_option("--label", out.label,
+                  "What to call the device, where many computers have its like: $SLURMD_NODENAME; column "
+                  "`label`")
+      ->type_name("NAME");
+}
+
+CLI::Option* add_threads(CLI::App& command, Options& out, const std::string& meaning) {
+  return command.add_option("--threads", out.threads, meaning)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N,..")
+      ->check(CLI::Range(1, 4096));
 }
 
 // "60s", "5m" or "200cases".
@@ -172,26 +205,19 @@ CLI::App* add_run(CLI::App& app, Options& out) {
   auto* run = app.add_subcommand(
       "run", "Verify and measure the cases of a preset on each device; one CSV row per case");
   add_choice(*run, out);
+  add_processes(*run, out);
   add_conditions(*run, out);
-  run->add_flag("--dry-run", out.dry_run,
-                "Print the cases with launch shapes, memory and time estimates; run nothing");
+  add_course(*run, out);
+  const auto says_more = [&](const char* option, const char* more) {
+    run->get_option(option)->description(run->get_option(option)->get_description() + more);
+  };
+  says_more("--runs", "; each in a process of its own [3 --with-baselines and --parallel]");
+  says_more("--budget", ", --resume goes on for as long");
   run->add_option(
          "--emit-sources", out.sources,
          "With --dry-run: write every distinct program of the cases into this folder, and index.json")
       ->type_name("DIR")
       ->needs("--dry-run");
-  run->add_option(
-         "--runs", out.repeat,
-         "Repetitions, each in a process of its own [5 for paper and full, else 1; 3 --with-baselines and "
-         "--parallel]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  run->add_option("--budget", out.budget_s,
-                  "Shorten the sampling so that the whole run takes about so many seconds, or 5m; no case "
-                  "begins after them, --resume goes on for as long")
-      ->type_name("S")
-      ->transform(in_seconds())
-      ->check(within(1.0, 1e7));
   run->add_flag("--energy", out.energy,
                 "Beside its times the joules of each case, repeated for a second beside the device's power "
                 "meter, which is certified first");
@@ -199,6 +225,8 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       "--with-baselines", out.with_baselines,
       "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
       "in turns with ours, --runs times");
+  add_threads(*run, out, "Of the baselines on the processor, each case on so many [all]")
+      ->needs("--with-baselines");
   run->add_flag(
       "--parallel", out.parallel,
       "Behind each repetition the same once more on all equal devices at the same moment, each case "
@@ -207,10 +235,6 @@ CLI::App* add_run(CLI::App& app, Options& out) {
       "--tuned,!--no-tuned", [&out](std::int64_t given) { out.tuned = given > 0; },
       "Beside the default launches the best that tune found on this device, or on the nearest that "
       "was measured for the program [except for smoke, --claims and --replay]");
-  run->add_option(
-         "--label", out.label,
-         "What to call the device, where many computers have its like: $SLURMD_NODENAME; column `label`")
-      ->type_name("NAME");
   run->add_option_function<std::string>(
          "--report", [&out](const std::string& file) { out.report = file; },
          "At the end, an HTML page of all results [beside the first CSV]")
@@ -261,6 +285,7 @@ CLI::App* add_tune(CLI::App& app, Options& out) {
       "Search for the fastest launch of a copy, a reduction, a scan, a compaction and a grayscale "
       "conversion, or of the cases of a preset: every one verified, the best kept for run");
   add_choice(*tune, out);
+  add_processes(*tune, out);
   add_conditions(*tune, out);
   tune->add_option(
           "--strategy", out.strategy,
@@ -278,6 +303,12 @@ CLI::App* add_tune(CLI::App& app, Options& out) {
     if (out.strategy == "halving" && !out.budget_s && !out.budget_cases) out.budget_s = 300;
   });
   return tune;
+}
+
+void add_baseline(CLI::App& program, Options& out) {
+  add_choice(program, out);
+  add_course(program, out);
+  add_threads(program, out, "Of a program for the processor: each case on so many [all]");
 }
 
 std::optional<Options> parse_options(const std::vector<std::string>& arguments) {

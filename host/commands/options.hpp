@@ -34,11 +34,12 @@ struct Options {
   std::optional<double> budget_s;     // for the whole run or search
   double timeout_s = 30;
   bool in_process = false;
-  bool energy = false;          // run: joules beside the times
-  bool with_baselines = false;  // run: what others measure of the same work, in turns
-  bool parallel = false;        // run: equal devices at once, too
-  std::optional<bool> tuned;    // run: beside each case, the same as tune would have it; empty: not of smoke
-  std::string store;            // of tuned launches; empty: the user's own
+  bool energy = false;            // run: joules beside the times
+  bool with_baselines = false;    // run: what others measure of the same work, in turns
+  bool parallel = false;          // run: equal devices at once, too
+  std::vector<unsigned> threads;  // of baselines on the processor, each case on so many; empty: all
+  std::optional<bool> tuned;  // run: beside each case, the same as tune would have it; empty: not of smoke
+  std::string store;          // of tuned launches; empty: the user's own
   std::string strategy = "halving";
   std::optional<std::size_t> budget_cases;  // tune
   bool overwrite = false;                   // what is in the way of --csv goes
@@ -59,6 +60,8 @@ struct Options {
 // Add the command with its options, which must outlive the command line.
 CLI::App* add_run(CLI::App&, Options&);
 CLI::App* add_tune(CLI::App&, Options&);
+// Those of run that a program of host/baselines heeds by itself.
+void add_baseline(CLI::App& program, Options&);
 
 // Those of a row: of `run` or `tune`. Empty when there is nothing left to do (--help, --version): the text
 // was printed. Throws `usage`.

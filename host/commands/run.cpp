@@ -166,11 +166,13 @@ std::optional<Resumed> resumed(Options& options, const std::vector<std::string>&
     throw Error(Kind::io, fmt::format("{}:2: column command: '{}' is no list of words", options.resume,
                                       out.left.origin.command));
   out.command = words.get<std::vector<std::string>>();
-  auto again = parse_options(out.command);
+  const bool of_baseline = !out.command.empty() && out.command.front().starts_with("clweave_");
+  auto again = of_baseline ? std::nullopt : parse_options(out.command);
   if (!again || std::ranges::find(out.command, "tune") != out.command.end())
-    throw Error(Kind::usage, fmt::format("{} is not of clweave run and cannot go on; start again what made "
-                                         "it: clweave {}",
-                                         options.resume, fmt::join(out.command, " ")));
+    throw Error(Kind::usage,
+                fmt::format("{} is not of clweave run and cannot go on; start again what made "
+                            "it: {}{}",
+                            options.resume, of_baseline ? "" : "clweave ", fmt::join(out.command, " ")));
   if (again->parallel)
     throw Error(Kind::usage,
                 fmt::format("{} is of run --parallel, of which both sides are measured in turns: "

@@ -21,7 +21,7 @@ const std::vector<Column>& columns() {
       {"run", "", "Number of the repetition, from 1; each is a process of its own", &Record::run},
       {"time_utc", "", "When the row was finished, ISO 8601", &Record::time_utc},
       {"version", "", "Version of clweave and the commit it was built from", &Record::version},
-      {"command", "", "Arguments of `clweave`, as a JSON array", &Record::command},
+      {"command", "", "Arguments of `clweave`, as a JSON array; of a baseline's own program behind its name", &Record::command},
       {"seed", "", "Seed of the inputs and of the order", &Record::seed},
       {"order", "", "Place of the case in the order of its run, from 1", &Record::order},
       {"host", "", "Name of the computer", &Record::host},

@@ -26,11 +26,11 @@ Prepared copy(const Work& work) {
   return {[=] { std::memcpy(to.data(), from.data(), from.size()); }};
 }
 
-Natives natives_on(const Wanted&) {
+Natives natives_on(const Wanted& wanted) {
   const char* set = std::getenv("CLWEAVE_FAKE");
   if (set != nullptr && std::string(set) == "refuse") throw Error(Kind::no_device, "it likes none");
   return {processor(),
-          2,
+          wanted.threads.empty() ? std::vector{2U} : wanted.threads,
           "a compiler",
           {{"fake",
             "copy",

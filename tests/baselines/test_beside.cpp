@@ -161,6 +161,32 @@ TEST_F(Beside, WithoutAnyNothingIsRun) {
   EXPECT_FALSE(fs::exists(trial_.csv()));
 }
 
+TEST_F(Beside, ThreadsAreAnAxisOfOneRun) {
+  install_fake();
+  const Ended ended = run({"--threads", "1,4"});
+  EXPECT_TRUE(is_calm(ended)) << ended.err;
+  std::multiset<std::string> counts;
+  for (const auto& record : read_results(trial_.csv()).cases) {
+    if (record.is_native()) counts.insert(record.axis("threads"));
+  }
+  EXPECT_THAT(counts, ElementsAre("1", "1", "4", "4")) << "two sizes";
+  const Ended alone = clweave({"run", "--threads", "2", "--csv", "other.csv"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--with-baselines"));
+}
+
+TEST_F(Beside, AFileOfABaselinesOwnProgramIsNotGoneOnWith) {
+  install_fake();
+  trial_.start({"--family", "copy", "--preset", "smoke", "--set", "n=1009", "--csv", trial_.csv()},
+               bin() / "clweave_baseline_cpu");
+  ASSERT_EQ(trial_.finish().code, 0);
+  const std::string text = content_of(trial_.csv());
+  fs::resize_file(trial_.csv(), text.rfind('\n', text.size() - 2) + 1);  // its last line
+  const Ended ended = clweave({"run", "--resume", trial_.csv()});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("start again what made it: clweave_baseline_cpu --family copy"));
+}
+
 TEST_F(Beside, ADryRunListsThem) {
   install_fake();
   const Ended ended = run({"--dry-run"});

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/csv.hpp"
 #include "base/exit.hpp"
@@ -14,11 +16,13 @@
 #include "suite/family.hpp"
 
 using namespace clweave;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 class Baselines : public testing::Test {
  protected:
@@ -29,25 +33,36 @@ class Baselines : public testing::Test {
   }
 
   // Of a copy that `prepare` makes.
-  int measure(const std::function<Prepared(const Work&)>& prepare, Words more = {}) const {
-    Words words = {"--family", "copy", "--preset", "smoke", "--set", "n=1009", "--csv", csv};
+  int measure(const std::function<Prepared(const Work&)>& prepare, Strings more = {}) {
+    Strings words = {"--family", "copy", "--preset", "smoke", "--set", "n=1009", "--csv", csv};
     words.insert(words.end(), more.begin(), more.end());
-    return native_main(words, [&](const Wanted&) -> Natives {
-      return {processor(),
-              3,
-              "a compiler",
-              {{"mine",
-                "copy",
-                "move",
-                "kernel=no_loop width=1",
-                {"type", "n"},
-                [](const Case& at) { return at.is("type", "uint"); },
-                prepare}}};
+    const auto of_type = [&](const char* name, const char* type) -> Native {
+      return {.api = "mine",
+              .family = "copy",
+              .name = name,
+              .like = "kernel=no_loop width=1",
+              .axes = {"type", "n"},
+              .takes = [type](const Case& at) { return at.is("type", type); },
+              .prepare = prepare};
+    };
+    std::vector<Native> all = {of_type("move", "uint")};
+    if (one_is_alone_) {
+      all.push_back(of_type("alone", "ulong"));
+      all.back().parallel = false;
+    }
+    return native_main(words, [&](const Wanted& wanted) -> Natives {
+      return {processor(), wanted.threads.empty() ? std::vector{3U} : wanted.threads, "a compiler", all,
+              [&](unsigned threads, const auto& f) {
+                on_threads_.push_back(threads);
+                f();
+              }};
     });
   }
   std::vector<Record> rows() const { return records_of(read_csv(csv), csv); }
 
   const std::string csv = "native.csv";
+  bool one_is_alone_ = false;  // of ulong, on one thread
+  std::vector<unsigned> on_threads_;
 };
 
 Prepared copy_of(const Work& work, std::size_t less) {
@@ -101,4 +116,63 @@ TEST_F(Baselines, SayWhatTheyDoNotTake) {
   EXPECT_EQ(measure(right, {"--set", "type=double"}), bad_usage) << "the work of no case";
   EXPECT_EQ(measure(right, {"--family", "nothing"}), bad_usage);
   EXPECT_FALSE(std::filesystem::exists(csv));
+}
+
+TEST_F(Baselines, RunOnAsManyThreadsAsTheyAreAskedTo) {
+  const auto right = [](const Work& work) { return copy_of(work, 0); };
+  one_is_alone_ = true;
+  EXPECT_EQ(measure(right, {"--where", "type=uint,ulong", "--threads", "1,4", "--label", "this one"}), fine);
+  std::vector<std::string> ids;
+  for (const auto& row : rows()) {
+    ids.push_back(row.case_id);
+    EXPECT_EQ(row.label, "this one");
+  }
+  EXPECT_THAT(ids, ElementsAre("copy/kernel=move/type=uint/n=1009/threads=1",
+                               "copy/kernel=move/type=uint/n=1009/threads=4",
+                               "copy/kernel=alone/type=ulong/n=1009/threads=1"));
+  EXPECT_THAT(on_threads_, ElementsAre(1u, 4u, 1u));
+  EXPECT_EQ(measure(right, {"--threads", "0", "--overwrite"}), bad_usage);
+}
+
+TEST_F(Baselines, AreListedByADryRunAndNotRun) {
+  testing::internal::CaptureStdout();
+  const int code =
+      measure([](const Work&) -> Prepared { throw Error(Kind::launch, "it was run"); }, {"--dry-run"});
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, fine);
+  EXPECT_THAT(said, HasSubstr("copy/kernel=move/type=uint/n=1009/threads=3"));
+  EXPECT_THAT(said, HasSubstr("by mine"));
+  EXPECT_FALSE(std::filesystem::exists(csv));
+}
+
+TEST_F(Baselines, EndWithTheirBudget) {
+  const auto slow = [](const Work& work) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    return copy_of(work, 0);
+  };
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(measure(slow, {"--runs", "3", "--budget", "1s"}), fine);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("ended before 2 cases"));
+  EXPECT_EQ(rows().size(), 1u);
+}
+
+TEST_F(Baselines, RefuseWhatTheyWouldNotHeed) {
+  const auto right = [](const Work& work) { return copy_of(work, 0); };
+  for (const Strings& words :
+       {Strings{"--report", "page.html"}, Strings{"--share"}, Strings{"--energy"}, Strings{"--no-tuned"},
+        Strings{"--cache", "cold"}, Strings{"--timeout", "5"}, Strings{"--resume", csv}}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(measure(right, words), bad_usage) << words.front();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(words.front()));
+    EXPECT_FALSE(std::filesystem::exists(csv)) << words.front();
+  }
+}
+
+TEST_F(Baselines, TellInTheirHelpWhatTheyTake) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(measure({}, {"--help"}), fine);
+  const std::string help = testing::internal::GetCapturedStdout();
+  for (const char* option : {"--threads", "--dry-run", "--budget", "--label", "--csv"})
+    EXPECT_THAT(help, HasSubstr(option));
+  EXPECT_THAT(help, Not(HasSubstr("--report")));
 }
