@@ -494,6 +494,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
     for (const auto& [name, sweep] : sweeps) {
       const Family& family = *std::ranges::find(families(), name, &Family::name);
       for (const auto& at : cases_of(family, {sweep}, 1)) {
+        if (!beyond_this_implementation({&family, at}).empty()) continue;
         const Record record = run_case(*opened.session, family, at, once()).record;
         SCOPED_TRACE(fmt::format("{}: {}: {}, {}", folder.string(), at.id(), record.status, record.reason));
         if (record.status == Status::unsupported) continue;
