@@ -395,8 +395,8 @@ class Budgeted : public testing::Test {
                                   const std::vector<Job>& ceilings = {}) {
     Record common;
     common.run_id = "one";
-    ResultsFile file(folder_.of("rows.csv"), axis_names({fake::families()[0], toy()}),
-                     {"[]", "one", "1", {}});
+    ResultsFile file(folder_.of("rows.csv"), axis_names({fake::families()[0], toy()}), {"[]", "one", "1", {}},
+                     true);
     TuningRules rules{.measuring = {}, .strategy = Strategy::exhaustive, .budget_s = budget_s};
     rules.outside = {.interrupts = [] { return 0; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();

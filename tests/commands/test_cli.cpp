@@ -1131,11 +1131,11 @@ TEST_F(Cli, TuneStopsAtItsBudget) {
   EXPECT_EQ(read_results(csv()).cases.size(), 1U);
 
   // What it does not reach was not found.
-  Strings both_types = two_shapes;
-  std::ranges::replace(both_types, std::string("type=float"), std::string("type=float,double"));
+  Strings both = two_shapes;
+  std::ranges::replace(both, std::string("parity=row"), std::string("parity=row,column"));
   const Ended cut = run(Strings{"tune", "--budget", "1cases", "--strategy", "random", "--overwrite",
                                 "--store", (folder() / "tuned.json").string(), "--csv", csv()} +
-                        both_types);
+                        both);
   EXPECT_EQ(cut.code, 1) << cut.err;
   EXPECT_THAT(cut.out, HasSubstr("not measured: the budget ended"));
 }
