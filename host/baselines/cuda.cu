@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuda: what CUDA and CUB reach on an NVIDIA GPU.
+// cuda: what CUDA and CUB reach on an NVIDIA GPU; compiled as HIP, what HIP and hipCUB do on an AMD one.
 //
 //   clweave_baseline_cuda --family scan --csv FILE.csv [more: --help]
 //
 // A scan of a higher order is as many scans, one after the other; a tuple is a struct with an operator of its
 // own. The time holds all that a call launches, CUB's own initialisation among it.
 #include <cstring>
-#include <cub/cub.cuh>
-#include <cuda/functional>
-#include <cuda/std/functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#ifndef __HIPCC__
+#include "baselines/cub.hpp"
+#endif
 #include "baselines/cuda.hpp"
 #include "baselines/native.hpp"
 #include "families/shared/scanned.hpp"
@@ -29,7 +29,7 @@ class OnDevice {
   explicit OnDevice(std::span<const T> host) : OnDevice(host.size()) {
     must(cudaMemcpy(at_, host.data(), host.size_bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
-  ~OnDevice() { cudaFree(at_); }
+  ~OnDevice() { (void)cudaFree(at_); }
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
@@ -222,37 +222,37 @@ Prepared divergence_of_type(const Work& work) {
 int place_of(const std::optional<DeviceInfo>& beside) {
   int place = 0;
   if (beside && !beside->pci.empty() && cudaDeviceGetByPCIBusId(&place, beside->pci.c_str()) != cudaSuccess)
-    throw Error(Kind::no_device, "CUDA has no device at " + beside->pci);
+    throw Error(Kind::no_device, std::string(toolkit::name) + " has no device at " + beside->pci);
   return place;
 }
 
 Natives natives_on(const Wanted& wanted) {
-  if (!wanted.selectors.empty()) throw Error(Kind::usage, "--device: CUDA_VISIBLE_DEVICES says which");
+  if (!wanted.selectors.empty())
+    throw Error(Kind::usage, std::string("--device: ") + toolkit::device_list + " says which");
   const auto& beside = wanted.beside;
-  if (beside && beside->vendor.find("NVIDIA") == std::string::npos)
-    throw Error(Kind::no_device, "it is for NVIDIA's devices alone");
+  if (beside && beside->vendor != toolkit::vendor)
+    throw Error(Kind::no_device, std::string("it is for devices of ") + toolkit::vendor + " alone");
   cudaDeviceProp properties;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
-    throw Error(Kind::no_device, "no CUDA device here");
+    throw Error(Kind::no_device, std::string("no ") + toolkit::name + " device here");
   const int place = place_of(beside);
   must(cudaSetDevice(place), "cudaSetDevice");
   must(cudaGetDeviceProperties(&properties, place), "properties");
   if (beside && beside->name != properties.name)
-    throw Error(Kind::no_device, std::string("CUDA's device is another, ") + properties.name);
+    throw Error(Kind::no_device, std::string(toolkit::name) + "'s device is another, " + properties.name);
   int driver = 0, runtime = 0;
   must(cudaDriverGetVersion(&driver), "version");
   must(cudaRuntimeGetVersion(&runtime), "version");
   DeviceInfo device = processor();
-  device.platform_version =
-      "CUDA " + std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10);
-  device.vendor = "NVIDIA Corporation";
+  device.platform_version = std::string(toolkit::name) + " " + toolkit::version(runtime);
+  device.vendor = toolkit::vendor;
   device.name = properties.name;
   device.type = "gpu";
   char pci[32] = "";
   must(cudaDeviceGetPCIBusId(pci, sizeof pci, place), "PCI address");
   device.pci = lower(pci);
-  device.driver = "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+  device.driver = std::string(toolkit::name) + " " + toolkit::version(driver);
   device.compute_units = properties.multiProcessorCount;
   device.memory_bytes = device.usable_bytes = device.max_alloc_bytes =
       static_cast<std::int64_t>(properties.totalGlobalMem);
@@ -262,41 +262,35 @@ Natives natives_on(const Wanted& wanted) {
   const auto always = [](const Case&) { return true; };
   const auto keys = [](const Case& at) { return at.is("type", "uint") && at.is("output", "key"); };
   const auto floats = [](const Case& at) { return at.is("type", "float") || at.is("type", "double"); };
-  const std::string made_by = "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
-                              std::to_string(__CUDACC_VER_MINOR__) + ", " + compiled_by() + ", CUB " +
-                              std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION);
-  return {device,
-          {},
-          made_by,
-          {{"cuda", "copy", "cudaMemcpy", "kernel=no_loop width=1", {"type", "n"}, always, copy},
-           {"cuda",
-            "reduction",
-            "cub_sum",
-            "kernel=atomic",
-            {"type", "op", "n"},
-            words,
-            reduction<std::uint32_t>},
-           {"cuda",
-            "scan",
-            "cub_scan",
-            "kernel=lookback",
-            {"type", "op", "form", "task", "scan_order", "tuple", "n"},
-            scans,
-            scan_of_type},
-           {"cuda",
-            "compaction",
-            "cub_select",
-            "kernel=spataro",
-            {"type", "predicate", "kept", "pattern", "output", "n"},
-            keys,
-            compaction},
-           {"cuda",
-            "divergence",
-            "add_or_subtract",
-            "kernel=grid group=16x16",
-            {"type", "parity", "operands", "n"},
-            floats,
-            divergence_of_type}}};
+  const std::string api = toolkit::api,
+                    made_by = toolkit::compiler() + ", " + compiled_by() + ", " + toolkit::library();
+  return {
+      device,
+      {},
+      made_by,
+      {{api, "copy", "cudaMemcpy", "kernel=no_loop width=1", {"type", "n"}, always, copy},
+       {api, "reduction", "cub_sum", "kernel=atomic", {"type", "op", "n"}, words, reduction<std::uint32_t>},
+       {api,
+        "scan",
+        "cub_scan",
+        "kernel=lookback",
+        {"type", "op", "form", "task", "scan_order", "tuple", "n"},
+        scans,
+        scan_of_type},
+       {api,
+        "compaction",
+        "cub_select",
+        "kernel=spataro",
+        {"type", "predicate", "kept", "pattern", "output", "n"},
+        keys,
+        compaction},
+       {api,
+        "divergence",
+        "add_or_subtract",
+        "kernel=grid group=16x16",
+        {"type", "parity", "operands", "n"},
+        floats,
+        divergence_of_type}}};
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuda: what the CUDA baselines share. They are timed as clweave times its own: a batch of executions between
-// two events, where an execution may begin before the one before has ended.
+// two events, where an execution may begin before the one before has ended. As HIP, it takes hip.hpp's names.
 #pragma once
+#ifdef __HIPCC__
+#include "hip.hpp"
+#else
 #include <cuda_runtime.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -59,7 +63,7 @@ struct Scratch {
     must(call(nullptr, bytes), "size of scratch");
     must(cudaMalloc(&at, bytes), "malloc");
   }
-  ~Scratch() { cudaFree(at); }
+  ~Scratch() { (void)cudaFree(at); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 };
