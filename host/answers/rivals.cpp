@@ -168,8 +168,10 @@ std::vector<RivalRow> rival_rows(const ResultsSet& set, const DeviceResults& dev
   const auto speed = [&](const RunTime& run, double seconds, const std::string& name) {
     const auto family = std::ranges::find(families, name, &Family::name);
     const bool items = family != families.end() && family->view.quantity == "items";
-    const Count work = items ? run.items : run.bytes;
-    return number_text(1e-9 * static_cast<double>(work.value_or(0)) / seconds, items ? "G items/s" : "GB/s");
+    const auto [work, unit] = items                 ? std::pair(run.items, "G items/s")
+                              : run.of_operations() ? std::pair(run.flops, "Gop/s")
+                                                    : std::pair(run.bytes, "GB/s");
+    return number_text(1e-9 * static_cast<double>(work.value_or(0)) / seconds, unit);
   };
   std::vector<RivalRow> out;
   for (const auto& one : all) {

@@ -218,6 +218,64 @@ Prepared divergence_of_type(const Work& work) {
   return work.at.is("type", "double") ? divergence<double>(work) : divergence<float>(work);
 }
 
+// Chains of multiply-adds, as many of each item and as long as the family's. Their scale and shift are 1, by
+// which every step is exact, and come as arguments, as a compiler that knew them would fold the chain.
+constexpr int steps = 8;  // of each chain per turn of the loop
+
+template <class T, int ilp>
+__global__ void add_steps(T* __restrict__ out, const T* __restrict__ in, T scale, T shift, unsigned turns) {
+  const std::size_t item = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  T x[ilp];
+#pragma unroll
+  for (int k = 0; k < ilp; ++k) x[k] = in[item] + static_cast<T>(k);
+  for (unsigned i = 0; i < turns; ++i) {
+#pragma unroll
+    for (int u = 0; u < steps; ++u) {
+#pragma unroll
+      for (int k = 0; k < ilp; ++k) x[k] = fma(x[k], scale, shift);
+    }
+  }
+#pragma unroll
+  for (int k = 1; k < ilp; ++k) x[0] += x[k];
+  out[item] = x[0];
+}
+
+template <class T, int ilp>
+Prepared chains(const Work& work) {
+  const auto in = std::make_shared<OnDevice<T>>(work.input<T>());
+  const auto out = std::make_shared<OnDevice<T>>(work.output<T>().size());
+  const auto group = static_cast<unsigned>(work.at.count("group")),
+             groups = static_cast<unsigned>(work.input<T>().size()) / group,
+             turns = static_cast<unsigned>(work.at.count("trips")) / steps;
+  return launched(
+      [=] {
+        add_steps<T, ilp><<<groups, group>>>(out->get(), in->get(), T{1}, T{1}, turns);
+        must(cudaGetLastError(), "launch");
+      },
+      [out, to = work.output<T>()] { out->download(to); });
+}
+
+template <class T>
+Prepared chains_of(const Work& work) {
+  switch (work.at.number("ilp")) {
+    case 4: return chains<T, 4>(work);
+    case 8: return chains<T, 8>(work);
+    default: return chains<T, 16>(work);
+  }
+}
+
+Prepared chains_of_type(const Work& work) {
+  return work.at.is("type", "double") ? chains_of<double>(work) : chains_of<float>(work);
+}
+
+// Those that keep all units busy: what the peak is found by.
+bool fills_the_device(const Case& at) {
+  const std::int64_t ilp = at.number("ilp");
+  return (at.is("type", "float") || at.is("type", "double")) && !at.is("operation", "mul_add") &&
+         (ilp == 4 || ilp == 8 || ilp == 16) && at.number("groups_per_unit") >= 64 &&
+         at.number("group") <= 1024 && at.number("trips") % steps == 0;
+}
+
 // The device of that PCI address; where it is not known, or none is asked for, the first.
 int place_of(const std::optional<DeviceInfo>& beside) {
   int place = 0;
@@ -290,7 +348,14 @@ Natives natives_on(const Wanted& wanted) {
         "kernel=grid group=16x16",
         {"type", "parity", "operands", "n"},
         floats,
-        divergence_of_type}}};
+        divergence_of_type},
+       {api,
+        "arithmetic",
+        "fma",
+        "",
+        {"operation", "type", "ilp", "group", "groups_per_unit", "trips"},
+        fills_the_device,
+        chains_of_type}}};
 }
 
 }  // namespace

@@ -157,6 +157,12 @@ TEST(Rivals, StandInATable) {
   const std::string text = text_of(out, "text", {.ascii = false});
   for (const char* word : {"plain", "tbb parallel_for on 2 threads", "1.50x"})
     EXPECT_THAT(text, HasSubstr(word));
+  auto computes = kernel_row("plain", 1e-3, 2e-3), theirs = native_row("cuda", "fma", 3e-3);
+  computes.flops = theirs.flops = 6000000;
+  const auto arithmetic = results_of({computes, theirs}, invented());
+  Report rates;
+  add_rivals(rates, arithmetic, arithmetic.devices[0], invented());
+  EXPECT_THAT(text_of(rates, "text", {.ascii = false}), HasSubstr("3 Gop/s"));
   Report none;
   const auto alone = results_of({kernel_row("plain", 1e-3, 2e-3)}, invented());
   add_rivals(none, alone, alone.devices[0], invented());
