@@ -159,6 +159,7 @@ TEST(Rivals, StandInATable) {
     EXPECT_THAT(text, HasSubstr(word));
   auto computes = kernel_row("plain", 1e-3, 2e-3), theirs = native_row("cuda", "fma", 3e-3);
   computes.flops = theirs.flops = 6000000;
+  computes.ceiling = Ceiling::arithmetic_float;
   const auto arithmetic = results_of({computes, theirs}, invented());
   Report rates;
   add_rivals(rates, arithmetic, arithmetic.devices[0], invented());
