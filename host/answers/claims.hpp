@@ -57,11 +57,11 @@ struct Rule {
     interior,  // time at the better end of `along` over the least time between the ends
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
     minima,    // how many valleys along the last of the axes, of all values of the others: deeper than the
-             // margin and than noise between neighbours
-    reach,   // where `along` (the product of several) reaches `fraction` of the best; over `to`'s
-    little,  // that over the prediction by Little's law: as many times the least place as the best of `to`
-             // is times its rate
-    finding  // the finding `along` of the family, over the finding `along_to`
+               // margin and than noise between neighbours
+    reach,     // where `along` (the product of several) reaches `fraction` of the best; over `to`'s
+    little,    // that over the prediction by Little's law: as many times the least place as the best of `to`
+               // is times its rate
+    finding    // the finding `along` of the family, over the finding `along_to`
   };
   enum class Is { above, below, equal };
   Kind kind = Kind::ratio;

@@ -498,7 +498,8 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
         const Record record = run_case(*opened.session, family, at, once()).record;
         SCOPED_TRACE(fmt::format("{}: {}: {}, {}", folder.string(), at.id(), record.status, record.reason));
         if (record.status == Status::unsupported) continue;
-        // Of some of these programs Oclgrind 21.10 makes no kernel: it does not know what LLVM says of pointers there.
+        // Of some of these programs Oclgrind 21.10 makes no kernel: it does not know what LLVM says of
+        // pointers there.
         if (on("oclgrind") && record.reason.find("CL_INVALID_KERNEL_NAME") != std::string::npos) continue;
         EXPECT_EQ(plan_of(family, at, gpu).defines.at("BY_NUMBER"), "1");
         EXPECT_TRUE(record.ok());
