@@ -283,8 +283,8 @@ struct Outputs {
   bool to_stdout() const { return rows.front() == "-"; }
 };
 
-// The device's number among `devices` of which it is one of several equal ones, a group each. Throws
-// `no_device` where none is equal to another.
+// The places of devices that have an equal here, a group of two or more each; tells of those that have none,
+// and of equal ones that are the same hardware. Throws `no_device` where none is equal to another.
 std::vector<std::vector<std::size_t>> parallel_groups(const std::vector<DeviceInfo>& devices) {
   auto groups = equal_devices(devices);
   std::string names;
