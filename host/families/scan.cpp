@@ -74,6 +74,11 @@ bool takes_per_item(const Case& at) {
   return kernel == "three_phase" || kernel == "reduce_then_scan" || kernel == "batched" ||
          kernel == "chained" || kernel.starts_with("lookback") || kernel == "pascal";
 }
+// Tiles of pascal hand on states of many words: few and large ones are worth trying.
+Values per_item_worth(const Case& at, const DeviceInfo&) {
+  if (at.is("kernel", "pascal")) return {16, 32, 48, 64};
+  return takes_per_item(at) ? Values{16, 4, 8, 32, 48} : Values{16};
+}
 bool waits(const std::string& kernel, bool ptx) {
   return kernel == "chained" || kernel == "lookback" || kernel == "sam" || ptx;
 }
@@ -587,7 +592,7 @@ bool makes_sense(const Case& at) {
 
 std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Values& ops,
                           const Values& forms) {
-  const Values per_item = {16, 4, 8, 32, 48};
+  const Values per_item = {16, 4, 8, 32, 48, 64};
   const Values batch_kib = {8192, 1024, 2048, 4096, 16384, 32768};
   std::vector<Axis> axes = {
       {"kernel",
@@ -640,7 +645,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = per_item,
        .tunable = true,
        .takes = whole(1, 64),
-       .worth = where(takes_per_item, per_item)},
+       .worth = per_item_worth},
       {.name = "width",
        .meaning = "neighbouring values of a work-item of encode, as a vector",
        .values = {1, 4},
@@ -929,6 +934,12 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                   "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_item=48",
                   "kernel=pascal type=uint tuple=" + tuples + " n=" + n + " group=192 per_item=48",
                   "kernel=pascal type=ulong tuple=" + tuples + " n=" + n + " group=96 per_item=48",
+                  "kernel=pascal type=uint scan_order=" + orders + " n=" + n +
+                      " group=128 per_item=64 lanes=ptx",
+                  "kernel=pascal type=ulong scan_order=" + orders + " n=" + n +
+                      " group=128 per_item=32 lanes=ptx",
+                  "kernel=pipelined type=" + widths + " tuple=2,8 n=" + n +
+                      " group=128 rows=12 lanes=portable,ptx",
                   "kernel=register_tile type=" + widths + " tuple=" + tuples + " tuple_by=reorder n=" + n,
                   "kernel=register_tile,pipelined type=" + widths + " n=" + n + " rows=8 lanes=ptx",
                   "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
@@ -941,7 +952,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   const auto grown = [&](const Values& n) -> Sweeps {
     return Sweeps{"kernel=register_tile type=" + widths + " scan_order=" + all_orders + " n=" + n,
                   "kernel=lookback_wide,pascal type=uint tuple=" + all_tuples + " n=" + n +
-                      " group=64 per_item=32"} +
+                      " group=64 per_item=32",
+                  "kernel=pipelined type=uint tuple=2,4,8,16,32 n=" + n + " group=128 rows=12 lanes=ptx"} +
            sam(n, " scan_order=" + all_orders, best) +
            Sweeps{"kernel=sam type=" + widths + " tuple=" + all_tuples + " n=" + n + " group=512 rows=2"} +
            sam(n, " scan_order=2,5,8 tuple=2,5,8", best_tuples);
@@ -997,6 +1009,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=pascal,cpu scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=lookback_wide,pascal tuple=8 n=4194304 per_item=32",
+                "kernel=pascal scan_order=8 n=4194304 group=128 per_item=48 lanes=ptx",
+                "kernel=pipelined tuple=8 n=4194304 group=128 rows=12 lanes=portable,ptx",
                 "kernel=sam tuple=1,2,8 n=4194304 rows=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
                 "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
@@ -1016,8 +1030,10 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                  "scan_order=1,2,8 tuple=1,3 n=4194304",
                  "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"} +
           grown({1 << 26, 1 << 28}),
+      // Of orders and tuples pascal, too.
       .tune = {"kernel=pipelined,register_tile,lookback_wide,lookback_fallback,three_phase,cpu",
-               "kernel=pipelined,register_tile lanes=ptx group=128,256 window=64"}};
+               "kernel=pipelined,register_tile lanes=ptx group=128,256 window=64",
+               "kernel=pascal group=128 per_item=48 lanes=portable,ptx"}};
 }
 
 }  // namespace

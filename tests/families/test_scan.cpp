@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_scan: what its encoder is checked against.
+// test_scan: what its encoder is checked against, and what a search tries of orders and tuples.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -9,9 +9,11 @@
 #include <iterator>
 #include <numeric>
 
+#include "campaign/tuner.hpp"
 #include "families/shared/photograph.hpp"
 #include "plans.hpp"
 #include "suite/family.hpp"
+#include "suite/imaginary_devices.hpp"
 
 using namespace clweave;
 using testing::HasSubstr;
@@ -68,6 +70,28 @@ TEST(Scan, HasAnImageOnlyWhereItEncodes) {
                                    {"scan_order", {2}}}},
                                  1))
     EXPECT_NE(at.is("task", "round_trip"), at.is("kernel", "encode")) << at.id();
+}
+
+// What is searched of kernel pascal: its lanes, and values of an item.
+std::set<std::string> tried_of_pascal(const std::string& set) {
+  Selection wanted;
+  wanted.preset = "tune";
+  wanted.families = {"scan"};
+  wanted.set = {set};
+  wanted.ceilings = false;
+  std::set<std::string> out;
+  for (const auto& landscape : landscapes_of(select_jobs(all_families(), wanted), wanted, roomy())) {
+    for (const auto& at : landscape.cases) {
+      if (at.is("kernel", "pascal")) out.insert(at.text("lanes") + " " + text_of(at.at("per_item")));
+    }
+  }
+  return out;
+}
+
+TEST(Scan, ASearchOfOrdersAndTuplesTriesPascal) {
+  EXPECT_THAT(tried_of_pascal("scan_order=8"), testing::IsSupersetOf({"portable 48", "ptx 48", "ptx 64"}));
+  EXPECT_THAT(tried_of_pascal("tuple=5"), testing::IsSupersetOf({"portable 48", "ptx 48"}));
+  EXPECT_THAT(tried_of_pascal("scan_order=1"), testing::IsEmpty());
 }
 
 TEST(Photograph, IsThePictureOfItsFile) {
