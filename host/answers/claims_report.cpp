@@ -40,7 +40,8 @@ std::string unit_of(const Claim& claim) {
 // lies is part of what it says.
 std::string found_text(const Ruling& ruling, bool with_place) {
   std::string text = painted(ruling.verdict);
-  if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
+  if (ruling.number)
+    text += fmt::format(" {}", number_text(ruling.number->value, ruling.decision->rule.unit));
   if (ruling.cached) text += " cached";
   const bool is_most = ruling.decision != nullptr && ruling.decision->rule.kind == Rule::Kind::most;
   if ((with_place || is_most) && !ruling.place.empty()) text += " at " + ruling.place;

@@ -50,15 +50,15 @@ std::string markdown(const Report& report, const Screen&) {
   };
   std::string out;
   for (const auto& part : report.parts())
-    out +=
-        std::visit(Each{[&](const Report::Heading& h) { return "\n### " + shown(h.text, page) + "\n\n"; },
-                        [&](const Report::Sentence& s) { return sentence(s.text); },
-                        [&](const Report::Command& c) { return "\n```\n" + shown(c.text, page) + "\n```\n"; },
-                        [&](const Table& table) { return "\n" + shown(table.markdown(), page) + "\n"; },
-                        [&](const Report::Drawing& drawing) {
-                          return "\n```\n" + shown(drawing.draw(Screen{.width = 80}), page) + "```\n";
-                        }},
-                   part);
+    out += std::visit(
+        Each{[&](const Report::Heading& h) { return fmt::format("\n### {}\n\n", shown(h.text, page)); },
+             [&](const Report::Sentence& s) { return sentence(s.text); },
+             [&](const Report::Command& c) { return fmt::format("\n```\n{}\n```\n", shown(c.text, page)); },
+             [&](const Table& table) { return fmt::format("\n{}\n", shown(table.markdown(), page)); },
+             [&](const Report::Drawing& drawing) {
+               return fmt::format("\n```\n{}```\n", shown(drawing.draw(Screen{.width = 80}), page));
+             }},
+        part);
   return out;
 }
 

@@ -23,7 +23,7 @@ constexpr double beaten = 0.05;
 std::string name_of(const CaseName& at) {
   std::string name = at.family;
   for (const char* axis : {"kernel", "type"}) {
-    if (const Value* value = at.axis(axis)) name += " " + text_of(*value);
+    if (const Value* value = at.axis(axis)) name += fmt::format(" {}", text_of(*value));
   }
   return name;
 }

@@ -63,7 +63,8 @@ std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others,
       out += " ..";
       break;
     }
-    out += (out.empty() ? "" : " ") + cut(part, room, "~");
+    if (!out.empty()) out += ' ';
+    out += cut(part, room, "~");
     if (others.size() == 1) break;
   }
   return out + (one.tuned ? " (tuned)" : "");

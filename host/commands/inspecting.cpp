@@ -134,6 +134,8 @@ std::vector<std::string> row_columns() {
   return names;
 }
 
+Cell cell_of(const Figure& figure) { return figure ? Cell(*figure) : Cell(); }
+
 // One for each kernel; one without where there is none.
 void add_rows(Report& out, const Job& job, const Inspected& one) {
   const auto add = [&](const InspectedKernel* kernel) {
@@ -143,8 +145,7 @@ void add_rows(Report& out, const Job& job, const Inspected& one) {
     row.emplace_back(launched ? Cell(static_cast<std::int64_t>(kernel->group)) : Cell());
     row.emplace_back(kernel != nullptr ? Cell(kernel->limited_by) : Cell());
     for (const auto& figure : all_figures) {
-      const Figure value = kernel != nullptr ? kernel->kernel.figures.*figure.value : Figure();
-      row.emplace_back(value ? Cell(*value) : Cell());
+      row.emplace_back(kernel != nullptr ? cell_of(kernel->kernel.figures.*figure.value) : Cell());
     }
     row.emplace_back(one.failed() ? "does not compile: " + first_lines(one.compiled.log, 1) : one.why);
     out.row(row);
