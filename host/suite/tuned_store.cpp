@@ -77,11 +77,6 @@ void add_cells(Cells& cells, const Family& family, const json& stored) {
   }
 }
 
-// Of a launch whose groups are counted an item has the more to do the more elements there are, and what
-// suited few turns need not suit many: of a copy tuned at 25165824 words PoCL took 1.0 times the default's
-// time at four times as many, and 13.7 times at eight. With fewer elements it has less of the same to do.
-constexpr double carried_at_most = 2;  // in factors of two
-
 // How much larger a work is than one that differs in n alone, in factors of two; empty when they differ
 // elsewhere.
 std::optional<double> growth(const Family& family, const Case& at, const Cells& cells,
@@ -148,7 +143,7 @@ Near nearest(const json& entries, const Family& family, const Case& at, const De
     if (!grown) continue;
     auto done = done_so(family, at, cells, among, device);
     if (!done) continue;
-    if (*grown > carried_at_most) {
+    if (*grown > std::log2(carried_at_most)) {
       const auto n = std::llround(static_cast<double>(at.number(elements_axis)) / std::exp2(*grown));
       if (!best.left_out || n > best.left_out->found_at_n) best.left_out = NotCarried{*std::move(done), n};
       continue;

@@ -72,6 +72,12 @@ struct TunedLaunch {
   std::string of;  // on which device and driver; empty: on this
 };
 
+// To how many times the n that it was found at a launch is carried. Of one whose groups are counted an item
+// has the more to do the more elements there are, and what suited few turns need not suit many: of a copy
+// tuned at 25165824 words PoCL took 1.0 times the default's time at four times as many, and 13.7 times at
+// eight. With fewer elements it has less of the same to do.
+inline constexpr int carried_at_most = 4;
+
 // A launch as a case would have it, found at so much less an n that it says nothing of the case.
 struct NotCarried {
   Case at;
@@ -87,8 +93,8 @@ class TunedLaunches {
   TunedLaunches(const DeviceInfo&, const std::vector<nlohmann::json>& stores);
 
   // What is worth measuring beside a case: its own design as it was tuned, and the best of the designs that
-  // competed at its work; each with the n of the case, as found at the nearest n that is a fourth of it or
-  // more. None where the device cannot run it or it is the case itself. `left_out`: where there is none, what
+  // competed at its work; each with the n of the case, as found at the nearest n that is carried so far.
+  // None where the device cannot run it or it is the case itself. `left_out`: where there is none, what
   // was found at too small an n alone.
   std::vector<TunedLaunch> beside(const Family&, const Case&,
                                   std::optional<NotCarried>* left_out = nullptr) const;

@@ -1117,7 +1117,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_THAT(told.err,
               HasSubstr("no tuned launch of divergence from n=200 on: found at n=33, it is carried to "
-                        "four times that; clweave tune --family divergence --preset quick --set n=200 "
+                        "4 times that; clweave tune --family divergence --preset quick --set n=200 "
                         "finds one"));
   EXPECT_THAT(told.err, Not(HasSubstr("beside default launches")));
 }
