@@ -7,6 +7,7 @@
 // own. The time holds all that a call launches, CUB's own initialisation among it.
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -99,8 +100,10 @@ Prepared scan(const Work& work) {
       [out, to = work.output<T>()] { out->download(to); });
 }
 
+// As aligned as its bytes allow, as CUDA's own uint2 and uint4 are: what is aligned to a word CUB moves by
+// words.
 template <class T, int size>
-struct Tuple {
+struct alignas(std::gcd(sizeof(T) * size, std::size_t{16})) Tuple {
   T v[size];
 };
 struct TupleSum {

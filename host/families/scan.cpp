@@ -924,11 +924,14 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
     return Sweeps{
                "kernel=copy,three_phase,lookback_wide,register_tile,pipelined,cpu type=" + widths + " n=" + n,
                "kernel=register_tile type=" + widths + by_order + " n=" + n + " rows=8",
-               "kernel=lookback_wide type=" + widths + by_tuple + " n=" + n + " group=128"} +
+               "kernel=lookback_wide type=" + widths + by_tuple + " n=" + n + " group=128",
+               "kernel=sam type=uint n=" + n + launch + " registers=32 lanes=ptx",
+               "kernel=sam type=uint n=" + n + best + " lanes=ptx",
+               "kernel=sam type=uint n=" + n + " group=256 rows=8 groups_per_unit=4 lanes=portable,ptx"} +
            sam(n, "", best) + sam(n, by_order, best) + sam(n, by_tuple, best_tuples);
   };
   // What is beside the plots: what else there is for orders and tuples, and what one device's own lanes
-  // bring. pascal: tiles of nearly as much local memory as a device is sure to have.
+  // bring them. pascal: tiles of nearly as much local memory as a device is sure to have.
   const auto beside = [&](const Values& n) -> Sweeps {
     return Sweeps{"kernel=pascal type=uint scan_order=" + orders + " n=" + n + " group=192 per_item=48",
                   "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_item=48",
