@@ -35,15 +35,24 @@ __kernel void staged(__global uchar4* restrict out, __global const uchar4* restr
   if (x < pitch) out[i] = held[lane];
 }
 
-// The same without barriers, which no item needs that reads what it wrote itself. Volatile, or compilers would do
-// without local memory.
+// What the barriers alone cost: with them, and without, which no item needs that reads what it wrote itself. Volatile,
+// or compilers would do without local memory where no barrier is.
+#define STAGED(BARRIER)                                                                                \
+  const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x, lane = get_local_id(0);         \
+  if (x < pitch) held[lane] = in[i];                                                                   \
+  BARRIER;                                                                                             \
+  if (x < pitch) held[lane] = gray_of(held[lane]);                                                     \
+  BARRIER;                                                                                             \
+  if (x < pitch) out[i] = held[lane]
+
+__kernel void staged_synced(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch,
+                            volatile __local uchar4* held) {
+  STAGED(barrier(CLK_LOCAL_MEM_FENCE));
+}
+
 __kernel void staged_unsynced(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch,
                               volatile __local uchar4* held) {
-  const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x, lane = get_local_id(0);
-  if (x >= pitch) return;
-  held[lane] = in[i];
-  held[lane] = gray_of(held[lane]);
-  out[i] = held[lane];
+  STAGED((void)0);
 }
 
 // Four loads of a byte in place of one of a pixel.

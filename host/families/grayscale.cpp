@@ -127,6 +127,22 @@ bool makes_sense(const Case& at) {
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
 
+// The plot of the plain kernel goes on to the most that the device takes.
+constexpr int most_plotted = 1024;
+std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::vector<Case> out;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("kernel", "naive") || !o.at.is("pitch", "tight") || !o.at.is("form", "corrected")) continue;
+    if (o.at.number("group") != most_plotted) continue;
+    for (std::int64_t group = 2 * most_plotted; group <= device.max_group; group *= 2) {
+      Case at = o.at;
+      std::ranges::find(at.axes, "group", [](const auto& axis) { return axis.first; })->second = group;
+      out.push_back(std::move(at));
+    }
+  }
+  return out;
+}
+
 // Milliseconds of 100 executions on a GeForce 8800 GT, by items of a group.
 struct Published {
   const char* image;
@@ -233,7 +249,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      static_cast<double>(kernels.at("naive tight")->at.number("group")), "items",
                      "fastest work-group of the naive kernel"});
     ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
-    ratio("barrier_cost", "staged tight", "staged_unsynced tight",
+    ratio("barrier_cost", "staged_synced tight", "staged_unsynced tight",
           "time through local memory with barriers over that without");
     ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
     ratio("host_tail_cost", "host_tail tight", "guarded tight",
@@ -249,14 +265,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }  // namespace
 
 Family grayscale() {
-  const Values kernels = {"naive",  "staged",    "staged_unsynced", "guarded",
-                          "padded", "host_tail", "bytes",           "words"};
+  const Values kernels = {"naive",     "staged", "staged_synced", "staged_unsynced", "guarded", "padded",
+                          "host_tail", "bytes",  "words"};
   const Values published_images = {"2272x1704", "2275x3300"};  // A and B
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
-  // And off the multiples of what runs in lock-step, up to what most devices take at most.
+  // And off the multiples of what runs in lock-step, up to what most devices take at most: see refine.
   const Values plotted_groups = {32,  40,  48,  64,  80,  96,  100, 128,  160,
-                                 192, 256, 320, 384, 500, 512, 768, 1000, 1024};
+                                 192, 256, 320, 384, 500, 512, 768, 1000, most_plotted};
   const Values pitches = {"tight", "padded"}, widths = {4, 1, 2, 8, 16};
   // A's rows are whole groups of 32.
   const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",
@@ -269,7 +285,8 @@ Family grayscale() {
       .question = "What becomes of a trivial kernel when its image is no multiple of its work-group?",
       .axes = {{.name = "kernel",
                 .meaning = "naive: groups along the rows; staged: the same through local memory; "
-                           "staged_unsynced: without its barriers; bytes: naive with four byte loads; "
+                           "staged_synced, staged_unsynced: the same through volatile local memory, with "
+                           "its barriers and without; bytes: naive with four byte loads; "
                            "guarded, padded, host_tail: groups along the whole "
                            "image, whose remainder is checked for, room is made for, or the host does; "
                            "words: guarded, of pixels that are numbers, several an item",
@@ -299,13 +316,12 @@ Family grayscale() {
                {.name = "form",
                 .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
                 .values = {"corrected", "published"}}},
-      .presets = {.smoke =
-                      Sweeps{
-                          "kernel=naive,staged,staged_unsynced,guarded,padded,bytes image=1x1,101x7 group=64",
-                          "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
-                          "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
-                          "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
-                          "image=64x64 group=48 form=published"},
+      .presets = {.smoke = Sweeps{"kernel=naive,staged,staged_synced,staged_unsynced,guarded,padded,bytes "
+                                  "image=1x1,101x7 group=64",
+                                  "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
+                                  "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
+                                  "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
+                                  "image=64x64 group=48 form=published"},
                   .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
                                   "kernel=words width=16 image=" + published_images,
                                   "image=2272x1704 group=32,64,128,512",
@@ -324,7 +340,7 @@ Family grayscale() {
                            .x = {"group"},
                            .series = {"kernel"},
                            .quantity = "ms",
-                           .where = {"kernel=naive,staged,staged_unsynced,bytes"},
+                           .where = {"kernel=naive,staged,staged_synced,staged_unsynced,bytes"},
                            .parabola = true},
                           {.name = "kernels",
                            .kind = Graph::Kind::heat,
@@ -334,6 +350,7 @@ Family grayscale() {
       .derived = {{"groups", "work-groups launched"}},
       .makes_sense = makes_sense,
       .plan = plan,
+      .refine = refine,
       .findings = findings};
 }
 

@@ -468,6 +468,28 @@ TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
   EXPECT_EQ(text_of_finding(grayscale.findings(outcomes, roomy()), "ms_of_100_2272x1704_128"), "");
 }
 
+// Up to what the device takes, where the plot goes to what most devices take.
+TEST(GrayscaleRefine, GoesOnToTheLargestGroup) {
+  const Family grayscale = family_named("grayscale");
+  DeviceInfo device = roomy();
+  const auto asked = [&](const char* preset) {
+    std::vector<Outcome> outcomes;
+    for (const auto& at : preset_of(grayscale, preset)) outcomes.push_back({.at = at, .time_s = 1e-5});
+    std::vector<std::string> out;
+    for (const auto& at : grayscale.refine(outcomes, device)) out.push_back(at.id());
+    return out;
+  };
+  EXPECT_THAT(asked("paper"), testing::IsEmpty());
+  device.max_group = 4096;
+  EXPECT_THAT(asked("quick"), testing::IsEmpty());
+  EXPECT_THAT(asked("paper"),
+              testing::ElementsAre(
+                  testing::AllOf(HasSubstr("kernel=naive/image=2272x1704/"), HasSubstr("group=2048")),
+                  testing::AllOf(HasSubstr("kernel=naive/image=2272x1704/"), HasSubstr("group=4096")),
+                  testing::AllOf(HasSubstr("kernel=naive/image=2275x3300/"), HasSubstr("group=2048")),
+                  testing::AllOf(HasSubstr("kernel=naive/image=2275x3300/"), HasSubstr("group=4096"))));
+}
+
 // As printed, not as computed from other numbers; and of the slides' size where there are larger ones.
 TEST(ReductionFindings, StandBesideThePrintedFiguresOfTheirSize) {
   const Family reduction = family_named("reduction");
