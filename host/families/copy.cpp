@@ -6,6 +6,8 @@
 // and Assarsson (2009). Published launches that do not cover the array are exhibits (form=published).
 //
 // Counted bytes: every element read once and written once.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -208,6 +210,8 @@ Sweeps published_search() {
                        (Values{kernel} == Values{"warp_stride"} ? " split=even,turns" : ""));
     }
   }
+  // Of their summary alone, which gives it the time that the search gives 256 x 32768.
+  sweeps.emplace_back("kernel=grid_stride width=1 group=800 groups=1024");
   sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " group=" + Values{billeter_items} +
                    " groups=" + Values{billeter_groups} + " setup=outside,inside");
   return sweeps;
@@ -253,7 +257,7 @@ using Landscape = std::vector<const Outcome*>;
 std::string launch_text(const Outcome& o) {
   std::string text = std::to_string(o.at.number("group"));
   if (o.at.is("kernel", "grid_stride") || has_sequences(o.at))
-    text += "x" + std::to_string(o.at.number("groups"));
+    text += fmt::format("x{}", o.at.number("groups"));
   if (o.at.is("kernel", "ilp")) text += " ilp " + std::to_string(o.at.number("ilp"));
   return text;
 }
@@ -273,15 +277,30 @@ std::string microseconds(double seconds) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " us";
 }
 
-std::string best_text(const Outcome& best) {
-  std::string text = "best launch " + launch_text(best) + ", " + microseconds(best.time_s);
-  if (best.at.number("n") != published_n) return text;
+std::string speed_text(double bytes, double seconds) {
+  return microseconds(seconds) + fmt::format(", {:.1f} GB/s", 1e-9 * bytes / seconds);
+}
+
+// As the published tables have it: launch, time, rate and, of sequences, their size.
+std::string best_text(const Outcome& best, const DeviceInfo& device) {
+  const auto bytes = static_cast<double>(best.bytes);
+  std::string text = "best launch " + launch_text(best) + ", " + speed_text(bytes, best.time_s);
+  if (has_sequences(best.at)) {
+    const Plan made = plan<std::uint32_t>(best.at, device);
+    const auto size =
+        std::ranges::find(made.derived, "sequence_size", [](const auto& column) { return column.first; });
+    text += ", sequences of " + size->second;
+  }
+  // Theirs were cut evenly.
+  if (best.at.number("n") != published_n ||
+      (best.at.is("kernel", "warp_stride") && !best.at.is("split", "even")))
+    return text;
   for (const auto& row : published_bests) {
     if (!best.at.is("kernel", row.kernel) || best.at.number("width") != row.width ||
         !best.at.is("setup", row.setup))
       continue;
     text += "; published on a GeForce GTX 690: " + std::to_string(row.work_group) + "x" +
-            std::to_string(row.groups) + ", " + microseconds(1e-6 * row.time_us);
+            std::to_string(row.groups) + ", " + speed_text(bytes, 1e-6 * row.time_us);
   }
   return text;
 }
@@ -309,7 +328,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 
 // Of the n that most have: the best launch of each kernel and width, how much there was to lose, and every
 // local minimum of a search.
-std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     return at.is("type", "uint") && at.is("form", "corrected") && at.is("contents", "random");
   };
@@ -340,7 +359,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     });
     const auto [best, worst] =
         std::ranges::minmax_element(search, {}, [](const Outcome* o) { return o->time_s; });
-    out.push_back({"best_" + name, 1e6 * (*best)->time_s, "us", best_text(**best)});
+    out.push_back({"best_" + name, 1e6 * (*best)->time_s, "us", best_text(**best, device)});
     if (search.size() < 8) continue;
     out.push_back(ratio_of("spread_" + name, **worst, **best,
                            "time of the worst of " + std::to_string(search.size()) + " launches, " +
