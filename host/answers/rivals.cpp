@@ -102,6 +102,14 @@ void hold_against(Rivals& one, const std::vector<const RunTime*>& natives, const
   one.ratio = middle(std::move(ratios));
 }
 
+// Numbers by what they are, whole or not, and before words.
+using Rank = std::pair<double, std::string>;
+Rank rank_of(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return {static_cast<double>(*whole), ""};
+  if (const auto* part = std::get_if<double>(&value)) return {*part, ""};
+  return {HUGE_VAL, text_of(value)};
+}
+
 std::string rounds_text(std::size_t rounds) {
   return rounds == 0 ? "not in turns" : fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s");
 }
@@ -154,6 +162,11 @@ std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device
     if (one.ours != nullptr) hold_against(one, runs[i], *typical);
   }
   std::erase_if(out, [](const Rivals& one) { return one.ours == nullptr; });
+  std::ranges::stable_sort(out, {}, [](const Rivals& one) {
+    std::vector<std::pair<std::string_view, Rank>> axes;
+    for (const auto& axis : one.work.axes) axes.emplace_back(*axis.name, rank_of(*axis.value));
+    return std::pair(one.work.family, std::move(axes));
+  });
   return out;
 }
 

@@ -35,7 +35,8 @@ struct Rivals {
 bool is_for_comparison(std::string_view family, std::string_view kernel);
 bool is_for_comparison(const CaseName&);
 
-// One for each piece of work that both did, in the order that natives were met.
+// One for each piece of work that both did, by family and then by the values of its axes: runs measure in an
+// order of chance.
 std::vector<Rivals> rivals_of(const ResultsSet&, const DeviceResults&);
 
 // One of them for people, under these titles.

@@ -123,6 +123,17 @@ TEST(Rivals, WorkIsNamedByWhatIsDone) {
   EXPECT_EQ(cells_of(records, 1).at(3), "tbb parallel_for on 2 threads");
 }
 
+TEST(Rivals, StandInTheOrderOfTheirSizes) {
+  std::vector<Record> records;
+  for (const char* n : {"1024", "64", "256"}) {
+    records.push_back(kernel_row("plain", 1e-3, 1e-3, n));
+    records.push_back(native_row("std", "loop", 1e-3, n));
+  }
+  const std::vector<std::string> works = {cells_of(records, 0).at(0), cells_of(records, 1).at(0),
+                                          cells_of(records, 2).at(0)};
+  EXPECT_THAT(works, testing::ElementsAre("grid n=64", "grid n=256", "grid n=1024"));
+}
+
 TEST(Rivals, ThatFailedAreNoted) {
   Record crashed = native_row("std", "loop", 1e-3);
   fail(crashed, Kind::crashed, "SIGSEGV");
