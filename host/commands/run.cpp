@@ -250,9 +250,11 @@ class Request {
     if (!options_->sources.empty()) sources.emplace(options_->sources);
     for (const auto& device : devices) {
       auto jobs = jobs_of(device);
-      TunedOf what;
-      if (tuned_)
+      if (tuned_) {
+        TunedOf what;
         jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores_), options_->selection, what);
+        tell_tuned(device, what);
+      }
       for (const auto& rival : rivals_of(device, jobs, tick))
         jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
       print(dry_run_report(jobs, device, refines_));

@@ -1107,6 +1107,9 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   quick = quick + Strings{"--no-ceiling", "--set", "n=33"};
   EXPECT_EQ(tuned_of("quick.csv", {}, quick), 1);
   EXPECT_EQ(tuned_of("without.csv", {"--no-tuned"}, quick), 0);
+  const Ended dry = run(Strings{"run", "--store", store, "--dry-run"} + quick);
+  EXPECT_THAT(dry.err, HasSubstr("beside default launches the best that tune found here"));
+  EXPECT_EQ(planned_cases(dry.out), 2) << "the default and the tuned";
 
   // And not where there is so much more to do that it says nothing.
   for (auto& word : quick) {
