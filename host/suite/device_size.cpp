@@ -105,7 +105,6 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
   for (const auto& [kernel, o] : by_kernel) best.push_back(o);
   std::ranges::stable_sort(best, {}, &Outcome::time_s);
   best.resize(std::min(best.size(), kernels));
-  if (best.empty()) return {};
 
   const auto cache = static_cast<std::uint64_t>(device.cache_bytes);
   const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
@@ -123,12 +122,16 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
     }
     return least;
   };
-  if (const auto bytes = bytes_at(common); bytes && *bytes >= std::max(4 * cache, enough_bytes)) return {};
-  const std::int64_t chosen = least_size(common, cache, enough_bytes, bytes_at);
-  if (chosen == 0) return {};
-  std::vector<Case> out;
-  for (const auto* o : best) out.push_back(with_n(o->at, chosen));
-  return out;
+  // One that would take seconds leaves the faster ones their size.
+  for (; !best.empty(); best.pop_back()) {
+    if (const auto bytes = bytes_at(common); bytes && *bytes >= std::max(4 * cache, enough_bytes)) return {};
+    const std::int64_t chosen = least_size(common, cache, enough_bytes, bytes_at);
+    if (chosen == 0) continue;
+    std::vector<Case> out;
+    for (const auto* o : best) out.push_back(with_n(o->at, chosen));
+    return out;
+  }
+  return {};
 }
 
 }  // namespace clweave

@@ -14,9 +14,9 @@ namespace clweave {
 
 // The fastest of these outcomes that count, one for each of the `kernels` fastest kernels, at n = 3 * 2^k:
 // the least by which the buffers of each are four times the last-level cache and half a GiB. Where half a GiB
-// is too much, the most that is not: an eighth of the memory, or a case that would take seconds. None where
-// that is less than four times the cache. A size that no preset and no claim names: both count only what they
-// name.
+// is too much, the most that is not: an eighth of the memory, or a case that would take seconds. Where that
+// is less than four times the cache, the slowest of them is left out, until none is left. A size that no
+// preset and no claim names: both count only what they name.
 //
 // The cache is DeviceInfo::cache_bytes, and the same for the same outcomes.
 std::vector<Case> at_device_size(const std::vector<Outcome>&, const DeviceInfo&, std::size_t kernels,

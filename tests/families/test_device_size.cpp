@@ -82,6 +82,21 @@ TEST(DeviceSize, LeavesRoomAndTime) {
   }
 }
 
+// Copies have one kernel there beside the driver's own.
+TEST(DeviceSize, OneThatWouldTakeSecondsLeavesTheFastestItsSize) {
+  for (const char* name : {"reduction", "scan", "compaction"}) {
+    SCOPED_TRACE(name);
+    const Family& family = family_named(name);
+    auto rows = quick_rows(family);
+    const auto both = family.refine(rows, roomy());
+    ASSERT_THAT(both, SizeIs(2));
+    for (auto& row : rows) row.time_s *= row.at.at("kernel") == both[0].at("kernel") ? 1 : 1e6;
+    const auto asked = family.refine(rows, roomy());
+    ASSERT_THAT(asked, SizeIs(1));
+    EXPECT_EQ(asked[0].id(), both[0].id());
+  }
+}
+
 TEST(DeviceSize, IsTheSameForTheSameRowsAndNoneMoreWhenItIsMeasured) {
   for (const auto& name : sized) {
     SCOPED_TRACE(name);
