@@ -145,7 +145,7 @@ void Campaign::run_device(Bench& bench, int run) {
     const DeviceInfo& device = group.rival != nullptr ? group.rival->device : bench.device;
     Runner& runner = group.rival != nullptr ? *group.rival->runner : runner_;
     bool begun = false;
-    for (std::size_t j = 0; j < group.jobs.size() || extend(group, bench, examiner.judge()); ++j) {
+    for (std::size_t j = 0; j < group.jobs.size() || extend(group, bench, examiner.judge(), run); ++j) {
       const Job& job = group.jobs[j];
       const std::size_t step = step_++;
       const double predicted_s = predicted_[step];
@@ -233,17 +233,22 @@ void Campaign::run_at_once(AtOnce& cards, int run) {
   cards.crew->end();
 }
 
-// What its family asks for now that it knows the rest, the same in every run.
-std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& bench, const Judge& judge) {
+// What its family asks for now that it knows the rest. Later runs have the same and no more: what is to be
+// held against each other round by round is in all of them.
+std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& bench, const Judge& judge,
+                                           int run) {
   const Job& first = group.jobs.front();
   const Family& family = *first.family;
   const bool refines = bench.refines || first.is_ceiling;
   if (!refines || !family.refine || first.exhibit) return {};
-  std::vector<Case>& known = refined_[{bench.device.index(), &family}];
-  DeviceInfo device = bench.device;
-  device.cache_bytes = std::max(device.cache_bytes, static_cast<std::int64_t>(judge.cache_bytes()));
-  for (auto& at : family.refine(judge.outcomes(family), device)) {
-    if (std::ranges::find(known, at.id(), &Case::id) == known.end()) known.push_back(std::move(at));
+  auto& [first_run, known] = refined_[{bench.device.index(), &family}];
+  if (known.empty()) first_run = run;
+  if (first_run == run) {
+    DeviceInfo device = bench.device;
+    device.cache_bytes = std::max(device.cache_bytes, static_cast<std::int64_t>(judge.cache_bytes()));
+    for (auto& at : family.refine(judge.outcomes(family), device)) {
+      if (std::ranges::find(known, at.id(), &Case::id) == known.end()) known.push_back(std::move(at));
+    }
   }
   std::vector<Job> out;
   for (const auto& at : known)
@@ -258,20 +263,21 @@ std::vector<Job> Campaign::asked_of_rival(Group& group, const Bench& bench) cons
   const auto known = refined_.find({bench.device.index(), &family});
   if (std::exchange(group.asked, true) || !group.rival->more || known == refined_.end()) return {};
   std::vector<Job> ours;
-  for (const auto& at : known->second) ours.push_back({.family = &family, .at = at});
+  for (const auto& at : known->second.cases) ours.push_back({.family = &family, .at = at});
   auto out = ours.empty() ? ours : group.rival->more(ours);
   for (auto& job : out) job.refined = true;
   return out;
 }
 
 // Puts behind the group what turned out to be worth measuring besides.
-bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge) {
+bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge, int run) {
   if (rules_.outside.interrupts() != 0) return false;
   const auto key = [](const Job& job) { return job.named().id() + (job.native ? job.native->api : ""); };
   std::set<std::string> ids;
   for (const auto& job : group.jobs) ids.insert(key(job));
   std::vector<double> predicted;
-  auto more = group.rival != nullptr ? asked_of_rival(group, bench) : asked_by_family(group, bench, judge);
+  auto more =
+      group.rival != nullptr ? asked_of_rival(group, bench) : asked_by_family(group, bench, judge, run);
   for (auto& job : more) {
     if (!ids.insert(key(job)).second) continue;
     predicted.push_back(predicted_of(job, bench.device));

@@ -91,8 +91,8 @@ class Campaign {
   std::vector<Group> groups_of(const Bench&, int run) const;
   void run_device(Bench&, int run);
   void run_at_once(AtOnce&, int run);
-  bool extend(Group&, const Bench&, const Judge&);
-  std::vector<Job> asked_by_family(const Group&, const Bench&, const Judge&);
+  bool extend(Group&, const Bench&, const Judge&, int run);
+  std::vector<Job> asked_by_family(const Group&, const Bench&, const Judge&, int run);
   std::vector<Job> asked_of_rival(Group&, const Bench&) const;
   void run_job(Bench&, Examiner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
@@ -110,8 +110,12 @@ class Campaign {
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
   std::set<std::string> unfinished_;
-  // By device: what families have asked for in this run and those before.
-  std::map<std::pair<std::string, const Family*>, std::vector<Case>> refined_;
+  // By device: what families have asked for, in the first run that they asked for something in.
+  struct Refined {
+    int run = 0;
+    std::vector<Case> cases;
+  };
+  std::map<std::pair<std::string, const Family*>, Refined> refined_;
   std::size_t step_ = 0, measured_ = 0, left_out_ = 0;
   double left_s_ = 0;  // predicted for the jobs to come
   double began_s_ = 0;

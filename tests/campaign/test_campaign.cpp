@@ -207,6 +207,7 @@ TEST_F(RefinedTest, EveryRunHasTheSameCases) {
   std::map<std::string, int> times;
   for (const auto& ran : runner_.ran) ++times[ran];
   EXPECT_EQ(times[id(1280)], 2);
+  EXPECT_FALSE(times.contains(id(1536))) << "one run alone has it";
 }
 
 TEST_F(RefinedTest, WhatTheBudgetDidNotReachIsLeftToResume) {
