@@ -23,10 +23,23 @@
 namespace clweave {
 namespace {
 
+// Too little memory, as others may have some, is the failure of one case.
+void* allocated(std::size_t bytes) {
+  void* at = nullptr;
+  const cudaError_t status = cudaMalloc(&at, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();  // which the next launch is asked for
+    throw Error(Kind::out_of_memory,
+                "the device has too little memory: cudaMalloc of " + std::to_string(bytes) + " bytes");
+  }
+  must(status, "cudaMalloc");
+  return at;
+}
+
 template <class T>
 class OnDevice {
  public:
-  explicit OnDevice(std::size_t n) { must(cudaMalloc(&at_, n * sizeof(T)), "cudaMalloc"); }
+  explicit OnDevice(std::size_t n) : at_(static_cast<T*>(allocated(n * sizeof(T)))) {}
   explicit OnDevice(std::span<const T> host) : OnDevice(host.size()) {
     must(cudaMemcpy(at_, host.data(), host.size_bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
@@ -41,6 +54,20 @@ class OnDevice {
 
  private:
   T* at_ = nullptr;
+};
+
+// The temporary memory of a call to CUB, call(memory, bytes).
+struct Scratch {
+  void* at = nullptr;
+  std::size_t bytes = 0;
+  template <class F>
+  explicit Scratch(const F& call) {
+    must(call(nullptr, bytes), "size of scratch");
+    at = allocated(bytes);
+  }
+  ~Scratch() { (void)cudaFree(at); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
 };
 
 Prepared launched(const std::function<void()>& launch, const std::function<void()>& collect) {

@@ -53,17 +53,3 @@ Timing timing_of(int samples, const F& execute) {
   const auto at = [&](int quarter) { return times[quarter * (samples - 1) / 4]; };
   return {at(2), at(1), at(3)};
 }
-
-// The temporary memory of a call to CUB, call(memory, bytes).
-struct Scratch {
-  void* at = nullptr;
-  std::size_t bytes = 0;
-  template <class F>
-  explicit Scratch(const F& call) {
-    must(call(nullptr, bytes), "size of scratch");
-    must(cudaMalloc(&at, bytes), "malloc");
-  }
-  ~Scratch() { (void)cudaFree(at); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-};

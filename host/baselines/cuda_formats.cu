@@ -254,7 +254,11 @@ void compare_mma(const char* kernel, int groups) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    std::fprintf(stderr, "%s: this program takes no arguments; its CSV goes to stdout\n", argv[1]);
+    return 2;
+  }
   int units = 0;
   must(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0), "units");
   const int groups = units * groups_per_unit;

@@ -116,10 +116,19 @@ void compare(std::size_t bytes, bool pinned) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::printf("api,kernel,memory,n,samples,time_s,p25_s,p75_s,gb_per_s\n");
   std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  for (int i = 1; i < argc; ++i) {
+    char* end = nullptr;
+    const std::size_t bytes = std::strtoull(argv[i], &end, 10);
+    if (argv[i][0] < '0' || argv[i][0] > '9' || *end != 0 || bytes == 0 || bytes > std::size_t{1} << 36) {
+      std::fprintf(stderr, "%s: write sizes in bytes, from 1 to 68719476736, such as 4096 67108864\n",
+                   argv[i]);
+      return 2;
+    }
+    sizes.push_back(bytes);
+  }
   if (argc == 1) sizes = {4096, std::size_t{1} << 26};
+  std::printf("api,kernel,memory,n,samples,time_s,p25_s,p75_s,gb_per_s\n");
   for (const bool pinned : {false, true}) {
     for (const std::size_t bytes : sizes) compare(bytes, pinned);
   }

@@ -16,6 +16,7 @@
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaDeviceSynchronize hipDeviceSynchronize
 #define cudaDriverGetVersion hipDriverGetVersion
+#define cudaErrorMemoryAllocation hipErrorOutOfMemory
 #define cudaError_t hipError_t
 #define cudaEventCreate hipEventCreate
 #define cudaEventElapsedTime hipEventElapsedTime
