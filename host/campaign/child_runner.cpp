@@ -117,6 +117,7 @@ class ChildRunner : public Baseline {
 
   void begin(const DeviceInfo& device) override {
     child_.reset();
+    unopened_.reset();
     device_ = device;
   }
 
@@ -126,7 +127,9 @@ class ChildRunner : public Baseline {
     if (child_ || must_probe_ || lost_.contains(device_.index())) return;
     Silence silence{};
     try {
-      if (const auto opened = open({}, silence); opened && !opened->contains("error")) return;
+      const auto opened = open({}, silence);
+      if (opened && !opened->contains("error")) return;
+      if (!opened) unopened_ = silence;
     } catch (const Error&) {  // no process to be had now
     }
     child_.reset();
@@ -244,6 +247,10 @@ class ChildRunner : public Baseline {
   std::optional<Row> attempt(const Job& job, const Measuring& rule, const std::vector<std::string>& extra,
                              Silence& silence) {
     try {
+      if (const auto waited = std::exchange(unopened_, {}); waited && extra.empty()) {
+        silence = *waited;
+        return {};
+      }
       if (!child_ || !extra.empty()) {
         const auto opened = open(extra, silence);
         if (!opened) return {};
@@ -307,6 +314,7 @@ class ChildRunner : public Baseline {
   std::string enumerate_failure_;
   std::map<std::string, std::string> lost_;  // device index -> why
   bool must_probe_ = false;
+  std::optional<Silence> unopened_;  // why open() got no answer: that it hangs costs its timeout once
 };
 
 }  // namespace

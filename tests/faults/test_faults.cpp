@@ -302,7 +302,8 @@ TEST_F(Faults, AQueueThatIsLostLateIsARow) {
 struct OneOfTwo {
   const char* name;
   const char* faults;
-  Status first;  // what becomes of the case where it begins
+  Status first;              // what becomes of the case where it begins
+  std::size_t happened = 0;  // faults, in processes of their own; 0: not counted
 };
 
 class OneOfTwoEqual : public Faults, public testing::WithParamInterface<OneOfTwo> {};
@@ -319,6 +320,9 @@ TEST_P(OneOfTwoEqual, FailsAlone) {
   ended = trial.finish(240);
   EXPECT_EQ(ended.code, 1) << ended.err;
   EXPECT_FALSE(trial.log().empty()) << "no fault happened";
+  if (GetParam().happened > 0) {
+    EXPECT_EQ(trial.log().size(), GetParam().happened);
+  }
   for (const std::string& path : {trial.csv(), (trial.folder() / "rows-at-once.csv").string()}) {
     const Results results = read_results(path);
     EXPECT_TRUE(results.finished) << path;
@@ -336,6 +340,8 @@ INSTANTIATE_TEST_SUITE_P(
     Each, OneOfTwoEqual,
     testing::Values(OneOfTwo{"Hangs", "enqueue@$:1=hang,enqueue@copy=-5", Status::timeout},
                     OneOfTwo{"HangsInItsTiming", "enqueue@$:4=hang,enqueue@copy=-5", Status::timeout},
+                    // A case and the probe behind it, alone as at once.
+                    OneOfTwo{"HangsAsItOpens", "buffer:1=hang", Status::timeout, 4},
                     OneOfTwo{"Dies", "enqueue@$=crash,enqueue@copy=-5", Status::crashed}),
     [](const auto& info) { return std::string(info.param.name); });
 
