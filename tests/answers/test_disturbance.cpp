@@ -126,27 +126,24 @@ TEST(Disturbance, IsNotClaimedWhereThereIsNone) {
   EXPECT_GT(told, 150);
 }
 
-TEST(Disturbance, LeavesOutWhatACardFailsAt) {
+TEST(Disturbance, LeavesOutWhatCannotBeHeldAgainstEachOther) {
   Invented invented(3);
-  const auto alone = invented.rows({});
-  auto at_once = invented.rows({});
-  // Where the one fails the other is alone.
-  at_once[0] = bad(at_once[0], "timeout", "no sign of life");
-  const auto all = found(alone, at_once);
-  EXPECT_EQ(all[0].failed, 1U);
-  EXPECT_EQ(of(all[0], "").cases, 62U);
-  EXPECT_THAT(shown(report_of(all), "text"), HasSubstr("1 cases are left out"));
-}
-
-TEST(Disturbance, LeavesOutWhatIsNotTimedByOneClock) {
-  Invented invented(7);
-  const auto alone = invented.rows({});
-  auto at_once = invented.rows({});
-  at_once[0].timer = Timer::host;
-  const auto all = found(alone, at_once);
-  EXPECT_EQ(all[0].apart, 1U);
-  EXPECT_EQ(of(all[0], "").cases, 63U);
-  EXPECT_THAT(shown(report_of(all), "text"), HasSubstr("1 cases of a card are left out"));
+  const auto alone = invented.rows({}), at_once = invented.rows({});
+  const auto with_first = [&](const Record& record) {
+    auto rows = at_once;
+    rows[0] = record;
+    return found(alone, rows);
+  };
+  const auto failed = with_first(bad(at_once[0], "timeout", "no sign of life"));
+  EXPECT_EQ(failed[0].failed, 1U);
+  EXPECT_EQ(of(failed[0], "").cases, 62U) << "where the one fails the other is alone";
+  EXPECT_THAT(shown(report_of(failed), "text"), HasSubstr("1 cases are left out"));
+  Record by_host = at_once[0];
+  by_host.timer = Timer::host;
+  const auto apart = with_first(by_host);
+  EXPECT_EQ(apart[0].apart, 1U);
+  EXPECT_EQ(of(apart[0], "").cases, 63U);
+  EXPECT_THAT(shown(report_of(apart), "text"), HasSubstr("1 cases of a card are left out"));
 }
 
 TEST(Disturbance, OfARunThatWasEndedEarlyIsSaidToBeUnknown) {
