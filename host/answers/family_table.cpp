@@ -35,8 +35,8 @@ using Places = std::vector<std::uint32_t>;  // which of its values each of some 
 struct Point {
   const CaseTimes* of;
   std::size_t device;
-  const RunTime* run;  // that stands for it; null: a row of it was not ok
-  std::size_t index;   // into a Frame
+  std::optional<RunTime> run;  // that stands for it; none: a row of it was not ok
+  std::size_t index;           // into a Frame
 };
 
 using Points = std::vector<Point>;
@@ -212,7 +212,7 @@ std::vector<Block> blocks_of(Points points, const Frame& frame, const Family& fa
 struct Against {
   explicit Against(const Block& block) : first_s(block.columns.size()) {
     for (const auto& point : block.points) {
-      if (point.run == nullptr) continue;
+      if (!point.run) continue;
       best_s = best_s > 0 ? std::min(best_s, point.run->time_s) : point.run->time_s;
       if (block.row_of(point) == 0) first_s[block.column_of(point)] = point.run->time_s;
     }
@@ -222,7 +222,7 @@ struct Against {
 };
 
 Number shown_value(const Block& block, const Point& point, const Against& against) {
-  if (point.run == nullptr) return {};
+  if (!point.run) return {};
   return block.quantity.of(*point.run, against.first_s[block.column_of(point)], against.best_s);
 }
 
@@ -234,7 +234,7 @@ std::string status_text(const Point& point) {
 }
 
 std::string cell_text(const Block& block, const Point& point, const Against& against, Marks& marks) {
-  if (point.run == nullptr) return status_text(point);
+  if (!point.run) return status_text(point);
   const RunTime& run = *point.run;
   ++marks.cells;
   const Number value = shown_value(block, point, against);
@@ -257,8 +257,8 @@ std::string cell_text(const Block& block, const Point& point, const Against& aga
 
 const char* unit_of(const Block& block) {
   if (std::string_view(block.quantity.name) != "rate") return block.quantity.meaning;
-  const auto operations = std::ranges::count_if(
-      block.points, [](const Point& p) { return p.run != nullptr && p.run->of_operations(); });
+  const auto operations =
+      std::ranges::count_if(block.points, [](const Point& p) { return p.run && p.run->of_operations(); });
   return operations == 0                                                  ? "GB/s"
          : operations == static_cast<std::ptrdiff_t>(block.points.size()) ? "Gop/s"
                                                                           : block.quantity.meaning;
@@ -352,7 +352,7 @@ void add_tuned(Report& out, const Points& tuned, const Points& usual, const Fami
   using Key = std::pair<std::size_t, std::string>;
   std::map<Key, double> of_variant, of_work;
   for (const auto& point : usual) {
-    if (point.run == nullptr) continue;
+    if (!point.run) continue;
     const CaseName& name = *point.of->name;
     of_variant.try_emplace({point.device, axes_of(name, family, false)}, point.run->time_s);
     const auto [best, is_new] =
@@ -373,12 +373,11 @@ void add_tuned(Report& out, const Points& tuned, const Points& usual, const Fami
     else if (const auto work = of_work.find({point.device, axes_of(name, family, false, designs)});
              work != of_work.end())
       default_s = work->second;
-    table.add(
-        {(devices ? letter_of(point.device) + " " : "") + variant,
-         default_s && point.run != nullptr ? fmt::format("{:.2f}x", *default_s / point.run->time_s) : "-",
-         default_s ? seconds_text(*default_s) : "-",
-         point.run != nullptr ? seconds_text(point.run->time_s) : status_text(point),
-         axes_of(name, family, true)});
+    table.add({(devices ? letter_of(point.device) + " " : "") + variant,
+               default_s && point.run ? fmt::format("{:.2f}x", *default_s / point.run->time_s) : "-",
+               default_s ? seconds_text(*default_s) : "-",
+               point.run ? seconds_text(point.run->time_s) : status_text(point),
+               axes_of(name, family, true)});
   }
   out.table(std::move(table));
   out.line();
@@ -494,14 +493,14 @@ struct DataRow {
   const CaseTimes* at = nullptr;  // of these three one is not null
   const FindingRows* found = nullptr;
   const NativeTime* native = nullptr;
-  const RunTime* run = nullptr;  // that stands for the case; null: none does
+  std::optional<RunTime> run = {};  // that stands for the case; none does where a row was not ok
   bool cold = false;
 
   const CaseName* name() const { return at != nullptr ? at->name : native != nullptr ? native->of : nullptr; }
-  Cell of_run(auto value) const { return run != nullptr ? cell_of(value(*run)) : Cell(); }
+  Cell of_run(auto value) const { return run ? cell_of(value(*run)) : Cell(); }
   Cell of_found(auto value) const { return found != nullptr ? cell_of(value(found->typical())) : Cell(); }
   Cell sensed(auto Sensed::*what) const {
-    return run != nullptr && run->sensed != nullptr ? cell_of((*run->sensed).*what) : Cell();
+    return run && run->sensed != nullptr ? cell_of((*run->sensed).*what) : Cell();
   }
 };
 
@@ -543,9 +542,9 @@ const std::vector<DataColumn>& case_columns() {
        [](const DataRow& r) { return r.of_run([](const auto& run) { return run.of_ceiling; }); }},
       {"ceiling",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return text_of(run.ceiling); }); }},
-      {"cached", [](const DataRow& r) { return Cell(r.run != nullptr && r.run->cached); }},
-      {"disturbed", [](const DataRow& r) { return Cell(r.run != nullptr && r.run->slowed); }},
-      {"unsettled", [](const DataRow& r) { return Cell(r.run != nullptr && r.run->unsettled); }},
+      {"cached", [](const DataRow& r) { return Cell(r.run && r.run->cached); }},
+      {"disturbed", [](const DataRow& r) { return Cell(r.run && r.run->slowed); }},
+      {"unsettled", [](const DataRow& r) { return Cell(r.run && r.run->unsettled); }},
       {"finding", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.name; }); }},
       {"value", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.value; }); }},
       {"value_low", [](const DataRow& r) { return r.of_found([](const auto& found) { return found.low; }); }},
@@ -620,9 +619,9 @@ void add_cases(Report& out, const ResultsSet& set, const std::vector<const Famil
       }
     }
     for (const auto& looks : native_looks(set)) {
-      const NativeTime& native = *looks[looks.size() / 2];
-      if (chosen(native.of->family))
-        add({.device = native.device, .runs = std::ssize(looks), .native = &native, .run = &native.run});
+      if (!chosen(looks.front()->of->family)) continue;
+      const NativeTime native = typical(looks);
+      add({.device = native.device, .runs = std::ssize(looks), .native = &native, .run = native.run});
     }
   });
 }

@@ -42,7 +42,7 @@ struct Order {
 
 struct Case1 {
   const CaseTimes* of;
-  const RunTime* run;
+  RunTime run;
   std::size_t device;
   Key series, x, apart;
 };
@@ -315,28 +315,27 @@ bool stands_beside(const NativeTime& native, const std::string& family, const Ru
 }
 
 // Other programs' curves; of two rows of one place the faster.
-std::vector<GraphReference> programs_of(const DrawnGraph& graph,
-                                        const std::vector<const NativeTime*>& natives, const Case1& panel,
-                                        const std::set<double>& xs) {
+std::vector<GraphReference> programs_of(const DrawnGraph& graph, const std::vector<NativeTime>& natives,
+                                        const Case1& panel, const std::set<double>& xs) {
   std::map<std::string, std::map<double, double>> curves;
   const ShownQuantity& quantity = shown_quantity(graph.graph.quantity);
-  for (const auto* native : natives) {
-    const Value* x = graph.graph.x.size() == 1 ? native->of->axis(graph.graph.x.front()) : nullptr;
+  for (const auto& native : natives) {
+    const Value* x = graph.graph.x.size() == 1 ? native.of->axis(graph.graph.x.front()) : nullptr;
     const bool same = std::ranges::all_of(graph.family->axes, [&](const Axis& axis) {
       const Value* here = panel.of->name->axis(axis.name);
-      const Value* there = native->of->axis(axis.name);
+      const Value* there = native.of->axis(axis.name);
       const bool shown = axis.name == graph.graph.x.front() ||
                          std::ranges::find(graph.graph.series, axis.name) != graph.graph.series.end();
       return shown || here == nullptr || there == nullptr || *here == *there;
     });
-    const Number y = quantity.of(native->run, 0, 0);
-    if (!same || !y || !stands_beside(*native, graph.family->name, *panel.run)) continue;
+    const Number y = quantity.of(native.run, 0, 0);
+    if (!same || !y || !stands_beside(native, graph.family->name, panel.run)) continue;
     // A copy does the same whatever is kept, or however often is scanned.
     std::vector<double> at(xs.begin(), xs.end());
     if (x != nullptr) at = {number_at({text_of(*x)}).value_or(0)};
     for (const double place : at) {
       if (place < *xs.begin() || place > *xs.rbegin()) continue;
-      auto [it, is_new] = curves[program_of(*native)].try_emplace(place, *y);
+      auto [it, is_new] = curves[program_of(native)].try_emplace(place, *y);
       if (!is_new) it->second = quantity.of_time ? std::min(it->second, *y) : std::max(it->second, *y);
     }
   }
@@ -478,10 +477,10 @@ class Drawing {
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       for (const auto& at : devices_[d]->cases) {
         if (at.family() != family_->name || at.exhibit || !chosen(*at.name, where)) continue;
-        const RunTime* run = at.typical();
-        if (run == nullptr) continue;
+        const auto run = at.typical();
+        if (!run) continue;
         of_operations += run->of_operations() ? 1 : 0;
-        cases_.push_back({&at, run, d, key_of(at, graph_->series), key_of(at, graph_->x), {}});
+        cases_.push_back({&at, *run, d, key_of(at, graph_->series), key_of(at, graph_->x), {}});
       }
     }
     axes_ = splitting(*family_, *graph_, cases_);
@@ -489,8 +488,11 @@ class Drawing {
     out_.unit = quantity_->unit;
     if (out_.unit.empty()) out_.unit = of_operations == 0 || of_operations < cases_.size() ? "GB/s" : "Gop/s";
     out_.y_title = *quantity_->unit == 0 ? out_.unit : quantity_->meaning;
-    for (const auto* device : devices_)
-      natives_.push_back(numbers_ ? natives_of(*set_, *device) : std::vector<const NativeTime*>());
+    for (const auto* device : devices_) {
+      auto& natives = natives_.emplace_back();
+      if (!numbers_) continue;
+      for (const auto& looks : native_looks(*set_, *device)) natives.push_back(typical(looks));
+    }
   }
 
   std::vector<Key> sorted(const std::set<Key>& keys, const Names& names) const {
@@ -518,7 +520,7 @@ class Drawing {
     for (const auto& one : cases_) {
       auto& panel = panels_[{one.device, one.apart}];
       const auto [at, is_new] = panel.try_emplace({series_at[one.series], column_at[one.x]}, &one);
-      if (!is_new && one.run->time_s < at->second->run->time_s) at->second = &one;
+      if (!is_new && one.run.time_s < at->second->run.time_s) at->second = &one;
     }
   }
 
@@ -591,14 +593,14 @@ class Drawing {
     double best_s = HUGE_VAL;
     std::map<std::size_t, double> first_s;  // by column
     for (const auto& [place, one] : fastest) {
-      best_s = std::min(best_s, one->run->time_s);
-      first_s.try_emplace(place.second, one->run->time_s);
+      best_s = std::min(best_s, one->run.time_s);
+      first_s.try_emplace(place.second, one->run.time_s);
     }
     for (const auto& [place, one] : fastest) {
       const auto x = x_of(*one, panel);
-      const Number y = quantity_->of(*one->run, first_s[place.second], best_s);
+      const Number y = quantity_->of(one->run, first_s[place.second], best_s);
       if (!x || !y || is_beaten(panel, place.first, *x, *y)) continue;
-      const double shorter = one->run->low_s / one->run->time_s, longer = one->run->high_s / one->run->time_s;
+      const double shorter = one->run.low_s / one->run.time_s, longer = one->run.high_s / one->run.time_s;
       GraphPoint& point = panel.points.emplace_back();
       point.series = place.first;
       point.column = place.second;
@@ -606,7 +608,7 @@ class Drawing {
       point.y = *y;
       point.low = quantity_->of_time ? *y * shorter : *y / longer;
       point.high = quantity_->of_time ? *y * longer : shorter > 0 ? *y / shorter : *y;
-      point.doubtful = one->run->doubtful();
+      point.doubtful = one->run.doubtful();
       point.launch = launch_of(*one);
     }
   }
@@ -645,7 +647,7 @@ class Drawing {
     return panel;
   }
 
-  void add_references(GraphPanel& panel, const std::vector<const NativeTime*>& natives,
+  void add_references(GraphPanel& panel, const std::vector<NativeTime>& natives,
                       const Fastest& fastest) const {
     std::map<double, const RunTime*> runs;
     std::set<double> xs;
@@ -655,7 +657,7 @@ class Drawing {
       most = std::max(most, point.y);
     }
     for (const auto& [place, one] : fastest) {
-      if (const auto x = number_at(one->x); x && xs.contains(*x)) runs.try_emplace(*x, one->run);
+      if (const auto x = number_at(one->x); x && xs.contains(*x)) runs.try_emplace(*x, &one->run);
     }
     const Case1& first = *fastest.begin()->second;
     panel.references = programs_of(out_, natives, first, xs);
@@ -670,9 +672,9 @@ class Drawing {
     std::set<std::string> files;
     for (auto& reference : panel.references) {
       thin(reference.points);
-      for (const auto* native : natives) {
-        const std::string file = native->run.file < set_->files.size() ? set_->files[native->run.file] : "";
-        if (program_of(*native) == reference.name) files.insert(file.substr(file.find_last_of('/') + 1));
+      for (const auto& native : natives) {
+        const std::string file = native.run.file < set_->files.size() ? set_->files[native.run.file] : "";
+        if (program_of(native) == reference.name) files.insert(file.substr(file.find_last_of('/') + 1));
       }
     }
     if (!files.empty())
@@ -691,7 +693,7 @@ class Drawing {
   Names axes_;                // that split the graph into panels
   std::vector<bool> varies_;  // of each of them: it has several values
   std::map<PanelKey, Fastest> panels_;
-  std::vector<std::vector<const NativeTime*>> natives_;  // by device
+  std::vector<std::vector<NativeTime>> natives_;  // by device
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ struct DrawnGraph {
 };
 
 // The graphs of a family, or the one of its table where it has none; without those that no two cases fill.
-// What is drawn of a case is its warm run of median time. The set must outlive them.
+// What is drawn of a case is the middle of its warm runs. The set must outlive them.
 std::vector<DrawnGraph> graphs_of(const Family&, const ResultsSet&);
 // One of them, as said: `Graph` may come from the command line.
 DrawnGraph drawn(const Graph&, const Family&, const ResultsSet&);

@@ -128,33 +128,32 @@ std::string size_text(std::int64_t n) {
 
 // The variant that reached a family's best rate at large sizes, and what it reached.
 std::string best_of(const DeviceResults& device, const Family& family) {
-  std::vector<const CaseTimes*> rows;
+  std::vector<std::pair<const CaseTimes*, RunTime>> rows;
   std::int64_t most = 0;
   for (const auto& at : device.cases) {
-    const RunTime* run = at.family() == family.name && !at.exhibit ? at.typical() : nullptr;
-    if (run == nullptr || !run->gitems_per_s) continue;
+    const auto run = at.family() == family.name && !at.exhibit ? at.typical() : std::nullopt;
+    if (!run || !run->gitems_per_s) continue;
     const Value* order = at.name->axis("scan_order");
     const Value* tuple = at.name->axis("tuple");
     const auto one = [](const Value* value) { return value == nullptr || *value == Value(std::int64_t{1}); };
     if (!one(order) || !one(tuple) || is_for_comparison(*at.name)) continue;
-    rows.push_back(&at);
+    rows.emplace_back(&at, *run);
     most = std::max(most, run->items.value_or(0));
   }
-  std::erase_if(
-      rows, [&](const CaseTimes* at) { return at->typical()->items.value_or(0) < most / part_of_largest; });
+  std::erase_if(rows, [&](const auto& row) { return row.second.items.value_or(0) < most / part_of_largest; });
   const auto at_best =
-      std::ranges::max_element(rows, {}, [](const CaseTimes* at) { return *at->typical()->gitems_per_s; });
-  const RunTime* best = at_best == rows.end() ? nullptr : (*at_best)->typical();
-  if (best == nullptr) return not_measured;
-  const Value* kernel = (*at_best)->name->axis("kernel");
-  const bool bytes = family.view.quantity != "items" && best->gb_per_s;
-  const Value* n = (*at_best)->name->axis("n");
+      std::ranges::max_element(rows, {}, [](const auto& row) { return *row.second.gitems_per_s; });
+  if (at_best == rows.end()) return not_measured;
+  const auto& [at, best] = *at_best;
+  const Value* kernel = at->name->axis("kernel");
+  const bool bytes = family.view.quantity != "items" && best.gb_per_s;
+  const Value* n = at->name->axis("n");
   const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
   return fmt::format("{}{}, {}", kernel != nullptr ? text_of(*kernel) : "",
                      size != nullptr && *size > 0 ? " at n = " + size_text(*size) : "",
-                     best->of_ceiling && !best->cached ? percent_text(*best->of_ceiling, 0) + " of a copy"
-                     : bytes                           ? number_text(*best->gb_per_s, "GB/s")
-                                                       : number_text(*best->gitems_per_s, "G/s"));
+                     best.of_ceiling && !best.cached ? percent_text(*best.of_ceiling, 0) + " of a copy"
+                     : bytes                         ? number_text(*best.gb_per_s, "GB/s")
+                                                     : number_text(*best.gitems_per_s, "G/s"));
 }
 
 // Words, figure, what it means, and the section or device filter that it leads to.

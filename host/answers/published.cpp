@@ -61,8 +61,8 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
   for (const auto& at : device.cases) {
     if (at.family() != family.name || at.exhibit || !is_case_of(figure, *at.name, family, any_launch))
       continue;
-    const RunTime* run = at.typical();
-    if (run == nullptr || (fraction && !run->of_ceiling)) continue;
+    const auto run = at.typical();
+    if (!run || (fraction && !run->of_ceiling)) continue;
     const Value* n = at.name->axis("n");
     const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
     const double value = fraction ? *run->of_ceiling : run->time_s;

@@ -78,14 +78,14 @@ double time_of(const std::vector<const RunTime*>& runs, Timer timer) {
 
 // Round by round, or what stands for each side where there is no round of both.
 void hold_against(Rivals& one, const std::vector<const RunTime*>& natives, const RunTime& typical) {
-  const Timer timer = one.native->run.timer;
+  const Timer timer = one.native.run.timer;
   std::vector<std::pair<const RunTime*, const RunTime*>> pairs;
   for (const auto* ours : warm_runs(*one.ours)) {
     const auto same = std::ranges::find(natives, ours->run, &RunTime::run);
     if (same != natives.end()) pairs.emplace_back(ours, *same);
   }
   one.rounds = pairs.size();
-  if (pairs.empty()) pairs.emplace_back(&typical, &one.native->run);
+  if (pairs.empty()) pairs.emplace_back(&typical, &one.native.run);
   std::vector<double> ours_s, natives_s, ratios;
   one.low = HUGE_VAL;
   one.high = 0;
@@ -134,7 +134,7 @@ std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device
   std::vector<std::vector<const RunTime*>> runs;  // of each one's native
   std::map<std::string, std::size_t> by_work;
   for (const auto& looks : native_looks(set, device)) {
-    Rivals one{.native = looks[looks.size() / 2], .work = work_of(*looks.front()->of)};
+    Rivals one{.native = typical(looks), .work = work_of(*looks.front()->of)};
     std::vector<const RunTime*> of_native;
     for (const auto* look : looks) of_native.push_back(&look->run);
     one.native_s = time_of(of_native, Timer::host);
@@ -149,17 +149,17 @@ std::vector<Rivals> rivals_of(const ResultsSet& set, const DeviceResults& device
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     Rivals& one = out[i];
-    const RunTime* typical = nullptr;
+    std::optional<RunTime> ours;
     for (const auto& at : device.cases) {
-      const RunTime* run = at.typical();
-      if (run == nullptr || !does(at, *run, *one.native)) continue;
-      const double ours_s = time_of(warm_runs(at), one.native->run.timer);
+      const auto run = at.typical();
+      if (!run || !does(at, *run, one.native)) continue;
+      const double ours_s = time_of(warm_runs(at), one.native.run.timer);
       if (one.ours != nullptr && ours_s >= one.ours_s) continue;
       one.ours_s = ours_s;
       one.ours = &at;
-      typical = run;
+      ours = run;
     }
-    if (one.ours != nullptr) hold_against(one, runs[i], *typical);
+    if (ours) hold_against(one, runs[i], *ours);
   }
   std::erase_if(out, [](const Rivals& one) { return one.ours == nullptr; });
   std::ranges::stable_sort(out, {}, [](const Rivals& one) {
@@ -189,16 +189,16 @@ std::vector<RivalRow> rival_rows(const ResultsSet& set, const DeviceResults& dev
   std::vector<RivalRow> out;
   for (const auto& one : all) {
     const Value* kernel = one.ours->name->axis("kernel");
-    const Value *name = one.native->of->axis("kernel"), *threads = one.native->of->axis(threads_axis);
+    const Value *name = one.native.of->axis("kernel"), *threads = one.native.of->axis(threads_axis);
     const std::string& family = one.ours->family();
     out.push_back({family,
                    {works.of(one.work),
                     (kernel != nullptr ? text_of(*kernel) : ours.of(*one.ours->name)) +
                         (one.ours->tuned ? " (tuned)" : ""),
                     speed(*one.ours->typical(), one.ours_s, family),
-                    fmt::format("{} {}{}", one.native->api, name != nullptr ? text_of(*name) : "",
+                    fmt::format("{} {}{}", one.native.api, name != nullptr ? text_of(*name) : "",
                                 threads != nullptr ? threads_text(*threads) : ""),
-                    speed(one.native->run, one.native_s, family),
+                    speed(one.native.run, one.native_s, family),
                     fmt::format("{:.2f}x ({:.2f} to {:.2f}), {}", one.ratio, one.low, one.high,
                                 rounds_text(one.rounds))}});
   }

@@ -19,11 +19,11 @@ struct Family;
 // A ratio is fair within a round, in which both were measured in turns: neighbours that come and go change
 // what a processor does from round to round by more than kernels differ. So it is the median of the rounds'
 // ratios, of an even number the geometric mean of the two in the middle, and lies between the lowest and the
-// highest end of the rounds' intervals. Of sides that no round has both, it is that of their runs of median
-// time.
+// highest end of the rounds' intervals. Of sides that no round has both, it is that of the middles of
+// their runs.
 struct Rivals {
   const CaseTimes* ours = nullptr;
-  const NativeTime* native = nullptr;
+  NativeTime native;
   CaseName work;                        // what is computed
   double ours_s = 0, native_s = 0;      // medians over the rounds, likewise
   double ratio = 0, low = 0, high = 0;  // the native's time over ours: above 1 ours is faster

@@ -19,7 +19,7 @@ namespace {
 // A case and the run that stands for it.
 struct Timed {
   const CaseTimes* at;
-  const RunTime* run;
+  RunTime run;
 };
 
 // The share of the ceiling that its work has to share: of what fits a cache memory's ceiling says nothing.
@@ -33,8 +33,8 @@ Number speed_of(const RunTime& run, const Family& family) {
 std::vector<Timed> ranked(const std::vector<const CaseTimes*>& cases, const Family& family) {
   std::vector<Timed> out;
   for (const auto* at : cases) {
-    const RunTime* run = at->exhibit ? nullptr : at->typical();
-    if (run != nullptr && speed_of(*run, family) && !is_for_comparison(*at->name)) out.push_back({at, run});
+    const auto run = at->exhibit ? std::nullopt : at->typical();
+    if (run && speed_of(*run, family) && !is_for_comparison(*at->name)) out.push_back({at, *run});
   }
   return out;
 }
@@ -106,18 +106,18 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
     const auto others = ranked(cases, family);
     // The case nearest to its ceiling, else the fastest.
     const auto best = std::ranges::max_element(others, {}, [&](const Timed& one) {
-      return std::pair(share_of(*one.run), *speed_of(*one.run, family));
+      return std::pair(share_of(one.run), *speed_of(one.run, family));
     });
     const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
     // Where slowness is the point, or fast is not good, the findings are the result.
     const bool any = best != others.end() && family.view.quantity != "slowdown";
-    if (!any || (!best->run->of_ceiling && !findings.empty())) {
+    if (!any || (!best->run.of_ceiling && !findings.empty())) {
       const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
       table.add(
           {family.name, !findings.empty() ? findings : fmt::format("{} of {} ok", ok, count), "", "", count});
       continue;
     }
-    const RunTime& run = *best->run;
+    const RunTime& run = best->run;
     table.add(
         {family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
          run.of_ceiling ? fmt::format("{:.0f} %{}", 100 * *run.of_ceiling, run.cached ? " c" : "") : "-",
@@ -137,8 +137,8 @@ void add_energy(Report& out, const DeviceResults& device) {
     std::string least;
     double least_j = 0;
     for (const auto& at : device.cases) {
-      const RunTime* run = at.exhibit ? nullptr : at.typical();
-      if (run == nullptr || run->of_operations() != operations) continue;
+      const auto run = at.exhibit ? std::nullopt : at.typical();
+      if (!run || run->of_operations() != operations) continue;
       if (!operations && (!of_memory(run->ceiling) || run->cached)) continue;
       const auto pico = [&](const Number& energy) -> Number {
         const Number joules = run->joules_of_unit(energy);
@@ -206,7 +206,7 @@ std::vector<Oddity> odd_of(const DeviceResults& device) {
       {"whose buffers fit a cache c",
        [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->cached; }}};
   ShortNames names;
-  std::vector<const RunTime*> runs;
+  std::vector<std::optional<RunTime>> runs;
   for (const auto& at : device.cases) {
     names.learn(*at.name);
     runs.push_back(at.typical(!at.was_run(false)));
@@ -215,7 +215,7 @@ std::vector<Oddity> odd_of(const DeviceResults& device) {
     std::size_t n = 0;
     const CaseTimes* first = nullptr;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (!kind.is(device.cases[i], runs[i])) continue;
+      if (!kind.is(device.cases[i], runs[i] ? &*runs[i] : nullptr)) continue;
       if (n++ == 0) first = &device.cases[i];
     }
     if (n == 0) continue;

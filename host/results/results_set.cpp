@@ -307,15 +307,37 @@ bool CaseTimes::was_run(bool cold) const {
   return std::ranges::find(runs, cold, &RunTime::cold) != runs.end() || (runs.empty() && !cold);
 }
 
-const RunTime* CaseTimes::typical(bool cold) const {
-  if (!ok()) return nullptr;
+RunTime middle_of(std::vector<const RunTime*> runs) {
+  std::ranges::stable_sort(runs, {}, &RunTime::time_s);
+  const RunTime& slower = *runs.at(runs.size() / 2);
+  if (runs.size() % 2 == 1) return slower;
+  const RunTime& faster = *runs[runs.size() / 2 - 1];
+  RunTime out = slower;
+  for (auto RunTime::*number : {&RunTime::time_s, &RunTime::log_variance, &RunTime::low_s, &RunTime::high_s})
+    out.*number = (faster.*number + slower.*number) / 2;
+  for (auto RunTime::*number :
+       {&RunTime::min_s, &RunTime::of_ceiling, &RunTime::wall_s, &RunTime::call_s, &RunTime::measured,
+        &RunTime::energy_j, &RunTime::energy_low_j, &RunTime::energy_high_j}) {
+    if (!(out.*number))
+      out.*number = faster.*number;
+    else if (faster.*number)
+      out.*number = (*(faster.*number) + *(out.*number)) / 2;
+  }
+  for (auto RunTime::*rate : {&RunTime::gb_per_s, &RunTime::gflop_per_s, &RunTime::gitems_per_s}) {
+    if (out.*rate) *(out.*rate) *= slower.time_s / out.time_s;
+  }
+  for (auto RunTime::*mark : {&RunTime::cached, &RunTime::slowed, &RunTime::unsettled})
+    out.*mark = faster.*mark || slower.*mark;
+  return out;
+}
+
+std::optional<RunTime> CaseTimes::typical(bool cold) const {
   std::vector<const RunTime*> looks;
   for (const auto& run : runs) {
     if (run.cold == cold) looks.push_back(&run);
   }
-  if (looks.empty()) return nullptr;
-  std::ranges::stable_sort(looks, {}, &RunTime::time_s);
-  return looks[looks.size() / 2];
+  if (!ok() || looks.empty()) return {};
+  return middle_of(std::move(looks));
 }
 
 void DeviceResults::take_meter(const std::string& name, const std::string& says, const Number& watts) {
@@ -810,8 +832,6 @@ std::vector<NativeLooks> grouped(const NativeLooks& natives, bool by_device) {
     if (is_new) out.emplace_back();
     out[place->second].push_back(native);
   }
-  for (auto& looks : out)
-    std::ranges::stable_sort(looks, {}, [](const NativeTime* one) { return one->run.time_s; });
   return out;
 }
 
@@ -831,9 +851,11 @@ std::vector<NativeLooks> native_looks(const ResultsSet& set, const DeviceResults
   return grouped(here, false);
 }
 
-NativeLooks natives_of(const ResultsSet& set, const DeviceResults& device) {
-  NativeLooks out;
-  for (const auto& looks : native_looks(set, device)) out.push_back(looks[looks.size() / 2]);
+NativeTime typical(const NativeLooks& looks) {
+  std::vector<const RunTime*> runs;
+  for (const auto* look : looks) runs.push_back(&look->run);
+  NativeTime out = *looks.front();
+  out.run = middle_of(std::move(runs));
   return out;
 }
 

@@ -115,6 +115,11 @@ struct RunTime {
   }
 };
 
+// Of runs of the same the one of median time; of an even number a run between the two in the middle, whose
+// numbers are the means of theirs, rates what its work is over its time. What is no number is the slower
+// one's, and what sensors told; what makes one of them doubtful makes it so. Refuses none.
+RunTime middle_of(std::vector<const RunTime*>);
+
 // Everything that one side says about a case.
 struct CaseTimes {
   const CaseName* name = nullptr;
@@ -146,9 +151,9 @@ struct CaseTimes {
   double median_s() const;  // over the runs
   // Whether with caches emptied before each sample, or with the others: where it only failed, the others.
   bool was_run(bool cold) const;
-  // How people look at it: of its runs of the one kind or the other, that with the median time. Null where
-  // there is none, or where a row failed.
-  const RunTime* typical(bool cold = false) const;
+  // How people look at it: the middle of its runs of the one kind or the other. None where there is none, or
+  // where a row failed.
+  std::optional<RunTime> typical(bool cold = false) const;
   // The same by the host's clock, however executions were batched; none where a run has no such time.
   Number host_median_s() const;
   Number of_ceiling() const;
@@ -170,7 +175,9 @@ struct FindingRows {
   std::string id, family;
   std::vector<Finding> runs;
 
-  const Finding& typical() const;  // that of median value
+  // That of median value; of the two in the middle of an even number the higher, as its words are about its
+  // own value, and between two sizes there may be none.
+  const Finding& typical() const;
 };
 
 struct DeviceResults : DeviceKey {
@@ -280,12 +287,12 @@ struct ResultsSet {
 // Those that are no published figures.
 std::vector<const DeviceResults*> measured(const ResultsSet&);
 
-// What other programs did, on a device's silicon or at all: the looks at each of their cases by time, the
-// cases in the order met; and of each case the look of median time.
+// What other programs did, on a device's silicon or at all: the looks at each of their cases, all in the
+// order met; and the middle of such looks.
 using NativeLooks = std::vector<const NativeTime*>;
 std::vector<NativeLooks> native_looks(const ResultsSet&);
 std::vector<NativeLooks> native_looks(const ResultsSet&, const DeviceResults&);
-NativeLooks natives_of(const ResultsSet&, const DeviceResults&);
+NativeTime typical(const NativeLooks&);
 
 enum class Samples {
   ignored,

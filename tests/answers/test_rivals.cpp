@@ -63,7 +63,7 @@ TEST(Rivals, AreTheBestOfEachSideByTheHostsClock) {
   ASSERT_EQ(rivals.size(), 1u) << "the same work of both";
   EXPECT_THAT(rivals[0].ours->id(), HasSubstr("kernel=clever"))
       << "plain is faster by the device's clock alone";
-  EXPECT_EQ(rivals[0].native->api, "tbb");
+  EXPECT_EQ(rivals[0].native.api, "tbb");
   EXPECT_NEAR(rivals[0].ratio, 2, 1e-9);
   EXPECT_NEAR(rivals[0].low, 3.2 * 0.8 / (1.6 * 1.1), 1e-9);
   EXPECT_NEAR(rivals[0].high, 3.2 * 1.25 / (1.6 * 0.9), 1e-9);
@@ -76,6 +76,17 @@ TEST(Rivals, StandWithTheirMedianAsOursDo) {
   const auto rivals = rivals_of(set, set.devices.at(0));
   ASSERT_EQ(rivals.size(), 1u);
   EXPECT_NEAR(rivals[0].ratio, 3, 1e-9) << "neither the best of three nor the last";
+}
+
+TEST(Rivals, OfTwoLooksNotInTurnsStandWithTheMeanOfThem) {
+  const auto set = results_of({kernel_row("plain", 1e-3, 1e-3), kernel_row("plain", 3e-3, 3e-3),
+                               native_row("std", "loop", 2e-3), native_row("std", "loop", 6e-3)},
+                              invented());
+  const auto rivals = rivals_of(set, set.devices.at(0));
+  ASSERT_EQ(rivals.size(), 1u);
+  EXPECT_EQ(rivals[0].rounds, 0u);
+  EXPECT_NEAR(rivals[0].native_s, 4e-3, 1e-12);
+  EXPECT_NEAR(rivals[0].ratio, 2, 1e-9);
 }
 
 // What a neighbour takes changes from round to round: here ours was twice as slow, then twice as fast.
@@ -107,7 +118,7 @@ TEST(Rivals, AreTheBestOverAllRounds) {
   const auto rivals = rivals_of(set, set.devices.at(0));
   ASSERT_EQ(rivals.size(), 1u);
   EXPECT_EQ(*rivals[0].ours->name->axis("kernel"), Value("clever"));
-  EXPECT_EQ(rivals[0].native->api, "tbb");
+  EXPECT_EQ(rivals[0].native.api, "tbb");
   EXPECT_NEAR(rivals[0].ratio, 1.5, 1e-9);
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,32 @@ TEST(Reader, ReducesRowsToRunsOfCases) {
   EXPECT_EQ(at->of_ceiling(), 0.5);
   EXPECT_EQ(at->clock, "event, warm");
   EXPECT_TRUE(at->ok());
+}
+
+TEST(Reader, TheMiddleOfAnEvenNumberOfRunsLiesBetweenTwo) {
+  std::vector<Record> rows;
+  for (const int run : {1, 2, 3, 4}) {
+    rows.push_back(row({}, std::array{0, 4, 1, 2, 100}.at(static_cast<std::size_t>(run)), run));
+    rows.back().gb_per_s = 8e-6 / *rows.back().time_s;
+    rows.back().wall_s = 2 * *rows.back().time_s;
+  }
+  rows[1].of_ceiling = 0.5;  // of 1 s
+  rows[2].of_ceiling = 0.3;
+  rows[2].converged = "no";
+  rows[2].energy_j = 7;
+  const auto set = set_of(rows);
+  const auto run = set.devices[0].cases.at(0).typical();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->time_s, 3) << "of 1, 2, 4 and 100";
+  EXPECT_EQ(run->time_s, set.devices[0].cases.at(0).median_s());
+  EXPECT_EQ(run->wall_s, 6);
+  EXPECT_NEAR(*run->gb_per_s, 8e-6 / 3, 1e-15) << "its bytes over its time";
+  EXPECT_EQ(run->of_ceiling, 0.3) << "of the one that has it";
+  EXPECT_EQ(run->energy_j, 7);
+  EXPECT_TRUE(run->unsettled);
+  EXPECT_FALSE(run->slowed);
+  rows.pop_back();
+  EXPECT_EQ(set_of(rows).devices[0].cases.at(0).typical()->time_s, 2) << "of 1, 2 and 4";
 }
 
 TEST(Reader, ACaseIsOkWhenAllItsRunsAre) {
