@@ -60,10 +60,25 @@ struct Source {
   bool finished = false;
 };
 
-// What makes rows the same run's of the same case.
+// What its card is called; empty: nothing tells it from others' cards.
+std::string called(const Record& r) { return !r.label.empty() || !r.uuid.empty() ? r.label : r.host; }
+
+// What makes rows the same run's of the same case, in a merged file as in its parts.
 std::string key_of(const Record& r) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", r.device_key().text(), r.host, r.run_id,
-                     r.run.value_or(0), r.api, r.case_id, r.tuned, r.cache);
+  DeviceKey device = r.device_key();
+  device.user_label = called(r);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", device.text(), r.host, r.run_id, r.run.value_or(0),
+                     r.api, r.case_id, r.tuned, r.cache);
+}
+
+std::size_t content_of(const Record& r) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : r.axes) names.push_back(name);
+  std::ranges::sort(names);
+  auto cells = cells_of(r, names);
+  const auto label = std::ranges::find(columns(), "label", &Column::name) - columns().begin();
+  cells.at(static_cast<std::size_t>(label)) = called(r);
+  return std::hash<std::string>()(csv_line(cells));
 }
 
 class Merging {
@@ -94,10 +109,9 @@ class Merging {
       }
       ++since_footer;
       source.finished = false;
-      const std::hash<std::string> hash;
-      const auto [place, is_new] = seen_.try_emplace(
-          hash(key_of(r)),
-          Seen{hash(csv_line(cells_of(r, names_of(r)))), file, static_cast<std::uint32_t>(row.line)});
+      const auto [place, is_new] =
+          seen_.try_emplace(std::hash<std::string>()(key_of(r)),
+                            Seen{content_of(r), file, static_cast<std::uint32_t>(row.line)});
       source.kept.push_back(is_new);
       if (is_new) {
         ++source.rows;
@@ -106,7 +120,7 @@ class Merging {
         continue;
       }
       const Seen& first = place->second;
-      if (first.row != hash(csv_line(cells_of(r, names_of(r)))))
+      if (first.row != content_of(r))
         throw Error(Kind::io,
                     fmt::format("{}:{} and {}:{} tell different things of the same run of {}: keep one",
                                 first.file == file ? path : sources[first.file].path, first.line, path,
@@ -197,16 +211,9 @@ class Merging {
     std::uint32_t file, line;
   };
 
-  static std::vector<std::string> names_of(const Record& r) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : r.axes) names.push_back(name);
-    std::ranges::sort(names);
-    return names;
-  }
-
   static std::string label_of(const Record& r, const std::string& path) {
-    if (!r.label.empty() || !r.uuid.empty()) return r.label;
-    return !r.host.empty() ? r.host : fs::path(path).stem().string();
+    const std::string name = called(r);
+    return name.empty() && r.uuid.empty() ? fs::path(path).stem().string() : name;
   }
 
   std::unordered_map<std::size_t, Seen> seen_;                                     // by the hash of key_of

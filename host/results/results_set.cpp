@@ -570,6 +570,7 @@ class Filing {
 
   // Where the row's time went, if it has one.
   std::optional<Place> add(const Record& r, std::size_t line) {
+    if (is_in_another_file(r)) return {};
     const std::uint32_t place = set_.rows++;
     if (r.is_native()) {
       add_native(r, line);
@@ -616,12 +617,32 @@ class Filing {
 
   // What is to be said of rows that went nowhere, once all are there.
   void finish() {
+    for (const auto& [other, rows] : twice_)
+      set_.notes.push_back(fmt::format("{} {} of {} {} in {}, too: read twice, counted once", rows,
+                                       rows == 1 ? "row" : "rows", name_, rows == 1 ? "is" : "are",
+                                       set_.files[other]));
     for (const auto& [api, rows] : failed_)
       set_.notes.push_back(fmt::format("{} {} of {} failed: {}", rows.size(),
                                        rows.size() == 1 ? "row" : "rows", api, rows.front()));
   }
 
  private:
+  // As where a merged file lies beside its parts: the same run's row of the same case. A merge may have
+  // called the device by a label; what cards measured at once has the same run, and its own times.
+  bool is_in_another_file(const Record& r) {
+    if (r.run_id.empty()) return false;
+    key_.clear();
+    for (const auto* part : {&r.run_id, &r.time_utc, &r.case_id, &r.finding, &r.api, &r.tuned, &r.cache,
+                             &r.platform, &r.device, &r.device_id, &r.uuid, &r.driver})
+      key_.append(*part).push_back('\n');
+    fmt::format_to(std::back_inserter(key_), "{} {} {}", r.run.value_or(0), r.time_s.value_or(0),
+                   r.value.value_or(0));
+    const auto [first, is_new] = set_.met_in.try_emplace(std::hash<std::string>()(key_), file_);
+    if (is_new || first->second == file_) return false;
+    ++twice_[first->second];
+    return true;
+  }
+
   void add_native(const Record& r, std::size_t line) {
     if (r.failed()) failed_[r.api].push_back(fmt::format("{}, {}: {}", r.case_id, r.status, r.reason));
     if (!r.ok()) return;
@@ -671,6 +692,8 @@ class Filing {
   std::map<std::pair<std::string, std::int64_t>, std::uint32_t> run_numbers_;
   bool tuning_ = false;
   std::map<std::string, std::vector<std::string>> failed_;  // of baselines, by api
+  std::map<std::uint32_t, std::size_t> twice_;              // rows that are in another file, too
+  std::string key_;                                         // used again
 };
 
 }  // namespace
@@ -786,6 +809,7 @@ void ResultsSet::merge(ResultsSet other) {
   natives.insert(natives.end(), other.natives.begin(), other.natives.end());
   files.insert(files.end(), other.files.begin(), other.files.end());
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+  for (const auto& [row, its] : other.met_in) met_in.try_emplace(row, its + file);
   names.insert(names.end(), other.names.begin(), other.names.end());
   runs += other.runs;
   rows += other.rows;

@@ -260,13 +260,16 @@ struct ResultsSet {
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
   std::uint32_t rows = 0;
+  // The file that a row was first met in, by what a copy of it in another has in common with it.
+  std::unordered_map<std::size_t, std::uint32_t> met_in;
   std::vector<std::shared_ptr<CaseNames>> names = {std::make_shared<CaseNames>()};  // those of the cases
 
   // Adds the rows of one file, by its text: a CSV of clweave run, of a native baseline, or the published
   // figures. Samples beside it (an empty text: there are none) replace the medians and intervals of the rows.
   // Throws `io` with file and line for text that is malformed, foreign, of another schema or cut off, for a
   // footer that counts other rows, for a row that is there twice, for an `ok` row with a time that is none,
-  // and for samples of another file. Rows of these families get their later axes.
+  // and for samples of another file. A row that an earlier file has, too, is left out, and a note says how
+  // many were. Rows of these families get their later axes.
   void add(std::string_view text, const std::string& file, std::string_view samples,
            const std::string& samples_name, const std::vector<Family>&);
   void add(std::string_view text, const std::string& file, std::string_view samples = {},

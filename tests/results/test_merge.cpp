@@ -125,6 +125,18 @@ TEST_F(Merge, WritesRowsOnceThatAreThereTwiceAndSaysSo) {
               ElementsAre(fmt::format("2 rows of {} are those of {}: they count once", copy, one)));
 }
 
+// What it was called in the merged file does not make it another card.
+TEST_F(Merge, OfAMergedFileAndItsPartsIsThatFile) {
+  write("1.csv", csv_of(of_host("node1")));
+  write("2.csv", csv_of(of_host("node2")));
+  merge({folder()});
+  write("all.csv", read_text(out()));
+  const Merged told = merge({folder()});
+  EXPECT_EQ(told.rows, 4U);
+  EXPECT_EQ(told.twice, 4U);
+  EXPECT_EQ(told.cards, 2U);
+}
+
 TEST_F(Merge, RefusesRowsThatTellDifferentThingsOfOneRun) {
   auto other = of_host("node1");
   other[1].time_s = 3;

@@ -143,6 +143,37 @@ TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
   EXPECT_EQ(found[What::added], 1);
 }
 
+// Of a merged file and its parts; what else has the same run and case is another row.
+TEST(Reader, ARowOfTwoFilesCountsOnce) {
+  const Record first = row({{"kernel", "a"}}, 1), failed = bad(row({{"kernel", "b"}}, 1), "timeout", "late");
+  Record finding = row({}, 1), native = row({{"kernel", "c"}}, 3);
+  finding.finding = "width";
+  finding.value = 32;
+  native.api = "tbb";
+  const std::vector<Record> part = {first, failed, finding, native};
+  std::vector<Record> whole = part;
+  for (auto& record : whole) record.label = "node1";
+  whole.push_back(row({{"kernel", "a"}}, 2, 2));
+  ResultsSet set;
+  set.add(csv_of(part), "part.csv");
+  set.add(csv_of(whole), "whole.csv");
+  EXPECT_EQ(set.rows, 5U);
+  EXPECT_THAT(set.natives, SizeIs(1));
+  ASSERT_THAT(set.devices, SizeIs(1)) << "a label makes no other card";
+  EXPECT_THAT(set.devices[0].find("loom/kernel=a")->runs, SizeIs(2));
+  EXPECT_EQ(set.devices[0].find("loom/kernel=b")->bad, 1U);
+  EXPECT_THAT(set.devices[0].findings.at(0).runs, SizeIs(1));
+  EXPECT_THAT(set.notes, ElementsAre("4 rows of whole.csv are in part.csv, too: read twice, counted once"));
+  // The same cards at once, and another session.
+  Record at_once = first, again = first;
+  *at_once.time_s = 1.5;
+  again.run_id = "S";
+  set.add(csv_of({at_once}), "at-once.csv");
+  set.add(csv_of({again}), "again.csv");
+  EXPECT_THAT(set.devices[0].find("loom/kernel=a")->runs, SizeIs(4));
+  EXPECT_THAT(set.notes, SizeIs(1));
+}
+
 TEST(Reader, RefusesARowThatIsThereTwice) {
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), row({{"kernel", "grid"}}, 2)})),
             "x.csv:3: a second row of run 1 of loom/kernel=grid");
