@@ -54,7 +54,7 @@ std::string bash_completion(const std::vector<CommandEntry>& commands) {
   for (const auto& command : commands) {
     if (!command.name.empty()) words.push_back(command.name);
     by_command +=
-        fmt::format("    \"{}\") options=\"{}\"", command.name, fmt::join(names_of(command.options), " "));
+        fmt::format(R"(    "{}") options="{}")", command.name, fmt::join(names_of(command.options), " "));
     for (const auto& word : command.positional) by_command += " " + bash_values(word);
     by_command += " ;;\n";
     for (const auto& option : command.options) {
@@ -101,7 +101,7 @@ std::string single_quoted(const std::string& text) {
 }
 
 std::string zsh_values(const OptionEntry& option) {
-  const std::string name = boost::replace_all_copy(option.value, ":", "\\:");
+  std::string name = boost::replace_all_copy(option.value, ":", "\\:");
   switch (option.values) {
     case Values::words:
       return option.list ? fmt::format("{}:_values -s , value {}", name, fmt::join(option.words, " "))

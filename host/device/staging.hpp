@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "device/cl.hpp"
@@ -18,8 +19,8 @@ namespace clweave {
 class Staging {
  public:
   // Nothing is allocated before it is needed. Throws cl::Error then.
-  Staging(const cl::Context& context, const cl::CommandQueue& queue, bool pinned)
-      : context_(context), queue_(queue), pinned_(pinned) {}
+  Staging(cl::Context context, cl::CommandQueue queue, bool pinned)
+      : context_(std::move(context)), queue_(std::move(queue)), pinned_(pinned) {}
 
   // fill(offset, stretch) makes the bytes from `offset` on; they are on the device when this returns.
   using Fill = std::function<void(std::uint64_t offset, std::span<std::byte>)>;

@@ -167,7 +167,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   const std::int64_t beyond = reread.time.upper_bound(cached)->first;
   if (beyond <= 2 * cached) return {};
   Case at = reread.least->at;
-  const int octaves = std::bit_width(static_cast<std::uint64_t>(beyond / cached)) - 1;
+  const auto octaves = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(beyond / cached))) - 1;
   for (auto& [axis, value] : at.axes) {
     if (axis == "n") value = cached << octaves / 2;
   }

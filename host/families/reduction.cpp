@@ -197,6 +197,46 @@ Lanes lanes_of(const Case& at, const Form& form, const DeviceInfo& device, std::
   return form.shuffle && group % (own == Lanes::amd ? 64 : 32) == 0 ? own : Lanes::portable;
 }
 
+struct Passes {
+  std::vector<Pass> all;
+  std::uint64_t run = 0;  // tiles of a group that takes neighbours
+};
+
+// Of items that load `vectors` times `width` values.
+Passes passes_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t width,
+                 std::uint64_t vectors) {
+  const auto n = static_cast<std::uint64_t>(at.number("n"));
+  const auto group = static_cast<std::uint64_t>(at.number("group"));
+  const auto groups_for = [&](std::uint64_t parts) {
+    const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
+    return std::min(parts, std::max(device.units() * per_unit, ceil_div(parts, device.most_turns())));
+  };
+  const auto tree = static_cast<double>(std::bit_width(group));
+  Passes out;
+  if (walks(at)) {
+    const std::uint64_t block = 2 * group, blocks = ceil_div(n, block), groups = groups_for(blocks);
+    out.all.push_back({n, block, groups, static_cast<double>(2 * ceil_div(blocks, groups)) + tree});
+    if (groups > 1)
+      out.all.push_back({groups, block, 1, static_cast<double>(2 * ceil_div(groups, block)) + tree});
+  } else if (form.per_item > 0) {
+    const std::uint64_t block = group * form.per_item;
+    for (std::uint64_t count = n; out.all.empty() || count > 1; count = out.all.back().outputs)
+      out.all.push_back({count, block, ceil_div(count, block), tree + 1});
+  } else {
+    const std::uint64_t tile = group * width * vectors;
+    const std::uint64_t tiles = ceil_div(n, tile), wanted = groups_for(tiles);
+    const bool strided = !is_run(form);
+    out.run = ceil_div(tiles, wanted);
+    const std::uint64_t groups = strided ? wanted : ceil_div(tiles, out.run);
+    const double items = static_cast<double>(out.run + 2 * vectors * width) + tree;
+    out.all.push_back({n, strided ? tile : tile * out.run, groups, items});
+    if (form.one_launch || groups > 1)
+      out.all.push_back(
+          {groups, groups, 1, static_cast<double>(ceil_div(groups, group) + width + vectors) + tree});
+  }
+  return out;
+}
+
 template <class T>
 Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
@@ -204,7 +244,6 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
-  const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
   if (is_last_warp(form) && group < 64)
     throw Error(Kind::unsupported, "the last 64 values are those of a group of 64 or more");
   const Lanes lanes = lanes_of(at, form, device, group);
@@ -215,7 +254,6 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const Op op = op_of(at);
   const std::uint64_t width = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
   const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 2) : unroll;
-  const bool strided = !is_run(form);
   Plan p;
   p.sources = {"shared/elements", "shared/bundles", "reduction"};
   take_lanes(p, lanes, device, group);
@@ -226,36 +264,13 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       .define("PARTS", 1);
   p.define("OP", op == Op::sum ? 1 : op == Op::max ? 2 : 5).define("LEAST", identity<T>(op));
   p.define("EXCLUSIVE", 0).define("INITIAL", 0);
-  p.define("GROUP", group).define("VEC", width).define("UNROLL", vectors).define("STRIDED", strided ? 1 : 0);
+  p.define("GROUP", group)
+      .define("VEC", width)
+      .define("UNROLL", vectors)
+      .define("STRIDED", is_run(form) ? 0 : 1);
   p.define("LOCKSTEP", at.is("lanes", "lockstep") ? 1 : 0);
 
-  const auto tree = static_cast<double>(std::bit_width(group));
-  std::vector<Pass> passes;
-  std::uint64_t run = 0;  // tiles of a group that takes neighbours
-  if (walks(at)) {
-    const std::uint64_t block = 2 * group, blocks = ceil_div(n, block);
-    const std::uint64_t groups =
-        std::min(blocks, std::max(device.units() * per_unit, ceil_div(blocks, device.most_turns())));
-    passes.push_back({n, block, groups, static_cast<double>(2 * ceil_div(blocks, groups)) + tree});
-    if (groups > 1)
-      passes.push_back({groups, block, 1, static_cast<double>(2 * ceil_div(groups, block)) + tree});
-  } else if (form.per_item > 0) {
-    const std::uint64_t block = group * form.per_item;
-    for (std::uint64_t count = n; passes.empty() || count > 1; count = passes.back().outputs)
-      passes.push_back({count, block, ceil_div(count, block), tree + 1});
-  } else {
-    const std::uint64_t tile = group * width * vectors;
-    const std::uint64_t tiles = ceil_div(n, tile);
-    const std::uint64_t wanted =
-        std::min(tiles, std::max(device.units() * per_unit, ceil_div(tiles, device.most_turns())));
-    run = ceil_div(tiles, wanted);
-    const std::uint64_t groups = strided ? wanted : ceil_div(tiles, run);
-    const double items = static_cast<double>(run + 2 * vectors * width) + tree;
-    passes.push_back({n, strided ? tile : tile * run, groups, items});
-    if (form.one_launch || groups > 1)
-      passes.push_back(
-          {groups, groups, 1, static_cast<double>(ceil_div(groups, group) + width + vectors) + tree});
-  }
+  const auto [passes, run] = passes_of(at, form, device, width, vectors);
 
   const auto reference = std::make_shared<Reference<T>>(op, at.seed, passes);
   const auto in = p.input<T>(n, [reference](std::uint64_t i) { return reference->element(i); });

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <bit>
+#include <boost/range/adaptor/reversed.hpp>
 #include <cctype>
 #include <functional>
 #include <map>
@@ -142,7 +143,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.batch_bytes = at.count("batch_kib", 1, 1 << 30) * 1024;
   s.rows = at.count("rows", 1, 64);
   set_elements(s, at, value_bytes);
-  s.tile = cpu                  ? round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16 * 16 * 16)
+  s.tile = cpu ? round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16ULL * 16 * 16)
            : takes_rows(kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
                                 : s.group * s.items;
   s.tiles = ceil_div(s.n, s.tile);
@@ -208,7 +209,7 @@ Scan hillis_steele(Plan& p, const Case& at, const Setting& s) {
     for (std::uint64_t pass = 0; pass < passes; ++pass) {
       const Buffer target = (passes - pass) % 2 == 1 ? to : *other;
       p.launch("hillis_steele", {round_up(s.n, s.group)}, {s.group}, target, from, s.n,
-               std::uint64_t{1} << pass, std::uint32_t{pass == 0});
+               std::uint64_t{1} << pass, pass == 0 ? 1U : 0U);
       from = target;
     }
   };
@@ -374,7 +375,7 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
   };
   if (s.reorder) {
     steps.insert(steps.begin(), reorder("gather_tuples"));
-    steps.push_back(reorder("spread_tuples"));
+    steps.emplace_back(reorder("spread_tuples"));
   }
   if (s.round_trip) {
     steps.insert(steps.begin(), [&p, n = s.values](Buffer to, Buffer from) {
@@ -545,6 +546,14 @@ bool polls(const Case& at) {
   return chains(at.text("kernel")) && !waits(at.text("kernel"), at.is("lanes", "ptx"));
 }
 
+// What is coded undoes differences of whole numbers; an image is there for nothing else.
+bool codes_well(const Case& at, bool floating) {
+  const bool encode = at.is("kernel", "encode"), round_trip = at.is("task", "round_trip");
+  if (!encode && !round_trip) return !at.is("signal", "image");
+  if (floating || !at.is("op", "sum") || !at.is("form", "inclusive")) return false;
+  return !encode || !(round_trip || at.is("tuple_by", "reorder") || at.text("type").starts_with("u"));
+}
+
 bool makes_sense(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool floating = at.is("type", "float") || at.is("type", "double"), ptx = at.is("lanes", "ptx");
@@ -562,12 +571,7 @@ bool makes_sense(const Case& at) {
   // Higher orders undo differences; a scan of exclusive scans undoes nothing.
   if (at.number("scan_order") > 1 && (floating || !at.is("op", "sum") || !at.is("form", "inclusive")))
     return false;
-  const bool coded = at.is("task", "round_trip") || kernel == "encode";
-  if (at.is("signal", "image") && !coded) return false;
-  if (coded && (floating || !at.is("op", "sum") || !at.is("form", "inclusive"))) return false;
-  if (kernel == "encode" &&
-      (at.is("task", "round_trip") || at.is("tuple_by", "reorder") || at.text("type").starts_with("u")))
-    return false;
+  if (!codes_well(at, floating)) return false;
   if (pascal && !tuples && at.number("scan_order") == 1) return false;
   if (at.is("tuple_by", "reorder")) {
     if (!tuples || pascal || at.number("scan_order") > 1 || !at.is("op", "sum") ||
@@ -845,13 +849,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       fullest = !counts.contains(fullest) || count >= counts.at(fullest) ? n : fullest;
     // At the largest size that both were measured at.
     const auto ratio = [&](const std::string& name, const Best& of, const Best& over, const char* text) {
-      for (auto it = counts.rbegin(); it != counts.rend(); ++it) {
-        const Outcome* one = of.of(type, 1, 1, it->first);
-        const Outcome* other = over.of(type, 1, 1, it->first);
+      for (const auto& [n, count] : boost::adaptors::reverse(counts)) {
+        const Outcome* one = of.of(type, 1, 1, n);
+        const Outcome* other = over.of(type, 1, 1, n);
         if (one == nullptr || other == nullptr) continue;
-        out.push_back({name + "_" + type, one->time_s / other->time_s, "ratio",
-                       fmt::format("{}, {} {}: {} over {}", text, it->first, type, launch_of(*one),
-                                   launch_of(*other))});
+        out.push_back(
+            {fmt::format("{}_{}", name, type), one->time_s / other->time_s, "ratio",
+             fmt::format("{}, {} {}: {} over {}", text, n, type, launch_of(*one), launch_of(*other))});
         return;
       }
     };

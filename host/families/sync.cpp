@@ -74,7 +74,7 @@ struct Work {
 // its own only when it has run.
 class Left {
  public:
-  explicit Left(Work work) : work_(std::move(work)) {}
+  explicit Left(Work work) : work_(work) {}
 
   Word of(std::uint64_t item, std::uint64_t width) {
     const std::scoped_lock lock(mutex_);

@@ -43,7 +43,7 @@ struct CaseName {
   std::string id, family;
   std::vector<CaseAxis> axes;
 
-  const Value* axis(std::string_view name) const;  // null: it has none
+  const Value* axis(std::string_view wanted) const;  // null: it has none
 };
 
 // Case names, each once.
@@ -142,8 +142,8 @@ struct CaseTimes {
 
   const std::string& id() const { return name->id; }
   const std::string& family() const { return name->family; }
-  const Value* cell(
-      std::string_view axis) const;  // of an axis or of what follows from them; null: it has none
+  // Of an axis or of what follows from them; null: it has none.
+  const Value* cell(std::string_view wanted) const;
   std::string label() const { return tuned ? id() + "/tuned" : id(); }  // for people
   bool ok() const { return status == Status::ok; }
   // A failure that people must see: not what a device lacks, nor exhibits of known errors.
@@ -274,7 +274,7 @@ struct ResultsSet {
            const std::string& samples_name, const std::vector<Family>&);
   void add(std::string_view text, const std::string& file, std::string_view samples = {},
            const std::string& samples_name = {});  // of no family
-  void add(CsvReader& rows, const std::string& file, CsvReader* samples, const std::string& samples_name,
+  void add(CsvReader& reader, const std::string& name, CsvReader* samples, const std::string& samples_name,
            const std::vector<Family>&);
 
   // Adds all rows of another set.

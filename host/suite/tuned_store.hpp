@@ -81,7 +81,7 @@ inline constexpr int carried_at_most = 4;
 // A launch as a case would have it, found at so much less an n that it says nothing of the case.
 struct NotCarried {
   Case at;
-  std::int64_t found_at_n;
+  std::int64_t found_at_n = 0;
 };
 
 // What stores know of a device: first of itself with this driver, else with another, the nearest first; else

@@ -41,8 +41,8 @@ template <class T>
 struct ScanInput {
   Random<T> random;
   Random<std::uint64_t> bits;
-  Op op;
-  std::uint64_t n;
+  Op op = Op::sum;
+  std::uint64_t n = 0;
 
   T operator()(std::uint64_t i) const {
     if (op == Op::max) {
@@ -51,7 +51,7 @@ struct ScanInput {
         return static_cast<T>(static_cast<double>(i + bits(i) % 64) / static_cast<double>(n) - 0.5);
       } else {
         using Wraps = std::make_unsigned_t<T>;
-        const Wraps step = static_cast<Wraps>(std::numeric_limits<Wraps>::max() / (n + 64) / 2);
+        const auto step = static_cast<Wraps>(std::numeric_limits<Wraps>::max() / (n + 64) / 2);
         const auto height =
             static_cast<Wraps>(static_cast<Wraps>(i) * step + bits(i) % (64 * std::uint64_t{step}));
         return static_cast<T>(height + static_cast<Wraps>(std::numeric_limits<T>::lowest()) + 1);
@@ -68,14 +68,15 @@ struct ScanInput {
 template <class T>
 struct Signal {
   Random<std::uint64_t> bits;
-  std::uint64_t channels;
+  std::uint64_t channels = 1;
   std::string_view pixels;  // empty: tones
   std::uint64_t start = pixels.empty() ? 0 : bits(0) % pixels.size();
 
   T operator()(std::uint64_t i) const {
     if (!pixels.empty())
       return static_cast<T>(static_cast<unsigned char>(pixels[(start + i) % pixels.size()]));
-    const auto time = static_cast<double>(i / channels), channel = static_cast<double>(i % channels);
+    const std::uint64_t step = i / channels;
+    const auto time = static_cast<double>(step), channel = static_cast<double>(i % channels);
     const double tones =
         20000 * std::sin(time * (0.01 + 0.002 * channel)) + 9000 * std::sin(time * 0.0731 + channel);
     return static_cast<T>(static_cast<std::int64_t>(tones) + static_cast<std::int64_t>(bits(i) % 64));
