@@ -55,32 +55,69 @@ bool is_case_of(const CaseName& figure, const CaseName& here, const Family& fami
 // largest.
 using BySize = std::map<std::int64_t, double, std::greater<>>;
 
+void take(BySize& out, const CaseName& name, double value, bool greatest) {
+  const Value* n = name.axis("n");
+  const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
+  const auto [it, is_new] = out.try_emplace(size != nullptr ? *size : 0, value);
+  if (!is_new) it->second = greatest ? std::max(it->second, value) : std::min(it->second, value);
+}
+
+enum class Taken { time, host_time, of_ceiling };
+
+Number taken_of(const RunTime& run, Taken what) {
+  if (what == Taken::of_ceiling) return run.of_ceiling;
+  return what == Taken::host_time && run.timer != Timer::host ? run.wall_s : Number(run.time_s);
+}
+
 BySize best_of(const DeviceResults& device, const CaseName& figure, const Family& family,
-               const Compared* any_launch, bool fraction) {
+               const Compared* any_launch, Taken what) {
   BySize out;
   for (const auto& at : device.cases) {
     if (at.family() != family.name || at.exhibit || !is_case_of(figure, *at.name, family, any_launch))
       continue;
-    const auto run = at.typical();
-    if (!run || (fraction && !run->of_ceiling)) continue;
-    const Value* n = at.name->axis("n");
-    const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
-    const double value = fraction ? *run->of_ceiling : run->time_s;
-    const auto [it, is_new] = out.try_emplace(size != nullptr ? *size : 0, value);
-    if (!is_new) it->second = fraction ? std::max(it->second, value) : std::min(it->second, value);
+    const RunTime* run = at.typical();
+    const Number value = run != nullptr ? taken_of(*run, what) : Number();
+    if (value) take(out, *at.name, *value, what == Taken::of_ceiling);
   }
   return out;
 }
 
-Number value_here(const DeviceResults& device, const PublishedFigure& figure, const Family& family,
-                  const Compared* any_launch) {
-  const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
-  const BySize of = best_of(device, *figure.of, family, any_launch, fraction);
-  if (of.empty()) return {};
-  if (figure.over == nullptr) return of.begin()->second;
-  const BySize over = best_of(device, *figure.over, family, any_launch, false);
+// Other programs on the device, by their kernel's name. They have no launch to choose.
+BySize natives_of(const ResultsSet& set, const DeviceResults& device, const CaseName& figure,
+                  const Family& family, Timer timer) {
+  BySize out;
+  for (const auto& native : set.natives) {
+    if (native.of->family == family.name && native.run.timer == timer && native.runs_on(device) &&
+        is_case_of(figure, *native.of, family, nullptr))
+      take(out, *native.of, native.run.time_s, false);
+  }
+  return out;
+}
+
+Number over_at_largest(const BySize& of, const BySize& over) {
   for (const auto& [size, time_s] : of) {
     if (const auto same = over.find(size); same != over.end()) return same->second / time_s;
+  }
+  return {};
+}
+
+Number value_here(const ResultsSet& set, const DeviceResults& device, const PublishedFigure& figure,
+                  const Family& family, const Compared* any_launch) {
+  const auto best = [&](const CaseName& name, Taken what) {
+    return best_of(device, name, family, any_launch, what);
+  };
+  if (figure.over == nullptr) {
+    const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
+    const BySize of = best(*figure.of, fraction ? Taken::of_ceiling : Taken::time);
+    return of.empty() ? Number() : Number(of.begin()->second);
+  }
+  if (const auto ours = over_at_largest(best(*figure.of, Taken::time), best(*figure.over, Taken::time)))
+    return ours;
+  // Both sides by one clock.
+  for (const auto& [timer, what] :
+       {std::pair{Timer::event, Taken::time}, std::pair{Timer::host, Taken::host_time}}) {
+    const BySize natives = natives_of(set, device, *figure.over, family, timer);
+    if (const auto value = over_at_largest(best(*figure.of, what), natives)) return value;
   }
   return {};
 }
@@ -169,7 +206,7 @@ void add_family(Report& out, const ResultsSet& set, const Family& family,
     bool here = false;
     for (const auto* device : devices) {
       for (const Compared* any_launch : {static_cast<const Compared*>(nullptr), &compared}) {
-        const Number value = value_here(*device, first, family, any_launch);
+        const Number value = value_here(set, *device, first, family, any_launch);
         here = here || value;
         cells.push_back(value ? text_of(first, *value) : paint("-", Style::dim));
       }

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "answers/invented_records.hpp"
 #include "suite/family.hpp"
 
@@ -103,6 +105,46 @@ TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
        timed("twill", 4, 64, 4096, 1e-4, 0.7), timed("twill", 4, 256, 4096, 8e-4, 0.7)});
   EXPECT_THAT(text, testing::ContainsRegex("plain +80 % +60 % +60 %"));
   EXPECT_THAT(text, testing::ContainsRegex("twill over plain +2x +4x +4x"));
+}
+
+// A program of the vendor beside ours, by the clock that it was timed by.
+TEST(Published, SpeedUpsOverOtherProgramsAreOverTheirRows) {
+  Record ours = timed("plain", 4, 256, 1024, 1e-4, 0.5);
+  ours.timer = Timer::event;
+  ours.wall_s = 2e-4;
+  Record native = ours;
+  native.api = "cuda";
+  native.axes = {{"kernel", "cub_loom"}, {"n", "1024"}};
+  native.case_id = "loom/kernel=cub_loom/n=1024";
+  native.time_s = native.time_low_s = native.time_high_s = 6e-4;
+  native.wall_s = {};
+  const std::string figure = "J,1804,Loom 0,loom/kernel=plain/n=*,,,loom/kernel=cub_loom/n=*,2,,\n";
+  EXPECT_THAT(shown(figure, {ours, native}), testing::ContainsRegex("over cub_loom +2x +6x +6x"));
+  native.timer = Timer::host;
+  EXPECT_THAT(shown(figure, {ours, native}), testing::ContainsRegex("over cub_loom +2x +3x +3x"));
+  native.case_id = "loom/kernel=cub_loom/n=4096";
+  EXPECT_EQ(shown(figure, {ours, native}), "");
+}
+
+// A misspelt axis would be met by its default, and so would one that a family no longer has.
+TEST(Published, EveryShippedFigureNamesAxesAndKernelsThatThereAre) {
+  ResultsSet set;
+  std::ifstream in(CLWEAVE_SOURCE_DIR "/results/published/figures.csv");
+  set.add(std::string(std::istreambuf_iterator<char>(in), {}), "figures.csv");
+  ASSERT_GT(set.figures.size(), 50U);
+  for (const auto& figure : set.figures) {
+    for (const CaseName* name : {figure.of, figure.over}) {
+      if (name == nullptr) continue;
+      const auto family = std::ranges::find(all_families(), name->family, &Family::name);
+      ASSERT_NE(family, all_families().end()) << name->id;
+      for (const auto& [axis, value] : name->axes) {
+        const Axis* known = family->axis(*axis);
+        ASSERT_TRUE(known != nullptr && known->name == *axis) << name->id << ": no axis " << *axis;
+        const bool any = text_of(*value) == "*", native = text_of(*value).starts_with("cub_");
+        EXPECT_TRUE(any || native || known->taken(*value)) << name->id << ": " << *axis;
+      }
+    }
+  }
 }
 
 TEST(Published, WithoutRowsThereIsNoTable) {
