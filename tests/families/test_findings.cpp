@@ -568,4 +568,10 @@ TEST(Presets, HaveThePublishedLaunches) {
   has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable");
   has("scan", "kernel=sam type=uint,ulong n=268435456 group=1024 rows=1,2,4 groups_per_unit=2 prefetch=no");
   has("scan", "kernel=sam type=uint,ulong n=268435456 group=256 rows=8 groups_per_unit=4 lanes=portable,ptx");
+  // At every size of the plots by the lanes that are fastest, too.
+  has("scan", "kernel=sam type=uint n=1024,1000000000 group=512 rows=8 lanes=portable,ptx");
+  has("scan", "kernel=sam type=uint n=1000,1073741824 group=256 rows=8 groups_per_unit=4 lanes=portable,ptx");
+  has("scan",
+      "kernel=sam type=uint n=1000,1073741824 group=1024 rows=2 groups_per_unit=2 prefetch=no registers=32 "
+      "lanes=ptx");
 }
