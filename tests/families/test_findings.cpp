@@ -454,6 +454,26 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("for they come in every "));
 }
 
+// Launch, time, rate and size of sequences; and what was published of sequences that were cut evenly.
+TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
+  const Family copy = family_named("copy");
+  std::vector<Outcome> outcomes;
+  for (const char* sweep : {"kernel=no_loop width=1 group=128",
+                            "kernel=warp_stride width=1 group=128 groups=65536 split=turns,even"}) {
+    for (const auto& at : cases_of(copy, {sweep}, 1))
+      outcomes.push_back({.at = at, .time_s = 1e-4, .bytes = std::uint64_t{8} << 24});
+  }
+  const auto found = copy.findings(outcomes, roomy());
+  EXPECT_EQ(text_of_finding(found, "best_no_loop_width1"),
+            "best launch 128, 100.0 us, 1342.2 GB/s; published on a GeForce GTX 690: 128x131072, 870.9 us, "
+            "154.1 GB/s");
+  EXPECT_EQ(text_of_finding(found, "best_warp_stride_width1"),
+            "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64");
+  EXPECT_EQ(text_of_finding(found, "best_warp_stride_even_width1"),
+            "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64; published on a GeForce GTX 690: "
+            "128x65536, 863.7 us, 155.4 GB/s");
+}
+
 // Each execution of the published table was waited for.
 TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
   const Family grayscale = family_named("grayscale");
