@@ -75,8 +75,8 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
   for (const auto& at : device.cases) {
     if (at.family() != family.name || at.exhibit || !is_case_of(figure, *at.name, family, any_launch))
       continue;
-    const RunTime* run = at.typical();
-    const Number value = run != nullptr ? taken_of(*run, what) : Number();
+    const auto run = at.typical();
+    const Number value = run ? taken_of(*run, what) : Number();
     if (value) take(out, *at.name, *value, what == Taken::of_ceiling);
   }
   return out;
