@@ -53,7 +53,7 @@ Replay replay_of(const Record& row, const std::vector<Family>& families, const s
   const auto then = parse_options(command_of(row, where));
   if (!then) throw Error(Kind::io, where + ": column command names no run");
   Replay out{job_of(row, families, where), *then};
-  out.options.csv = std::string("-");  // GCC 12 warns, falsely, of the literal alone
+  out.options.csv = "-";
   out.options.repeat = 1;
   out.options.dry_run = false;
   out.options.with_baselines = false;
