@@ -42,7 +42,7 @@ Ran run_tool(Texts words, const fs::path& log) {
 std::string found_tool(const std::string& name) {
   const char* path = std::getenv("PATH");
   for (const auto& folder : split(path == nullptr ? "" : path, ':')) {
-    const std::string place = fs::path(folder) / name;
+    std::string place = fs::path(folder) / name;
     if (access(place.c_str(), X_OK) == 0) return place;
   }
   return {};

@@ -93,11 +93,13 @@ std::vector<std::string> why_no_driver() {
 
 // What is called of OpenCL, by name and number of arguments: here instead of in the library. A wrong number
 // is an error of the compiler, one that is missing of the linker.
+// NOLINTBEGIN(bugprone-macro-parentheses): types and functions' names take none
 #define ARGUMENT(z, i, name) clweave::Entry<&name>::Argument<i> a##i
 #define ENTRY(name, count)                                                     \
   clweave::Entry<&name>::Result name(BOOST_PP_ENUM(count, ARGUMENT, name)) {   \
     return clweave::Entry<&name>::call(#name, BOOST_PP_ENUM_PARAMS(count, a)); \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 ENTRY(clBuildProgram, 6)
 ENTRY(clCreateBuffer, 5)
 ENTRY(clCreateCommandQueue, 4)

@@ -128,7 +128,7 @@ bool makes_sense(const Case& at) {
 }
 
 // The plot of the plain kernel goes on to the most that the device takes.
-constexpr int most_plotted = 1024;
+constexpr std::int64_t most_plotted = 1024;
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   for (const auto& o : outcomes) {

@@ -252,7 +252,10 @@ ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes,
 }
 
 ResultsFile::~ResultsFile() {
-  if (running_) note("", 0);
+  try {
+    if (running_) note("", 0);
+  } catch (...) {  // no memory left: without it a resumed run only knows less
+  }
 }
 
 void ResultsFile::open_samples(bool append) {

@@ -55,7 +55,7 @@ class ResultsFile {
   // The pair as it was left; nobody else may write it as long as the value lives. `io` when it is no results
   // file; `usage`, with what differs and what to type, when it cannot go on: the rows of another version, or
   // columns that are not today's: `axes`, and behind them those of baselines where the run had any.
-  static Unfinished read(const std::string& path, const std::vector<std::string>& axes);
+  static Unfinished read(const std::string& name, const std::vector<std::string>& axes);
   // Goes on behind its last whole row.
   ResultsFile(const std::string& path, std::vector<std::string> axes, Origin, const Unfinished&);
 
