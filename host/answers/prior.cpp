@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/prior.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace clweave {
 
@@ -31,12 +34,16 @@ Spread prior_spread(std::string_view device_type, Timer timer, double command_s)
 }
 
 std::string_view prior_text(std::string_view device_type, Timer timer) {
-  if (device_type == "gpu" && timer == Timer::event)
-    return "12 % between processes for commands under 8 us, 1.6 % under 50 us, 0.5 % beyond, as sessions on "
-           "an H200 differ";
-  if (device_type == "cpu")
-    return "26 % between processes, as sessions on processors that others share differ";
-  return "26 % between processes";
+  const auto percent = [](double sd) { return fmt::format("{:.2g} %", 100 * sd); };
+  static const std::string gpu = fmt::format(
+      "{} between processes for commands under {:.0f} us, {} under {:.0f} us, {} beyond, as sessions on an "
+      "H200 differ",
+      percent(of_gpus[0].sd), 1e6 * of_gpus[0].below_s, percent(of_gpus[1].sd), 1e6 * of_gpus[1].below_s,
+      percent(of_gpus[2].sd));
+  static const std::string any = percent(of_cpus) + " between processes";
+  static const std::string cpu = any + ", as sessions on processors that others share differ";
+  if (device_type == "gpu" && timer == Timer::event) return gpu;
+  return device_type == "cpu" ? cpu : any;
 }
 
 }  // namespace clweave

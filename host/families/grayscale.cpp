@@ -272,7 +272,7 @@ Family grayscale() {
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
   // And off the multiples of what runs in lock-step, up to what most devices take at most: see refine.
   const Values plotted_groups = {32,  40,  48,  64,  80,  96,  100, 128,  160,
-                                 192, 256, 320, 384, 500, 512, 768, 1000, most_plotted};
+                                 192, 256, 320, 384, 500, 512, 768, 1000, int{most_plotted}};
   const Values pitches = {"tight", "padded"}, widths = {4, 1, 2, 8, 16};
   // A's rows are whole groups of 32.
   const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,16 +21,25 @@ using namespace clweave;
 
 namespace {
 
-constexpr int sessions = 4;
-const std::string h200 = "nvidia-h200/2026-11-22", pocl_3 = "epyc-2-cores-pocl-3/2026-11-23",
-                  pocl_5 = "xeon-16-cores-pocl-5/2026-11-23", rusticl = "epyc-2-cores-rusticl/2026-11-23";
+// Four of one program one after the other, and a fifth of another day or half of one.
+constexpr int sessions = 5;
+const std::string h200 = "nvidia-h200", pocl_3 = "epyc-2-cores-pocl-3", pocl_5 = "xeon-16-cores-pocl-5",
+                  rusticl = "epyc-2-cores-rusticl";
 
-const ResultsSet& session(int i, const std::string& files = h200) {
+std::string file_of(const std::string& device, int session) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(fmt::format("{}/results/{}", CLWEAVE_SOURCE_DIR, device))) {
+    if (file.path().filename().string().ends_with(fmt::format("-aa-{}.csv", session)))
+      return file.path().string();
+  }
+  throw std::runtime_error(fmt::format("{} has no session {}", device, session));
+}
+
+const ResultsSet& session(int i, const std::string& device = h200) {
   static std::map<std::string, std::vector<ResultsSet>> known;
-  auto& read = known[files];
+  auto& read = known[device];
   for (int s = static_cast<int>(read.size()) + 1; s <= sessions; ++s)
-    read.push_back(
-        read_results({fmt::format("{}/results/{}-aa-{}.csv", CLWEAVE_SOURCE_DIR, files, s)}, all_families()));
+    read.push_back(read_results({file_of(device, s)}, all_families()));
   return read.at(static_cast<std::size_t>(i));
 }
 
