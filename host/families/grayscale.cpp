@@ -128,13 +128,13 @@ bool makes_sense(const Case& at) {
 }
 
 // The plot of the plain kernel goes on to the most that the device takes.
-constexpr std::int64_t most_plotted = 1024;
+constexpr int most_plotted = 1024;
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "naive") || !o.at.is("pitch", "tight") || !o.at.is("form", "corrected")) continue;
     if (o.at.number("group") != most_plotted) continue;
-    for (std::int64_t group = 2 * most_plotted; group <= device.max_group; group *= 2) {
+    for (std::int64_t group = std::int64_t{2} * most_plotted; group <= device.max_group; group *= 2) {
       Case at = o.at;
       std::ranges::find(at.axes, "group", [](const auto& axis) { return axis.first; })->second = group;
       out.push_back(std::move(at));
@@ -272,7 +272,7 @@ Family grayscale() {
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
   // And off the multiples of what runs in lock-step, up to what most devices take at most: see refine.
   const Values plotted_groups = {32,  40,  48,  64,  80,  96,  100, 128,  160,
-                                 192, 256, 320, 384, 500, 512, 768, 1000, int{most_plotted}};
+                                 192, 256, 320, 384, 500, 512, 768, 1000, most_plotted};
   const Values pitches = {"tight", "padded"}, widths = {4, 1, 2, 8, 16};
   // A's rows are whole groups of 32.
   const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",
