@@ -298,7 +298,7 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
   for (const std::string preset : {"quick", "full"}) {
     SCOPED_TRACE(preset);
     const Family ceiling = family_named("ceiling");
-    const auto cache_bytes = [&](double cached_words, double slowdown) {
+    const auto cache_bytes = [&](double cached_words, double slowdown, const DeviceInfo& device = roomy()) {
       std::vector<Outcome> outcomes;
       const Random<double> noise(1, 1);
       const auto measure = [&](const Case& at) {
@@ -314,9 +314,9 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
       std::ranges::for_each(preset_of(ceiling, preset), measure);
       // It looks for the end until it has it to a factor of two.
       for (int looks = 0; looks < 5; ++looks)
-        std::ranges::for_each(ceiling.refine(outcomes, roomy()), measure);
-      EXPECT_TRUE(ceiling.refine(outcomes, roomy()).empty());
-      return ceiling.findings(outcomes, roomy());
+        std::ranges::for_each(ceiling.refine(outcomes, device), measure);
+      EXPECT_TRUE(ceiling.refine(outcomes, device).empty());
+      return ceiling.findings(outcomes, device);
     };
     const auto found = cache_bytes(8388608, 2);
     EXPECT_EQ(finding_of(found, "cache_bytes"), 4.0 * 8388608);
@@ -324,6 +324,12 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
     EXPECT_EQ(finding_of(cache_bytes(262144, 1.3), "cache_bytes"), 4.0 * 262144);
     EXPECT_EQ(finding_of(cache_bytes(8388608, 1.1), "cache_bytes"), 0);
     EXPECT_EQ(finding_of(cache_bytes(1e18, 2), "cache_bytes"), 0);
+    // More than a processor's caches hold is slower for another reason.
+    DeviceInfo processor = roomy();
+    processor.compute_units = 2;
+    processor.host_caches = {32 << 10, 8 << 20};
+    EXPECT_EQ(finding_of(cache_bytes(8388608, 2, processor), "cache_bytes"), 16 << 20);
+    EXPECT_EQ(finding_of(cache_bytes(262144, 2, processor), "cache_bytes"), 4.0 * 262144);
   }
 }
 
