@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // prior: what one run a side may differ by although nothing changed.
 //
-// One run tells nothing of its own luck, so that of others stands for it: sessions of one program on one
-// machine (results/*/*-aa-*.csv: four of preset quick, a process each). On an H200 they differ by what a
-// command takes: what is bound by the rate of launches by a sixth, what takes longer than 50 us by a few
-// thousandths. On a CPU, where who runs beside whom is luck, by a quarter, and one case in a hundred by two
-// and more.
+// One run tells nothing of its own luck, so that of others stands for it: sessions of one program
+// (results/*/*-aa-*.csv: of preset quick, a process each, four in a row and a fifth half a day later, of the
+// H200 on another card). On an H200 the four differ by what a command takes: what is bound by the rate of
+// launches by a sixth, what takes longer than 50 us by a few thousandths. On a CPU, where who runs beside
+// whom is luck, by a quarter, and one case in a hundred by two and more.
 #pragma once
 #include <string_view>
 
