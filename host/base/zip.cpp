@@ -101,7 +101,8 @@ std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending)
     if (!called.ends_with(ending) || called.find_first_of("/\\") != std::string::npos) continue;
     bytes += info.uncompressed_size;
     if (bytes > most_bytes) throw Error(Kind::io, path + " unpacks to more than 4 GiB");
-    out.push_back({called, text_of_entry(archive.get(), info.uncompressed_size, fmt::format("{} of {}", called, path))});
+    out.push_back({called, text_of_entry(archive.get(), info.uncompressed_size,
+                                         fmt::format("{} of {}", called, path))});
   }
   return out;
 }

@@ -81,10 +81,11 @@ std::vector<std::string> lines_of_too_large(const TunedOf& what) {
   for (const auto& [name, too_large] : what.too_large) {
     const auto& [family, least] = too_large;
     const auto n = least.at.number(elements_axis);
-    out.push_back(fmt::format(
-        "no tuned launch of {} from n={} on: found at n={}, it is carried to {} times that; "
-        "clweave tune --family {}{} --set n={} finds one",
-        name, n, least.found_at_n, carried_at_most, name, family->presets.tune.empty() ? " --preset quick" : "", n));
+    out.push_back(
+        fmt::format("no tuned launch of {} from n={} on: found at n={}, it is carried to {} times that; "
+                    "clweave tune --family {}{} --set n={} finds one",
+                    name, n, least.found_at_n, carried_at_most, name,
+                    family->presets.tune.empty() ? " --preset quick" : "", n));
   }
   return out;
 }
