@@ -86,8 +86,9 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
 BySize natives_of(const ResultsSet& set, const DeviceResults& device, const CaseName& figure,
                   const Family& family, Timer timer) {
   BySize out;
-  for (const auto& native : set.natives) {
-    if (native.of->family == family.name && native.run.timer == timer && native.runs_on(device) &&
+  for (const auto& looks : native_looks(set, device)) {
+    const NativeTime native = typical(looks);
+    if (native.of->family == family.name && native.run.timer == timer &&
         is_case_of(figure, *native.of, family, nullptr))
       take(out, *native.of, native.run.time_s, false);
   }
