@@ -6,11 +6,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -47,6 +51,33 @@ struct Free {
   void operator()(std::byte* at) const { ::operator delete[](at, std::align_val_t(alignment)); }
 };
 
+std::byte poison_at(std::uint64_t i) { return static_cast<std::byte>(poison[i % poison.size()]); }
+
+Tally compared(const Check& check, std::span<const std::byte> all) {
+  Tally total;
+  std::mutex merging;
+  for_stretches(all.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+    const Tally part = check.compare(begin, all.subspan(begin, end - begin));
+    const std::scoped_lock lock(merging);
+    total.merge(part);
+  });
+  return total;
+}
+
+// The first byte from `begin` on that is not poison any more.
+std::optional<std::uint64_t> first_touched(std::span<const std::byte> all, std::uint64_t begin) {
+  std::atomic<std::uint64_t> first = all.size();
+  for_stretches(all.size() - begin, grain, [&](std::uint64_t from, std::uint64_t to) {
+    std::uint64_t i = begin + from;
+    while (i < begin + to && all[i] == poison_at(i)) ++i;
+    if (i == begin + to) return;
+    std::uint64_t known = first;
+    while (i < known && !first.compare_exchange_weak(known, i)) {
+    }
+  });
+  return first < all.size() ? std::optional(first.load()) : std::nullopt;
+}
+
 // A plan's buffers in this process' memory.
 class HostBuffers {
  public:
@@ -73,8 +104,7 @@ class HostBuffers {
     for (std::size_t b = 0; b < memory_.size(); ++b) {
       if (plan_.buffers[b].fill) continue;
       for_stretches(plan_.buffers[b].bytes, grain, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i)
-          memory_[b][i] = static_cast<std::byte>(poison[i % poison.size()]);
+        for (std::uint64_t i = begin; i < end; ++i) memory_[b][i] = poison_at(i);
       });
     }
   }
@@ -83,13 +113,11 @@ class HostBuffers {
   void check() const {
     for (const auto& one : plan_.checks) {
       const BufferSpec& spec = plan_.buffers[one.buffer.index];
-      const std::byte* at = memory_[one.buffer.index].get();
-      const Tally tally = one.compare(0, {at, spec.used()});
+      const std::span<const std::byte> all(memory_[one.buffer.index].get(), spec.bytes);
+      const Tally tally = compared(one, all.first(spec.used()));
       if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
-      for (std::uint64_t i = spec.used(); i < spec.bytes; ++i) {
-        if (at[i] != static_cast<std::byte>(poison[i % poison.size()]))
-          throw Error(Kind::wrong_result, fmt::format("byte {} was written, behind what is kept", i));
-      }
+      if (const auto at = first_touched(all, spec.used()))
+        throw Error(Kind::wrong_result, fmt::format("byte {} was written, behind what is kept", *at));
     }
   }
 
