@@ -65,6 +65,18 @@ class Baselines : public testing::Test {
   std::vector<unsigned> on_threads_;
 };
 
+// Keeps what is not zero; `more` words behind that are overwritten.
+Prepared kept_of(const Work& work, std::size_t more) {
+  const auto from = work.input<std::uint32_t>();
+  const auto to = work.output<std::uint32_t>(0), counts = work.output<std::uint32_t>(1);
+  return {[=] {
+    const auto end = std::ranges::copy_if(from, to.begin(), [](std::uint32_t key) { return key != 0; }).out;
+    counts[0] = static_cast<std::uint32_t>(end - to.begin());
+    counts[1] = static_cast<std::uint32_t>(from.size()) - counts[0];
+    std::fill_n(end, more, 0U);
+  }};
+}
+
 Prepared copy_of(const Work& work, std::size_t less) {
   const auto from = work.inputs[0];
   const auto to = work.outputs[0];
@@ -109,6 +121,43 @@ TEST_F(Baselines, ThatAreWrongLaterHaveNoTimeEither) {
             case_failed);
   EXPECT_EQ(rows().at(0).status, Status::wrong_result);
   EXPECT_FALSE(rows().at(0).time_s.has_value());
+}
+
+TEST_F(Baselines, AreComparedInEveryStretch) {
+  const auto wrong = [](const Work& work) {
+    const auto right = copy_of(work, 0);
+    const auto to = work.output<std::uint32_t>();
+    return Prepared{[=] {
+      right.execute();
+      for (const std::size_t i : {70'001, 500'001, 999'999}) to[i] += 1;
+    }};
+  };
+  EXPECT_EQ(measure(wrong, {"--set", "n=1000003"}), case_failed);
+  EXPECT_THAT(rows().at(0).reason, HasSubstr("1000000 of 1000003"));
+  EXPECT_THAT(rows().at(0).reason, HasSubstr("[70001]"));
+}
+
+TEST_F(Baselines, MayNotWriteBehindWhatTheyKeep) {
+  const auto compaction = [&](std::size_t more) {
+    const Native native{.api = "mine",
+                        .family = "compaction",
+                        .name = "keep",
+                        .like = "kernel=spataro",
+                        .axes = {"type", "predicate", "kept", "n"},
+                        .takes = [](const Case&) { return true; },
+                        .prepare = [more](const Work& work) { return kept_of(work, more); }};
+    const int code = native_main({"--family", "compaction", "--where", "kernel=spataro", "--set", "type=uint",
+                                  "--set", "predicate=non_zero", "--set", "kept=0.5", "--set", "output=key",
+                                  "--set", "n=300007", "--csv", csv, "--overwrite"},
+                                 [&](const Wanted&) -> Natives {
+                                   return {processor(), {}, "a compiler", {native}, {}};
+                                 });
+    EXPECT_EQ(rows().size(), 1U);
+    return code;
+  };
+  EXPECT_EQ(compaction(0), fine) << rows().at(0).reason;
+  EXPECT_EQ(compaction(9), case_failed);
+  EXPECT_THAT(rows().at(0).reason, HasSubstr("behind what is kept"));
 }
 
 TEST_F(Baselines, SayWhatTheyDoNotTake) {
