@@ -6,6 +6,7 @@
 #include <numbers>
 #include <tuple>
 
+#include "answers/prior.hpp"
 #include "base/random.hpp"
 #include "base/stats.hpp"
 
@@ -23,14 +24,22 @@ double normal(std::uint64_t key, std::uint64_t i) {
   return radius * std::cos(std::numbers::pi * uniform(1));
 }
 
+// What another repetition might have differed by, of a case that has one: what others' differ by.
+double luck_variance(const Timed& timed, std::string_view device_type) {
+  const RunTime& run = *timed.any;
+  if (timed.runs.size() > 1 || run.log_variance == 0) return 0;
+  return prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance;
+}
+
 // The median of repetitions drawn with replacement, each at a time drawn from its interval.
-double drawn_seconds(const Timed& timed, std::uint64_t draw) {
+double drawn_seconds(const Timed& timed, std::string_view device_type, std::uint64_t draw) {
   const std::size_t n = timed.runs.size();
   const Random<std::uint64_t> choice(draw, timed.index);
+  const double luck = luck_variance(timed, device_type);
   std::vector<double> medians;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& run = *timed.runs[choice(i) % n];
-    const double sigma = std::log(run.high_s / run.low_s) / (2 * 1.96);
+    const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), std::sqrt(luck));
     medians.push_back(run.time_s * std::exp(sigma * normal(choice(n + i), draw)));
   }
   return median(medians);
@@ -50,7 +59,7 @@ double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std:
   return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-std::vector<double> all_draws(const Timed& timed, std::size_t draws) {
+std::vector<double> all_draws(const Timed& timed, std::string_view device_type, std::size_t draws) {
   std::vector<double> out;
   out.reserve(draws);
   std::vector<double> sorted;
@@ -59,7 +68,8 @@ std::vector<double> all_draws(const Timed& timed, std::size_t draws) {
     std::ranges::sort(sorted);
   }
   for (std::size_t k = 1; k <= draws; ++k)
-    out.push_back(sorted.empty() ? drawn_seconds(timed, k) : drawn_of_many(sorted, k, timed.index));
+    out.push_back(sorted.empty() ? drawn_seconds(timed, device_type, k)
+                                 : drawn_of_many(sorted, k, timed.index));
   return out;
 }
 
@@ -92,7 +102,7 @@ double Clock::operator[](std::size_t index) const {
   ++rows_->reads;
   if (draw_ == 0) return rows_->timed[index].median_s;
   auto& drawn = rows_->drawn[index];
-  if (drawn.size() < draw_) drawn = all_draws(rows_->timed[index], draws_);
+  if (drawn.size() < draw_) drawn = all_draws(rows_->timed[index], rows_->results->type, draws_);
   return drawn[draw_ - 1];
 }
 

@@ -90,7 +90,7 @@ void hold_against(Rivals& one, const std::vector<const RunTime*>& natives, const
   one.low = HUGE_VAL;
   one.high = 0;
   for (const auto& [our_run, native_run] : pairs) {
-    const Interval ours = time_of(*our_run, timer), native = time_of(*native_run, Timer::host);
+    const Interval ours = time_of(*our_run, timer), native = time_of(*native_run, timer);
     ours_s.push_back(ours.median);
     natives_s.push_back(native.median);
     ratios.push_back(native.median / ours.median);

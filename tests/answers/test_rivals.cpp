@@ -69,6 +69,23 @@ TEST(Rivals, AreTheBestOfEachSideByTheHostsClock) {
   EXPECT_NEAR(rivals[0].high, 3.2 * 1.25 / (1.6 * 0.9), 1e-9);
 }
 
+// What a launch takes is on the host's clock alone.
+TEST(Rivals, WithTimeStampsStandByThemAsOursDo) {
+  Record library = native_row("cuda", "library", 3e-3);
+  library.timer = Timer::event;
+  library.wall_s = 4e-3;
+  for (const bool in_turns : {false, true}) {
+    const Record ours = kernel_row("plain", 1e-3, 2e-3);
+    const auto set = in_turns ? results_of({in_round(1, ours), in_round(1, library)}, invented())
+                              : results_of({ours, library}, invented());
+    const auto rivals = rivals_of(set, set.devices.at(0));
+    ASSERT_EQ(rivals.size(), 1u);
+    EXPECT_NEAR(rivals[0].ratio, 3, 1e-9) << "not 4: theirs by the host's clock";
+    EXPECT_NEAR(rivals[0].native_s, 3e-3, 1e-12);
+    EXPECT_NEAR(rivals[0].high, 3 * 1.25 / 0.9, 1e-9);
+  }
+}
+
 TEST(Rivals, StandWithTheirMedianAsOursDo) {
   const auto set = results_of({kernel_row("plain", 1e-3, 1e-3), native_row("std", "loop", 1e-3),
                                native_row("std", "loop", 4e-3), native_row("std", "loop", 3e-3)},
