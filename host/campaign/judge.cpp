@@ -165,7 +165,7 @@ void Judge::complete(Row& row, const Job& job, const Doubt& doubt) {
     if (const auto it = ceilings_.find(record.ceiling); it != ceilings_.end() && it->second.rate > 0) {
       if (const Number rate = rate_of(record)) record.of_ceiling = *rate / it->second.rate;
     }
-    if (of_memory(record.ceiling)) record.cached = is_cached(row) ? "yes" : "no";
+    if (of_memory(record.ceiling) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
   }
   if (doubt) {
     record.status = Status::implausible;

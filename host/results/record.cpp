@@ -148,7 +148,9 @@ const std::vector<Column>& columns() {
        &Record::joules_per_item, true},
       {"joules_per_byte", "J", "energy_j / bytes", &Record::joules_per_byte, true},
       {"joules_per_flop", "J", "energy_j / flops", &Record::joules_per_flop, true},
-      {"cached", "", "yes: the buffers fit the measured last-level cache, so memory does not bound the case",
+      {"cached", "",
+       "yes: the buffers fit the measured last-level cache, so memory does not bound the case; empty: the "
+       "run looked for none",
        &Record::cached},
       {"ceiling", "",
        "What bounds the case: copy, read, local or an arithmetic rate, as family ceiling measured it in this "

@@ -894,6 +894,34 @@ bool same_content(const std::string& one, const std::string& other) {
                     std::istreambuf_iterator<char>(b), std::istreambuf_iterator<char>());
 }
 
+namespace {
+
+// The largest cache that a run found; 0: none looked.
+double largest_cache(const DeviceResults& device) {
+  double out = 0;
+  for (const auto& found : device.findings) {
+    for (const auto& finding : found.runs) {
+      if (finding.name == "cache_bytes") out = std::max(out, finding.value.value_or(0));
+    }
+  }
+  return out;
+}
+
+// A run without ceilings has not looked for a cache: what another found tells whether its buffers fit.
+void mark_cached(ResultsSet& set) {
+  for (auto& device : set.devices) {
+    const double cache = largest_cache(device);
+    for (auto& at : device.cases) {
+      for (auto& run : at.runs) {
+        const bool unknown = of_memory(run.ceiling) && !run.of_ceiling;
+        run.cached = run.cached || (unknown && run.bytes && static_cast<double>(*run.bytes) <= cache);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>& families,
                         Samples samples) {
   ResultsSet out;
@@ -915,6 +943,7 @@ ResultsSet read_results(const std::vector<std::string>& files, const std::vector
       out.add(reader, files[i], &samples_reader, beside, families);
     }
   }
+  mark_cached(out);
   return out;
 }
 

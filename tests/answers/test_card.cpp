@@ -341,6 +341,8 @@ TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
 TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
   auto rows = lanes();
   for (auto& r : rows) {
+    r.device_type = "gpu";
+    r.timer = Timer::event;
     r.time_low_s = *r.time_s * 0.9;
     r.time_high_s = *r.time_s * 1.1;
   }
@@ -351,6 +353,27 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
   EXPECT_NEAR(paths.high, 2 * 1.15, 0.08);
   EXPECT_EQ(trait(made, "lockstep_width").figure->low, 16) << "no such noise makes another width of it";
   EXPECT_EQ(trait(made, "lockstep_width").figure->high, 16);
+}
+
+// One process tells nothing of what the next would say; two do.
+TEST(Fingerprint, ASingleRepetitionStandsWithWhatProcessesDifferBy) {
+  const auto width = [](double seconds, const std::string& device_type, int runs, double interval) {
+    Record sure = row("copy", {{"width", "1"}}, 1);
+    sure.device_type = device_type;
+    sure.timer = Timer::event;
+    sure.time_s = seconds;
+    sure.time_low_s = seconds * (1 - interval);
+    sure.time_high_s = seconds * (1 + interval);
+    const ResultsSet results = results_of(std::vector<Record>(runs, sure));
+    const auto devices = device_rows(results);
+    const auto time = figure(devices.at(0), [](Clock clock) -> std::optional<double> { return clock[0]; });
+    return time->high / time->low;
+  };
+  EXPECT_NEAR(std::log(width(5e-6, "gpu", 1, 1e-4)), 2 * 1.96 * 0.125, 0.1);
+  EXPECT_NEAR(std::log(width(1e-3, "gpu", 1, 1e-4)), 2 * 1.96 * 0.005, 0.005);
+  EXPECT_NEAR(std::log(width(1e-3, "cpu", 1, 1e-4)), 2 * 1.96 * 0.26, 0.2);
+  EXPECT_LT(width(5e-6, "gpu", 2, 1e-4), 1.001);
+  EXPECT_EQ(width(5e-6, "gpu", 1, 0), 1) << "known exactly";
 }
 
 // A million rows take seconds: what is read of them grows as their number does, and no faster.

@@ -237,6 +237,39 @@ TEST(Reader, ReadsAFileInPiecesAndTheSameFileOnce) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Reader, WhatFitsACacheIsCachedAlsoWhereTheRunLookedForNone) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("clweave-cached-{}", getpid());
+  std::filesystem::create_directories(folder);
+  Record found = row({}, 1);
+  found.finding = "cache_bytes";
+  found.value = 64e6;
+  found.case_id = "ceiling/cache_bytes";
+  const auto of_bytes = [](const char* kernel, std::int64_t bytes) {
+    Record out = row({{"kernel", kernel}}, 1);
+    out.ceiling = Ceiling::copy;
+    out.bytes = bytes;
+    return out;
+  };
+  Record looked = of_bytes("looked", 8'000'000);
+  looked.of_ceiling = 0.5;
+  looked.cached = "no";
+  Record arithmetic = of_bytes("arithmetic", 8'000'000);
+  arithmetic.ceiling = Ceiling::arithmetic_float;
+  const std::string one = folder / "one.csv", other = folder / "other.csv";
+  std::ofstream(one) << csv_of({found, looked});
+  std::ofstream(other) << csv_of({of_bytes("small", 64'000'000), of_bytes("large", 64'000'001), arithmetic});
+  const auto cached = [](const ResultsSet& set, const std::string& kernel) {
+    return set.devices.at(0).find("loom/kernel=" + kernel)->runs.at(0).cached;
+  };
+  const ResultsSet both = read_results({one, other}, {}), alone = read_results({other}, {});
+  EXPECT_TRUE(cached(both, "small"));
+  EXPECT_FALSE(cached(both, "large"));
+  EXPECT_FALSE(cached(both, "arithmetic"));
+  EXPECT_FALSE(cached(both, "looked")) << "whose run knew";
+  EXPECT_FALSE(cached(alone, "small")) << "nobody knows";
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Reader, SamplesReplaceTheMedianAndItsInterval) {
   const std::string header = "row,run,case_id,index,event_ns,host_ns,batch,throttled\n";
   const auto sample = [](int row, int index, double ns) {
