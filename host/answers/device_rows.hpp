@@ -91,8 +91,9 @@ struct DeviceRows {
 std::vector<DeviceRows> device_rows(const ResultsSet&);
 
 // What `number` makes of the rows, and the middle 95 % of what it makes of them when the repetitions of each
-// case are drawn again, and the median of each drawn repetition from its own interval, which of a single one is
-// widened by what processes differ by (prior.hpp). No distribution of the number itself is assumed. None when the rows as measured give none. The same on every machine.
+// case are drawn again, and the median of each drawn repetition from its own interval, which of a single one
+// is widened by what processes differ by (prior.hpp). No distribution of the number itself is assumed. None
+// when the rows as measured give none. The same on every machine.
 //
 // The function is called for each draw: what rows it needs is to be selected before. One that reads more than
 // 20000 times gets fewer draws than 200, but 20 at least, so that a million rows take seconds.
