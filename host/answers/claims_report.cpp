@@ -258,9 +258,9 @@ const char* remark =
     "As published: launched as in the source. At its best: the same problem by the fastest of the launches "
     "tried,\n"
     "as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.\n"
-    "A claim holds or fails where the whole 95 % interval lies beyond bound and margin. Rows of one run know "
-    "nothing\n"
-    "of the noise between runs: clweave run --claims --runs 5 does.";
+    "A claim holds or fails where the whole 95 % interval lies beyond bound and margin.\n"
+    "A row of one run stands with what runs usually differ by, on a processor a quarter:\n"
+    "clweave run --claims --runs 5 measures that.";
 
 nlohmann::json number_json(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
