@@ -24,22 +24,23 @@ double normal(std::uint64_t key, std::uint64_t i) {
   return radius * std::cos(std::numbers::pi * uniform(1));
 }
 
-// What another repetition might have differed by, of a case that has one: what others' differ by.
-double luck_variance(const Timed& timed, std::string_view device_type) {
+// The standard deviation, of the logarithm, that another repetition of a case with one might have differed
+// by: what others' differ by.
+double luck_of(const Timed& timed, std::string_view device_type) {
   const RunTime& run = *timed.any;
   if (timed.runs.size() > 1 || run.log_variance == 0) return 0;
-  return prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance;
+  return std::sqrt(
+      prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
 }
 
-// The median of repetitions drawn with replacement, each at a time drawn from its interval.
-double drawn_seconds(const Timed& timed, std::string_view device_type, std::uint64_t draw) {
+// The median of repetitions drawn with replacement, each at a time drawn from its interval and `luck`.
+double drawn_seconds(const Timed& timed, double luck, std::uint64_t draw) {
   const std::size_t n = timed.runs.size();
   const Random<std::uint64_t> choice(draw, timed.index);
-  const double luck = luck_variance(timed, device_type);
   std::vector<double> medians;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& run = *timed.runs[choice(i) % n];
-    const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), std::sqrt(luck));
+    const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), luck);
     medians.push_back(run.time_s * std::exp(sigma * normal(choice(n + i), draw)));
   }
   return median(medians);
@@ -67,9 +68,9 @@ std::vector<double> all_draws(const Timed& timed, std::string_view device_type, 
     for (const auto* run : timed.runs) sorted.push_back(run->time_s);
     std::ranges::sort(sorted);
   }
+  const double luck = luck_of(timed, device_type);
   for (std::size_t k = 1; k <= draws; ++k)
-    out.push_back(sorted.empty() ? drawn_seconds(timed, device_type, k)
-                                 : drawn_of_many(sorted, k, timed.index));
+    out.push_back(sorted.empty() ? drawn_seconds(timed, luck, k) : drawn_of_many(sorted, k, timed.index));
   return out;
 }
 
