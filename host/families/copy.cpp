@@ -397,7 +397,10 @@ Family copy() {
                        "stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 "
                        "groups of 128, of equal length and of whole chunks",
             .values = kernels},
-           {.name = "type", .meaning = "element type", .values = types},
+           {.name = "type",
+            .meaning = "element type",
+            .values = types,
+            .alike = alike_within({{"uint", "float"}, {"ulong", "double"}})},
            {.name = "width",
             .meaning = "elements of a vector",
             .values = widths,

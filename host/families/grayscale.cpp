@@ -294,7 +294,8 @@ Family grayscale() {
                {.name = "image",
                 .meaning = "columns x rows of RGBA pixels",
                 .values = published_images,
-                .takes = shapes(1, 1 << 20)},
+                .takes = shapes(1, 1 << 20),
+                .alike = all_alike},
                {.name = "pitch",
                 .meaning = "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, "
                            "and the padding is converted too",

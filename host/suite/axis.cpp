@@ -116,6 +116,17 @@ std::string Axis::takes_text() const {
   return takes.of == Takes::Of::listed ? fmt::format("{}", fmt::join(texts, ", ")) : takes.text();
 }
 
+bool all_alike(const Value&, const Value&) { return true; }
+
+std::function<bool(const Value&, const Value&)> alike_within(std::vector<Values> lists) {
+  return [lists = std::move(lists)](const Value& a, const Value& b) {
+    return std::ranges::any_of(lists, [&](const Values& list) {
+      const auto has = [&](const Value& value) { return std::ranges::find(list, value) != list.end(); };
+      return has(a) && has(b);
+    });
+  };
+}
+
 std::pair<std::string, Values> setting_of(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())

@@ -49,6 +49,10 @@ Takes multiples_of(std::int64_t step, std::int64_t least, std::int64_t most);
 Takes fractions(double least, double most);
 Takes shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extents from least to most
 
+// For Axis::alike: any two values; two of the same list.
+bool all_alike(const Value&, const Value&);
+std::function<bool(const Value&, const Value&)> alike_within(std::vector<Values> lists);
+
 struct Case;
 struct DeviceInfo;
 
@@ -73,6 +77,9 @@ struct Axis {
   // What `clweave tune` tries of a tunable axis in such a case on such a device; empty: `values`. The default
   // alone where the kernel does not heed the axis and `when` says nothing of it.
   std::function<Values(const Case&, const DeviceInfo&)> worth = {};
+  // Whether works of these two values are so alike that the launch which suits one is worth a try at the
+  // other where nothing nearer was searched; empty: no two are.
+  std::function<bool(const Value&, const Value&)> alike = {};
 
   // The value as this axis holds it (local=256 may be a shape); none when it takes no such value.
   std::optional<Value> taken(const Value&) const;

@@ -77,11 +77,18 @@ void add_cells(Cells& cells, const Family& family, const json& stored) {
   }
 }
 
-// How much larger a work is than one that differs in n alone, in factors of two; empty when they differ
-// elsewhere.
-std::optional<double> growth(const Family& family, const Case& at, const Cells& cells,
-                             const std::vector<std::string>& among) {
-  double grown = 0;
+// How far a work is from one of which a launch is known.
+struct Apart {
+  int axes = 0;      // that differ, in values that are alike
+  double grown = 0;  // how much larger an n, in factors of two
+
+  auto order() const { return std::pair(axes, std::abs(grown)); }
+};
+
+// Empty when the launch says nothing of this work.
+std::optional<Apart> apart(const Family& family, const Case& at, const Cells& cells,
+                           const std::vector<std::string>& among) {
+  Apart out;
   for (const auto& axis : family.axes) {
     if (says_how(axis, among)) continue;
     // An axis that came later is at its default.
@@ -89,12 +96,16 @@ std::optional<double> growth(const Family& family, const Case& at, const Cells& 
     const Value& stored = it != cells.end() ? it->second : axis.values.front();
     const Value& wanted = at.at(axis.name);
     if (text_of(stored) == text_of(wanted)) continue;
+    if (axis.alike && axis.alike(stored, wanted)) {
+      ++out.axes;
+      continue;
+    }
     const auto* a = std::get_if<std::int64_t>(&stored);
     const auto* b = std::get_if<std::int64_t>(&wanted);
     if (axis.name != elements_axis || a == nullptr || b == nullptr || *a <= 0 || *b <= 0) return {};
-    grown = std::log2(static_cast<double>(*b) / static_cast<double>(*a));
+    out.grown = std::log2(static_cast<double>(*b) / static_cast<double>(*a));
   }
-  return grown;
+  return out;
 }
 
 // The case, done as the cells say; empty where that is no launch of this device.
@@ -119,7 +130,7 @@ std::optional<Case> done_so(const Family& family, Case at, const Cells& cells,
 // What a store has of a case's work.
 struct Near {
   std::optional<Case> at;
-  double apart = 0;  // in n, in factors of two
+  Apart apart = {};
   double time_s = 0;
   std::optional<NotCarried> left_out = {};  // of the largest n
 };
@@ -128,7 +139,7 @@ std::vector<std::string> among_of(const json& entry) {
   return entry.value("among", std::vector<std::string>());
 }
 
-// The nearest in n, of several the fastest.
+// Of the work itself before one that is alike, of these the nearest in n, of several the fastest.
 Near nearest(const json& entries, const Family& family, const Case& at, const DeviceInfo& device,
              bool competed) {
   Near best;
@@ -139,19 +150,19 @@ Near nearest(const json& entries, const Family& family, const Case& at, const De
     Cells cells;
     add_cells(cells, family, entry.at("axes"));
     add_cells(cells, family, entry.at("configuration"));
-    const auto grown = growth(family, at, cells, among);
-    if (!grown) continue;
+    const auto far = apart(family, at, cells, among);
+    if (!far) continue;
     auto done = done_so(family, at, cells, among, device);
     if (!done) continue;
-    if (*grown > std::log2(carried_at_most)) {
-      const auto n = std::llround(static_cast<double>(at.number(elements_axis)) / std::exp2(*grown));
+    if (far->grown > std::log2(carried_at_most)) {
+      const auto n = std::llround(static_cast<double>(at.number(elements_axis)) / std::exp2(far->grown));
       if (!best.left_out || n > best.left_out->found_at_n) best.left_out = NotCarried{*std::move(done), n};
       continue;
     }
-    const double apart = std::abs(*grown), time_s = entry.at("time_s");
-    if (best.at && std::tie(apart, time_s) >= std::tie(best.apart, best.time_s)) continue;
+    const double time_s = entry.at("time_s");
+    if (best.at && std::pair(far->order(), time_s) >= std::pair(best.apart.order(), best.time_s)) continue;
     best.at = std::move(done);
-    best.apart = apart;
+    best.apart = *far;
     best.time_s = time_s;
   }
   return best;

@@ -524,6 +524,51 @@ TEST_F(Store, IsCarriedToFourTimesItsSizeAtMost) {
   EXPECT_EQ(left_out(at("a", 4097, 96)), "none");
 }
 
+// Such as another operation, or another share that is kept.
+TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
+  static const Family related = [] {
+    Family family = toy();
+    for (auto& axis : family.axes) {
+      if (axis.name == "order") axis.tunable = false;
+      if (axis.name == "order")
+        axis.values = {"up", "down", "round"}, axis.alike = alike_within({{"up", "down"}});
+    }
+    return family;
+  }();
+  const auto ordered = [](const char* order, std::int64_t n, std::int64_t group) {
+    Case out = at("a", n, group);
+    out.axes.back().second = std::string(order);
+    return out;
+  };
+  TunedStore store(path());
+  store.put(device(), related, tuned(ordered("up", 1024, 64)));
+  EXPECT_THAT(beside(store.text(), device(), related, ordered("down", 1024, 96)), ElementsAre(64));
+  EXPECT_THAT(beside(store.text(), device(), related, ordered("down", 4097, 96)), IsEmpty()) << "too large";
+  EXPECT_THAT(beside(store.text(), device(), related, ordered("round", 1024, 96)), IsEmpty())
+      << "is of no list with another";
+  store.put(device(), related, tuned(ordered("down", 4096, 32)));
+  EXPECT_THAT(beside(store.text(), device(), related, ordered("down", 1024, 96)), ElementsAre(32))
+      << "the work itself, if of another size, before one that is alike";
+  EXPECT_THAT(beside(store.text(), device(), related, ordered("up", 1024, 96)), ElementsAre(64));
+}
+
+// What is said to be alike is no design, no size, and takes no exhibit for a work.
+TEST(Alike, IsAQuestionOfData) {
+  for (const auto& family : all_families()) {
+    for (const auto& axis : family.axes) {
+      if (!axis.alike) continue;
+      EXPECT_FALSE(axis.tunable) << family.name << " " << axis.name;
+      EXPECT_FALSE(is_size(axis.name)) << family.name << " " << axis.name;
+      EXPECT_EQ(std::ranges::count(design_axes(family), axis.name), 0) << family.name << " " << axis.name;
+      EXPECT_FALSE(axis.alike(value_of("published"), axis.values.front()) &&
+                   axis.taken(value_of("published")))
+          << family.name << " " << axis.name;
+      for (const auto& value : axis.values)
+        EXPECT_EQ(axis.alike(axis.values.front(), value), axis.alike(value, axis.values.front()));
+    }
+  }
+}
+
 TEST_F(Store, TheBestDesignStandsBesideAllThatDoItsWork) {
   TunedStore store(path());
   store.put(own(), rivals(), best_of_rivals(of_rivals("fast", "own", 1024, 32)));
