@@ -461,7 +461,7 @@ typedef struct {
 
 #define CHAINED (BEFORE == LOOKS_BACK || BEFORE == BY_SECTIONS)
 
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void compact(__global Key* restrict out, __global uint* restrict index, __global uint* restrict count,
                       STATES states, __global const uint* restrict masks, __global const Key* restrict in,
                       const ulong n, const uint tiles, const uint tickets) {

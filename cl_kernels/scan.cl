@@ -283,7 +283,7 @@ void sum_rows(const Rows* x, Value* sums) {
 }
 
 #ifdef KERNEL_REGISTER_TILE
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
   ROW_MEMORY;
@@ -306,7 +306,7 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
 #ifdef KERNEL_PIPELINED
 // The sum is known and published before the scan begins, and the first bundle looks back while the others
 // scan. AHEAD: a group goes on from tile to tile, and asks for the next one's elements before it waits.
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
                         __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
   ROW_MEMORY;
@@ -495,7 +495,7 @@ Value sum_between(const Ring ring, const uint first, const uint last, const uint
 
 #endif
 
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void sam(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                   const ulong n, const uint tiles, const uint tickets, const uint log2_slots, const uint rounds) {
   SCAN_MEMORY;

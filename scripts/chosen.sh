@@ -6,7 +6,7 @@ newest() {
   local kind=$1 device
   shift
   for device in "$@"; do
-    find "$device" -maxdepth 1 -name "*-$kind.csv" | sort | tail -1
+    find "$device" -maxdepth 1 \( -name "*-$kind.csv" -o -name "*-$kind.zip" \) | sort | tail -1
   done
 }
 # of_claims DEVICE..: what decides claims on them

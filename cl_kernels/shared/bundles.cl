@@ -7,10 +7,18 @@
 // VALUE_BYTES       4 or 8
 // LANES             what a bundle is: 0 32 items that are counted together and tell each other nothing; 1 a warp, by
 //                   NVIDIA's PTX; 2 a sub-group of OpenCL's; 3 a wavefront, by the builtins of AMD's compiler
+// LIMITED           defined where the compiler is told how many registers an item may have
 #define PTX (LANES == 1)
 #define SUBGROUPS (LANES == 2)
 #define AMD (LANES == 3)
 #define BUNDLED (LANES != 0)
+
+// NVIDIA's compiler heeds no limit of registers for a kernel that says how large its group is.
+#ifdef LIMITED
+#define KNOWN_GROUP
+#else
+#define KNOWN_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
 
 #if SUBGROUPS
 

@@ -304,7 +304,7 @@ Element fold_tile(__local Element* sums, __global const Value* restrict in, cons
 
 #endif  // PTX
 
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void pascal(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                      __global const Value* restrict table, const ulong n, const uint tiles) {
   __local Vector staged[GROUP * STRIDE];

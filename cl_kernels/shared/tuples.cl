@@ -296,7 +296,7 @@ void finish(Rows* x, const Start start, const __local Value* carried, __local Va
   SEEN_MEMORY
 
 #ifdef KERNEL_REGISTER_TILE
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
                             __global const Value* restrict in, const ulong n, const uint tiles) {
   TUPLE_MEMORY;
@@ -317,7 +317,7 @@ __kernel void register_tile(__global Value* restrict out, volatile __global Word
 #endif
 
 #ifdef KERNEL_PIPELINED
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+KNOWN_GROUP
 __kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
                         __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
   TUPLE_MEMORY;

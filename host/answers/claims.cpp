@@ -765,8 +765,19 @@ bool has_natives(const Rule& rule, std::string_view api = {}) {
 
 bool has_cuda(const std::string& platform) { return platform.find("NVIDIA") != std::string::npos; }
 
+// How many of its axes are not at their defaults.
+std::ptrdiff_t chosen_axes(const CaseName& name, const std::vector<Family>& families) {
+  const Family* family = family_of(families, name.family);
+  if (family == nullptr) return 0;
+  return std::ranges::count_if(family->axes, [&](const Axis& axis) {
+    const Value* value = name.axis(axis.name);
+    return value != nullptr && !same(*value, axis.values.front());
+  });
+}
+
 // Why there is nothing to decide with: rows that cannot be, else rows that failed, first of a side that has
-// no others, or are not there.
+// no others, or are not there. Of several the plainest: that a device lacks one vendor's lanes says less
+// than why the portable ones failed.
 std::string missing(const Rule& rule, bool incomplete, const DeviceRows& device,
                     const std::vector<Family>& families) {
   std::vector<const Rows*> empty, some;
@@ -779,8 +790,10 @@ std::string missing(const Rule& rule, bool incomplete, const DeviceRows& device,
     return "CUDA runs on devices of NVIDIA alone";
   if (incomplete) return no_rows;
   for (const auto* rows : empty.empty() ? some : empty) {
-    for (const auto* row : untimed_of(*rows, device, families))
-      return fmt::format("{}: {}", row->status, row->reason);
+    const auto failed = untimed_of(*rows, device, families);
+    const auto plainest = std::ranges::min_element(
+        failed, {}, [&](const Untimed* row) { return chosen_axes(*row->name, families); });
+    if (plainest != failed.end()) return fmt::format("{}: {}", (*plainest)->status, (*plainest)->reason);
   }
   return no_rows;
 }

@@ -228,6 +228,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
     return 8;
   }
   define_states(p, s, device);
+  limit_registers(p, at, device);
   const Buffer states = states_of(p, at, s);
   const Dealt dealt = s.persists ? going_on(s, device, s.groups_per_unit) : one_each(s);
   p.launch("compact", {dealt.groups * s.group}, group, m.out, m.index, m.count, states, m.in, m.in, s.n,
@@ -488,6 +489,11 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .tunable = true,
        .takes = whole(0, 1 << 20),
        .when = [](const Case& at) { return at.is("kernel", "billeter"); }},
+      registers_axis("hughes, single_pass, ranked, staged and pipelined",
+                     [](const Case& at) {
+                       return form_of(at).before == Before::look_back ||
+                              form_of(at).before == Before::sections;
+                     }),
       {"ranks",
        "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
        "a "

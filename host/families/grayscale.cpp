@@ -295,7 +295,7 @@ Family grayscale() {
                 .meaning = "columns x rows of RGBA pixels",
                 .values = published_images,
                 .takes = shapes(1, 1 << 20),
-                .alike = all_alike},
+                .alike = all_alike},  // no launch counts groups: an item has as much to do whatever the size
                {.name = "pitch",
                 .meaning = "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, "
                            "and the padding is converted too",

@@ -312,10 +312,7 @@ Buffer states_of(Plan& p, const Case& at, const Setting& s, const Ring& ring) {
 void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s,
                   std::uint64_t value_bytes) {
   define_states(p, s, device);
-  if (const std::uint64_t registers = at.count("registers", 0, 255); registers > 0) {
-    Plan::need(device.has_extension("cl_nv_compiler_options"), "only NVIDIA's compiler is told of registers");
-    p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
-  }
+  limit_registers(p, at, device);
   // pascal looks at whole states, whose parts the items of a bundle share.
   if (s.in_parts())
     p.define("LOOKS", s.kernel == "pascal" ? s.window * std::bit_ceil(s.parts) / bundle : s.window / bundle);
@@ -684,13 +681,9 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {"yes", "no"},
        .tunable = true,
        .when = [](const Case& at) { return at.is("kernel", "sam"); }},
-      {.name = "registers",
-       .meaning = "that NVIDIA's compiler may give an item of register_tile, pipelined, sam and pascal; 0: "
-                  "as it likes",
-       .values = {0, 32, 40, 64},
-       .tunable = true,
-       .takes = whole(16, 255),
-       .when = [](const Case& at) { return takes_rows(at.text("kernel")) || at.is("kernel", "pascal"); }},
+      registers_axis(
+          "register_tile, pipelined, sam and pascal",
+          [](const Case& at) { return takes_rows(at.text("kernel")) || at.is("kernel", "pascal"); }),
       lanes_axis("how items scan, with ptx those of register_tile, pipelined, sam and pascal alone:"),
       chunk_axis({256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",

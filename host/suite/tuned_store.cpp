@@ -296,10 +296,10 @@ TunedLaunches::TunedLaunches(const DeviceInfo& device, const std::vector<json>& 
 
 std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case& at,
                                                std::optional<NotCarried>* left_out) const {
-  std::vector<TunedLaunch> out;
-  std::set<std::string> ids = {at.id()};
+  std::vector<TunedLaunch> of_it, of_alike;
+  std::set<std::string> ids_of_it = {at.id()}, ids_of_alike = {at.id()};
   std::optional<NotCarried> not_carried;
-  bool any = false;
+  bool any = false, knows_it = false;
   for (const bool competed : {false, true}) {
     bool searched_here = false;
     for (const auto& known : known_) {
@@ -311,7 +311,11 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
         if (!not_carried) not_carried = std::move(found.left_out);
         if (!found.at) continue;
         any = true;
-        if (ids.insert(found.at->id()).second) out.push_back({*found.at, known.of});
+        const bool is_it = found.apart.axes == 0;
+        knows_it = knows_it || is_it;
+        auto& out = is_it ? of_it : of_alike;
+        if ((is_it ? ids_of_it : ids_of_alike).insert(found.at->id()).second)
+          out.push_back({*found.at, known.of});
         // What ships for this device stands beside what the user's own search found: that may have been cut
         // short.
         if (!known.of.empty()) break;
@@ -324,7 +328,8 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
     }
   }
   if (left_out != nullptr && !any) *left_out = std::move(not_carried);
-  return out;
+  // What suits something else is no answer where this was searched, by whichever designs.
+  return knows_it ? of_it : of_alike;
 }
 
 }  // namespace clweave

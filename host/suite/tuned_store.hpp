@@ -94,7 +94,7 @@ class TunedLaunches {
 
   // What is worth measuring beside a case: its own design as it was tuned, and the best of the designs that
   // competed at its work; each with the n of the case, as found at the nearest n that is carried so far, or
-  // where none was, of a work that is alike (Axis::alike).
+  // where nothing of this work is known, by whichever design, of one that is alike (Axis::alike).
   // None where the device cannot run it or it is the case itself. `left_out`: where there is none, what
   // was found at too small an n alone.
   std::vector<TunedLaunch> beside(const Family&, const Case&,

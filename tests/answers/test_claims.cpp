@@ -163,6 +163,11 @@ TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
   const Ruled ruled(claim(plain_over_twill), {row({}, 1), failed({"twill"}, "unsupported", "no shuttle")});
   EXPECT_EQ(ruled.verdict(), Verdict::not_testable);
   EXPECT_EQ(ruled.ruling.note, "unsupported: no shuttle");
+  const Ruled several(
+      claim(plain_over_twill),
+      {row({}, 1), failed({.kernel = "twill", .group = "32"}, "unsupported", "no such heddle"),
+       failed({"twill"}, "unsupported", "no shuttle")});
+  EXPECT_EQ(several.ruling.note, "unsupported: no shuttle") << "of the plainest row";
 }
 
 TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {

@@ -550,6 +550,29 @@ TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
   EXPECT_THAT(beside(store.text(), device(), related, ordered("down", 1024, 96)), ElementsAre(32))
       << "the work itself, if of another size, before one that is alike";
   EXPECT_THAT(beside(store.text(), device(), related, ordered("up", 1024, 96)), ElementsAre(64));
+  EXPECT_THAT(beside(store.text(), device(), related, ordered("down", 4096, 32)), IsEmpty())
+      << "is the best itself";
+}
+
+// A design that was searched at something else alone does not stand beside the best of those that competed.
+TEST_F(Store, WhatWasSearchedItselfHasNoneOfWhatIsAlike) {
+  static const Family related = [] {
+    Family family = rivals();
+    for (auto& axis : family.axes) {
+      if (axis.name == "n") axis.alike = all_alike;
+    }
+    return family;
+  }();
+  TunedStore store(path());
+  store.put(own(), related, best_of_rivals(of_rivals("fast", "own", 1024, 32)));
+  store.put(own(), related, tuned(of_rivals("slow", "portable", 2048, 128)));
+  EXPECT_THAT(beside(store.text(), own(), related, of_rivals("slow", "portable", 1024, 64)), ElementsAre(32));
+  store.put(own(), related, tuned(of_rivals("fast", "own", 2048, 32)));
+  EXPECT_THAT(beside(store.text(), own(), related, of_rivals("fast", "own", 1024, 64)), ElementsAre(32))
+      << "the same launch was found at both";
+  EXPECT_THAT(beside(store.text(), own(), related, of_rivals("slow", "portable", 512, 64)),
+              ElementsAre(128, 32))
+      << "neither is";
 }
 
 // What is said to be alike is no design, no size, and takes no exhibit for a work.

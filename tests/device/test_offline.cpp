@@ -432,6 +432,36 @@ TEST_P(SubGroups, spare_barriers) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, SubGroups, testing::Values("tgllp"), name_of);
 
+class Limits : public Branches {};
+
+// Which a kernel that says how large its group is would have been compiled without.
+TEST_P(Limits, of_registers_are_heeded) {
+  DeviceInfo device = imaginary_device("gpu", true);
+  device.extensions = "cl_nv_compiler_options";
+  device.local_bytes = 48 << 10;
+  const Texts in_words_that_clang_has = {"state=halves", "lanes=portable", "n=100000", "group=128"};
+  struct Limited {
+    const char *family, *kernel, *name, *more;
+  };
+  for (const Limited& one : std::array<Limited, 6>{{{"scan", "register_tile", "register_tile", "tuple=1"},
+                                                    {"scan", "pipelined", "pipelined", "tuple=1"},
+                                                    {"scan", "pipelined", "pipelined", "tuple=2"},
+                                                    {"scan", "sam", "sam", "tuple=1"},
+                                                    {"scan", "pascal", "pascal", "tuple=1"},
+                                                    {"compaction", "staged", "compact", "width=4"}}}) {
+    SCOPED_TRACE(fmt::format("{} {} {}", one.family, one.kernel, one.more));
+    const auto given = [&](const std::string& limit) {
+      const Texts values = {std::string("kernel=") + one.kernel, one.more, "registers=" + limit};
+      const Source source = source_of_case(one.family, values + in_words_that_clang_has, device);
+      return kernel_of(target(), source, one.name).figures.registers.value_or(0);
+    };
+    EXPECT_GT(given("0"), 24);
+    EXPECT_LE(given("24"), 24);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Limits, testing::Values("sm_90"), name_of);
+
 class MatrixUnits : public Branches {};
 
 // One instruction for each product of eight rows.

@@ -78,7 +78,8 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         os.makedirs(FOLDER, exist_ok=True)
         begun = time.monotonic()
-        files = sorted(file for file in glob.glob(os.path.join(ROOT, "results/*/*.csv"))
+        files = sorted(file for pattern in ("*.csv", "*-claims.zip")
+                       for file in glob.glob(os.path.join(ROOT, "results/*", pattern))
                        if ".samples." not in file and "/compilers/" not in file)
         cls.path = report("all.html", *files, *glob.glob(os.path.join(ROOT, "results/*/baselines/*.csv")))
         cls.value, cls.text = data_of(cls.path)

@@ -81,11 +81,26 @@ Buffer stale_words(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint64
   });
 }
 
+constexpr std::uint64_t registers_of_unit = 65536;  // of NVIDIA's since 2012
+
+bool heeds_registers(const DeviceInfo& device) { return device.has_extension("cl_nv_compiler_options"); }
+
 }  // namespace
 
 Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles& t, std::uint64_t words, std::uint64_t rounds) {
   return t.halves ? stale_words<std::uint32_t>(p, seed, words, rounds)
                   : stale_words<std::uint64_t>(p, seed, words, rounds);
+}
+
+void limit_registers(Plan& p, const Case& at, const DeviceInfo& device) {
+  const std::uint64_t registers = at.count("registers", 0, 255), group = at.count("group", 1, 4096);
+  if (registers == 0) return;
+  Plan::need(heeds_registers(device), "only NVIDIA's compiler is told of registers");
+  Plan::need(
+      round_up(registers, 8) * group <= registers_of_unit,
+      fmt::format("{} items of {} registers, where a unit has {}", group, registers, registers_of_unit));
+  p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
+  p.define("LIMITED", 1);
 }
 
 Dealt one_each(const Tiles& t) {
@@ -114,6 +129,20 @@ Axis chunk_axis(const Values& kib, std::int64_t most_kib) {
           .tunable = true,
           .takes = whole(1, most_kib),
           .worth = where([](const Case& at) { return at.is("kernel", "cpu"); }, kib)};
+}
+
+Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when) {
+  const Values worth = {0, 40, 48, 64, 80};
+  return {.name = "registers",
+          .meaning = "that NVIDIA's compiler may give an item of " + kernels +
+                     "; 0: as many as it likes, and it knows how large a group is",
+          .values = {0, 32, 40, 48, 64, 80},
+          .tunable = true,
+          .takes = whole(16, 255),
+          .when = std::move(when),
+          .worth = [worth](const Case&, const DeviceInfo& device) {
+            return heeds_registers(device) ? worth : Values{0};
+          }};
 }
 
 Axis polls_axis(std::function<bool(const Case&)> when) {

@@ -41,6 +41,8 @@ void need_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
 
 void define_states(Plan&, const Tiles&, const DeviceInfo&);  // what tile_states.cl and look_back.cl ask for
+// Tells NVIDIA's compiler what axis registers says; `unsupported` of others where that is not 0.
+void limit_registers(Plan&, const Case&, const DeviceInfo&);
 void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);  // past the caches where they hold less
 
 // What lies in memory that a launch must not trust.
@@ -62,6 +64,7 @@ Dealt going_on(const Tiles&, const DeviceInfo&, std::uint64_t groups_per_unit);
 // Axes that such families have.
 Axis window_axis(std::function<bool(const Case&)> heeded);
 Axis chunk_axis(const Values& kib, std::int64_t most_kib);  // of kernel cpu
+Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when);
 Axis polls_axis(std::function<bool(const Case&)> when);
 Axis state_axis();
 Axis drop_axis();
