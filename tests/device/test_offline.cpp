@@ -434,7 +434,9 @@ INSTANTIATE_TEST_SUITE_P(Targets, SubGroups, testing::Values("tgllp"), name_of);
 
 class Limits : public Branches {};
 
-// Which a kernel that says how large its group is would have been compiled without.
+// By ptxas. NVIDIA's own front end writes into PTX how large a group is, where a kernel says so, and then no
+// limit is heeded (KNOWN_GROUP of bundles.cl); clang writes nothing of groups, so that this cannot tell
+// whether one does.
 TEST_P(Limits, of_registers_are_heeded) {
   DeviceInfo device = imaginary_device("gpu", true);
   device.extensions = "cl_nv_compiler_options";
