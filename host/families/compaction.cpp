@@ -36,6 +36,8 @@ struct Form {
   std::optional<Before> before = {};  // of those that go by tiles
   const char* ranks = "";             // empty: as the axis says
   bool staged = false, ahead = false, masks = false;
+
+  bool chained() const { return before == Before::look_back || before == Before::sections; }
 };
 constexpr std::array<Form, 11> forms = {{{"three_pass", {}, "sums", false, false, false},
                                          {"billeter", {}, "sums", false, false, false},
@@ -90,9 +92,7 @@ struct Setting : Tiles {
   std::uint64_t unit;  // items that walk a sequence
 
   // What precedes a tile comes from tile states.
-  bool chained() const {
-    return cpu || form->before == Before::look_back || form->before == Before::sections;
-  }
+  bool chained() const { return cpu || form->chained(); }
 };
 
 Setting setting_of(const Case& at, const DeviceInfo& device) {
@@ -328,7 +328,6 @@ bool polls(const Case& at) {
 bool makes_sense(const Case& at) {
   const Form& form = form_of(at);
   const bool sequences = at.is("kernel", "billeter"), cpu = at.is("kernel", "cpu");
-  const bool chained = form.before == Before::look_back || form.before == Before::sections;
   const double kept = fraction_of(at);
   if ((kept == 0 || kept == 1) && !at.is("pattern", "random")) return false;
   if (at.is("type", "float") && at.is("predicate", "even")) return false;
@@ -341,7 +340,7 @@ bool makes_sense(const Case& at) {
   if (!sequences && !at.is("write", "by_ratio")) return false;
   if (at.number("drop") != 0 && !polls(at)) return false;
   if (at.is("output", "key_index") && form.before == Before::unordered) return false;  // the keys tell
-  return at.is("state", "widest") || cpu || chained || form.before == Before::unordered;
+  return at.is("state", "widest") || cpu || form.chained() || form.before == Before::unordered;
 }
 
 // ---- The series' question ------------------------------------------------------------------------------
@@ -490,10 +489,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .takes = whole(0, 1 << 20),
        .when = [](const Case& at) { return at.is("kernel", "billeter"); }},
       registers_axis("hughes, single_pass, ranked, staged and pipelined",
-                     [](const Case& at) {
-                       return form_of(at).before == Before::look_back ||
-                              form_of(at).before == Before::sections;
-                     }),
+                     [](const Case& at) { return form_of(at).chained(); }),
       {"ranks",
        "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
        "a "

@@ -15,6 +15,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "base/number.hpp"
 #include "base/path.hpp"
@@ -152,15 +153,18 @@ Near nearest(const json& entries, const Family& family, const Case& at, const De
     add_cells(cells, family, entry.at("configuration"));
     const auto far = apart(family, at, cells, among);
     if (!far) continue;
+    const bool too_large = far->grown > std::log2(carried_at_most);
+    const double time_s = entry.at("time_s");
+    if (!too_large && best.at &&
+        std::pair(far->order(), time_s) >= std::pair(best.apart.order(), best.time_s))
+      continue;
     auto done = done_so(family, at, cells, among, device);
     if (!done) continue;
-    if (far->grown > std::log2(carried_at_most)) {
+    if (too_large) {
       const auto n = std::llround(static_cast<double>(at.number(elements_axis)) / std::exp2(far->grown));
       if (!best.left_out || n > best.left_out->found_at_n) best.left_out = NotCarried{*std::move(done), n};
       continue;
     }
-    const double time_s = entry.at("time_s");
-    if (best.at && std::pair(far->order(), time_s) >= std::pair(best.apart.order(), best.time_s)) continue;
     best.at = std::move(done);
     best.apart = *far;
     best.time_s = time_s;
@@ -296,8 +300,8 @@ TunedLaunches::TunedLaunches(const DeviceInfo& device, const std::vector<json>& 
 
 std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case& at,
                                                std::optional<NotCarried>* left_out) const {
-  std::vector<TunedLaunch> of_it, of_alike;
-  std::set<std::string> ids_of_it = {at.id()}, ids_of_alike = {at.id()};
+  std::vector<TunedLaunch> out;
+  std::set<std::string> ids = {at.id()};
   std::optional<NotCarried> not_carried;
   bool any = false, knows_it = false;
   for (const bool competed : {false, true}) {
@@ -312,10 +316,12 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
         if (!found.at) continue;
         any = true;
         const bool is_it = found.apart.axes == 0;
-        knows_it = knows_it || is_it;
-        auto& out = is_it ? of_it : of_alike;
-        if ((is_it ? ids_of_it : ids_of_alike).insert(found.at->id()).second)
-          out.push_back({*found.at, known.of});
+        // What suits something else is no answer where this was searched, by whichever designs.
+        if (is_it && !std::exchange(knows_it, true)) {
+          out.clear();
+          ids = {at.id()};
+        }
+        if (is_it == knows_it && ids.insert(found.at->id()).second) out.push_back({*found.at, known.of});
         // What ships for this device stands beside what the user's own search found: that may have been cut
         // short.
         if (!known.of.empty()) break;
@@ -328,8 +334,7 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
     }
   }
   if (left_out != nullptr && !any) *left_out = std::move(not_carried);
-  // What suits something else is no answer where this was searched, by whichever designs.
-  return knows_it ? of_it : of_alike;
+  return out;
 }
 
 }  // namespace clweave

@@ -529,9 +529,10 @@ TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
   static const Family related = [] {
     Family family = toy();
     for (auto& axis : family.axes) {
-      if (axis.name == "order") axis.tunable = false;
-      if (axis.name == "order")
-        axis.values = {"up", "down", "round"}, axis.alike = alike_within({{"up", "down"}});
+      if (axis.name != "order") continue;
+      axis.tunable = false;
+      axis.values = {"up", "down", "round"};
+      axis.alike = alike_within({{"up", "down"}});
     }
     return family;
   }();

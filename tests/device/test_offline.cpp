@@ -434,9 +434,16 @@ INSTANTIATE_TEST_SUITE_P(Targets, SubGroups, testing::Values("tgllp"), name_of);
 
 class Limits : public Branches {};
 
-// By ptxas. NVIDIA's own front end writes into PTX how large a group is, where a kernel says so, and then no
-// limit is heeded (KNOWN_GROUP of bundles.cl); clang writes nothing of groups, so that this cannot tell
-// whether one does.
+// The kernels as the preprocessor leaves them.
+std::string preprocessed(const Source& source) {
+  const TemporaryFolder folder;
+  return run_tool(clang_command(clangs().at(0), {"-target", "spir64", "-E", "-P"}, folder.path(), source),
+                  folder.path() / "log")
+      .output;
+}
+
+// By ptxas; and no kernel that is limited says how large its group is: NVIDIA's own front end writes that
+// into PTX, where clang writes nothing, and then no limit is heeded.
 TEST_P(Limits, of_registers_are_heeded) {
   DeviceInfo device = imaginary_device("gpu", true);
   device.extensions = "cl_nv_compiler_options";
@@ -455,6 +462,11 @@ TEST_P(Limits, of_registers_are_heeded) {
     const auto given = [&](const std::string& limit) {
       const Texts values = {std::string("kernel=") + one.kernel, one.more, "registers=" + limit};
       const Source source = source_of_case(one.family, values + in_words_that_clang_has, device);
+      EXPECT_EQ(
+          RE2::PartialMatch(preprocessed(source),
+                            fmt::format(R"(reqd_work_group_size\([^;{{}}]*__kernel void {}\()", one.name)),
+          limit == "0")
+          << limit;
       return kernel_of(target(), source, one.name).figures.registers.value_or(0);
     };
     EXPECT_GT(given("0"), 24);
