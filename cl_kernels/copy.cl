@@ -40,7 +40,7 @@ __kernel void ilp(__global V* restrict out, __global const V* restrict in, const
 #pragma unroll
     for (uint k = 0; k < ILP; ++k) PUT(out[first + k * apart], held[k]);
   } else {
-    for (size_t i = first; i < vectors; i += apart) out[i] = in[i];
+    for (size_t i = first; i < vectors; i += apart) PUT(out[i], in[i]);
   }
   copy_tail(out, in, n);
 }

@@ -43,7 +43,10 @@ std::string key_of(const DeviceInfo& device, const Job& job, int run) {
 void tell_origin(Record& record, const Job& job) {
   if (job.tuned) record.tuned = "yes";
   if (job.refined && record.ok()) record.reason = chosen_here;
-  if (!job.tuned_on.empty() && record.ok()) record.reason = "launched as was best on " + job.tuned_on;
+  if (!record.ok() || (job.tuned_on.empty() && job.tuned_with.empty())) return;
+  record.reason = "launched as was best";
+  if (!job.tuned_with.empty()) record.reason += " with " + job.tuned_with;
+  if (!job.tuned_on.empty()) record.reason += " on " + job.tuned_on;
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ namespace {
 // What becomes of the launches that tune found.
 struct TunedOf {
   std::set<std::string> of;  // devices of which some are measured; "": of this one
+  bool with = false;         // whether some are of other work
   // Cases that have none beside them, though smaller ones would: of each family the least.
   struct TooLarge {
     const Family* family;
@@ -70,7 +71,9 @@ std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, c
       out.back().at = launch.at;
       out.back().tuned = true;
       out.back().tuned_on = launch.of;
+      out.back().tuned_with = launch.with;
       what.of.insert(launch.of);
+      what.with = what.with || !launch.with.empty();
     }
   }
   return out;
@@ -102,6 +105,11 @@ void tell_tuned(const DeviceInfo& device, const TunedOf& what) {
           "tune finds its own\n",
           device.name, other);
   }
+  if (what.with)
+    tell(
+        "clweave: {}: where a work was not searched, the best launch of one that is alike, which column "
+        "reason names\n",
+        device.name);
 }
 
 std::string device_key_of(const DeviceInfo& device, const std::string& label) {

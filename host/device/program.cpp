@@ -65,7 +65,10 @@ std::string refusal_in(const std::string& log, bool probe) {
     if (at == std::string::npos) at = log.find(word);
   }
   const auto begin = at == std::string::npos ? 0 : log.rfind('\n', at) + 1;
-  return "the compiler does not take it: " + log.substr(begin, log.find('\n', begin) - begin);
+  std::string complaint = log.substr(begin, log.find('\n', begin) - begin);
+  static const RE2 address("0x[0-9a-f]{8,}");  // of a node in the compiler's memory, another one each time
+  RE2::GlobalReplace(&complaint, address, "0x..");
+  return "the compiler does not take it: " + complaint;
 }
 
 std::string with_files(const std::string& log, const std::string& text) {

@@ -167,10 +167,12 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
                        std::uint64_t& moved) {
   const std::uint64_t chunks = ceil_div(s.n, s.unit * s.width);
   const std::uint64_t fixed = at.count("groups", 0, 1 << 20);
-  const std::uint64_t wanted = fixed > 0 ? fixed : device.units() * s.groups_per_unit;
-  const std::uint64_t groups =
-      std::min(std::max(wanted, ceil_div(chunks * s.unit, device.most_turns() * s.group)),
-               ceil_div(chunks * s.unit, s.group));
+  const std::uint64_t least = ceil_div(chunks * s.unit, device.most_turns() * s.group);
+  const std::uint64_t wanted = fixed > 0 ? fixed : std::max(device.units() * s.groups_per_unit, least);
+  Plan::need(wanted >= least,
+             fmt::format("groups={}: the device leaves every loop after {} turns, for which it takes {}",
+                         fixed, device.most_turns(), least));
+  const std::uint64_t groups = std::min(wanted, ceil_div(chunks * s.unit, s.group));
   const std::uint64_t units = groups * s.group / s.unit;
   const Buffer sums = garbage(p, at.seed, 4 * units);
   const Range all = {groups * s.group}, group = {s.group};
@@ -483,7 +485,8 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            where([](const Case& at) { return at.is("kernel", "pipelined") || at.is("kernel", "billeter"); },
                  per_unit)},
       {.name = "groups",
-       .meaning = "work-groups of billeter in all, whatever the device: 120 were published; 0: by the unit",
+       .meaning = "work-groups of billeter in all, whatever the device: 120 were published, without those "
+                  "that have no key; 0: by the unit",
        .values = {0, 120, 480},
        .tunable = true,
        .takes = whole(0, 1 << 20),
@@ -556,6 +559,8 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                 "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted kept=0.1 "
                 "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2",
                 "kernel=three_pass,billeter," + tile_kernels + " n=1,9001 group=64 rows=2 per_item=2" + own,
+                "kernel=hughes,single_pass,ranked,staged,pipelined n=9001 group=64 rows=2 groups_per_unit=1 "
+                "registers=48 lanes=portable,ptx",
                 "kernel=ranked ranks=votes,packed kept=1 n=9001 group=192 rows=5" + own,
                 "kernel=staged,pipelined type=ulong output=key_index n=9001 width=2 group=64 rows=4 "
                 "ranks=votes state=halves drop=2" +

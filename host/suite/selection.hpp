@@ -42,6 +42,7 @@ struct Job {
   bool is_ceiling = false;               // the best of these is what other rows are held against
   bool tuned = false;                    // in a launch that tune found, beside the default one ..
   std::string tuned_on = {};             // .. on this other device; empty: on the same
+  std::string tuned_with = {};           // .. at work with this, "op=sum"; empty: at this work
   bool refined = false;                  // Family::refine asked for it
   std::optional<Elsewhere> native = {};  // who does the work of `at`; else the kernel does
 

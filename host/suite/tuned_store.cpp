@@ -80,11 +80,18 @@ void add_cells(Cells& cells, const Family& family, const json& stored) {
 
 // How far a work is from one of which a launch is known.
 struct Apart {
-  int axes = 0;      // that differ, in values that are alike
-  double grown = 0;  // how much larger an n, in factors of two
+  std::string with = {};  // the axes that differ, in values that are alike: as the known work has them
+  int axes = 0;           // how many
+  double values = 0;      // between those of them that are numbers
+  double grown = 0;       // how much larger an n, in factors of two
 
-  auto order() const { return std::pair(axes, std::abs(grown)); }
+  auto order() const { return std::tuple(axes, values, std::abs(grown)); }
 };
+
+double between(const Value& a, const Value& b) {
+  const auto one = number_of<double>(text_of(a)), other = number_of<double>(text_of(b));
+  return one && other ? std::abs(*one - *other) : 0;
+}
 
 // Empty when the launch says nothing of this work.
 std::optional<Apart> apart(const Family& family, const Case& at, const Cells& cells,
@@ -98,7 +105,8 @@ std::optional<Apart> apart(const Family& family, const Case& at, const Cells& ce
     const Value& wanted = at.at(axis.name);
     if (text_of(stored) == text_of(wanted)) continue;
     if (axis.alike && axis.alike(stored, wanted)) {
-      ++out.axes;
+      out.with += (out.axes++ == 0 ? "" : " ") + axis.name + "=" + text_of(stored);
+      out.values += between(stored, wanted);
       continue;
     }
     const auto* a = std::get_if<std::int64_t>(&stored);
@@ -140,7 +148,8 @@ std::vector<std::string> among_of(const json& entry) {
   return entry.value("among", std::vector<std::string>());
 }
 
-// Of the work itself before one that is alike, of these the nearest in n, of several the fastest.
+// Of the work itself before one that is alike, of these that of the nearest values, then n, of several the
+// fastest.
 Near nearest(const json& entries, const Family& family, const Case& at, const DeviceInfo& device,
              bool competed) {
   Near best;
@@ -321,7 +330,8 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
           out.clear();
           ids = {at.id()};
         }
-        if (is_it == knows_it && ids.insert(found.at->id()).second) out.push_back({*found.at, known.of});
+        if (is_it == knows_it && ids.insert(found.at->id()).second)
+          out.push_back({*found.at, known.of, found.apart.with});
         // What ships for this device stands beside what the user's own search found: that may have been cut
         // short.
         if (!known.of.empty()) break;

@@ -69,7 +69,8 @@ std::vector<nlohmann::json> known_stores(const std::string& path);
 // A launch that a search found.
 struct TunedLaunch {
   Case at;
-  std::string of;  // on which device and driver; empty: on this
+  std::string of;    // on which device and driver; empty: on this
+  std::string with;  // what the work had otherwise at which it was found, "op=sum"; empty: nothing but n
 };
 
 // To how many times the n that it was found at a launch is carried. Of one whose groups are counted an item

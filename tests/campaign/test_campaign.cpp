@@ -159,6 +159,7 @@ TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
       jobs.back().at = toy("b", 1536).at;
       jobs.back().tuned = true;
       jobs.back().tuned_on = "Another";
+      jobs.back().tuned_with = "op=sum";
     }
     return jobs;
   };
@@ -168,7 +169,7 @@ TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
               ElementsAre(id(1536), toy("b", 1536).at.id(), id(1280), id(1152)));
   const Record& tuned = row({&family_, toy("b", 1536).at});
   EXPECT_EQ(tuned.tuned, "yes");
-  EXPECT_EQ(tuned.reason, "launched as was best on Another");
+  EXPECT_EQ(tuned.reason, "launched as was best with op=sum on Another");
   EXPECT_EQ(row(of(1536)).tuned, "");
 }
 

@@ -555,6 +555,35 @@ TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
       << "is the best itself";
 }
 
+// And the row can say of which work it is.
+TEST_F(Store, OfWorksThatAreAlikeTheNearestLaunchIsTriedWhicheverIsFaster) {
+  static const Family related = [] {
+    Family family = toy();
+    for (auto& axis : family.axes) {
+      if (axis.name != "order") continue;
+      axis.tunable = false;
+      axis.values = {0.0, 0.5, 0.9, 1.0};
+      axis.alike = all_alike;
+    }
+    return family;
+  }();
+  const auto kept = [](double share, std::int64_t group) {
+    Case out = at("a", 1024, group);
+    out.axes.back().second = share;
+    return out;
+  };
+  TunedStore store(path());
+  store.put(device(), related, tuned(kept(0, 64), 1e-3));
+  store.put(device(), related, tuned(kept(0.5, 32), 2e-3));
+  const auto beside_90_percent = TunedLaunches(device(), {store.text()}).beside(related, kept(0.9, 96));
+  ASSERT_THAT(beside_90_percent, SizeIs(1));
+  EXPECT_EQ(beside_90_percent[0].at.number("group"), 32);
+  EXPECT_EQ(beside_90_percent[0].with, "order=0.5");
+  const auto beside_half = TunedLaunches(device(), {store.text()}).beside(related, kept(0.5, 96));
+  ASSERT_THAT(beside_half, SizeIs(1));
+  EXPECT_EQ(beside_half[0].with, "");
+}
+
 // A design that was searched at something else alone does not stand beside the best of those that competed.
 TEST_F(Store, WhatWasSearchedItselfHasNoneOfWhatIsAlike) {
   static const Family related = [] {

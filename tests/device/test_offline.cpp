@@ -476,6 +476,34 @@ TEST_P(Limits, of_registers_are_heeded) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Limits, testing::Values("sm_90"), name_of);
 
+class StreamingStores : public Branches {};
+
+// The same stores, each with the word for it.
+TEST_P(StreamingStores, are_no_plain_ones) {
+  const bool nvidia = GetParam().starts_with("sm_");
+  const char* stores = nvidia ? R"(\bst\.global)" : R"(\b(?:global|flat|buffer)_store_)";
+  const char* streaming =
+      nvidia ? R"(\bst\.global\.cs)" : R"(\b(?:global|flat|buffer)_store_.*(?:\bslc\b|\bnt\b|TH_STORE_NT))";
+  const std::vector<Texts> vectors = {
+      {"type=uchar", "width=1"}, {"type=uint", "width=4"}, {"type=double", "width=16"}};
+  for (const Texts& vector : vectors) {
+    for (const char* kernel : {"no_loop", "ilp"}) {
+      SCOPED_TRACE(fmt::format("{} {}", kernel, fmt::join(vector, " ")));
+      const auto isa = [&](const std::string& store) {
+        const Texts values = {std::string("kernel=") + kernel, "n=1009", "store=" + store};
+        return kernel_of(target(), source_of_case("copy", values + vector), kernel).isa;
+      };
+      EXPECT_EQ(matches(isa("plain"), streaming), 0);
+      const std::string past = isa("streaming");
+      EXPECT_GT(matches(past, streaming), 0) << past;
+      // What is left behind vectors goes out an element at a time.
+      if (vector[1] == "width=1") EXPECT_EQ(matches(past, streaming), matches(past, stores)) << past;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, StreamingStores, testing::ValuesIn(amds + rest), name_of);
+
 class MatrixUnits : public Branches {};
 
 // One instruction for each product of eight rows.

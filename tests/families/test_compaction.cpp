@@ -135,4 +135,20 @@ TEST(Compaction, RefusesWhatItsKernelsCannotDo) {
   EXPECT_THAT(refused({{"width", number(3)}}), HasSubstr("width takes 1 to 4, powers of two"));
   EXPECT_THAT(refused({{"group", number(33)}}), HasSubstr("group takes 32 to 1024, multiples of 32"));
   EXPECT_THAT(refused({{"rows", number(32)}, {"group", number(1024)}}), HasSubstr("65536 at most"));
+  DeviceInfo llvmpipe = roomy();
+  llvmpipe.name = "llvmpipe";
+  const auto on_llvmpipe = [&](std::int64_t groups) {
+    plan_with("compaction",
+              {{"kernel", word("billeter")},
+               {"n", number(1 << 24)},
+               {"width", number(1)},
+               {"group", number(32)},
+               {"groups", number(groups)}},
+              llvmpipe);
+  };
+  EXPECT_THAT(complaint([&] { on_llvmpipe(7); }),
+              HasSubstr("groups=7: the device leaves every loop after 65535 "
+                        "turns, for which it takes 9"));
+  EXPECT_NO_THROW(on_llvmpipe(9));
+  EXPECT_NO_THROW(on_llvmpipe(0)) << "as many as it takes";
 }

@@ -133,6 +133,29 @@ TEST(Refused, AreNumbersThatNoTileCanHave) {
   }
 }
 
+// A unit of NVIDIA's has 65536 registers, which it hands out by eight.
+TEST(Registers, AreLimitedWhereACompilerHeedsItAndAGroupFits) {
+  DeviceInfo nvidia = roomy(), other = roomy();
+  nvidia.extensions = "cl_nv_compiler_options";
+  other.extensions = "";
+  for (const char* family : {"scan", "compaction"}) {
+    const auto limited = [&](const DeviceInfo& device, std::int64_t registers, std::int64_t group) {
+      return plan_with(family,
+                       {{"kernel", word(family == std::string("scan") ? "register_tile" : "staged")},
+                        {"registers", number(registers)},
+                        {"group", number(group)}},
+                       device)
+          .options;
+    };
+    EXPECT_THAT(limited(nvidia, 64, 512), HasSubstr("-cl-nv-maxrregcount=64"));
+    EXPECT_THAT(complaint([&] { limited(nvidia, 129, 512); }),
+                HasSubstr("512 items of 129 registers, where a unit has 65536"));
+    EXPECT_THAT(complaint([&] { limited(nvidia, 8, 64); }), HasSubstr("registers takes 16 to 255"));
+    EXPECT_THAT(complaint([&] { limited(other, 64, 64); }),
+                HasSubstr("only NVIDIA's compiler is told of registers"));
+  }
+}
+
 TEST(Unheeded, AxesHaveTheirDefault) {
   const auto& families = all_families();
   const auto& scan = *std::ranges::find(families, "scan", &Family::name);

@@ -115,11 +115,17 @@ Dealt going_on(const Tiles& t, const DeviceInfo& device, std::uint64_t groups_pe
 Axis window_axis(std::function<bool(const Case&)> heeded) {
   const Values windows = {32, 16, 64, 128, 256};
   return {.name = "window",
-          .meaning = "tile states looked at at once",
+          .meaning =
+              "tile states looked at at once, no more than a group has items; sub-groups and wavefronts "
+              "look at as many as they have items",
           .values = windows,
           .tunable = true,
           .takes = whole(1, 4096),
-          .worth = where(std::move(heeded), windows)};
+          .worth = where(
+              [heeded = std::move(heeded)](const Case& at) {
+                return heeded(at) && (at.is("lanes", "portable") || at.is("lanes", "ptx"));
+              },
+              windows)};
 }
 
 Axis chunk_axis(const Values& kib, std::int64_t most_kib) {
