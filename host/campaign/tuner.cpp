@@ -152,6 +152,17 @@ std::vector<std::string> starts_of(const std::vector<const Job*>& jobs, const st
   return {usual.id()};
 }
 
+// Whether the user says by which designs or launches.
+bool is_narrowed(const Family& family, const std::vector<std::string>& among, const Selection& selection) {
+  if (!selection.filter.empty()) return true;
+  return std::ranges::any_of(family.axes, [&](const Axis& axis) {
+    if (!axis.tunable && std::ranges::find(among, axis.name) == among.end()) return false;
+    return values_set(selection, axis) || std::ranges::any_of(selection.where, [&](const std::string& text) {
+             return axis.is_called(setting_of(text).first);
+           });
+  });
+}
+
 // Every launch of every design that makes sense and that the device can run.
 Landscape landscape_of(const std::vector<const Job*>& jobs, std::string work, std::vector<std::string> among,
                        const Selection& selection, const DeviceInfo& device) {
@@ -194,9 +205,14 @@ Landscape landscape_of(const std::vector<const Job*>& jobs, std::string work, st
       if (values.size() > 1) axes.push_back(family.axes[a].name);
     }
   }
-  return {&family,          std::move(work),
-          std::move(among), std::move(searched),
-          std::move(cases), Space(std::move(points), std::max<std::size_t>(begun, 1))};
+  const bool whole = !is_narrowed(family, among, selection);
+  return {&family,
+          std::move(work),
+          std::move(among),
+          std::move(searched),
+          std::move(cases),
+          Space(std::move(points), std::max<std::size_t>(begun, 1)),
+          whole};
 }
 
 // The jobs at the size that suits the device, where they have one and the user names none.
@@ -450,7 +466,7 @@ bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
                     .default_s = usual != nullptr ? *usual->time_s : *best->time_s,
                     .time_utc = best->time_utc,
                     .version = version};
-  return store.put(device, *landscape.family, tuned, found.whole);
+  return store.put(device, *landscape.family, tuned, found.whole && landscape.whole);
 }
 
 void need_something_tunable(const Selection& selection) {

@@ -29,6 +29,7 @@ struct Landscape {
   std::map<std::string, std::vector<std::string>> searched;  // by variant: the axes that have several values
   std::vector<Case> cases;
   Space space;
+  bool whole = true;  // every design and launch worth trying: the user left none out
 };
 
 // The work that the jobs do, each with every configuration that makes sense and that the device can run. Of

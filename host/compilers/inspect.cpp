@@ -74,9 +74,10 @@ Inspected inspect(const DeviceInfo& device, const AskDriver& build, const Job& j
     if (!built.ptx.empty()) {
       to.language = "PTX";
       to.unread = without_ptxas();
+      const std::string ptx = built.ptx.substr(0, built.ptx.find('\0'));  // ptxas takes no zeros behind it
       std::string processor;
-      RE2::PartialMatch(built.ptx, R"(\.target (sm_\w+))", &processor);
-      assemble_ptx(to.compiled, built.ptx, processor, to.source.options);
+      RE2::PartialMatch(ptx, R"(\.target (sm_\w+))", &processor);
+      assemble_ptx(to.compiled, ptx, processor, to.source.options);
       to.compiled.log = take_ptxas(built.log, to.compiled.kernels);
     } else {
       to.unread = "the instructions: clweave inspect --target, as those of this driver cannot be read";

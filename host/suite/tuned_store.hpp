@@ -49,9 +49,9 @@ class TunedStore {
   void try_write();
 
   // Keeps it in place of what is kept for the same work, or where designs did not compete, for the same
-  // variant. Of a search that was cut short (not `whole`) only what is faster than that. Writes the whole
-  // file anew, in one step, so that a reader never sees half of it; of several processes that write at once
-  // each finds what the others wrote. False where it is not kept. Throws `io`.
+  // variant. Of a search that was cut short or narrowed (not `whole`) only what is faster than that. Writes
+  // the whole file anew, in one step, so that a reader never sees half of it; of several processes that write
+  // at once each finds what the others wrote. False where it is not kept. Throws `io`.
   bool put(const DeviceInfo&, const Family&, const Tuned&, bool whole = true);
 
  private:

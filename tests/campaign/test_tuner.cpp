@@ -774,6 +774,33 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchCutShort) {
   EXPECT_TRUE(keep(store, device(), found(2e-3, true, Verified::yes))) << "a whole search is newer";
 }
 
+// The best of one design is not the best of all.
+TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
+  TunedStore store(path());
+  const auto kept = [&](const Selection& wanted, double time_s) {
+    const auto all = landscapes_of(rival_jobs("tune"), wanted, own());
+    Record best = row(all[0].cases[0], time_s);
+    best.verified = Verified::yes;
+    return keep(store, own(), Search{&all[0], {best}, 3, true});
+  };
+  Selection all_of_them;
+  all_of_them.preset = "tune";
+  Selection one_design = all_of_them, another = all_of_them, launches = all_of_them, by_filter = all_of_them,
+            work = all_of_them;
+  one_design.set = {"kernel=fast"};
+  another.where = {"lanes=portable"};
+  launches.set = {"group=64"};
+  by_filter.filter = "fast";
+  work.where = {"n=1024"};
+  EXPECT_TRUE(kept(all_of_them, 1e-3));
+  for (const auto& narrow : {one_design, another, launches, by_filter}) {
+    EXPECT_FALSE(kept(narrow, 2e-3));
+    EXPECT_TRUE(kept(narrow, 0.9e-3));
+    EXPECT_TRUE(kept(all_of_them, 1e-3));
+  }
+  EXPECT_TRUE(kept(work, 2e-3)) << "of that work it is the best";
+}
+
 TEST_F(Store, IsTriedBeforeASearch) {
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
   std::filesystem::create_directory(path());

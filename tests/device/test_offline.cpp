@@ -476,6 +476,28 @@ TEST_P(Limits, of_registers_are_heeded) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Limits, testing::Values("sm_90"), name_of);
 
+class OfNvidia : public Branches {};
+
+// NVIDIA's driver gives PTX for a binary, with zeros behind it.
+TEST_P(OfNvidia, the_drivers_own_program_is_read) {
+  const Job job = job_named(all_families(), "copy/kernel=no_loop");
+  for (const std::string& end : {std::string(), std::string(2, '\0')}) {
+    const auto build = [&](const Source&, const Texts&) {
+      DriverBuild built;
+      built.fine = true;
+      built.ptx =
+          ".version 7.8\n.target sm_90\n.address_size 64\n.entry no_loop(.param .u64 p) { ret; }\n" + end;
+      return built;
+    };
+    const Inspected one = inspect(imaginary_device("gpu", true), build, job, "");
+    EXPECT_TRUE(one.compiled.fine) << one.compiled.log;
+    ASSERT_EQ(one.kernels.size(), 1U);
+    EXPECT_GT(one.kernels[0].kernel.figures.registers.value_or(0), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, OfNvidia, testing::Values("sm_90"), name_of);
+
 class StreamingStores : public Branches {};
 
 // The same stores, each with the word for it.
