@@ -152,14 +152,21 @@ std::vector<std::string> starts_of(const std::vector<const Job*>& jobs, const st
   return {usual.id()};
 }
 
-// Whether the user says by which designs or launches.
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Whether the user says by which launches, or by which of the designs that compete: --where and --filter
+// leave out designs, of a design that is left no launch.
 bool is_narrowed(const Family& family, const std::vector<std::string>& among, const Selection& selection) {
-  if (!selection.filter.empty()) return true;
+  if (!among.empty() && !selection.filter.empty()) return true;
   return std::ranges::any_of(family.axes, [&](const Axis& axis) {
-    if (!axis.tunable && std::ranges::find(among, axis.name) == among.end()) return false;
-    return values_set(selection, axis) || std::ranges::any_of(selection.where, [&](const std::string& text) {
-             return axis.is_called(setting_of(text).first);
-           });
+    const bool says_design = is_among(among, axis.name);
+    if (!axis.tunable && !says_design) return false;
+    return values_set(selection, axis) ||
+           (says_design && std::ranges::any_of(selection.where, [&](const std::string& text) {
+              return axis.is_called(setting_of(text).first);
+            }));
   });
 }
 
@@ -264,10 +271,6 @@ const Record* best_of(const std::vector<const Record*>& rows) {
 
 bool tied(const Record& row, const Record& best) {
   return &row != &best && row.time_low_s && best.time_high_s && *row.time_low_s <= *best.time_high_s;
-}
-
-bool is_among(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
 }
 
 // The family and what tells the landscape from others of the table.

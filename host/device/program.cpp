@@ -66,7 +66,8 @@ std::string refusal_in(const std::string& log, bool probe) {
   }
   const auto begin = at == std::string::npos ? 0 : log.rfind('\n', at) + 1;
   std::string complaint = log.substr(begin, log.find('\n', begin) - begin);
-  static const RE2 address("0x[0-9a-f]{8,}");  // of a node in the compiler's memory, another one each time
+  // Of a node in the compiler's memory, another one each time; a constant has eight digits at most.
+  static const RE2 address("0x[0-9a-f]{10,}");
   RE2::GlobalReplace(&complaint, address, "0x..");
   return "the compiler does not take it: " + complaint;
 }

@@ -460,6 +460,7 @@ Family copy() {
                      "kernel=no_loop type=" + types + " width=2 n=1009",
                      "kernel=no_loop type=" + types + " contents=ramp n=4099",
                      "kernel=no_loop type=uchar width=8,16 n=1009", "kernel=no_loop store=streaming n=1009",
+                     "kernel=no_loop type=uchar,ulong width=1,2 store=streaming n=1009",
                      "kernel=buffer n=1,1009",
                      "kernel=warp_stride group=64,96 groups=3 setup=inside n=65,1009",
                      "kernel=warp_stride width=1,2 group=64 groups=3 setup=" + both + " split=even n=1,1009",

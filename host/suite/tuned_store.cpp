@@ -252,7 +252,10 @@ bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned
   const auto lock = locked();
   store_ = read_store(path_);  // another search may have written since
   json& kept = store_["devices"][device_key(device)][work_of(family, tuned.best, tuned.among)];
-  if (!whole && kept.is_object() && kept.value("time_s", HUGE_VAL) <= tuned.time_s) return false;
+  if (!whole && kept.is_object()) {
+    if (kept.value("time_s", HUGE_VAL) <= tuned.time_s) return false;
+    entry["default_s"] = kept.value("default_s", tuned.default_s);  // the search may not have had it
+  }
   kept = std::move(entry);
   store_["about"][device_key(device)] = about(device);
   save();

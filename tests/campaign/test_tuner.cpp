@@ -799,6 +799,10 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
     EXPECT_TRUE(kept(all_of_them, 1e-3));
   }
   EXPECT_TRUE(kept(work, 2e-3)) << "of that work it is the best";
+  for (const auto& narrow : {one_design, launches})
+    EXPECT_TRUE(kept(narrow, narrow.set[0] == "group=64" ? 0.4e-3 : 0.5e-3));
+  for (const auto& entry : store.text()["devices"].front())
+    EXPECT_EQ(entry["default_s"], 2e-3) << "of all designs, whatever a narrowed search began with";
 }
 
 TEST_F(Store, IsTriedBeforeASearch) {

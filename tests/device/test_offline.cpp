@@ -506,8 +506,9 @@ TEST_P(StreamingStores, are_no_plain_ones) {
   const char* stores = nvidia ? R"(\bst\.global)" : R"(\b(?:global|flat|buffer)_store_)";
   const char* streaming =
       nvidia ? R"(\bst\.global\.cs)" : R"(\b(?:global|flat|buffer)_store_.*(?:\bslc\b|\bnt\b|TH_STORE_NT))";
-  const std::vector<Texts> vectors = {
-      {"type=uchar", "width=1"}, {"type=uint", "width=4"}, {"type=double", "width=16"}};
+  const std::vector<Texts> vectors = {{"type=uchar", "width=1"}, {"type=uchar", "width=2"},
+                                      {"type=uint", "width=1"},  {"type=ulong", "width=1"},
+                                      {"type=uint", "width=4"},  {"type=double", "width=16"}};
   for (const Texts& vector : vectors) {
     for (const char* kernel : {"no_loop", "ilp"}) {
       SCOPED_TRACE(fmt::format("{} {}", kernel, fmt::join(vector, " ")));

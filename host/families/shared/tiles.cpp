@@ -116,8 +116,8 @@ Axis window_axis(std::function<bool(const Case&)> heeded) {
   const Values windows = {32, 16, 64, 128, 256};
   return {.name = "window",
           .meaning =
-              "tile states looked at at once, no more than a group has items; sub-groups and wavefronts "
-              "look at as many as they have items",
+              "tile states looked at at once: portable no more than a group has items; ptx a multiple of 32, "
+              "up to 256; sub-groups and wavefronts look at as many as they have items",
           .values = windows,
           .tunable = true,
           .takes = whole(1, 4096),
