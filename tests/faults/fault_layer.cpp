@@ -6,6 +6,7 @@
 // CLWEAVE_FAULTS is a comma separated list of the items below; empty or unset changes nothing.
 //
 //   CALL:N=ACTION    at the Nth call (from 1)      CALL:N+=ACTION   at the Nth call and all later ones
+//   CALL:N!=ACTION   at the Nth call of the first process that gets so far, as CLWEAVE_FAULTS_LOG tells
 //   CALL=ACTION      at every call
 //   CALL@KERNEL...   counts only launches of that kernel, or other calls while it is the last one launched
 //
@@ -81,6 +82,7 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
@@ -156,6 +158,7 @@ struct Rule {
   std::string kernel;  // empty: any
   unsigned long first = 1;
   bool onwards = true;
+  bool once = false;
   Action action = Action::none;
   cl_int code = CL_SUCCESS;
   std::atomic<unsigned long> calls = 0;
@@ -215,7 +218,8 @@ void add_fault(std::string_view item) {
   if (const std::size_t colon = left.find(':'); colon != std::string_view::npos) {
     std::string_view position = left.substr(colon + 1);
     rule.onwards = position.ends_with('+');
-    if (rule.onwards) position.remove_suffix(1);
+    rule.once = position.ends_with('!');
+    if (rule.onwards || rule.once) position.remove_suffix(1);
     rule.first = number<unsigned long>(position).value_or(0);
     if (rule.first == 0) refuse(item);
     left = left.substr(0, colon);
@@ -256,6 +260,17 @@ void log_line(std::string_view label, unsigned long n, std::string_view what) {
     std::_Exit(unusable);
   }
   close(file);
+}
+
+// Whether another process has told of that call.
+bool is_logged(std::string_view label, unsigned long n) {
+  const char* const path = std::getenv("CLWEAVE_FAULTS_LOG");
+  std::ifstream log(path != nullptr ? path : "");
+  const std::string begin = std::string(label) + " " + std::to_string(n) + " ";
+  for (std::string line; std::getline(log, line);) {
+    if (line.starts_with(begin)) return true;
+  }
+  return false;
 }
 
 // UBSan would turn the write into its own message and, where it does not recover, into an abort.
@@ -311,6 +326,7 @@ Fault next_fault(Call call) {
     const unsigned long n = ++rule.calls;
     const bool due = rule.onwards ? n >= rule.first : n == rule.first;
     if (!due || fault.action != Action::none) continue;
+    if (rule.once && is_logged(rule.label, n)) continue;
     fault = {rule.action, rule.code, &rule, n};
     if (rule.action != Action::bits) fault.tell();
     hang_or_die(fault.action);
