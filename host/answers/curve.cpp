@@ -19,8 +19,9 @@ int width_on(const Screen& screen) { return std::clamp(screen.width > 0 ? screen
 // Places values on a line from 0 to 1.
 struct Scale {
   explicit Scale(const std::vector<double>& values)
-      : low(*std::ranges::min_element(values)), high(*std::ranges::max_element(values)) {
-    logarithmic = low > 0 && high > 10 * low;
+      : low(*std::ranges::min_element(values)),
+        high(*std::ranges::max_element(values)),
+        logarithmic(low > 0 && high > 10 * low) {
     if (!logarithmic && low > 0) low = 0;
     if (low == high) high = low + 1;
   }
@@ -31,7 +32,7 @@ struct Scale {
     return logarithmic ? low * std::pow(high / low, place) : low + place * (high - low);
   }
   double low, high;
-  bool logarithmic = false;
+  bool logarithmic;
 };
 
 std::string letter(std::size_t i) {

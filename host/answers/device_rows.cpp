@@ -142,6 +142,25 @@ void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceRes
 
 }  // namespace
 
+namespace {
+
+// What the rows of a case say by one timer; none of them: nothing in `any`.
+Timed timed_by(Timer timer, const CaseTimes& at) {
+  Timed timed;
+  timed.name = at.name;
+  timed.at = &at;
+  timed.tuned = at.tuned;
+  for (const auto& run : at.runs) {
+    if (run.timer != timer || !at.counts(run)) continue;
+    timed.runs.push_back(&run);
+    // Not every run measures ceilings.
+    if (timed.any == nullptr || (!timed.any->of_ceiling && run.of_ceiling)) timed.any = &run;
+  }
+  return timed;
+}
+
+}  // namespace
+
 std::vector<DeviceRows> device_rows(const ResultsSet& set) {
   std::vector<DeviceRows> out;
   for (const auto& device : set.devices) {
@@ -150,16 +169,7 @@ std::vector<DeviceRows> device_rows(const ResultsSet& set) {
     rows.results = &device;
     for (const auto& at : device.cases) {
       for (const auto timer : {Timer::event, Timer::host, Timer::none}) {
-        Timed timed;
-        timed.name = at.name;
-        timed.at = &at;
-        timed.tuned = at.tuned;
-        for (const auto& run : at.runs) {
-          if (run.timer != timer || !at.counts(run)) continue;
-          timed.runs.push_back(&run);
-          // Not every run measures ceilings.
-          if (timed.any == nullptr || (!timed.any->of_ceiling && run.of_ceiling)) timed.any = &run;
-        }
+        Timed timed = timed_by(timer, at);
         if (timed.any != nullptr) rows.timed.push_back(std::move(timed));
       }
     }

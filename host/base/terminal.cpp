@@ -219,7 +219,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::
     const auto inset = std::min(paragraph.find_first_not_of(' ') + hang, width / 2);
     std::string line, colour, colour_at_space;  // the colour that goes on
     std::size_t column = 0, space = 0;          // of the last place to break, in bytes; 0: none
-    const auto begin_next = [&](std::string rest) {
+    const auto begin_next = [&](const std::string& rest) {
       line = std::string(inset, ' ') + rest;
       column = width_of(line);
       space = 0;

@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "device/timer.hpp"
 
+// NOLINTNEXTLINE(readability-redundant-declaration): POSIX leaves it to the program
 extern char** environ;
 
 namespace clweave {
@@ -64,7 +65,7 @@ class Pipe {
   int take_write_end() { return std::exchange(ends_[1], -1); }
 
  private:
-  int ends_[2];
+  int ends_[2] = {-1, -1};
 };
 
 }  // namespace
@@ -114,7 +115,7 @@ Child::~Child() {
   if (from_ >= 0) close(from_);
 }
 
-bool Child::send(const std::string& line) {
+bool Child::send(const std::string& line) const {
   const std::string text = line + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = write(to_, text.data() + sent, text.size() - sent);

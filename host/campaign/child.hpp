@@ -26,7 +26,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   // False when the child no longer listens.
-  bool send(const std::string& line);
+  bool send(const std::string& line) const;
 
   enum class Heard { line, silence, end };
   // Waits up to `seconds` for the next line of the child. `end`: it closed its side, that is, it is gone.

@@ -35,7 +35,8 @@ Examiner::Examiner(Runner& runner, ResultsFile& file, const DeviceInfo& device, 
     if (const Ceiling ceiling = ceiling_of(job, device); ceiling != Ceiling::none)
       ceilings_.push_back({job, ceiling});
   }
-  looks_left_ = looks_at_each * ceilings_.size();
+  looks_left_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer): of the ceilings found above
+      looks_at_each * ceilings_.size();
 }
 
 std::optional<Row> Examiner::measured(const Job& job, const Measuring& rule,

@@ -39,6 +39,6 @@ nlohmann::json json_of(const DriverBuild&);
 DriverBuild driver_build_from(const nlohmann::json&);
 
 nlohmann::json json_of(const Row&);
-Row row_from(const nlohmann::json& answer);
+Row row_from(const nlohmann::json& text);
 
 }  // namespace clweave

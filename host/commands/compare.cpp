@@ -122,7 +122,7 @@ int compare(Options options) {
       if (same_content(one, other))
         found.notes.push_back(
             fmt::format("{} {} the same file: of a comparison with itself there is nothing to learn",
-                        one == other ? one + " is on both sides:" : one + " and " + other + " are",
+                        one == other ? one + " is on both sides:" : fmt::format("{} and {} are", one, other),
                         one == other ? "it is" : ""));
     }
   }

@@ -88,7 +88,7 @@ std::int64_t unit_local_bytes_of(const cl::Device& device, const DeviceInfo& inf
                                                                                    {103, 228},
                                                                                    {120, 100}}};
   const cl_uint capability = 10 * asked(compute_capability_major_nv) + asked(compute_capability_minor_nv);
-  const auto known =
+  const auto* const known =
       std::ranges::find(kib_by_capability, capability, &std::pair<cl_uint, std::int64_t>::first);
   return known != kib_by_capability.end() ? 1024 * known->second : 0;
 }

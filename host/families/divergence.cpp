@@ -168,7 +168,7 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
       if (twice.contains(type + name))
         text += fmt::format("; by the difference of two launches and one {:.4g} ms",
                             1e3 * (twice.at(type + name)->time_s - o->time_s));
-      std::string finding = "ms_" + name + "_" + type;
+      std::string finding = fmt::format("ms_{}_{}", name, type);
       std::ranges::transform(finding, finding.begin(), [](unsigned char c) { return std::tolower(c); });
       out.push_back({finding, 1e3 * o->time_s, "ms", text});
     }

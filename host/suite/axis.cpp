@@ -52,7 +52,7 @@ bool Takes::number(double v) const {
 }
 
 std::string Takes::text() const {
-  const std::string range = fmt::format("{} to {}", least, most);
+  std::string range = fmt::format("{} to {}", least, most);
   switch (of) {
     case Of::listed: break;
     case Of::whole: return range;
@@ -141,7 +141,7 @@ Sweep::Sweep(const std::string& line) {
     if (words.empty()) continue;
     auto [axis, values] = setting_of(words);
     if (!emplace(axis, std::move(values)).second)
-      throw Error(Kind::usage, "'" + line + "' says " + axis + " twice");
+      throw Error(Kind::usage, fmt::format("'{}' says {} twice", line, axis));
   }
 }
 Sweep::Sweep(const char* line) : Sweep(std::string(line)) {}

@@ -20,7 +20,7 @@ bool Family::uses(const Case& at, const std::string& axis_name) const {
 
 Sweeps& Presets::at(const std::string& preset) {
   const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &card, &paper, &full, &tune};
-  const auto it = std::ranges::find(preset_names, preset);
+  const auto* const it = std::ranges::find(preset_names, preset);
   if (it == preset_names.end())
     throw Error(Kind::usage, fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
   return *all.at(static_cast<std::size_t>(it - preset_names.begin()));
@@ -84,24 +84,35 @@ Family checked(const std::string& name, Family (*make)()) {
   }
 }
 
+namespace {
+
+struct Choice {
+  Value value;
+  std::string text;
+};
+
+// Of each axis the values that a sweep names, else its default.
+std::vector<std::vector<Choice>> choices_of(const Sweep& sweep, const std::vector<Axis>& axes) {
+  std::vector<std::vector<Choice>> choices(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const auto named = sweep.find(axes[a].name);
+    for (const auto& value : named != sweep.end() ? named->second : Values(axes[a].values.front())) {
+      Value known = axes[a].taken(value).value_or(value);
+      std::string text = text_of(known);
+      choices[a].push_back({std::move(known), std::move(text)});
+    }
+  }
+  return choices;
+}
+
+}  // namespace
+
 std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint64_t seed) {
-  struct Choice {
-    Value value;
-    std::string text;
-  };
   const auto& axes = family.axes;
   std::vector<Case> out;
   std::unordered_set<std::string> seen;
   for (const auto& sweep : sweeps) {
-    std::vector<std::vector<Choice>> choices(axes.size());
-    for (std::size_t a = 0; a < axes.size(); ++a) {
-      const auto named = sweep.find(axes[a].name);
-      for (const auto& value : named != sweep.end() ? named->second : Values(axes[a].values.front())) {
-        Value known = axes[a].taken(value).value_or(value);
-        std::string text = text_of(known);
-        choices[a].push_back({std::move(known), std::move(text)});
-      }
-    }
+    const auto choices = choices_of(sweep, axes);
     if (std::ranges::any_of(choices, [](const auto& of_axis) { return of_axis.empty(); })) continue;
     // Counts through the product, the last axis fastest. One case is changed in place, and copied when it is
     // new: most of a product may make no sense.
@@ -164,7 +175,7 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
     for (const auto& arg : launch->args) {
       if (const auto* local = std::get_if<LocalBytes>(&arg)) local_bytes += local->bytes;
     }
-    plan.need_local(device, local_bytes);
+    Plan::need_local(device, local_bytes);
     Plan::need(items_in(launch->local) <= static_cast<std::size_t>(device.max_group),
                fmt::format("needs a work-group of {} items, the device allows {}", items_in(launch->local),
                            device.max_group));

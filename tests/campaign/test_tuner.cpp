@@ -633,7 +633,7 @@ TEST_F(Store, TheBestDesignStandsBesideAllThatDoItsWork) {
     EXPECT_EQ(launches[0].of, "");
   }
   // And its own design, where that was tuned by itself.
-  store.put(own(), rivals(), this->tuned(of_rivals("slow", "portable", 1024, 128)));
+  store.put(own(), rivals(), Store::tuned(of_rivals("slow", "portable", 1024, 128)));
   EXPECT_THAT(beside(store.text(), own(), rivals(), of_rivals("slow", "portable", 1024, 64)),
               ElementsAre(128, 32));
 }
@@ -781,7 +781,7 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
     const auto all = landscapes_of(rival_jobs("tune"), wanted, own());
     Record best = row(all[0].cases[0], time_s);
     best.verified = Verified::yes;
-    return keep(store, own(), Search{&all[0], {best}, 3, true});
+    return keep(store, own(), Search{all.data(), {best}, 3, true});
   };
   Selection all_of_them;
   all_of_them.preset = "tune";
@@ -820,8 +820,8 @@ TEST_F(Store, IsTriedBeforeASearch) {
 TEST_F(Store, ADamagedEntryIsNamed) {
   TunedStore(path()).put(device(), toy(), tuned(at("a", 1024, 64)));
   auto store = nlohmann::json::parse(std::ifstream(path()));
-  for (auto& [name, entries] : store["devices"].items()) {
-    for (auto& [variant, entry] : entries.items()) entry.erase("configuration");
+  for (const auto& [name, entries] : store["devices"].items()) {
+    for (const auto& [variant, entry] : entries.items()) entry.erase("configuration");
   }
   try {
     beside(store, device(), toy(), at("a", 1024, 96));
@@ -840,7 +840,7 @@ TEST_F(Store, ADamagedEntryIsNamed) {
 
 TEST_F(Store, RefusesWhatIsNoStore) {
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
-  std::ofstream(path()) << "{\"schema\": \"other\"}";
+  std::ofstream(path()) << R"({"schema": "other"})";
   EXPECT_THROW(TunedStore{path()}, Error);
   std::ofstream(path()) << "half a f";
   EXPECT_THROW(TunedStore{path()}, Error);

@@ -91,6 +91,7 @@
 #include <string_view>
 #include <vector>
 
+// NOLINTBEGIN(bugprone-sizeof-expression): OpenCL's handles are pointers, and are meant
 namespace {
 
 enum class Call { platforms, devices, build, buffer, enqueue, wait, finish, read, write, copy, profile };
@@ -923,3 +924,4 @@ extern "C" {
 }
 
 }  // extern "C"
+// NOLINTEND(bugprone-sizeof-expression)

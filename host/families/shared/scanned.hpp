@@ -38,6 +38,7 @@ T identity_of(Op op) {
 }
 
 template <class T>
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): a Random cannot be left out
 struct ScanInput {
   Random<T> random;
   Random<std::uint64_t> bits;
@@ -66,6 +67,7 @@ struct ScanInput {
 // What delta coding is for: TUPLE channels, each of two tones and a little noise, in 16 bits; or the pixels
 // of a photograph over and over, from where the seed says.
 template <class T>
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): a Random cannot be left out
 struct Signal {
   Random<std::uint64_t> bits;
   std::uint64_t channels = 1;
