@@ -17,13 +17,9 @@
 #include "suite/family.hpp"
 
 using namespace clweave;
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 using testing::SizeIs;
-using testing::StartsWith;
 
 // ---- One device before and after -----------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ using namespace clweave;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 using testing::SizeIs;
 
 namespace {

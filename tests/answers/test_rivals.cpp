@@ -9,7 +9,6 @@
 
 using namespace clweave;
 using testing::HasSubstr;
-using testing::Not;
 
 namespace {
 

@@ -6,7 +6,6 @@
 #include "answers/roofline.hpp"
 
 using namespace clweave;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;

@@ -9,7 +9,6 @@ using namespace clweave;
 using namespace trial;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 namespace {
 

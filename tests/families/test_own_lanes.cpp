@@ -7,7 +7,6 @@
 #include "plans.hpp"
 
 using namespace clweave;
-using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
