@@ -140,10 +140,6 @@ void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceRes
   }
 }
 
-}  // namespace
-
-namespace {
-
 // What the rows of a case say by one timer; none of them: nothing in `any`.
 Timed timed_by(Timer timer, const CaseTimes& at) {
   Timed timed;

@@ -968,56 +968,55 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            sam(n, " scan_order=2,5,8 tuple=2,5,8", best_tuples);
   };
   return {
-      .smoke =
-          {"kernel=" + tile_kernels + " n=1,255,257,4099 group=64 per_item=4 batch_kib=2 window=8",
-           "kernel=" + row_kernels + " n=1,1023,1025,4099 group=64",
-           "kernel=cpu scan_order=1,3 n=1,4095,12289 chunk_kib=1",
-           "kernel=encode type=int scan_order=1,3 tuple=1,2,4 width=1,4 n=1,4099",
-           "kernel=encode type=long scan_order=2 tuple=3 width=2,4 n=4099",
-           "kernel=encode type=int signal=image n=4099",
-           "kernel=three_phase type=float op=max form=exclusive n=1,1009 group=32 per_item=2",
-           "kernel=reduce_then_scan type=ulong op=xor form=exclusive n=1009 group=32 per_item=2",
-           "kernel=chained type=long form=exclusive n=1009 group=32 per_item=2 state=halves",
-           "kernel=lookback_fallback,lookback_wide op=affine n=1009 group=32 per_item=2 state=halves "
-           "drop=3",
-           "kernel=lookback_wide op=xor tuple=3 n=4099 group=32 window=4",
-           "kernel=register_tile tuple=3 tuple_by=reorder n=4099 group=32",
-           "kernel=pipelined type=double form=exclusive n=4099 group=32 rows=2 groups_per_unit=1 drop=2",
-           "kernel=register_tile,pipelined tuple=2,4,32 n=1,4099 group=64 rows=2 window=8",
-           "kernel=register_tile,pipelined type=long op=max form=exclusive tuple=8 n=9001 group=32 "
-           "rows=1 groups_per_unit=1 window=8 state=halves drop=3",
-           "kernel=sam scan_order=3 n=1,33001 group=32 rows=1 groups_per_unit=1 state=halves",
-           "kernel=sam tuple=2,3,32 n=4099,33001 group=64 rows=1 groups_per_unit=1",
-           "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 rows=2 prefetch=no",
-           "kernel=sam op=max form=exclusive tuple=3 n=9001 group=32 rows=2 groups_per_unit=3",
-           "kernel=sam type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 rows=2",
-           "kernel=register_tile,pipelined,sam,pascal n=9001 group=64 rows=2 groups_per_unit=1 registers=48 "
-           "lanes=portable,ptx",
-           "kernel=pipelined tuple=4 n=9001 group=64 rows=2 registers=48 lanes=portable,ptx",
-           "kernel=copy n=1,4099",
-           "kernel=pascal scan_order=8 n=1,1025,4099 group=32 per_item=4 window=8",
-           "kernel=pascal type=long scan_order=2 tuple=5 n=4099 group=32 per_item=4 window=4 "
-           "state=halves drop=2",
-           "kernel=pascal op=max form=exclusive tuple=3 n=4099 group=32 window=4",
-           "kernel=lookback_fallback,pascal type=int task=round_trip scan_order=2 tuple=2 n=4099 "
-           "group=32 per_item=4 window=4",
-           "kernel=pascal type=int task=round_trip signal=image scan_order=2 n=4099 group=32 per_item=4 "
-           "window=4",
-           "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2",
-           "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_wide "
-           "n=1,4099 group=64 per_item=4" +
-               own,
-           "kernel=register_tile,pipelined,sam n=1,9001 group=64 rows=2 groups_per_unit=1" + own,
-           "kernel=register_tile,lookback_wide type=long op=max,xor form=exclusive n=4099 group=192 "
-           "per_item=2 rows=2" +
-               own,
-           "kernel=lookback_wide tuple=3 n=4099 group=64 drop=2 state=halves" + own,
-           "kernel=pipelined type=double n=9001 group=128 rows=2 groups_per_unit=1 drop=2" + own,
-           "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_item=4" + own,
-           "kernel=pascal type=long scan_order=2 n=4099 group=192 per_item=4 state=halves drop=2" + own,
-           "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 rows=2" + own,
-           "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 rows=3" + own,
-           "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 rows=2" + own},
+      .smoke = {"kernel=" + tile_kernels + " n=1,255,257,4099 group=64 per_item=4 batch_kib=2 window=8",
+                "kernel=" + row_kernels + " n=1,1023,1025,4099 group=64",
+                "kernel=cpu scan_order=1,3 n=1,4095,12289 chunk_kib=1",
+                "kernel=encode type=int scan_order=1,3 tuple=1,2,4 width=1,4 n=1,4099",
+                "kernel=encode type=long scan_order=2 tuple=3 width=2,4 n=4099",
+                "kernel=encode type=int signal=image n=4099",
+                "kernel=three_phase type=float op=max form=exclusive n=1,1009 group=32 per_item=2",
+                "kernel=reduce_then_scan type=ulong op=xor form=exclusive n=1009 group=32 per_item=2",
+                "kernel=chained type=long form=exclusive n=1009 group=32 per_item=2 state=halves",
+                "kernel=lookback_fallback,lookback_wide op=affine n=1009 group=32 per_item=2 state=halves "
+                "drop=3",
+                "kernel=lookback_wide op=xor tuple=3 n=4099 group=32 window=4",
+                "kernel=register_tile tuple=3 tuple_by=reorder n=4099 group=32",
+                "kernel=pipelined type=double form=exclusive n=4099 group=32 rows=2 groups_per_unit=1 drop=2",
+                "kernel=register_tile,pipelined tuple=2,4,32 n=1,4099 group=64 rows=2 window=8",
+                "kernel=register_tile,pipelined type=long op=max form=exclusive tuple=8 n=9001 group=32 "
+                "rows=1 groups_per_unit=1 window=8 state=halves drop=3",
+                "kernel=sam scan_order=3 n=1,33001 group=32 rows=1 groups_per_unit=1 state=halves",
+                "kernel=sam tuple=2,3,32 n=4099,33001 group=64 rows=1 groups_per_unit=1",
+                "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 rows=2 prefetch=no",
+                "kernel=sam op=max form=exclusive tuple=3 n=9001 group=32 rows=2 groups_per_unit=3",
+                "kernel=sam type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 rows=2",
+                "kernel=register_tile,pipelined,sam,pascal n=9001 group=64 rows=2 groups_per_unit=1 "
+                "registers=48 lanes=portable,ptx",
+                "kernel=pipelined tuple=4 n=9001 group=64 rows=2 registers=48 lanes=portable,ptx",
+                "kernel=copy n=1,4099",
+                "kernel=pascal scan_order=8 n=1,1025,4099 group=32 per_item=4 window=8",
+                "kernel=pascal type=long scan_order=2 tuple=5 n=4099 group=32 per_item=4 window=4 "
+                "state=halves drop=2",
+                "kernel=pascal op=max form=exclusive tuple=3 n=4099 group=32 window=4",
+                "kernel=lookback_fallback,pascal type=int task=round_trip scan_order=2 tuple=2 n=4099 "
+                "group=32 per_item=4 window=4",
+                "kernel=pascal type=int task=round_trip signal=image scan_order=2 n=4099 group=32 per_item=4 "
+                "window=4",
+                "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2",
+                "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_wide "
+                "n=1,4099 group=64 per_item=4" +
+                    own,
+                "kernel=register_tile,pipelined,sam n=1,9001 group=64 rows=2 groups_per_unit=1" + own,
+                "kernel=register_tile,lookback_wide type=long op=max,xor form=exclusive n=4099 group=192 "
+                "per_item=2 rows=2" +
+                    own,
+                "kernel=lookback_wide tuple=3 n=4099 group=64 drop=2 state=halves" + own,
+                "kernel=pipelined type=double n=9001 group=128 rows=2 groups_per_unit=1 drop=2" + own,
+                "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_item=4" + own,
+                "kernel=pascal type=long scan_order=2 n=4099 group=192 per_item=4 state=halves drop=2" + own,
+                "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 rows=2" + own,
+                "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 rows=3" + own,
+                "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 rows=2" + own},
       .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
                 "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
                 "kernel=pascal,cpu scan_order=2,8 n=4194304 per_item=32 rows=8",

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "campaign/tuner.hpp"
 #include "fake_runner.hpp"
@@ -524,22 +526,29 @@ TEST_F(Store, IsCarriedToFourTimesItsSizeAtMost) {
   EXPECT_EQ(left_out(at("a", 4097, 96)), "none");
 }
 
+// The toy whose orders are works, some of them alike.
+Family with_works(Values orders, std::function<bool(const Value&, const Value&)> alike) {
+  Family family = toy();
+  for (auto& axis : family.axes) {
+    if (axis.name != "order") continue;
+    axis.tunable = false;
+    axis.values = std::move(orders);
+    axis.alike = std::move(alike);
+    break;
+  }
+  return family;
+}
+
+Case of_order(const Value& order, Case at) {
+  at.axes.back().second = order;
+  return at;
+}
+
 // Such as another operation, or another share that is kept.
 TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
-  static const Family related = [] {
-    Family family = toy();
-    for (auto& axis : family.axes) {
-      if (axis.name != "order") continue;
-      axis.tunable = false;
-      axis.values = {"up", "down", "round"};
-      axis.alike = alike_within({{"up", "down"}});
-    }
-    return family;
-  }();
+  static const Family related = with_works({"up", "down", "round"}, alike_within({{"up", "down"}}));
   const auto ordered = [](const char* order, std::int64_t n, std::int64_t group) {
-    Case out = at("a", n, group);
-    out.axes.back().second = std::string(order);
-    return out;
+    return of_order(std::string(order), at("a", n, group));
   };
   TunedStore store(path());
   store.put(device(), related, tuned(ordered("up", 1024, 64)));
@@ -557,21 +566,8 @@ TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
 
 // And the row can say of which work it is.
 TEST_F(Store, OfWorksThatAreAlikeTheNearestLaunchIsTriedWhicheverIsFaster) {
-  static const Family related = [] {
-    Family family = toy();
-    for (auto& axis : family.axes) {
-      if (axis.name != "order") continue;
-      axis.tunable = false;
-      axis.values = {0.0, 0.5, 0.9, 1.0};
-      axis.alike = all_alike;
-    }
-    return family;
-  }();
-  const auto kept = [](double share, std::int64_t group) {
-    Case out = at("a", 1024, group);
-    out.axes.back().second = share;
-    return out;
-  };
+  static const Family related = with_works({0.0, 0.5, 0.9, 1.0}, all_alike);
+  const auto kept = [](double share, std::int64_t group) { return of_order(share, at("a", 1024, group)); };
   TunedStore store(path());
   store.put(device(), related, tuned(kept(0, 64), 1e-3));
   store.put(device(), related, tuned(kept(0.5, 32), 2e-3));
@@ -799,8 +795,8 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
     EXPECT_TRUE(kept(all_of_them, 1e-3));
   }
   EXPECT_TRUE(kept(work, 2e-3)) << "of that work it is the best";
-  for (const auto& narrow : {one_design, launches})
-    EXPECT_TRUE(kept(narrow, narrow.set[0] == "group=64" ? 0.4e-3 : 0.5e-3));
+  EXPECT_TRUE(kept(one_design, 0.5e-3));
+  EXPECT_TRUE(kept(launches, 0.4e-3));
   for (const auto& entry : store.text()["devices"].front())
     EXPECT_EQ(entry["default_s"], 2e-3) << "of all designs, whatever a narrowed search began with";
 }
