@@ -387,8 +387,9 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     std::exception_ptr failure;
     try {
       take();
-    } catch (const Error&) {  // with some stamps there is nothing to reckon
-      failure = std::current_exception();
+    } catch (const Error& error) {
+      if (error.kind != Kind::usage) throw;  // a launch that failed is none of the timer's
+      failure = std::current_exception();    // with some stamps there is nothing to reckon
     }
     if (by_event && !device.timer_holds()) {
       drop_times(record);
