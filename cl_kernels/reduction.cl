@@ -136,9 +136,10 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
   if (lane == 0) out[get_group_id(0)] = scratch[0];
 }
 
-// The last 64 values, without a loop. The lecture left the barriers out, as a warp ran in lock-step. OpenCL promises
-// no such thing: a bundle has a barrier of its own, and among smaller ones than the lecture's, the group's serves as
-// long as more than one of them has work.
+// The last 64 values, without a loop. The lecture left the barriers out, and the conditions, as a warp ran in
+// lock-step. OpenCL promises no such thing: a bundle has a barrier of its own, and among smaller ones than the
+// lecture's, the group's serves as long as more than one of them has work; and an item from which another one reads
+// must not write, so that the conditions stay.
 #if LOCKSTEP
 #define LAST_WARP                                                          \
   LEVEL(32);                                                               \

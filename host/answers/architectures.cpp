@@ -232,8 +232,8 @@ class FamilyBuilder {
     return best;
   }
 
-  // What fails somewhere is shown, whatever works elsewhere. Returns the measured devices where it works at
-  // all.
+  // What fails somewhere is shown, whatever works elsewhere; but not a size that a device has no room for.
+  // Returns the measured devices where it works at all.
   std::vector<std::size_t> note_states(VariantRow& row, int v) const {
     std::vector<std::size_t> working;
     for (std::size_t d = 0; d < devices_; ++d) {
@@ -247,6 +247,7 @@ class FamilyBuilder {
         on.state = best->state;
         on.status = best->status;
       }
+      if (works && row.on[d].state == State::unsupported) row.on[d].state = State::ok;
       if (works && is_measured(d)) working.push_back(d);
     }
     return working;
@@ -258,7 +259,8 @@ class FamilyBuilder {
     for (std::size_t d = 0; d < devices_; ++d) {
       const VariantOnDevice& on = row.on[d];
       if (!is_measured(d) || !has_family(d)) continue;
-      all_fractions = all_fractions && (on.fraction || on.state != State::ok);
+      const bool works = on.state == State::ok || on.state == State::slow;
+      all_fractions = all_fractions && (on.fraction || !works);
       of_ceilings.push_back(std::min(1.0, on.fraction.value_or(0)));  // more is the caches
       of_best.push_back(on.efficiency.value_or(0));
     }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/stats.hpp"
+#include "base/where_reached.hpp"
 
 namespace clweave {
 
@@ -273,7 +274,6 @@ Number rate_of(const RunTime& run, const std::string& quantity) {
   if (quantity == "gb_per_s") return run.gb_per_s;
   if (quantity == "gflop_per_s") return run.gflop_per_s;
   if (quantity == "gitems_per_s") return run.gitems_per_s;
-  if (quantity == "of_ceiling") return run.of_ceiling;
   return {};
 }
 
@@ -288,6 +288,7 @@ Number counted_of(const Timed& timed, const std::string& quantity) {
 std::optional<double> value_at(const Timed& timed, const std::string& quantity, Clock clock) {
   const double seconds = clock[timed.index];
   if (quantity == "time") return seconds;
+  if (quantity == "of_ceiling") return clock.of_ceiling(timed);
   const Number rate = rate_of(*timed.any, quantity);
   if (!rate) return counted_of(timed, quantity);
   return *rate * timed.any->time_s / seconds;
@@ -364,20 +365,31 @@ Series series_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) 
   return over(out, series(sides.to, rule.to, rule, rule.quantity_to, clock, used));
 }
 
-// On the straight line from the last place that is below.
-std::optional<double> reach(Series points, double fraction, const std::string& quantity) {
-  if (points.size() < 3) return {};
-  double most = 0;
-  for (auto& [place, value] : points) {
-    if (quantity == "time") value = 1 / value;
-    most = std::max(most, value);
-  }
-  const auto there =
-      std::ranges::find_if(points, [&](const auto& point) { return point.second >= fraction * most; });
-  if (there == points.begin()) return there->first;
-  const auto before = std::prev(there);
-  return before->first + (fraction * most - before->second) / (there->second - before->second) *
-                             (there->first - before->first);
+// By place; of times what they are inverse to.
+Rates rates_of(const Series& points, const std::string& quantity) {
+  Rates out;
+  for (const auto& [place, value] : points) out[place] = quantity == "time" ? 1 / value : value;
+  return out;
+}
+
+double plateau_of(const Rates& rates) {
+  return std::ranges::max_element(rates, {}, &Rates::value_type::second)->second;
+}
+
+// The place of a rate, where there are enough for a curve.
+std::optional<double> reach(const Rates& rates, double rate) {
+  const auto there = rates.size() < 3 ? std::nullopt : where_reached(rates, rate);
+  return there ? std::optional(there->at) : std::nullopt;
+}
+
+// Of both sides the places of one rate, which is of the lower plateau: what reaches half as much with as few
+// is not as good.
+std::optional<double> reach_over(const Rates& of, const Rates& to, double fraction) {
+  if (of.empty() || to.empty()) return {};
+  const double rate = fraction * std::min(plateau_of(of), plateau_of(to));
+  const auto place = reach(of, rate), other = reach(to, rate);
+  if (!place || !other) return {};
+  return *place / *other;
 }
 
 // What lies at a place between two others; none where these do not enclose it.
@@ -531,12 +543,15 @@ std::optional<Most> most(const Rule& rule, const Sides& sides, Clock clock, Used
   const ByCells of(sides.of, rule.along), to(sides.to, rule.along);
   std::optional<Most> out;
   for (const auto& cells : of.different()) {
-    auto value = best(of.at(cells), rule.quantity, clock, used);
+    Used here;
+    auto value = best(of.at(cells), rule.quantity, clock, &here);
     if (value && !rule.to.empty()) {
-      const auto other = best(to.at(cells), rule.quantity_to, clock, used);
+      const auto other = best(to.at(cells), rule.quantity_to, clock, &here);
       value = other ? std::optional(*value / *other) : std::nullopt;
     }
-    if (value && (!out || *value > out->value)) out = {*value, cells};
+    if (!value || (out && *value <= out->value)) continue;
+    out = {*value, cells};
+    if (used != nullptr) *used = std::move(here);  // of the largest alone
   }
   return out;
 }
@@ -549,7 +564,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       if (!of || rule.to.empty()) return of;
       const auto to = best(sides.to, rule.quantity_to, clock, used);
       if (!to) return {};
-      return *of / *to;
+      return rule.times * *of / *to;
     }
     case Rule::Kind::gain: return gain(rule, sides, clock, used);
     case Rule::Kind::spread: {
@@ -585,7 +600,9 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
     }
     case Rule::Kind::little: {
       const Series of = series(sides.of, rule.of, rule, rule.quantity, clock, used);
-      const auto reached = reach(of, rule.fraction, rule.quantity);
+      if (of.empty()) return {};
+      const Rates rates = rates_of(of, rule.quantity);
+      const auto reached = reach(rates, rule.fraction * plateau_of(rates));
       const auto best_of_all = best(sides.to, rule.quantity_to, clock, used);
       if (!reached || !best_of_all) return {};
       return *reached / (of.front().first * *best_of_all / of.front().second);
@@ -597,13 +614,12 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
     }
     case Rule::Kind::minima: return minima(rule, sides, clock, used, true);
     case Rule::Kind::reach: {
-      const auto of =
-          reach(series(sides.of, rule.of, rule, rule.quantity, clock, used), rule.fraction, rule.quantity);
-      if (!of || rule.to.empty()) return of;
-      const auto to = reach(series(sides.to, rule.to, rule, rule.quantity_to, clock, used), rule.fraction,
-                            rule.quantity_to);
-      if (!to) return {};
-      return *of / *to;
+      const auto of = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, used), rule.quantity);
+      if (of.empty()) return {};
+      if (rule.to.empty()) return reach(of, rule.fraction * plateau_of(of));
+      const auto to =
+          rates_of(series(sides.to, rule.to, rule, rule.quantity_to, clock, used), rule.quantity_to);
+      return reach_over(of, to, rule.fraction);
     }
     case Rule::Kind::finding: return {};  // needs the family, see judged
   }
@@ -854,6 +870,12 @@ std::string shared_cells(const Rule& rule, const std::vector<const Timed*>& rows
   return text_of_cells(shared);
 }
 
+// A set a little larger than a cache still finds much of itself there.
+bool beats_memory(const Timed& timed, const DeviceRows& device) {
+  constexpr double markedly = 1.1;
+  return of_memory(timed.any->ceiling) && device.measured().of_ceiling(timed).value_or(0) > markedly;
+}
+
 std::string joined(std::vector<std::string> parts) {
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, " "));
@@ -920,6 +942,12 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     if (out.cached && rule.memory) {
       if (!in_a_cache) in_a_cache = sides.place;
       continue;
+    }
+    if (rule.memory &&
+        std::ranges::any_of(used, [&](const Timed* timed) { return beats_memory(*timed, device); })) {
+      out.verdict = Verdict::undecided;
+      out.note = beyond_memory;
+      return out;
     }
     out.verdict = decided->verdict;
     out.number = decided->number;

@@ -58,7 +58,8 @@ struct Rule {
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
     minima,    // how many valleys along the last of the axes, of all values of the others: deeper than the
                // margin and than noise between neighbours
-    reach,     // where `along` (the product of several) reaches `fraction` of the best; over `to`'s
+    reach,     // where `along` (the product of several) reaches `fraction` of the best; over where `to` does,
+               // of the lower of both bests
     little,    // that over the prediction by Little's law: as many times the least place as the best of `to`
                // is times its rate
     finding    // the finding `along` of the family, over the finding `along_to`
@@ -74,6 +75,8 @@ struct Rule {
   std::vector<std::string> each;  // axes of `to`: the claim must hold against each of their values
   Value at = std::string();       // interior: where the best is said to be; empty text: anywhere between
   double fraction = 0.9;
+  double times =
+      1;  // ratio: what one of `of`'s quantity stands for in that of `to`, such as bytes of operands
   Is is = Is::above;
   double bound = 1;
   double margin = 0.03;  // relative; what lies so near the bound is noise. For `equal` what counts as equal
@@ -158,6 +161,9 @@ std::optional<Verdict> verdict_of(const Published&, const Claim&);
 // The notes of claims that only wait for a run.
 inline constexpr const char* no_rows = "rows are missing";
 inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
+// And what rows about memory that beat it by a tenth say.
+inline constexpr const char* beyond_memory =
+    "faster than memory was found to be: a cache held a part, or the ceiling was measured in a bad moment";
 
 // For people: "holds"; what was published, then what is thought of it.
 std::string text_of(Verdict);

@@ -118,7 +118,7 @@ bool is_derived(const std::string& quantity) {
 Rule rule_from(const json& object) {
   check_keys(object, {"number", "of",     "to",      "of_before", "to_before", "quantity", "quantity_to",
                       "along",  "same",   "each",    "at",        "fraction",  "above",    "below",
-                      "equal",  "rising", "falling", "margin",    "unit",      "memory"},
+                      "equal",  "rising", "falling", "margin",    "unit",      "memory",   "times"},
              "decided_by");
   using Kind = Rule::Kind;
   const std::map<std::string, Kind> kinds = {
@@ -164,6 +164,7 @@ Rule rule_from(const json& object) {
   if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
   out.fraction = number_at(object, "fraction", out.fraction);
   out.margin = number_at(object, "margin", out.margin);
+  out.times = number_at(object, "times", out.times);
   out.unit = text_at(object, "unit", out.unit);
   int bounds = 0;
   for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},

@@ -107,6 +107,22 @@ double Clock::operator[](std::size_t index) const {
   return drawn[draw_ - 1];
 }
 
+Number Clock::of_ceiling(const Timed& timed) const {
+  std::vector<const RunTime*> with_ceiling;
+  std::ranges::copy_if(timed.runs, std::back_inserter(with_ceiling),
+                       [](const RunTime* run) { return run->of_ceiling.has_value(); });
+  if (with_ceiling.empty()) return {};
+  const std::size_t n = with_ceiling.size();
+  const Random<std::uint64_t> choice(draw_, timed.index);  // as drawn_seconds draws them
+  std::vector<double> fractions, at_ceiling_s;
+  for (std::size_t i = 0; i < n; ++i) {
+    fractions.push_back(*with_ceiling[i]->of_ceiling);
+    const RunTime& drawn = *with_ceiling[choice(i) % n];
+    at_ceiling_s.push_back(*drawn.of_ceiling * drawn.time_s);
+  }
+  return draw_ == 0 ? median(fractions) : median(at_ceiling_s) / (*this)[timed.index];
+}
+
 void Clock::count(std::size_t reads) const { rows_->reads += reads; }
 
 const Picked& DeviceRows::of(const std::string& family) const {
@@ -253,7 +269,6 @@ Outcome outcome_of(Case at, const Timed& timed) {
           .bytes = count(any.bytes),
           .flops = count(any.flops),
           .items = count(any.items),
-          .of_ceiling = any.of_ceiling,
           .call_s = call_of(timed),
           .measured = measured};
 }
@@ -269,7 +284,7 @@ Conclusions::Conclusions(const Family& family, std::span<const Timed* const> row
     }
     if (at.axes.size() != family.axes.size()) continue;
     outcomes_.push_back(outcome_of(std::move(at), *row));
-    indices_.push_back(row->index);
+    rows_.push_back(row);
     intervals_.emplace_back(median_of(*row, &RunTime::low_s), median_of(*row, &RunTime::high_s));
   }
 }
@@ -277,12 +292,13 @@ Conclusions::Conclusions(const Family& family, std::span<const Timed* const> row
 const std::vector<Finding>& Conclusions::by(Clock clock) const {
   const auto [it, is_new] = by_draw_.try_emplace(clock.draw());
   if (!is_new || !family_->findings) {
-    clock.count(indices_.size());
+    clock.count(rows_.size());
     return it->second;
   }
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     Outcome& outcome = outcomes_[i];
-    outcome.time_s = clock[indices_[i]];
+    outcome.time_s = clock[rows_[i]->index];
+    outcome.of_ceiling = clock.of_ceiling(*rows_[i]);
     outcome.low_s = clock.draw() == 0 ? Number(intervals_[i].first) : Number();
     outcome.high_s = clock.draw() == 0 ? Number(intervals_[i].second) : Number();
   }

@@ -47,6 +47,9 @@ class Clock {
   Clock(const DeviceRows& rows, std::size_t draw, std::size_t draws)
       : rows_(&rows), draw_(draw), draws_(draws) {}
   double operator[](std::size_t index) const;
+  // The fraction of its ceiling at that time. Each repetition stands beside the ceiling of its own run; none
+  // where no run had one.
+  Number of_ceiling(const Timed&) const;
   std::size_t draw() const { return draw_; }  // 0: as measured
   void count(std::size_t reads) const;        // that something remembered spared
 
@@ -111,7 +114,7 @@ class Conclusions {
  private:
   const Family* family_;
   DeviceInfo device_;
-  std::vector<std::size_t> indices_;
+  Picked rows_;                                       // of outcomes_
   std::vector<std::pair<double, double>> intervals_;  // as measured; what is drawn is known exactly
   mutable std::vector<Outcome> outcomes_;             // by the last clock
   mutable std::map<std::size_t, std::vector<Finding>> by_draw_;

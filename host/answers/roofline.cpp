@@ -148,14 +148,21 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     if (device.published ||
         std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); }))
       continue;
-    Roofline data{
-        .device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}, .elsewhere = {}};
+    Roofline data{.device = device.name + ", " + device.platform,
+                  .roofs = {},
+                  .kernels = {},
+                  .elsewhere = {},
+                  .cached = {}};
     for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});
     std::map<std::string, Placed> best;
     for (const auto& at : device.cases) {
       if (at.family() == "ceiling" || data.roofs.empty()) continue;
       for (const auto& run : at.runs) {
-        if (!at.counts(run) || !run.bytes || !run.gb_per_s || run.cached) continue;
+        if (!at.counts(run) || !run.bytes || !run.gb_per_s) continue;
+        if (run.cached) {
+          ++data.cached[at.family()];
+          continue;
+        }
         if (!run.flops && (run.ceiling == Ceiling::none || run.ceiling == Ceiling::local)) {
           ++data.elsewhere[at.family()];
           continue;
@@ -220,12 +227,13 @@ void add_device(const Roofline& data, Report& out) {
         "above their bound, as part of what they count never leaves the caches or registers, or as the "
         "roof was measured on a worse day: {}",
         fmt::join(above, ", ")));
-  std::vector<std::string> elsewhere;
-  for (const auto& [family, rows] : data.elsewhere)
-    elsewhere.push_back(fmt::format("{} of {}", rows, family));
-  if (!elsewhere.empty())
-    out.line(fmt::format("rows that neither memory nor arithmetic bounds are not here: {}",
-                         fmt::join(elsewhere, ", ")));
+  const auto left_out = [&](const char* why, const std::map<std::string, std::size_t>& by_family) {
+    std::vector<std::string> parts;
+    for (const auto& [family, rows] : by_family) parts.push_back(fmt::format("{} of {}", rows, family));
+    if (!parts.empty()) out.line(fmt::format("rows {} are not here: {}", why, fmt::join(parts, ", ")));
+  };
+  left_out("whose buffers fit a cache", data.cached);
+  left_out("that neither memory nor arithmetic bounds", data.elsewhere);
 }
 
 }  // namespace

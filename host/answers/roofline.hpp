@@ -38,6 +38,7 @@ struct Roofline {
   std::vector<Placed> kernels;  // by intensity, then name
   // By family: how many rows no roof bounds, such as those of latencies and caches.
   std::map<std::string, std::size_t> elsewhere = {};
+  std::map<std::string, std::size_t> cached = {};  // and how many rows had their buffers in a cache
 };
 
 // One per measured device with a time; devices without measured ceilings have no kernels.

@@ -241,11 +241,37 @@ void add_energy_balance(std::vector<Finding>& out, const std::vector<Outcome>& o
   out.push_back(std::move(found));
 }
 
+// What Volkov drew side by side: the operands of a multiply-add, three floats, come from registers as fast as
+// it goes; what local memory gives; what memory gives, read and written.
+void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  constexpr double operands = 6;                // bytes of an operation, of which a multiply-add is two
+  double registers = 0, local = 0, memory = 0;  // bytes a second
+  for (const auto& o : outcomes) {
+    const std::string& kernel = o.at.text("kernel");
+    const double rate = static_cast<double>(o.bytes) / o.time_s;
+    if (copies(o.at) && o.at.is("contents", "random")) memory = std::max(memory, rate);
+    if (kernel.starts_with("local")) local = std::max(local, rate);
+    if (kernel.starts_with("arithmetic") && o.at.is("type", "float"))
+      registers = std::max(registers, operands * static_cast<double>(o.flops) / o.time_s);
+  }
+  const auto add = [&](const char* name, double fast, double slow, const char* text) {
+    if (fast > 0 && slow > 0)
+      out.push_back({name, fast / slow, "ratio",
+                     fmt::format("{}: {} over {}", text, number_text(1e-9 * fast, "GB/s"),
+                                 number_text(1e-9 * slow, "GB/s"))});
+  };
+  add("registers_over_local", registers, local,
+      "three operands of each multiply-add over what local memory gives; published 6 (GTX 480)");
+  add("local_over_memory", local, memory,
+      "what local memory gives over the best copy, read and written; published 7.6 (GTX 480)");
+}
+
 // What the last-level cache holds, whether zeros are copied faster, and what bytes cost beside operations.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Finding> out;
   add_compression(out, outcomes);
   add_energy_balance(out, outcomes);
+  add_levels(out, outcomes);
   const Reread reread = reread_of(outcomes);
   if (reread.time.empty()) return out;
   const std::int64_t cached = cached_of(reread.time);

@@ -14,8 +14,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/where_reached.hpp"
 #include "families/shared/walks.hpp"
-#include "families/shared/where_reached.hpp"
 #include "suite/family.hpp"
 
 namespace clweave {
@@ -194,30 +194,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return at.is("kernel", "copy") ? plan_of_copy(at, device) : plan_of_steps(at, device);
 }
 
-// What Volkov drew side by side: the operands of a multiply-add come from registers, as fast as it goes; what
-// local memory gives; what memory gives, read and written.
-void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
-  std::map<std::string, double> best;  // bytes a second
-  for (const auto& o : outcomes) {
-    const std::string& kernel = o.at.text("kernel");
-    double& most = best[kernel.starts_with("local") ? "local" : kernel];
-    most = std::max(most, static_cast<double>(o.bytes) / o.time_s);
-  }
-  const auto ratio = [&](const char* name, const char* fast, const char* slow, const char* text) {
-    if (best[fast] > 0 && best[slow] > 0)
-      out.push_back({name, best[fast] / best[slow], "ratio",
-                     fmt::format("{}: {:.4g} over {:.4g} GB/s", text, 1e-9 * best[fast], 1e-9 * best[slow])});
-  };
-  ratio("registers_over_local", "registers", "local",
-        "three operands of each multiply-add over what local memory gives; published 6 (GTX 480)");
-  ratio("local_over_memory", "local", "copy",
-        "what local memory gives over the best copy, read and written; published 7.6 (GTX 480)");
-}
-
-// Little's law with a latency measured by itself: one item's dependent loads.
+// Little's law with a latency measured by itself, one item's dependent loads, and, as the slides reckon, with
+// all the bandwidth that there is, read and written.
 void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
                              const DeviceInfo& device) {
-  double latency = 0, read = 0;  // of the largest memory walked through; bytes a second, of a unit
+  double latency = 0, moved = 0;  // of the largest memory walked through; bytes a second
   std::int64_t largest = 0;
   for (const auto& o : outcomes) {
     if (o.at.is("kernel", "chase") && o.at.number("n") >= largest) {
@@ -225,18 +206,21 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
       latency = o.time_s / static_cast<double>(hops);
     }
     if (o.at.is("kernel", "copy"))
-      read = std::max(
-          read, 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units()));
+      moved = std::max(moved, 8 * static_cast<double>(o.at.number("n")) / o.time_s);
   }
-  if (latency == 0 || read == 0) return;
-  const double bytes = latency * read;
+  if (latency == 0 || moved == 0) return;
+  const double bytes = latency * moved / static_cast<double>(device.units());
   const auto items = static_cast<std::int64_t>(device.max_group);
   out.push_back(
       {"bytes_in_flight_of_chase", bytes, "B",
-       fmt::format("a dependent load takes {:.4g} ns: by Little's law the best copy needs {:.4g} KiB in "
-                   "flight per compute unit, {:.0f} items of 4 bytes each, or {:.4g} bytes of each of {}; "
-                   "published 25000 items, or 106 bytes of 1024 (M2090)",
-                   1e9 * latency, bytes / 1024, bytes / 4, bytes / static_cast<double>(items), items)});
+       fmt::format(
+           "a dependent load takes {:.4g} ns: by Little's law the best copy needs {:.4g} KiB in "
+           "flight, read and written, per compute unit, {:.0f} items of 4 bytes each, or {:.4g} bytes of "
+           "each "
+           "of {}, and {:.4g} KiB in all; published 106 KiB in all, 25000 items, or 106 bytes of each of "
+           "1024 (M2090)",
+           1e9 * latency, bytes / 1024, bytes / 4, bytes / static_cast<double>(items), items,
+           bytes * static_cast<double>(device.units()) / 1024)});
 }
 
 double in_flight(const Case& at) {
@@ -293,7 +277,6 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     out.push_back(
         {"private_over_local", chip["private"] / chip["local"], "ratio",
          "rate of private over that of local memory, with an operation of whole numbers to each word"});
-  add_levels(out, outcomes);
   add_prediction_of_chase(out, outcomes, device);
   return out;
 }

@@ -419,8 +419,8 @@ Family reduction() {
   full.push_back("kernel=vector,subgroup,single,atomic n=" + huge + " groups_per_unit=8,32");
   full.push_back("kernel=run_single n=" + huge + " group=1");
   Sweeps paper = sweeps({1048576}, {4194304, 16777216, 33554432});
-  // The slides' groups, their last warps with barriers of the group and without; and more than any cache
-  // holds.
+  // Harris's groups, as the slides, which repeat his ladder, name none; last warps with barriers of the group
+  // and without; and more than any cache holds.
   Values rungs;
   for (const auto& rung : ladder) rungs.emplace_back(std::string(rung.variant));
   paper.push_back("kernel=" + rungs + " n=4194304,16777216 group=128");

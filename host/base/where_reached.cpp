@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/shared/where_reached.hpp"
+#include "base/where_reached.hpp"
 
 #include <fmt/format.h>
 
