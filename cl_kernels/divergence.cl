@@ -28,7 +28,8 @@
 #define AS_T JOIN(as_, T)
 #define SIGN (T_BITS - 1)
 
-#define MATRICES __global const T *restrict a, __global const T *restrict b, __global T *restrict c, const uint n
+// Without `restrict`, as published: with it a compiler may load what later steps of `loop` need before it stores.
+#define MATRICES __global const T *a, __global const T *b, __global T *c, const uint n
 
 // Where element (row, column) lies, and its two operands.
 #define AT (row * (n + PADDING) + column)

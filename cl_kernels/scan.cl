@@ -57,17 +57,24 @@ __kernel void hillis_steele(__global Element* restrict out, __global const Eleme
 #endif
 
 #ifdef REORDER
-// Tuples apart: first the first values of all, then the second .. Dimension 1 is the slot.
+// Tuples apart: first the first values of all, then the second .. An item has a tuple, so that each line of memory is
+// asked for by neighbours at once.
 __kernel void gather_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
-  const ulong i = get_global_id(0), slot = get_global_id(1);
-  if (i < length) out[slot * length + i] = in[i * TUPLE + slot];
+  const ulong i = get_global_id(0);
+  if (i >= length) return;
+#pragma unroll
+  for (uint slot = 0; slot < TUPLE; ++slot) out[slot * length + i] = in[i * TUPLE + slot];
 }
 
 // And back, without what the scan of all brought from the values before.
 __kernel void spread_tuples(__global Value* restrict out, __global const Value* restrict in, const ulong length) {
-  const ulong i = get_global_id(0), slot = get_global_id(1), at = slot * length + i;
+  const ulong i = get_global_id(0);
   if (i >= length) return;
-  out[i * TUPLE + slot] = slot > 0 ? in[at] - in[slot * length - 1] : in[at];
+#pragma unroll
+  for (uint slot = 0; slot < TUPLE; ++slot) {
+    const Value x = in[slot * length + i];
+    out[i * TUPLE + slot] = slot > 0 ? x - in[slot * length - 1] : x;
+  }
 }
 #endif
 

@@ -366,8 +366,8 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
   std::vector<Scan> steps(s.scans, scan);
   const std::uint64_t length = s.values / s.tuple;
   const auto reorder = [&](const char* kernel) {
-    return [=, &p, tuple = s.tuple](Buffer to, Buffer from) {
-      p.launch(kernel, {round_up(length, 64), tuple}, {64, 1}, to, from, length);
+    return [=, &p, group = s.group](Buffer to, Buffer from) {
+      p.launch(kernel, {round_up(length, group)}, {group}, to, from, length);
     };
   };
   if (s.reorder) {
