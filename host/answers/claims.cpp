@@ -746,11 +746,11 @@ std::optional<Judged> judged_at(const Rule& rule, const Sides& at, const DeviceR
       to_before(at.to_before, rule.same);
   for (const auto& cells : of.different()) {
     const Sides sides{of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells)};
-    const ByCells opposed(sides.to, rule.each);
+    const ByCells opposed(sides.to, rule.each), opposed_before(sides.to_before, rule.each);
     const auto opponents = rule.each.empty() ? std::vector<Cells>(1) : opposed.different();
     for (const auto& opponent : opponents) {
-      auto one =
-          judged(rule, {sides.of, opposed.at(opponent), sides.of_before, sides.to_before}, device, families);
+      auto one = judged(rule, {sides.of, opposed.at(opponent), sides.of_before, opposed_before.at(opponent)},
+                        device, families);
       if (!one) continue;
       Cells named = cells;
       named.insert(named.end(), opponent.begin(), opponent.end());

@@ -242,14 +242,18 @@ class DeviceComparison {
                         at.median_s() / static_cast<double>(at.runs.front().commands));
   }
 
-  // By how much more than that the cases of this comparison are seen to differ, at least 1. About a ratio of
-  // 1, not about their median: a whole process may be unlucky, so a change of every case is not told from
-  // that.
+  // By how much more than that the cases of this comparison are seen to differ, at least 1. About what all
+  // have in common, and by the quarter that differs least: what changed many cases, or all of them alike, is
+  // no luck of theirs.
   double widened() const {
+    constexpr double quartile_of_normal = 0.3186;  // of its absolute values
     std::vector<double> differences;
-    for (const auto& work : works_)
-      differences.push_back(std::abs(work.difference) / std::sqrt(2 * work.prior.variance));
-    return differences.empty() ? 1 : std::max(1.0, 1.4826 * median(differences));
+    for (const auto& work : works_) differences.push_back(work.difference);
+    if (differences.empty()) return 1;
+    const double common = median(differences);
+    for (std::size_t i = 0; i < works_.size(); ++i)
+      differences[i] = std::abs(works_[i].difference - common) / std::sqrt(2 * works_[i].prior.variance);
+    return std::max(1.0, quantile(differences, 0.25) / quartile_of_normal);
   }
 
   void estimate(std::vector<double>& p, std::vector<std::size_t>& tested) {
@@ -277,7 +281,11 @@ class DeviceComparison {
       row.ratio = std::exp(work.difference);
       row.low = std::exp(work.difference - reach);
       row.high = std::exp(work.difference + reach);
-      row.least = std::exp(margin + t_quantile(1 - 2 * rules_.false_discovery, difference.degrees) * se) - 1;
+      const auto least = [&](double p_below) {
+        return std::exp(margin + t_quantile(1 - 2 * p_below, difference.degrees) * se) - 1;
+      };
+      row.least = least(rules_.false_discovery);
+      row.least_alone = least(rules_.false_discovery / static_cast<double>(works_.size()));
       if (untold) {
         row.reason = "measured while the device ran slow";
         ++basis_.slowed;
@@ -293,6 +301,7 @@ class DeviceComparison {
                     : has(&Work::runs)   ? Basis::Source::runs
                                          : Basis::Source::assumed;
     if (!spreads.empty()) basis_.spread = median(spreads);
+    if (basis_.source == Basis::Source::assumed) basis_.wider = wider;
   }
 
   const Pair& pair_;
@@ -405,9 +414,12 @@ std::string ratio_text(double ratio) { return fmt::format("{:.3g}x", ratio); }
 std::string basis_text(const Regression& all, const Basis& basis) {
   const char* unit = basis.files ? "session" : "run";
   const auto number = [&](std::size_t n) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); };
-  std::vector<double> least;
+  std::vector<double> least, alone, ratios;
   for (const auto& row : all.cases) {
-    if (row.what == What::compared && row.device == basis.device) least.push_back(row.least);
+    if (row.what != What::compared || row.device != basis.device) continue;
+    least.push_back(row.least);
+    alone.push_back(row.least_alone);
+    ratios.push_back(row.ratio);
   }
   std::string out = basis.device;
   if (basis.old_driver != basis.new_driver)
@@ -417,32 +429,45 @@ std::string basis_text(const Regression& all, const Basis& basis) {
     out += fmt::format(" ({} cases by the host's clock: the device's was not believed every time)",
                        basis.by_host);
   if (least.empty()) return out;
-  const std::string typical = percent_text(basis.spread, 1), call = percent_text(median(least), 0);
+  const std::string typical = percent_text(basis.spread, 1),
+                    call = fmt::format("{} to be called, one alone by {}", percent_text(median(least), 0),
+                                       percent_text(median(alone), 0));
+  // Of fewer the table tells.
+  constexpr std::size_t many = 10;
+  const double common = median(ratios);
+  const std::string together = ratios.size() < many || std::abs(std::log(common)) <= std::log1p(all.margin)
+                                   ? ""
+                                   : fmt::format("\n  Half of the cases take {} as long or {}.",
+                                                 ratio_text(common), common > 1 ? "longer" : "less");
   switch (basis.source) {
     case Basis::Source::assumed:
       return out +
              fmt::format(
-                 "\n  One run a side knows nothing of its own luck. Assumed: {}.\n  A typical case must "
-                 "change by {} to be called. --runs 5 on both sides, or --noise with sessions of no "
-                 "change, see more.",
-                 basis.prior.empty() ? typical + " between processes" : basis.prior, call) +
+                 "\n  One run a side knows nothing of its own luck. Assumed: {}{}.\n  A typical case must "
+                 "change by {}. --runs 5 on both sides, or --noise with sessions of no change, see more.",
+                 basis.prior.empty() ? typical + " between processes" : basis.prior,
+                 basis.wider > 1.05
+                     ? fmt::format(", and {:.2g} times as much, as these cases do", basis.wider)
+                     : "",
+                 call) +
              (basis.slowed > 0
                   ? fmt::format("\n  {} cases are undecided because the canary beside them ran slow: the "
                                 "machine had other work, or a lower clock.",
                                 basis.slowed)
-                  : "");
+                  : "") +
+             together;
     case Basis::Source::runs:
-      return out + fmt::format("; {}s differ by {}; a typical case must change by {} to be called{}", unit,
-                               typical, call,
-                               basis.files
-                                   ? ""
-                                   : "\n  Runs of one file share its session: --noise tells what sessions "
-                                     "differ by.");
+      return out +
+             fmt::format("; {}s differ by {}; a typical case must change by {}{}", unit, typical, call,
+                         basis.files ? ""
+                                     : "\n  Runs of one file share its session: --noise tells what sessions "
+                                       "differ by.") +
+             together;
     case Basis::Source::sessions:
-      return out + fmt::format(
-                       "; without a change sessions differ by {}; a typical case must change by {} to be "
-                       "called",
-                       typical, call);
+      return out +
+             fmt::format("; without a change sessions differ by {}; a typical case must change by {}",
+                         typical, call) +
+             together;
   }
   return out;
 }

@@ -9,10 +9,10 @@
 // (Smyth 2004). The spread comes, the widest counting, from
 //   runs      what the runs of one side differ by, where there are two or more
 //   sessions  what sessions without a change (--noise) differ by
-//   assumed   what processes of such a device were measured to differ by (answers/prior.hpp), or the distance
-//   of all
-//             cases' ratios from 1 if wider, where there is one run a side: that tells nothing of its own
-//             luck
+//   assumed   what processes of such a device were measured to differ by (answers/prior.hpp), or what all
+//   cases
+//             differ by about their common change if wider, where there is one run a side: that tells nothing
+//             of its own luck
 // Verdicts hold a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
 // of those given, one in a hundred is expected to be false, and where nothing changed, one comparison in a
 // hundred has any. Family-wise corrections answer a question nobody asks of 300 cases, whether all verdicts
@@ -50,7 +50,8 @@ struct Compared {
   std::size_t old_runs = 0, new_runs = 0;  // units
   double ratio = 0, low = 0, high = 0;     // new / old, with its 95 % interval
   double p = 1;                            // adjusted, of no change beyond the margin
-  double least = 0;                        // the change that it would have taken to be called
+  double least = 0;        // the change that it would have taken to be called, with many others
+  double least_alone = 0;  // or as the only one
 };
 
 // What the verdicts on one device rest on.
@@ -64,6 +65,7 @@ struct Basis {
   std::size_t old_units = 0, new_units = 0;
   double spread = 0;  // typical sd of the logarithm between units
   std::string prior;  // what is assumed, for people
+  double wider = 1;   // by how much more the cases are seen to differ, about what they have in common
 };
 
 struct Regression {

@@ -33,9 +33,13 @@ bool is_staged(const Case& at) { return at.text("kernel").starts_with("staged");
 
 bool is_words(const Case& at) { return at.is("kernel", "words"); }
 
+// Whose rows may be padded.
 bool has_rows(const Case& at) {
   return at.is("kernel", "naive") || is_staged(at) || at.is("kernel", "bytes");
 }
+
+// Whose rows are as long as their groups.
+bool is_unchecked(const Case& at) { return at.is("kernel", "unchecked"); }
 
 struct Image {
   std::uint64_t width, height, pitch;  // in pixels
@@ -44,8 +48,10 @@ struct Image {
 Image image_of(const Case& at) {
   const Range extents = range_of(text_of(at.at("image")));
   if (extents.size() != 2) throw Error(Kind::unsupported, "image must be width x height, such as 2272x1704");
-  return {extents[0], extents[1],
-          at.is("pitch", "padded") ? round_up(extents[0], pitch_multiple) : extents[0]};
+  const std::uint64_t multiple = is_unchecked(at)           ? at.count("group", 1, 65536)
+                                 : at.is("pitch", "padded") ? pitch_multiple
+                                                            : 1;
+  return {extents[0], extents[1], round_up(extents[0], multiple)};
 }
 
 // One group or more per row.
@@ -111,7 +117,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   Plan::need(pixels <= UINT32_MAX, "the kernels count to 4294967295 pixels");
   Plan p;
   p.define("WIDTH", at.number("width"));
-  if (has_rows(at)) {
+  if (has_rows(at) || is_unchecked(at)) {
     plan_rows(p, at, image, group);
   } else {
     plan_flat(p, at, image, group);
@@ -127,13 +133,14 @@ bool makes_sense(const Case& at) {
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
 
-// The plot of the plain kernel goes on to the most that the device takes.
+// The plots of rows of groups go on to the most that the device takes.
 constexpr int most_plotted = 1024;
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   for (const auto& o : outcomes) {
-    if (!o.at.is("kernel", "naive") || !o.at.is("pitch", "tight") || !o.at.is("form", "corrected")) continue;
-    if (o.at.number("group") != most_plotted) continue;
+    const bool naive =
+        o.at.is("kernel", "naive") && o.at.is("pitch", "tight") && o.at.is("form", "corrected");
+    if (!(naive || is_unchecked(o.at)) || o.at.number("group") != most_plotted) continue;
     for (std::int64_t group = std::int64_t{2} * most_plotted; group <= device.max_group; group *= 2) {
       Case at = o.at;
       std::ranges::find(at.axes, "group", [](const auto& axis) { return axis.first; })->second = group;
@@ -195,14 +202,13 @@ std::string text_of_parabola(const Parabola& p) {
                      p.curvature > 0 ? "least" : "most", p.vertex, p.curvature, p.residual);
 }
 
-// The published table: 100 executions of the naive kernel, by group, each waited for before the next, as its
-// author did: launch and wait are part of it. And the parabola that he saw.
+// The published table: 100 executions of rows with room for whole groups, by group, each waited for before
+// the next, as its author did: launch and wait are part of it. And the parabola that he saw.
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   for (const auto& [image, published] : published_times()) {
     std::map<std::int64_t, double> ms, same;  // the same: of the groups that were published
     for (const auto& o : outcomes) {
-      if (!o.at.is("kernel", "naive") || !o.at.is("pitch", "tight") || !o.at.is("form", "corrected"))
-        continue;
+      if (!is_unchecked(o.at)) continue;
       if (o.call_s && text_of(o.at.at("image")) == image) ms[o.at.number("group")] = 1e5 * *o.call_s;
     }
     for (const auto& [group, time] : ms) {
@@ -248,6 +254,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       out.push_back({"best_work_group_" + image,
                      static_cast<double>(kernels.at("naive tight")->at.number("group")), "items",
                      "fastest work-group of the naive kernel"});
+    ratio("check_cost", "naive tight", "unchecked tight",
+          "time of rows with a bounds check over that of rows with room for whole groups");
     ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
     ratio("barrier_cost", "staged_synced tight", "staged_unsynced tight",
           "time through local memory with barriers over that without");
@@ -265,8 +273,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }  // namespace
 
 Family grayscale() {
-  const Values kernels = {"naive",     "staged", "staged_synced", "staged_unsynced", "guarded", "padded",
-                          "host_tail", "bytes",  "words"};
+  const Values kernels = {"naive",   "unchecked", "staged",    "staged_synced", "staged_unsynced",
+                          "guarded", "padded",    "host_tail", "bytes",         "words"};
   const Values published_images = {"2272x1704", "2275x3300"};  // A and B
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
@@ -284,7 +292,8 @@ Family grayscale() {
       .name = "grayscale",
       .question = "What becomes of a trivial kernel when its image is no multiple of its work-group?",
       .axes = {{.name = "kernel",
-                .meaning = "naive: groups along the rows; staged: the same through local memory; "
+                .meaning = "naive: groups along the rows; unchecked: the same, of rows with room for whole "
+                           "groups in place of a check; staged: the same through local memory; "
                            "staged_synced, staged_unsynced: the same through volatile local memory, with "
                            "its barriers and without; bytes: naive with four byte loads; "
                            "guarded, padded, host_tail: groups along the whole "
@@ -317,22 +326,24 @@ Family grayscale() {
                {.name = "form",
                 .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
                 .values = {"corrected", "published"}}},
-      .presets = {.smoke = Sweeps{"kernel=naive,staged,staged_synced,staged_unsynced,guarded,padded,bytes "
-                                  "image=1x1,101x7 group=64",
-                                  "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
-                                  "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
-                                  "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
-                                  "image=64x64 group=48 form=published"},
-                  .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
-                                  "kernel=words width=16 image=" + published_images,
-                                  "image=2272x1704 group=32,64,128,512",
-                                  "image=" + published_images + " pitch=padded", "group=256 form=published"},
-                  .card = {"image=2272x1704 group=256,32,64,128,512"},
-                  .paper = all_of(published_images, published_groups) +
-                           Sweeps{"image=" + published_images + " group=" + plotted_groups} + exhibits,
-                  .full = all_of(published_images, all_groups) +
-                          all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits,
-                  .tune = {"kernel=naive,staged,guarded,padded,bytes,words"}},
+      .presets =
+          {.smoke = Sweeps{"kernel=naive,unchecked,staged,staged_synced,staged_unsynced,guarded,padded,bytes "
+                           "image=1x1,101x7 group=64",
+                           "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
+                           "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
+                           "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
+                           "image=64x64 group=48 form=published"},
+           .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
+                           "kernel=words width=16 image=" + published_images,
+                           "kernel=naive,unchecked image=2272x1704 group=32,64,128,512",
+                           "image=" + published_images + " pitch=padded", "group=256 form=published"},
+           .card = {"image=2272x1704 group=256,32,64,128,512"},
+           .paper = all_of(published_images, published_groups) +
+                    Sweeps{"kernel=naive,unchecked image=" + published_images + " group=" + plotted_groups} +
+                    exhibits,
+           .full = all_of(published_images, all_groups) +
+                   all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits,
+           .tune = {"kernel=naive,unchecked,staged,guarded,padded,bytes,words"}},
       .view = {.rows = {"kernel", "width", "pitch", "image"},
                .columns = {"group"},
                .quantity = "rate",
@@ -341,7 +352,7 @@ Family grayscale() {
                            .x = {"group"},
                            .series = {"kernel"},
                            .quantity = "ms",
-                           .where = {"kernel=naive,staged,staged_synced,staged_unsynced,bytes"},
+                           .where = {"kernel=naive,unchecked,staged,staged_synced,staged_unsynced,bytes"},
                            .parabola = true},
                           {.name = "kernels",
                            .kind = Graph::Kind::heat,

@@ -111,6 +111,49 @@ TEST(Prior, FindsFifteenPercent) {
   EXPECT_GE(found / changed, 0.9);
 }
 
+// What changed all cases alike is no luck of the process: sessions were not seen to differ so.
+TEST(Prior, FindsFifteenPercentOfAllCases) {
+  for (const bool all : {true, false}) {
+    double found = 0, changed = 0;
+    // Another card differs as it is: what half of the cases do besides is not told from that.
+    for (int b = 1; b < (all ? sessions : of_one_card); ++b) {
+      ResultsSet after = session(b);
+      std::vector<std::string> slower;
+      for (auto& at : after.devices.at(0).cases) {
+        const bool is_long = at.ok() && command_s(at) >= 50e-6;
+        if (!all && !is_long) continue;
+        for (auto& run : at.runs) run.time_s *= 1.15;
+        if (is_long) slower.push_back(at.label());
+      }
+      for (const auto& row : compare_regression(session(0), after, {}).cases) {
+        if (std::ranges::find(slower, row.id) == slower.end()) continue;
+        ++changed;
+        found += row.verdict == Change::slower;
+      }
+    }
+    EXPECT_GT(changed, 300) << all;
+    EXPECT_GE(found / changed, 0.9) << all;
+  }
+}
+
+// A case that changes alone has to change by more: of three hundred, chance makes some look changed.
+TEST(Prior, FindsAQuarterOfOneCaseAlone) {
+  double found = 0, changed = 0;
+  for (int b = 1; b < of_one_card; ++b) {
+    const auto& cases = session(b).devices.at(0).cases;
+    for (std::size_t c = 0; c < cases.size(); c += 9) {
+      if (!cases[c].ok() || command_s(cases[c]) < 50e-6) continue;
+      ResultsSet after = session(b);
+      for (auto& run : after.devices.at(0).cases[c].runs) run.time_s *= 1.25;
+      for (const auto& row : compare_regression(session(0), after, {}).cases) {
+        if (row.id == cases[c].label()) ++changed, found += row.verdict == Change::slower;
+      }
+    }
+  }
+  EXPECT_GT(changed, 20);
+  EXPECT_GE(found / changed, 0.9);
+}
+
 // The bands hold what was measured: not less than it, and no more than half as much again.
 TEST(Prior, IsWhatTheSessionsDifferBy) {
   struct Band {
