@@ -142,6 +142,21 @@ std::string plot(const Roofline& data, const Screen& screen) {
 
 }  // namespace
 
+double energy_left(double intensity, double byte) { return 1 / (1 + byte / intensity); }
+
+double time_left(double intensity, double byte) { return std::min(1.0, intensity / byte); }
+
+namespace {
+
+void take_energy(Roofline& data, const RunTime& run) {
+  const bool copies = run.ceiling == Ceiling::copy, computes = run.ceiling == Ceiling::arithmetic_float;
+  const Number joules = copies || computes ? run.joules_of_unit(run.energy_j) : Number();
+  Number& least = copies ? data.joules_per_byte : data.joules_per_flop;
+  if (joules && (!least || *joules < *least)) least = joules;
+}
+
+}  // namespace
+
 std::vector<Roofline> rooflines_of(const ResultsSet& set) {
   std::vector<Roofline> out;
   for (const auto& device : set.devices) {
@@ -156,6 +171,11 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});
     std::map<std::string, Placed> best;
     for (const auto& at : device.cases) {
+      if (at.family() == "ceiling") {
+        for (const auto& run : at.runs) {
+          if (at.counts(run)) take_energy(data, run);
+        }
+      }
       if (at.family() == "ceiling" || data.roofs.empty()) continue;
       for (const auto& run : at.runs) {
         if (!at.counts(run) || !run.bytes || !run.gb_per_s) continue;
@@ -185,6 +205,26 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
 
 namespace {
 
+// What bytes leave of an operation's rate, and of its energy: the two curves that Vuduc draws over each
+// other.
+void add_energy(const Roofline& data, Report& out) {
+  const Roof *copy = roof_of(data.roofs, Ceiling::copy),
+             *arithmetic = roof_of(data.roofs, Ceiling::arithmetic_float);
+  if (!data.joules_per_byte || !data.joules_per_flop || copy == nullptr || arithmetic == nullptr) return;
+  const double of_time = arithmetic->rate / copy->rate,
+               of_energy = *data.joules_per_byte / *data.joules_per_flop;
+  Table table(
+      {{"op/B", Align::right}, {"of the peak rate", Align::right}, {"of the least energy", Align::right}});
+  for (double intensity = 0.25; intensity <= 256; intensity *= 2)
+    table.add({fmt::format("{:.3g}", intensity), percent_text(time_left(intensity, of_time)),
+               percent_text(energy_left(intensity, of_energy))});
+  out.line(fmt::format(
+      "a byte takes as much time as {:.3g} operations on floats, and as much energy as {:.3g}:", of_time,
+      of_energy));
+  out.table(std::move(table));
+  out.line();
+}
+
 void add_device(const Roofline& data, Report& out) {
   out.line();
   out.line(paint(data.device, Style::bold));
@@ -201,6 +241,7 @@ void add_device(const Roofline& data, Report& out) {
   out.line();
   out.drawing([data](const Screen& screen) { return plot(data, screen); });
   out.line();
+  add_energy(data, out);
   Table table({{""},
                {"kernel, its fastest row beyond the caches", Align::left, Give::wrap},
                {"op/B", Align::right, Give::keep, 1},

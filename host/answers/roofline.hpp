@@ -39,7 +39,16 @@ struct Roofline {
   // By family: how many rows no roof bounds, such as those of latencies and caches.
   std::map<std::string, std::size_t> elsewhere = {};
   std::map<std::string, std::size_t> cached = {};  // and how many rows had their buffers in a cache
+  // Of the copy and of the arithmetic on floats that take the least, where they were run with --energy.
+  Number joules_per_byte = {}, joules_per_flop = {};
 };
+
+// Of the least energy that an operation takes, and of the highest rate, what is left where an operation comes
+// with 1 / `intensity` bytes. After J. Choi, D. Bedard, R. Fowler, R. Vuduc, "A roofline model of energy",
+// 2013: bytes add to the energy whatever else happens, but hide behind operations, or they behind them, in
+// time. `byte` is what one takes over what an operation takes, of energy or of time.
+double energy_left(double intensity, double byte);
+double time_left(double intensity, double byte);
 
 // One per measured device with a time; devices without measured ceilings have no kernels.
 std::vector<Roofline> rooflines_of(const ResultsSet&);

@@ -293,6 +293,41 @@ TEST(Claims, RowsThatFitACacheAreMarkedAndSayNothingOfMemory) {
   EXPECT_EQ(Ruled(of_memory, records).ruling.command, "") << "no larger size is part of it";
 }
 
+// A fraction is of the ceiling of its own run: a busy one slows both.
+TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
+  const std::string rule =
+      R"("number": "ratio", "quantity": "of_ceiling", "of": {"family": "loom"}, "above": 0.5)";
+  std::vector<Record> records;
+  int run = 0;
+  for (const auto& [seconds, fraction] : {std::pair{1.0, 0.8}, {4.0, 0.9}, {2.0, 0.7}}) {
+    Record& r = records.emplace_back(row({}, seconds));
+    r.run = ++run;
+    r.of_ceiling = fraction;
+  }
+  const Ruled three(claim(rule), records);
+  EXPECT_DOUBLE_EQ(three.value(), 0.8);
+  EXPECT_GT(three.ruling.number->high, 0.8);
+  // A run that measured no ceiling says nothing of one.
+  records[0].of_ceiling = {};
+  EXPECT_DOUBLE_EQ(Ruled(claim(rule), records).value(), 0.8);
+  for (auto& r : records) r.of_ceiling = {};
+  EXPECT_EQ(Ruled(claim(rule), records).verdict(), Verdict::not_measured);
+}
+
+TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
+  const auto decided = [](double fraction, const std::string& memory, Ceiling ceiling) {
+    std::vector<Record> records = two(2, 1);
+    records[1].of_ceiling = fraction;
+    records[1].ceiling = ceiling;
+    return Ruled(claim(plain_over_twill + R"(, "memory": )" + memory), records);
+  };
+  EXPECT_EQ(decided(1.09, "true", Ceiling::read).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "true", Ceiling::read).verdict(), Verdict::undecided);
+  EXPECT_EQ(decided(1.11, "true", Ceiling::read).ruling.note, beyond_memory);
+  EXPECT_EQ(decided(1.11, "false", Ceiling::read).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "true", Ceiling::arithmetic_float).verdict(), Verdict::holds);
+}
+
 TEST(Claims, WhatIsGivenMustHoldFirst) {
   const auto claims = parse_claims(
       R"([{"id": "t-1", "statement": "Satin is fast", "source": "Jacquard 1804",

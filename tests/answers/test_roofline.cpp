@@ -66,12 +66,41 @@ TEST(Roofline, WhatNoRoofBoundsIsCountedAlone) {
   EXPECT_EQ(all[0].elsewhere.at("cache"), 1U);
 }
 
+TEST(Roofline, WhatACacheHeldIsCountedAlone) {
+  Record held = row("f", "k", "float", 1, 900'000'000'000, 0, "copy");
+  held.cached = "yes";
+  const auto all = rooflines_of(results_of(ceilings() + held));
+  EXPECT_THAT(all[0].kernels, IsEmpty());
+  EXPECT_EQ(all[0].cached.at("f"), 1U);
+  EXPECT_THAT(text_of(report_of(all), "text", Screen()),
+              HasSubstr("rows whose buffers fit a cache are not here: 1 of f"));
+}
+
 TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
   const auto records =
       ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
   const auto all = rooflines_of(results_of(records));
   EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
+}
+
+// A byte of 100 GB/s and 50 pJ beside an operation of 1000 Gop/s and 2 pJ.
+TEST(Roofline, EnergyAndTimeOfBytesBesideOperations) {
+  auto records = ceilings();
+  EXPECT_THAT(text_of(report_of(rooflines_of(results_of(records))), "text", Screen()),
+              Not(HasSubstr("energy")));
+  records[0].energy_j = 5;
+  records[1].energy_j = 2;
+  const auto all = rooflines_of(results_of(records));
+  ASSERT_TRUE(all[0].joules_per_byte && all[0].joules_per_flop);
+  EXPECT_DOUBLE_EQ(*all[0].joules_per_byte, 50e-12);
+  EXPECT_DOUBLE_EQ(*all[0].joules_per_flop, 2e-12);
+  EXPECT_THAT(text_of(report_of(all), "text", Screen()),
+              HasSubstr("as much time as 10 operations on floats, and as much energy as 25"));
+  // At its balance, half of the energy is for bytes; in time there are none to see.
+  EXPECT_DOUBLE_EQ(energy_left(25, 25), 0.5);
+  EXPECT_DOUBLE_EQ(time_left(10, 10), 1);
+  EXPECT_DOUBLE_EQ(time_left(5, 10), 0.5);
 }
 
 // An arithmetic row's bytes are those of its few operands and results; what is in registers comes from no

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
     OnAnH200, RecordedSearch,
     testing::Values(
         // The published search: 16 Mi words, 1056 launches.
-        Recording{"2026-11-21-copy-search.zip",
+        Recording{"2026-11-24-copy-search.zip",
                   "copy",
                   {"kernel", "width", "group", "groups", "split"},
                   "setup=outside/"},
