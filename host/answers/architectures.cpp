@@ -243,11 +243,12 @@ class FamilyBuilder {
         if (best == nullptr) continue;
         works = works || best->state == State::ok;
         VariantOnDevice& on = row.on[d];
-        if (on.state != State::absent && on.state != State::ok) continue;
+        const bool told = on.state != State::absent && on.state != State::ok;
+        if (told && (on.state != State::unsupported || best->state == State::ok)) continue;
         on.state = best->state;
         on.status = best->status;
       }
-      if (works && row.on[d].state == State::unsupported) row.on[d].state = State::ok;
+      if (works && row.on[d].state == State::unsupported) row.on[d] = {.state = State::ok};
       if (works && is_measured(d)) working.push_back(d);
     }
     return working;

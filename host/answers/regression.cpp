@@ -447,7 +447,7 @@ std::string basis_text(const Regression& all, const Basis& basis) {
                  "change by {}. --runs 5 on both sides, or --noise with sessions of no change, see more.",
                  basis.prior.empty() ? typical + " between processes" : basis.prior,
                  basis.wider > 1.05
-                     ? fmt::format(", and {:.2g} times as much, as these cases do", basis.wider)
+                     ? fmt::format(", widened {:.2g} times, as these cases scatter more", basis.wider)
                      : "",
                  call) +
              (basis.slowed > 0

@@ -9,10 +9,9 @@
 // (Smyth 2004). The spread comes, the widest counting, from
 //   runs      what the runs of one side differ by, where there are two or more
 //   sessions  what sessions without a change (--noise) differ by
-//   assumed   what processes of such a device were measured to differ by (answers/prior.hpp), or what all
-//   cases
-//             differ by about their common change if wider, where there is one run a side: that tells nothing
-//             of its own luck
+//   assumed   what processes of such a device were measured to differ by (answers/prior.hpp), where there is
+//             one run a side, which tells nothing of its own luck; or what the cases differ by about what
+//             they have in common, if that is wider
 // Verdicts hold a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
 // of those given, one in a hundred is expected to be false, and where nothing changed, one comparison in a
 // hundred has any. Family-wise corrections answer a question nobody asks of 300 cases, whether all verdicts

@@ -173,7 +173,7 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     for (const auto& at : device.cases) {
       if (at.family() == "ceiling") {
         for (const auto& run : at.runs) {
-          if (at.counts(run)) take_energy(data, run);
+          if (at.counts(run) && !run.cached) take_energy(data, run);
         }
       }
       if (at.family() == "ceiling" || data.roofs.empty()) continue;

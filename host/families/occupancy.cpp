@@ -216,8 +216,8 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
        fmt::format(
            "a dependent load takes {:.4g} ns: by Little's law the best copy needs {:.4g} KiB in "
            "flight, read and written, per compute unit, {:.0f} items of 4 bytes each, or {:.4g} bytes of "
-           "each "
-           "of {}, and {:.4g} KiB in all; published 106 KiB in all, 25000 items, or 106 bytes of each of "
+           "each of {}, and {:.4g} KiB in all; published 106 KiB in all, 25000 items, or 106 bytes of each "
+           "of "
            "1024 (M2090)",
            1e9 * latency, bytes / 1024, bytes / 4, bytes / static_cast<double>(items), items,
            bytes * static_cast<double>(device.units()) / 1024)});

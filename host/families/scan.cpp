@@ -366,7 +366,8 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
   std::vector<Scan> steps(s.scans, scan);
   const std::uint64_t length = s.values / s.tuple;
   const auto reorder = [&](const char* kernel) {
-    return [=, &p, group = s.group](Buffer to, Buffer from) {
+    // Kernel cpu has groups of one item, which reorder nothing together.
+    return [=, &p, group = s.kernel == "cpu" ? 64 : s.group](Buffer to, Buffer from) {
       p.launch(kernel, {round_up(length, group)}, {group}, to, from, length);
     };
   };

@@ -539,6 +539,31 @@ TEST(Architectures, ComparesVariantsInUnitsOfEachDevice) {
   EXPECT_NEAR(*all.totals[1].speed, std::pow(8.0 * 8 * 0.25 * 0.5, 0.25), 1e-12);
 }
 
+// What a device has no room for is no failure of a variant that works at other sizes; what is wrong is, in
+// whichever order they are met.
+TEST(Architectures, WhatDoesNotFitHidesNothingThatIsWrong) {
+  const auto state = [](const std::vector<const char*>& statuses) {
+    std::vector<Record> records;
+    int n = 64;
+    for (const char* status : statuses) {
+      const Record here = cell("A", "grid", std::to_string(n *= 2), 1, 0.5);
+      records.push_back(std::string(status) == "ok" ? here : bad(here, status));
+    }
+    records.push_back(cell("A", "row", "128", 1, 0.5));
+    records.push_back(cell("B", "grid", "128", 1, 0.5));
+    const ResultsSet set = set_of(records);
+    const auto all = compare_architectures(set, invented());
+    const auto& variants = all.families.at(0).variants;
+    return std::ranges::find(variants, "grid", &VariantRow::name)->on.at(0).state;
+  };
+  EXPECT_EQ(state({"ok", "unsupported"}), State::ok);
+  EXPECT_EQ(state({"unsupported", "ok"}), State::ok);
+  EXPECT_EQ(state({"unsupported", "unsupported"}), State::unsupported);
+  EXPECT_EQ(state({"unsupported", "wrong_result", "ok"}), State::wrong);
+  EXPECT_EQ(state({"wrong_result", "unsupported", "ok"}), State::wrong);
+  EXPECT_EQ(state({"unsupported", "ok", "wrong_result"}), State::wrong);
+}
+
 TEST(Architectures, RankingsOfThreeVariantsAgreeOrNot) {
   const auto agreement = [](const std::vector<std::vector<double>>& times) {
     std::vector<Record> records;
