@@ -366,8 +366,7 @@ void plan_steps(Plan& p, const Case& at, const Setting& s, const Scan& scan, Buf
   std::vector<Scan> steps(s.scans, scan);
   const std::uint64_t length = s.values / s.tuple;
   const auto reorder = [&](const char* kernel) {
-    // Kernel cpu has groups of one item, which reorder nothing together.
-    return [=, &p, group = s.kernel == "cpu" ? 64 : s.group](Buffer to, Buffer from) {
+    return [=, &p, group = s.group](Buffer to, Buffer from) {
       p.launch(kernel, {round_up(length, group)}, {group}, to, from, length);
     };
   };
@@ -571,13 +570,10 @@ bool makes_sense(const Case& at) {
     return false;
   if (!codes_well(at, floating)) return false;
   if (pascal && !tuples && at.number("scan_order") == 1) return false;
-  if (at.is("tuple_by", "reorder")) {
-    if (!tuples || pascal || at.number("scan_order") > 1 || !at.is("op", "sum") ||
-        !at.is("form", "inclusive"))
-      return false;
-  } else if (tuples && cpu) {  // knows values alone
+  if (tuples && cpu) return false;  // knows values alone, and its program none of the kernels that reorder
+  if (at.is("tuple_by", "reorder") && (!tuples || pascal || at.number("scan_order") > 1 ||
+                                       !at.is("op", "sum") || !at.is("form", "inclusive")))
     return false;
-  }
   // A single batch is reduce_then_scan.
   if (kernel == "batched" &&
       static_cast<double>(at.number("n")) <= 256.0 * static_cast<double>(at.number("batch_kib")))
