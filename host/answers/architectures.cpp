@@ -248,7 +248,10 @@ class FamilyBuilder {
         on.state = best->state;
         on.status = best->status;
       }
-      if (works && row.on[d].state == State::unsupported) row.on[d] = {.state = State::ok};
+      if (works && row.on[d].state == State::unsupported) {
+        row.on[d].state = State::ok;
+        row.on[d].status = Status::none;
+      }
       if (works && is_measured(d)) working.push_back(d);
     }
     return working;
