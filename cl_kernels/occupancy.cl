@@ -46,36 +46,6 @@ __kernel void local_(__global uint* restrict out, __global const uint* restrict 
   out[item] = folded;
 }
 
-// A vector of four words of local memory per step. An argument: arrays of vectors crash Oclgrind 21.10.
-__kernel void local_vector(__global uint4* restrict out, __global const uint4* restrict in, const uint trips,
-                           __local uint4* words) {
-  const uint lane = (uint)get_local_id(0);
-  const size_t item = get_global_id(0);
-  words[lane] = in[item];
-  words[lane + GROUP] = in[item];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  uint4 folded = 0;
-  for (uint i = 0; i < trips; ++i) folded += words[lane + (i & (GROUP - 1))];
-  out[item] = folded;
-}
-
-// A multiply-add takes three words from registers and leaves one there; an item has eight that do not wait for
-// each other.
-__kernel void registers(__global float* restrict out, __global const float* restrict in, const float scale,
-                        const float shift, const uint trips) {
-  const size_t item = get_global_id(0);
-  float x[8];
-#pragma unroll
-  for (uint k = 0; k < 8; ++k) x[k] = in[item] + (float)k;
-  for (uint i = 0; i < trips; ++i) {
-#pragma unroll
-    for (uint k = 0; k < 8; ++k) x[k] = mad(x[k], scale, shift);
-  }
-#pragma unroll
-  for (uint k = 1; k < 8; ++k) x[0] += x[k] * (float)(k + 1);
-  out[item] = x[0];
-}
-
 // The steps of local_ on the item's own words, one operation of whole numbers to each.
 __kernel void private_(__global uint* restrict out, __global const uint* restrict in, const uint trips) {
   const size_t item = get_global_id(0), items = get_global_size(0);

@@ -943,11 +943,14 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
       if (!in_a_cache) in_a_cache = sides.place;
       continue;
     }
-    if (rule.memory &&
-        std::ranges::any_of(used, [&](const Timed* timed) { return beats_memory(*timed, device); })) {
-      out.verdict = Verdict::undecided;
-      out.note = beyond_memory;
-      return out;
+    if (rule.memory) {
+      const auto fast =
+          std::ranges::find_if(used, [&](const Timed* timed) { return beats_memory(*timed, device); });
+      if (fast != used.end()) {
+        out.verdict = Verdict::undecided;
+        out.note = fmt::format("{} ({})", beyond_memory, (*fast)->name->id);
+        return out;
+      }
     }
     out.verdict = decided->verdict;
     out.number = decided->number;

@@ -115,6 +115,20 @@ bool is_derived(const std::string& quantity) {
   });
 }
 
+// A gain is the same rival's, before and after.
+void check_each(const Rule& rule) {
+  if (rule.kind != Rule::Kind::gain) return;
+  for (const auto& axis : rule.each) {
+    const auto sorted = [&](const Rows& rows) {
+      Values values = rows.values(axis);
+      std::ranges::sort(values);
+      return values;
+    };
+    if (sorted(rule.to) != sorted(rule.to_before))
+      fail(fmt::format("each {}: to and to_before have different ones, and a gain needs the same", axis));
+  }
+}
+
 Rule rule_from(const json& object) {
   check_keys(object, {"number", "of",     "to",      "of_before", "to_before", "quantity", "quantity_to",
                       "along",  "same",   "each",    "at",        "fraction",  "above",    "below",
@@ -157,6 +171,7 @@ Rule rule_from(const json& object) {
     fail("this number needs 'along'");
   out.same = texts_at(object, "same");
   out.each = texts_at(object, "each");
+  check_each(out);
   if (const auto memory = object.find("memory"); memory != object.end()) {
     if (!memory->is_boolean()) fail("memory must be true or false");
     out.memory = memory->get<bool>();
@@ -164,7 +179,9 @@ Rule rule_from(const json& object) {
   if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
   out.fraction = number_at(object, "fraction", out.fraction);
   out.margin = number_at(object, "margin", out.margin);
+  if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
   out.times = number_at(object, "times", out.times);
+  if (out.times <= 0) fail("times is positive");
   out.unit = text_at(object, "unit", out.unit);
   int bounds = 0;
   for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <tuple>
 
@@ -26,24 +27,11 @@ double normal(std::uint64_t key, std::uint64_t i) {
 
 // The standard deviation, of the logarithm, that another repetition of a case with one might have differed
 // by: what others' differ by.
-double luck_of(const Timed& timed, std::string_view device_type) {
-  const RunTime& run = *timed.any;
-  if (timed.runs.size() > 1 || run.log_variance == 0) return 0;
+double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_type) {
+  const RunTime& run = *runs.front();
+  if (runs.size() > 1 || run.log_variance == 0) return 0;
   return std::sqrt(
       prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
-}
-
-// The median of repetitions drawn with replacement, each at a time drawn from its interval and `luck`.
-double drawn_seconds(const Timed& timed, double luck, std::uint64_t draw) {
-  const std::size_t n = timed.runs.size();
-  const Random<std::uint64_t> choice(draw, timed.index);
-  std::vector<double> medians;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto& run = *timed.runs[choice(i) % n];
-    const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), luck);
-    medians.push_back(run.time_s * std::exp(sigma * normal(choice(n + i), draw)));
-  }
-  return median(medians);
 }
 
 // Of so many repetitions, what they differ by holds their own intervals, and the median of a new draw is the
@@ -60,19 +48,40 @@ double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std:
   return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-std::vector<double> all_draws(const Timed& timed, std::string_view device_type, std::size_t draws) {
-  std::vector<double> out;
-  out.reserve(draws);
-  std::vector<double> sorted;
-  if (timed.runs.size() > many) {
-    for (const auto* run : timed.runs) sorted.push_back(run->time_s);
-    std::ranges::sort(sorted);
+// Medians of what repetitions say, each drawn with replacement at a time drawn from its interval and its
+// luck. One draw takes the same repetitions at the same times whatever is asked of them.
+class Draws {
+ public:
+  // `value(run, slower)`: what a repetition says if it takes `slower` times as long.
+  template <typename Value>
+  Draws(const std::vector<const RunTime*>& runs, std::size_t index, std::string_view device_type, Value value)
+      : runs_(runs), index_(index), luck_(luck_of(runs, device_type)), value_(std::move(value)) {
+    if (runs.size() <= many) return;
+    std::vector<const RunTime*> by_time = runs;
+    std::ranges::sort(by_time, {}, &RunTime::time_s);
+    for (const auto* run : by_time) by_time_.push_back(value_(*run, 1));
   }
-  const double luck = luck_of(timed, device_type);
-  for (std::size_t k = 1; k <= draws; ++k)
-    out.push_back(sorted.empty() ? drawn_seconds(timed, luck, k) : drawn_of_many(sorted, k, timed.index));
-  return out;
-}
+
+  double at(std::uint64_t draw) const {
+    if (!by_time_.empty()) return drawn_of_many(by_time_, draw, index_);
+    const std::size_t n = runs_.size();
+    const Random<std::uint64_t> choice(draw, index_);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < n; ++i) {
+      const RunTime& run = *runs_[choice(i) % n];
+      const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), luck_);
+      values.push_back(value_(run, std::exp(sigma * normal(choice(n + i), draw))));
+    }
+    return median(values);
+  }
+
+ private:
+  const std::vector<const RunTime*>& runs_;
+  std::size_t index_;
+  double luck_;
+  std::function<double(const RunTime&, double)> value_;
+  std::vector<double> by_time_;  // of many
+};
 
 }  // namespace
 
@@ -103,7 +112,12 @@ double Clock::operator[](std::size_t index) const {
   ++rows_->reads;
   if (draw_ == 0) return rows_->timed[index].median_s;
   auto& drawn = rows_->drawn[index];
-  if (drawn.size() < draw_) drawn = all_draws(rows_->timed[index], rows_->results->type, draws_);
+  if (drawn.size() < draw_) {
+    drawn.clear();
+    const Draws seconds(rows_->timed[index].runs, index, rows_->results->type,
+                        [](const RunTime& run, double slower) { return run.time_s * slower; });
+    for (std::size_t k = 1; k <= draws_; ++k) drawn.push_back(seconds.at(k));
+  }
   return drawn[draw_ - 1];
 }
 
@@ -112,15 +126,11 @@ Number Clock::of_ceiling(const Timed& timed) const {
   std::ranges::copy_if(timed.runs, std::back_inserter(with_ceiling),
                        [](const RunTime* run) { return run->of_ceiling.has_value(); });
   if (with_ceiling.empty()) return {};
-  const std::size_t n = with_ceiling.size();
-  const Random<std::uint64_t> choice(draw_, timed.index);  // as drawn_seconds draws them
-  std::vector<double> fractions, at_ceiling_s;
-  for (std::size_t i = 0; i < n; ++i) {
-    fractions.push_back(*with_ceiling[i]->of_ceiling);
-    const RunTime& drawn = *with_ceiling[choice(i) % n];
-    at_ceiling_s.push_back(*drawn.of_ceiling * drawn.time_s);
-  }
-  return draw_ == 0 ? median(fractions) : median(at_ceiling_s) / (*this)[timed.index];
+  const auto fraction = [](const RunTime& run, double slower) { return *run.of_ceiling / slower; };
+  if (draw_ > 0) return Draws(with_ceiling, timed.index, rows_->results->type, fraction).at(draw_);
+  std::vector<double> fractions;
+  for (const auto* run : with_ceiling) fractions.push_back(fraction(*run, 1));
+  return median(fractions);
 }
 
 void Clock::count(std::size_t reads) const { rows_->reads += reads; }

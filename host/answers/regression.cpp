@@ -118,6 +118,18 @@ std::string difference_between(const CaseTimes& a, const CaseTimes& b) {
   return {};
 }
 
+// A case that is tested, whose verdict the others' share in.
+struct Tested {
+  std::size_t index = 0;  // into Regression::cases
+  double p = 1;
+  double se = 0, degrees = 0;  // of the logarithm of its ratio
+};
+
+// The change of a case at which its p, not yet corrected, is `p`.
+double least_change(double p, double margin, double se, double degrees) {
+  return std::exp(margin + t_quantile(1 - 2 * p, degrees) * se) - 1;
+}
+
 struct Pair {
   const DeviceResults *before, *after;
   std::vector<std::pair<const ResultsSet*, const DeviceResults*>> noise;
@@ -137,12 +149,12 @@ class DeviceComparison {
     basis_.files = old_by_file || new_by_file;
   }
 
-  void run(std::vector<double>& p, std::vector<std::size_t>& tested) {
+  void run(std::vector<Tested>& tested) {
     for (const auto& at : pair_.before->cases) sort_out(&at, same_launch(*pair_.after, at));
     for (const auto& at : pair_.after->cases) {
       if (same_launch(*pair_.before, at) == nullptr) sort_out(nullptr, &at);
     }
-    estimate(p, tested);
+    estimate(tested);
     out_.devices.push_back(basis_);
   }
 
@@ -244,19 +256,22 @@ class DeviceComparison {
 
   // By how much more than that the cases of this comparison are seen to differ, at least 1. About what all
   // have in common, and by the quarter that differs least: what changed many cases, or all of them alike, is
-  // no luck of theirs.
+  // no luck of theirs. One case alone says nothing of it.
   double widened() const {
     constexpr double quartile_of_normal = 0.3186;  // of its absolute values
     std::vector<double> differences;
     for (const auto& work : works_) differences.push_back(work.difference);
-    if (differences.empty()) return 1;
+    if (differences.size() < 2) return 1;
     const double common = median(differences);
     for (std::size_t i = 0; i < works_.size(); ++i)
       differences[i] = std::abs(works_[i].difference - common) / std::sqrt(2 * works_[i].prior.variance);
+    // The least belongs to the median itself. With it, the quartile of 3 to 10 cases would be 0.5 to 0.8 of
+    // what it is of many; without it, it is 1.8 to 1.1.
+    differences.erase(std::ranges::min_element(differences));
     return std::max(1.0, quantile(differences, 0.25) / quartile_of_normal);
   }
 
-  void estimate(std::vector<double>& p, std::vector<std::size_t>& tested) {
+  void estimate(std::vector<Tested>& tested) {
     const Spread of_runs = common(&Work::runs), of_sessions = common(&Work::sessions);
     const double wider = widened();
     const double margin = std::log1p(rules_.margin);
@@ -281,18 +296,14 @@ class DeviceComparison {
       row.ratio = std::exp(work.difference);
       row.low = std::exp(work.difference - reach);
       row.high = std::exp(work.difference + reach);
-      const auto least = [&](double p_below) {
-        return std::exp(margin + t_quantile(1 - 2 * p_below, difference.degrees) * se) - 1;
-      };
-      row.least = least(rules_.false_discovery);
-      row.least_alone = least(rules_.false_discovery / static_cast<double>(works_.size()));
+      row.least = least_change(rules_.false_discovery, margin, se, difference.degrees);
       if (untold) {
         row.reason = "measured while the device ran slow";
         ++basis_.slowed;
         continue;
       }
-      p.push_back(beyond_margin_p(work.difference / se, margin / se, difference.degrees));
-      tested.push_back(work.index);
+      tested.push_back({work.index, beyond_margin_p(work.difference / se, margin / se, difference.degrees),
+                        se, difference.degrees});
     }
     const auto has = [&](Spread Work::*which) {
       return std::ranges::any_of(works_, [&](const Work& work) { return (work.*which).degrees > 0; });
@@ -380,11 +391,10 @@ Regression compare_regression(const ResultsSet& before, const ResultsSet& after,
     out.notes.insert(out.notes.end(), set->notes.begin(), set->notes.end());
   for (const auto& set : noise) out.notes.insert(out.notes.end(), set.notes.begin(), set.notes.end());
   out.margin = rules.margin;
-  std::vector<double> p;
-  std::vector<std::size_t> tested;
+  std::vector<Tested> tested;
   const auto pairs = pairs_of(before, after, noise);
   for (const auto& pair : pairs)
-    DeviceComparison(pair, before.files.size() > 1, after.files.size() > 1, rules, out).run(p, tested);
+    DeviceComparison(pair, before.files.size() > 1, after.files.size() > 1, rules, out).run(tested);
   for (const auto* set : {&before, &after}) {
     for (const auto& device : set->devices) {
       const bool met = std::ranges::any_of(
@@ -394,9 +404,13 @@ Regression compare_regression(const ResultsSet& before, const ResultsSet& after,
                                         fmt::join(set->files, ", "), device.cases.size()));
     }
   }
+  std::vector<double> p;
+  for (const auto& one : tested) p.push_back(one.p);
   const auto adjusted = benjamini_hochberg(p);
   for (std::size_t i = 0; i < tested.size(); ++i) {
-    Compared& row = out.cases[tested[i]];
+    Compared& row = out.cases[tested[i].index];
+    row.least_alone = least_change(rules.false_discovery / static_cast<double>(tested.size()),
+                                   std::log1p(rules.margin), tested[i].se, tested[i].degrees);
     row.p = adjusted[i];
     if (row.p < rules.false_discovery) {
       row.verdict = row.ratio > 1 ? Change::slower : Change::faster;
@@ -418,7 +432,7 @@ std::string basis_text(const Regression& all, const Basis& basis) {
   for (const auto& row : all.cases) {
     if (row.what != What::compared || row.device != basis.device) continue;
     least.push_back(row.least);
-    alone.push_back(row.least_alone);
+    if (row.least_alone > 0) alone.push_back(row.least_alone);  // tested
     ratios.push_back(row.ratio);
   }
   std::string out = basis.device;
@@ -430,8 +444,9 @@ std::string basis_text(const Regression& all, const Basis& basis) {
                        basis.by_host);
   if (least.empty()) return out;
   const std::string typical = percent_text(basis.spread, 1),
-                    call = fmt::format("{} to be called, one alone by {}", percent_text(median(least), 0),
-                                       percent_text(median(alone), 0));
+                    call =
+                        fmt::format("{} to be called{}", percent_text(median(least), 0),
+                                    alone.empty() ? "" : ", one alone by " + percent_text(median(alone), 0));
   // Of fewer the table tells.
   constexpr std::size_t many = 10;
   const double common = median(ratios);

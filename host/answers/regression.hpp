@@ -50,7 +50,7 @@ struct Compared {
   double ratio = 0, low = 0, high = 0;     // new / old, with its 95 % interval
   double p = 1;                            // adjusted, of no change beyond the margin
   double least = 0;        // the change that it would have taken to be called, with many others
-  double least_alone = 0;  // or as the only one
+  double least_alone = 0;  // or as the only one of all that were tested; 0: was not itself
 };
 
 // What the verdicts on one device rest on.

@@ -38,13 +38,23 @@ int warm_up(Probe& probe, const Measuring& rule) {
 
 }  // namespace
 
+bool Calm::slow(double canary_s) {
+  best_s_ = std::min(best_s_, canary_s);
+  latest_.push_back(canary_s);
+  if (latest_.size() > window) latest_.pop_front();
+  if (latest_.size() == window) {
+    std::vector<double> sorted(latest_.begin(), latest_.end());
+    std::ranges::nth_element(sorted, sorted.end() - 2);
+    usual_s_ = std::min(usual_s_, *(sorted.end() - 2));
+  }
+  return canary_s > std::max(1.05 * best_s_, usual_s_);
+}
+
 Measured measure(Probe& probe, const Measuring& rule) {
   const int batch = warm_up(probe, rule);
   const auto slow = [&] {
     if (!probe.canary) return false;
-    const double canary_s = probe.canary();
-    probe.calm.best_canary_s = std::min(probe.calm.best_canary_s, canary_s);
-    return canary_s > 1.05 * probe.calm.best_canary_s;
+    return probe.calm.slow(probe.canary());
   };
   Measured out;
   std::vector<double> times;

@@ -2,6 +2,7 @@
 // measure: repeats a timed action until its median is known well enough. The action tells its own times,
 // so the rule is tested with invented ones and no clock.
 #pragma once
+#include <deque>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -36,16 +37,28 @@ struct Measured {
 };
 
 // How calm the device has been since it was opened.
-struct Calm {
-  double best_canary_s = std::numeric_limits<double>::infinity();
+class Calm {
+ public:
+  static constexpr std::size_t window = 20;  // canaries, to be run before the first case
+  // Whether a canary that took so long was slow: by more than 5 % over the best seen, and more than what the
+  // canary does by itself, where nothing is the matter. That is what 19 of 20 in a row took in the calmest
+  // time seen: on a GPU 1 % over the best, on processors whose pool of threads shares the work out by chance
+  // up to twice as long. Before the first `window` have run, which says nothing of either, none is slow.
+  bool slow(double canary_s);
+  double best_s() const { return best_s_; }
+
   int futile = 0;  // looks in a row that found it slow again
+
+ private:
+  std::deque<double> latest_;
+  double best_s_ = std::numeric_limits<double>::infinity(), usual_s_ = best_s_;
 };
 
 // `run(batch)` executes `batch` times and says how long one took. `canary()` runs a fixed piece of work and
-// says how long that took; it may be empty. Samples whose canary is more than 5 % over the best canary seen
-// are flagged, taken again after a pause at most three times, and kept with their flag. Where that has helped
-// in none of the last nine times, the device is as it is, and nothing is taken again until it has been calm
-// once. Throws what they throw.
+// says how long that took; it may be empty. Samples whose canary is slow, by `calm`, are flagged, taken again
+// after a pause at most three times, and kept with their flag. Where that has helped in none of the last nine
+// times, the device is as it is, and nothing is taken again until it has been calm once. Throws what they
+// throw.
 struct Probe {
   std::function<Sample(int batch)> run;
   std::function<double()> canary;

@@ -75,6 +75,7 @@ class OpenDevice {
   TimerProbe empty_probe() { return spin(1, 0, 0); }
   TimerProbe canary_probe() { return spin(canary_items_, canary_trips_, 1); }
   std::vector<TimerProbe> timer_probes();
+  void find_calm();
 
   DeviceInfo info_;
   std::string kernel_dir_;

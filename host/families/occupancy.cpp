@@ -6,7 +6,7 @@
 // only a few per unit that walk through the data.
 //
 // Counted bytes: a copy reads and writes n words; the kernels of local and private memory, whose values stay
-// on the chip, four words per step; registers twelve bytes per multiply-add, its operands, as Volkov counted.
+// on the chip, four words per step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,51 +100,6 @@ class Left {
   std::once_flag once_;
 };
 
-void expect_left(Plan& p, Buffer out, std::uint64_t period, std::function<Word(std::uint64_t)> of) {
-  p.expect<Word>(
-      out, [left = std::make_shared<Left>(period, std::move(of))](std::uint64_t i) { return (*left)(i); });
-}
-
-Plan plan_of_local_vector(Plan p, const Case& at, std::uint64_t items, std::uint64_t group,
-                          std::uint64_t trips) {
-  const std::uint64_t period = 4 * groups_apart * group;
-  const auto value = [period, random = Random<Word>(at.seed, 1)](std::uint64_t i) {
-    return random(i % period);
-  };
-  const auto in = p.input<Word>(4 * items, value);
-  const auto out = p.output<Word>(4 * items);
-  p.launch("local_vector", {items}, {group}, out, in, static_cast<Word>(trips),
-           LocalBytes{2 * group * 4 * sizeof(Word)});
-  expect_left(p, out, period, [=](std::uint64_t i) {
-    const std::uint64_t item = i / 4, first = item / group * group;
-    Word folded = 0;
-    for (std::uint64_t step = 0; step < trips; ++step)
-      folded += value(4 * (first + (item - first + step) % group) + i % 4);
-    return folded;
-  });
-  const std::uint64_t words = items * trips * 4;
-  p.cost = {.read = sizeof(Word) * words, .written = 4 * sizeof(Word) * items, .flops = 0, .items = words};
-  return p;
-}
-
-Plan plan_of_registers(Plan p, const Case& at, std::uint64_t items, std::uint64_t group,
-                       std::uint64_t trips) {
-  // Whole numbers and a scale of 1, which the compiler does not know, keep every step exact.
-  const Random<std::uint8_t> start(at.seed, 1);
-  const auto in = p.input<float>(items, [=](std::uint64_t i) { return static_cast<float>(start(i)); });
-  const auto out = p.output<float>(items);
-  p.launch("registers", {items}, {group}, out, in, 1.0F, 1.0F, static_cast<Word>(trips));
-  p.expect<float>(out, [=](std::uint64_t i) {
-    std::uint64_t sum = 0;
-    for (std::uint64_t chain = 0; chain < 8; ++chain) sum += (chain + 1) * (start(i) + chain + trips);
-    return static_cast<float>(sum);
-  });
-  const std::uint64_t steps = items * trips * 8;
-  p.cost = {.read = 12 * steps, .written = sizeof(float) * items, .flops = 2 * steps, .items = steps};
-  p.ceiling = Ceiling::arithmetic_float;
-  return p;
-}
-
 Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   const std::uint64_t trips = at.count("n", 1, 65535), group = at.count("group", 1, 65536);
   if (!std::has_single_bit(group) || group < 4)
@@ -153,8 +108,6 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   const std::uint64_t items = device.units() * 64 * group;
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", 1).define("V", "uint");
-  if (at.is("kernel", "registers")) return plan_of_registers(std::move(p), at, items, group, trips);
-  if (at.is("kernel", "local_vector")) return plan_of_local_vector(std::move(p), at, items, group, trips);
   const std::uint64_t period = groups_apart * group;
   const auto value = [period, random = Random<Word>(at.seed, 1)](std::uint64_t i) {
     return random(i % period);
@@ -163,7 +116,7 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   const auto out = p.output<Word>(items);
   const bool local = at.is("kernel", "local");
   p.launch(local ? "local_" : "private_", {items}, {group}, out, in, static_cast<Word>(trips));
-  expect_left(p, out, period, [=](std::uint64_t item) {
+  const auto left = std::make_shared<Left>(period, [=](std::uint64_t item) {
     const std::uint64_t first = item / group * group;
     Word folded = 0;
     for (std::uint64_t i = 0; i < trips; ++i) {
@@ -175,6 +128,7 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
     }
     return folded;
   });
+  p.expect<Word>(out, [left](std::uint64_t i) { return (*left)(i); });
   const std::uint64_t steps = items * trips * 4;
   p.cost = {.read = sizeof(Word) * steps, .written = sizeof(Word) * items, .flops = 0, .items = steps};
   p.derive("bytes_in_flight", static_cast<std::int64_t>(4 * sizeof(Word) * group));
@@ -194,11 +148,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return at.is("kernel", "copy") ? plan_of_copy(at, device) : plan_of_steps(at, device);
 }
 
-// Little's law with a latency measured by itself, one item's dependent loads, and, as the slides reckon, with
-// all the bandwidth that there is, read and written.
+// Little's law with a latency measured by itself, one item's dependent loads. In flight are counted the bytes
+// that are loaded, as in the others; the slides reckon with all the bandwidth, read and written.
 void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
                              const DeviceInfo& device) {
-  double latency = 0, moved = 0;  // of the largest memory walked through; bytes a second
+  double latency = 0, loaded = 0;  // of the largest memory walked through; bytes a second
   std::int64_t largest = 0;
   for (const auto& o : outcomes) {
     if (o.at.is("kernel", "chase") && o.at.number("n") >= largest) {
@@ -206,21 +160,20 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
       latency = o.time_s / static_cast<double>(hops);
     }
     if (o.at.is("kernel", "copy"))
-      moved = std::max(moved, 8 * static_cast<double>(o.at.number("n")) / o.time_s);
+      loaded = std::max(loaded, sizeof(Word) * static_cast<double>(o.at.number("n")) / o.time_s);
   }
-  if (latency == 0 || moved == 0) return;
-  const double bytes = latency * moved / static_cast<double>(device.units());
-  const auto items = static_cast<std::int64_t>(device.max_group);
+  if (latency == 0 || loaded == 0) return;
+  const double bytes = latency * loaded / static_cast<double>(device.units());
+  const auto items = static_cast<double>(device.max_group);
   out.push_back(
       {"bytes_in_flight_of_chase", bytes, "B",
        fmt::format(
-           "a dependent load takes {:.4g} ns: by Little's law the best copy needs {:.4g} KiB in "
-           "flight, read and written, per compute unit, {:.0f} items of 4 bytes each, or {:.4g} bytes of "
-           "each of {}, and {:.4g} KiB in all; published 106 KiB in all, 25000 items, or 106 bytes of each "
-           "of "
-           "1024 (M2090)",
-           1e9 * latency, bytes / 1024, bytes / 4, bytes / static_cast<double>(items), items,
-           bytes * static_cast<double>(device.units()) / 1024)});
+           "a dependent load takes {:.4g} ns: by Little's law the loads of the best copy need {:.4g} "
+           "KiB in flight per compute unit, {:.0f} items of 4 bytes each; as the slides reckon, read "
+           "and written, {:.4g} KiB in all, {:.0f} items of 4 bytes, or {:.4g} bytes of each of {:.0f} "
+           "per compute unit; published 106 KiB, 25000 items, or 106 bytes of each of 1024 (M2090)",
+           1e9 * latency, bytes / 1024, bytes / 4, 2 * bytes * static_cast<double>(device.units()) / 1024,
+           2 * bytes * static_cast<double>(device.units()) / 4, 2 * bytes / items, items)});
 }
 
 double in_flight(const Case& at) {
@@ -300,16 +253,15 @@ Family occupancy() {
                         {"groups_per_unit", {1, 2, 4}},
                         {"n", {50331648}}};
   const std::string published = "words=4 type=float group=96 groups_per_unit=4 n=50331648";  // 25 % of 1536
-  const Sweep chip = {{"kernel", {"local", "local_vector", "private", "registers"}}, {"n", {1024, 2048}}};
+  const Sweep chip = {{"kernel", {"local", "private"}}, {"n", {1024, 2048}}};
   const Sweep latency = {{"kernel", {"chase"}}, {"n", {67108864}}};
   return {
       .name = "occupancy",
       .question = "How many bytes must be in flight to keep memory busy, and can few items do it?",
       .axes = {{.name = "kernel",
                 .meaning = "copy: all loads of an item before its stores; local, private: four words of that "
-                           "memory per step; local_vector: as one vector; registers: eight multiply-adds per "
-                           "step; chase: one item, whose every load waits for the one before",
-                .values = {"copy", "local", "private", "local_vector", "registers", "chase"}},
+                           "memory per step; chase: one item, whose every load waits for the one before",
+                .values = {"copy", "local", "private", "chase"}},
                {.name = "words",
                 .meaning = "words that an item of a copy has in flight",
                 .values = words,
@@ -341,12 +293,11 @@ Family occupancy() {
                 .takes = whole(1, std::int64_t{1} << 31)}},
       .presets = {.smoke = {"words=1,14 type=float,float4 group=32 n=4,5012",
                             "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_unit=2 n=4016",
-                            "kernel=local,local_vector,private,registers group=32 n=5,67",
-                            "kernel=chase n=4096"},
+                            "kernel=local,private group=32 n=5,67", "kernel=chase n=4096"},
                   .quick = {"words=1,4 type=float4 n=16777216",
                             "words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216",
                             "words=14 type=float4 group=64,96 groups_per_unit=1 n=16777216",
-                            "kernel=local,local_vector,private,registers n=1024", latency},
+                            "kernel=local,private n=1024", latency},
                   .card = {"words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216",
                            "words=14 type=float4 group=64,96 groups_per_unit=1 n=16777216"},
                   .paper = {launched, limited, walked, published, chip, latency},

@@ -166,6 +166,31 @@ TEST(Regression, OneRunASideCallsOnlyLargeChanges) {
     after.push_back(row({{"n", std::to_string(i)}}, i % 2 == 0 ? 2 : 0.5));
   }
   EXPECT_EQ(compare_regression(set_of(before), set_of(after), {}).count(Change::undecided), 40U);
+  // Of three, the middle one says nothing of how they scatter; one alone says nothing at all.
+  const auto few = [&](std::vector<double> ratios) {
+    std::vector<Record> now;
+    for (std::size_t i = 0; i < ratios.size(); ++i) now.push_back(row({{"n", std::to_string(i)}}, ratios[i]));
+    return compare_regression(set_of({before.begin(), before.begin() + std::ssize(now)}), set_of(now), {});
+  };
+  EXPECT_NEAR(few({4, 1, 0.25}).devices.at(0).wider, std::log(4) / (0.26 * std::sqrt(2)) / 0.3186, 0.5);
+  EXPECT_EQ(few({4}).devices.at(0).wider, 1);
+}
+
+// The correction is over the cases of all devices.
+TEST(Regression, WhatOneCaseAloneNeedsDependsOnAllThatAreTested) {
+  const auto cases_on = [](const std::vector<std::string>& devices, int cases) {
+    std::vector<Record> records;
+    for (const auto& device : devices) {
+      for (int i = 0; i < cases; ++i) records.push_back(on(row({{"n", std::to_string(i)}}, 1), device));
+    }
+    return records;
+  };
+  const auto alone = [&](const std::vector<std::string>& devices, int cases) {
+    const auto records = cases_on(devices, cases);
+    return compare_regression(set_of(records), set_of(records), {}).cases.at(0).least_alone;
+  };
+  EXPECT_DOUBLE_EQ(alone({"Loom 1", "Loom 2"}, 5), alone({"Loom 1"}, 10));
+  EXPECT_GT(alone({"Loom 1", "Loom 2"}, 5), alone({"Loom 1"}, 5));
 }
 
 TEST(Regression, OneRunASideIsNoEvidenceWhereTheCanaryRanSlow) {
