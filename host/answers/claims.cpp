@@ -278,8 +278,8 @@ Number rate_of(const RunTime& run, const std::string& quantity) {
 }
 
 // What does not depend on the time.
-Number counted_of(const Timed& timed, const std::string& quantity) {
-  if (quantity == "value") return timed.any->measured;
+Number counted_of(const Timed& timed, const std::string& quantity, Clock clock) {
+  if (quantity == "value") return clock.counted(timed);
   const Value* cell = timed.at != nullptr ? timed.at->cell(quantity) : nullptr;
   return cell != nullptr && !is_word(*cell) ? Number(number_in(*cell)) : Number();
 }
@@ -290,7 +290,7 @@ std::optional<double> value_at(const Timed& timed, const std::string& quantity, 
   if (quantity == "time") return seconds;
   if (quantity == "of_ceiling") return clock.of_ceiling(timed);
   const Number rate = rate_of(*timed.any, quantity);
-  if (!rate) return counted_of(timed, quantity);
+  if (!rate) return counted_of(timed, quantity, clock);
   return *rate * timed.any->time_s / seconds;
 }
 
@@ -963,6 +963,12 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     for (const auto* timed : used) {
       out.cases.push_back(timed->name->id);
       out.runs = std::min(out.runs, timed->runs.size());
+    }
+    if (out.runs < rule.runs) {
+      out.verdict = Verdict::undecided;
+      out.note =
+          joined({out.note + ":", fmt::format("{} of {} runs, by which it may vary", out.runs, rule.runs)});
+      out.command = command_of(claim, device, fmt::format(" --runs {}", rule.runs));
     }
     return out;
   }

@@ -80,6 +80,7 @@ struct Rule {
   Is is = Is::above;
   double bound = 1;
   double margin = 0.03;  // relative; what lies so near the bound is noise. For `equal` what counts as equal
+  std::size_t runs = 1;  // that decide, at least: of a count that chance has a part in, which has no interval
   std::string unit = "x";
   bool memory = false;  // the sentence is about memory: rows whose buffers fit a cache do not decide it
 };

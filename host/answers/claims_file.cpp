@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -130,9 +131,10 @@ void check_each(const Rule& rule) {
 }
 
 Rule rule_from(const json& object) {
-  check_keys(object, {"number", "of",     "to",      "of_before", "to_before", "quantity", "quantity_to",
-                      "along",  "same",   "each",    "at",        "fraction",  "above",    "below",
-                      "equal",  "rising", "falling", "margin",    "unit",      "memory",   "times"},
+  check_keys(object,
+             {"number",  "of",     "to",   "of_before", "to_before", "quantity", "quantity_to", "along",
+              "same",    "each",   "at",   "fraction",  "above",     "below",    "equal",       "rising",
+              "falling", "margin", "unit", "memory",    "times",     "runs"},
              "decided_by");
   using Kind = Rule::Kind;
   const std::map<std::string, Kind> kinds = {
@@ -182,6 +184,9 @@ Rule rule_from(const json& object) {
   if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
   out.times = number_at(object, "times", out.times);
   if (out.times <= 0) fail("times is positive");
+  const double runs = number_at(object, "runs", 1);
+  if (runs < 1 || runs != std::floor(runs)) fail("runs is a whole number, 1 or more");
+  out.runs = static_cast<std::size_t>(runs);
   out.unit = text_at(object, "unit", out.unit);
   int bounds = 0;
   for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},

@@ -121,16 +121,35 @@ double Clock::operator[](std::size_t index) const {
   return drawn[draw_ - 1];
 }
 
+namespace {
+
+std::vector<const RunTime*> runs_that_have(const Timed& timed, Number RunTime::*what) {
+  std::vector<const RunTime*> out;
+  std::ranges::copy_if(timed.runs, std::back_inserter(out),
+                       [&](const RunTime* run) { return (run->*what).has_value(); });
+  return out;
+}
+
+}  // namespace
+
+Number Clock::median_of(const Timed& timed, Number RunTime::*what,
+                        const std::function<double(double value, double slower)>& at) const {
+  const auto runs = runs_that_have(timed, what);
+  if (runs.empty()) return {};
+  const auto value = [&](const RunTime& run, double slower) { return at(*(run.*what), slower); };
+  if (draw_ > 0) return Draws(runs, timed.index, rows_->results->type, value).at(draw_);
+  std::vector<double> values;
+  for (const auto* run : runs) values.push_back(value(*run, 1));
+  return median(values);
+}
+
 Number Clock::of_ceiling(const Timed& timed) const {
-  std::vector<const RunTime*> with_ceiling;
-  std::ranges::copy_if(timed.runs, std::back_inserter(with_ceiling),
-                       [](const RunTime* run) { return run->of_ceiling.has_value(); });
-  if (with_ceiling.empty()) return {};
-  const auto fraction = [](const RunTime& run, double slower) { return *run.of_ceiling / slower; };
-  if (draw_ > 0) return Draws(with_ceiling, timed.index, rows_->results->type, fraction).at(draw_);
-  std::vector<double> fractions;
-  for (const auto* run : with_ceiling) fractions.push_back(fraction(*run, 1));
-  return median(fractions);
+  return median_of(timed, &RunTime::of_ceiling,
+                   [](double fraction, double slower) { return fraction / slower; });
+}
+
+Number Clock::counted(const Timed& timed) const {
+  return median_of(timed, &RunTime::measured, [](double count, double) { return count; });
 }
 
 void Clock::count(std::size_t reads) const { rows_->reads += reads; }

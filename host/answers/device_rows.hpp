@@ -50,10 +50,14 @@ class Clock {
   // The fraction of its ceiling at that time. Each repetition stands beside the ceiling of its own run; none
   // where no run had one.
   Number of_ceiling(const Timed&) const;
+  Number counted(const Timed&) const;         // what the check of the case measured
   std::size_t draw() const { return draw_; }  // 0: as measured
   void count(std::size_t reads) const;        // that something remembered spared
 
  private:
+  Number median_of(const Timed&, Number RunTime::*,
+                   const std::function<double(double value, double slower)>& at) const;
+
   const DeviceRows* rows_;
   std::size_t draw_, draws_;
 };

@@ -52,13 +52,14 @@ bool is_case_of(const CaseName& figure, const CaseName& here, const Family& fami
 }
 
 // The least time, or the greatest fraction, by size: what a text does not say is looked at where it is
-// largest.
-using BySize = std::map<std::int64_t, double, std::greater<>>;
+// largest. And by lanes, for a vendor's own that one side was measured with says nothing beside the portable
+// ones of the other; "" where there is no choice of them.
+using BySize = std::map<std::int64_t, std::map<std::string, double>, std::greater<>>;
 
-void take(BySize& out, const CaseName& name, double value, bool greatest) {
+void take(BySize& out, const CaseName& name, const std::string& lanes, double value, bool greatest) {
   const Value* n = name.axis("n");
   const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
-  const auto [it, is_new] = out.try_emplace(size != nullptr ? *size : 0, value);
+  const auto [it, is_new] = out[size != nullptr ? *size : 0].try_emplace(lanes, value);
   if (!is_new) it->second = greatest ? std::max(it->second, value) : std::min(it->second, value);
 }
 
@@ -77,7 +78,9 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
       continue;
     const auto run = at.typical();
     const Number value = run ? taken_of(*run, what) : Number();
-    if (value) take(out, *at.name, *value, what == Taken::of_ceiling);
+    const Value* lanes = at.name->axis("lanes");
+    if (value)
+      take(out, *at.name, lanes != nullptr ? text_of(*lanes) : "", *value, what == Taken::of_ceiling);
   }
   return out;
 }
@@ -90,14 +93,23 @@ BySize natives_of(const ResultsSet& set, const DeviceResults& device, const Case
     const NativeTime native = typical(looks);
     if (native.of->family == family.name && native.run.timer == timer &&
         is_case_of(figure, *native.of, family, nullptr))
-      take(out, *native.of, native.run.time_s, false);
+      take(out, *native.of, "", native.run.time_s, false);
   }
   return out;
 }
 
 Number over_at_largest(const BySize& of, const BySize& over) {
-  for (const auto& [size, time_s] : of) {
-    if (const auto same = over.find(size); same != over.end()) return same->second / time_s;
+  for (const auto& [size, by_lanes] : of) {
+    const auto there = over.find(size);
+    if (there == over.end()) continue;
+    Number least, least_over;
+    for (const auto& [lanes, time_s] : by_lanes) {
+      const auto alike = there->second.find(there->second.contains("") ? "" : lanes);
+      if (alike == there->second.end()) continue;
+      least = std::min(least.value_or(time_s), time_s);
+      least_over = std::min(least_over.value_or(alike->second), alike->second);
+    }
+    if (least) return *least_over / *least;
   }
   return {};
 }
@@ -110,7 +122,11 @@ Number value_here(const ResultsSet& set, const DeviceResults& device, const Publ
   if (figure.over == nullptr) {
     const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
     const BySize of = best(*figure.of, fraction ? Taken::of_ceiling : Taken::time);
-    return of.empty() ? Number() : Number(of.begin()->second);
+    if (of.empty()) return {};
+    double best_of_all = of.begin()->second.begin()->second;
+    for (const auto& [lanes, value] : of.begin()->second)
+      best_of_all = fraction ? std::max(best_of_all, value) : std::min(best_of_all, value);
+    return best_of_all;
   }
   if (const auto ours = over_at_largest(best(*figure.of, Taken::time), best(*figure.over, Taken::time)))
     return ours;

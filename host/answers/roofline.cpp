@@ -152,7 +152,7 @@ void take_energy(Roofline& data, const RunTime& run) {
   const bool copies = run.ceiling == Ceiling::copy, computes = run.ceiling == Ceiling::arithmetic_float;
   const Number joules = copies || computes ? run.joules_of_unit(run.energy_j) : Number();
   Number& least = copies ? data.joules_per_byte : data.joules_per_flop;
-  if (joules && (!least || *joules < *least)) least = joules;
+  if (joules && *joules > 0 && (!least || *joules < *least)) least = joules;
 }
 
 }  // namespace

@@ -39,15 +39,16 @@ int warm_up(Probe& probe, const Measuring& rule) {
 }  // namespace
 
 bool Calm::slow(double canary_s) {
-  best_s_ = std::min(best_s_, canary_s);
   latest_.push_back(canary_s);
-  if (latest_.size() > window) latest_.pop_front();
   if (latest_.size() == window) {
-    std::vector<double> sorted(latest_.begin(), latest_.end());
-    std::ranges::nth_element(sorted, sorted.end() - 2);
-    usual_s_ = std::min(usual_s_, *(sorted.end() - 2));
+    std::ranges::sort(latest_);
+    const double least_s = latest_[1], scatter = latest_.back() / least_s;
+    calm_s_ = std::min(calm_s_, least_s);
+    scatter_.insert(std::ranges::upper_bound(scatter_, scatter), scatter);
+    latest_.clear();
   }
-  return canary_s > std::max(1.05 * best_s_, usual_s_);
+  if (scatter_.empty()) return false;
+  return canary_s > std::max(1.05, scatter_[scatter_.size() / 2]) * calm_s_;
 }
 
 Measured measure(Probe& probe, const Measuring& rule) {

@@ -2,7 +2,6 @@
 // measure: repeats a timed action until its median is known well enough. The action tells its own times,
 // so the rule is tested with invented ones and no clock.
 #pragma once
-#include <deque>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -40,18 +39,19 @@ struct Measured {
 class Calm {
  public:
   static constexpr std::size_t window = 20;  // canaries, to be run before the first case
-  // Whether a canary that took so long was slow: by more than 5 % over the best seen, and more than what the
-  // canary does by itself, where nothing is the matter. That is what 19 of 20 in a row took in the calmest
-  // time seen: on a GPU 1 % over the best, on processors whose pool of threads shares the work out by chance
-  // up to twice as long. Before the first `window` have run, which says nothing of either, none is slow.
+  // Whether a canary that took so long was slow: by more than 5 % over the least of the calmest window, and
+  // by more than what it does by itself, where nothing is the matter. That is how far the longest of a window
+  // lies above the least of it, half of the time: on a GPU 1 %, on a processor 14 %, and 1.8 times where its
+  // pool of threads shares the work out by chance. (The least but one: a lucky canary is no measure of the
+  // others.) None is slow before the first window.
   bool slow(double canary_s);
-  double best_s() const { return best_s_; }
+  double calm_s() const { return calm_s_; }
 
   int futile = 0;  // looks in a row that found it slow again
 
  private:
-  std::deque<double> latest_;
-  double best_s_ = std::numeric_limits<double>::infinity(), usual_s_ = best_s_;
+  std::vector<double> latest_, scatter_;  // of this window; of each before it, sorted
+  double calm_s_ = std::numeric_limits<double>::infinity();
 };
 
 // `run(batch)` executes `batch` times and says how long one took. `canary()` runs a fixed piece of work and

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/where_reached.hpp"
 #include "families/shared/walks.hpp"
@@ -170,10 +171,11 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
        fmt::format(
            "a dependent load takes {:.4g} ns: by Little's law the loads of the best copy need {:.4g} "
            "KiB in flight per compute unit, {:.0f} items of 4 bytes each; as the slides reckon, read "
-           "and written, {:.4g} KiB in all, {:.0f} items of 4 bytes, or {:.4g} bytes of each of {:.0f} "
-           "per compute unit; published 106 KiB, 25000 items, or 106 bytes of each of 1024 (M2090)",
+           "and written, {:.4g} KiB in all, {:.0f} items of 4 bytes, or {:.4g} bytes of each of {:.0f}; "
+           "published 106 KiB, 25000 items, or 106 bytes of each of 1024 (M2090)",
            1e9 * latency, bytes / 1024, bytes / 4, 2 * bytes * static_cast<double>(device.units()) / 1024,
-           2 * bytes * static_cast<double>(device.units()) / 4, 2 * bytes / items, items)});
+           2 * bytes * static_cast<double>(device.units()) / 4,
+           2 * bytes * static_cast<double>(device.units()) / items, items)});
 }
 
 double in_flight(const Case& at) {
@@ -198,9 +200,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   };
   Rates rates;  // by bytes in flight; of large data: small data may be cached
   std::size_t copies = 0;
+  std::optional<double> most_of_ceiling;
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "copy") || o.at.number("groups_per_unit") == 0 || 2 * o.at.number("n") < n)
       continue;
+    most_of_ceiling = std::max(most_of_ceiling, o.of_ceiling);
     double& fastest = rates[in_flight(o.at)];
     fastest = std::max(fastest, rate(o));
     ++copies;
@@ -218,13 +222,25 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
          fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight; published 106 KiB for the "
                      "whole of an M2090",
                      predicted / 1024)});
-    const Reached needed = *where_reached(rates, 0.9 * best);
-    std::string text = fmt::format("{:.4g} KiB reach 90 % of the best such copy{}: {:.2f} of the prediction",
-                                   needed.at / 1024, needed.between(best, 1024), needed.at / predicted);
-    // By the same law, from the rate at that point: nothing else can be the reason.
-    if (needed.at > 2 * predicted || 2 * needed.at < predicted)
-      text += fmt::format(", for they come in every {:.4g} ns", 1e9 * needed.at / (0.9 * best));
-    out.push_back({"bytes_in_flight_measured", needed.at, "B", text});
+    // What does not fill the memory tells nothing of what would.
+    constexpr double filled = 0.8;
+    if (most_of_ceiling && *most_of_ceiling < filled) {
+      out.push_back({"bytes_in_flight_measured",
+                     {},
+                     "B",
+                     fmt::format("the best such copy has {:.0f} % of a copy's rate: memory is not full, "
+                                 "whatever is in flight",
+                                 100 * *most_of_ceiling)});
+    } else {
+      const Reached needed = *where_reached(rates, 0.9 * best);
+      std::string text =
+          fmt::format("{:.4g} KiB reach 90 % of the best such copy{}: {:.2f} of the prediction",
+                      needed.at / 1024, needed.between(best, 1024), needed.at / predicted);
+      // By the same law, from the rate at that point: nothing else can be the reason.
+      if (needed.at > 2 * predicted || 2 * needed.at < predicted)
+        text += fmt::format(", for they come in every {:.4g} ns", 1e9 * needed.at / (0.9 * best));
+      out.push_back({"bytes_in_flight_measured", needed.at, "B", text});
+    }
   }
   if (chip.size() == 2)
     out.push_back(

@@ -320,6 +320,30 @@ TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
   EXPECT_EQ(Ruled(claim(rule), records).verdict(), Verdict::not_measured);
 }
 
+// Chance has a part in how many groups are seen at once: one run of it is no evidence, and runs that differ
+// are none of a difference.
+TEST(Claims, ACountIsTheMedianOfItsRunsAndAsUncertainAsTheyAre) {
+  const std::string rule = claim(plain_over_twill + R"(, "quantity": "value", "runs": 2)");
+  const auto counted = [](std::vector<double> plain, std::vector<double> twill) {
+    std::vector<Record> records;
+    for (std::size_t run = 0; run < plain.size(); ++run) {
+      for (auto [kernel, value] : {std::pair{"plain", plain[run]}, {"twill", twill[run]}}) {
+        Record& r = records.emplace_back(row({kernel}, 1));
+        r.run = static_cast<int>(run) + 1;
+        r.value = value;
+      }
+    }
+    return records;
+  };
+  const Ruled apart(rule, counted({11, 11}, {9, 14}));
+  EXPECT_DOUBLE_EQ(apart.value(), 11 / 11.5);
+  EXPECT_EQ(apart.verdict(), Verdict::within_noise);
+  EXPECT_EQ(Ruled(rule, counted({22, 22}, {9, 14})).verdict(), Verdict::holds);
+  const Ruled once(rule, counted({22}, {9}));
+  EXPECT_EQ(once.verdict(), Verdict::undecided);
+  EXPECT_THAT(once.ruling.command, HasSubstr("--runs 2"));
+}
+
 TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
   const auto decided = [](double fraction, const std::string& memory, Ceiling ceiling) {
     std::vector<Record> records = two(2, 1);
@@ -668,6 +692,7 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
   EXPECT_EQ(error_of(gain(R"(["twill", "plain"])")), "none");
   EXPECT_THAT(error_of(gain(R"("twill")")), HasSubstr("to and to_before have different ones"));
   EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "times": 0)")), HasSubstr("times is positive"));
+  EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "runs": 1.5)")), HasSubstr("runs is a whole number"));
   EXPECT_THAT(error_of(claim(
                   R"("number": "trend", "of": {"family": "loom"}, "along": "n", "times": 2, "rising": 1)")),
               HasSubstr("times is for a ratio alone"));

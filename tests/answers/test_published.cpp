@@ -2,6 +2,7 @@
 // test_published: figures of texts beside invented rows.
 #include "answers/published.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -105,6 +106,24 @@ TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
        timed("twill", 4, 64, 4096, 1e-4, 0.7), timed("twill", 4, 256, 4096, 8e-4, 0.7)});
   EXPECT_THAT(text, testing::ContainsRegex("plain +80 % +60 % +60 %"));
   EXPECT_THAT(text, testing::ContainsRegex("twill over plain +2x +4x +4x"));
+}
+
+// A vendor's own lanes that one side alone was measured with are no speed-up over the other's portable ones.
+TEST(Published, SpeedUpsAreOfLanesThatBothSidesHave) {
+  Family family = loom();
+  family.axes.push_back({.name = "lanes", .meaning = "", .values = {"portable", "ptx"}, .tunable = true});
+  const auto by = [](const char* kernel, const char* lanes, double seconds) {
+    Record r = timed(kernel, 4, 256, 1024, seconds, 0.5);
+    r.axes.emplace_back("lanes", lanes);
+    r.case_id += fmt::format("/lanes={}", lanes);
+    return r;
+  };
+  const std::string figure = "J,1804,Loom 0,loom/kernel=plain/n=*,,,loom/kernel=twill/n=*,2,,\n";
+  std::vector<Record> records = {by("plain", "portable", 2e-4), by("plain", "ptx", 1e-4),
+                                 by("twill", "portable", 6e-4)};
+  EXPECT_THAT(shown(figure, records, family), testing::ContainsRegex("plain over twill +2x +3x +3x"));
+  records.push_back(by("twill", "ptx", 4e-4));
+  EXPECT_THAT(shown(figure, records, family), testing::ContainsRegex("plain over twill +2x +4x +4x"));
 }
 
 // A program of the vendor beside ours, by the clock that it was timed by.
