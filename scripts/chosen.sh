@@ -14,6 +14,6 @@ of_claims() {
   local device
   for device in "$@"; do
     newest claims "$device"
-    find "$device" -maxdepth 1 \( -name '*-paper.csv' -o -name '*-paper.zip' \) | sort
+    find "$device" -maxdepth 1 \( -name '*-paper.csv' -o -name '*-paper.zip' -o -name '*-search.zip' \) | sort
   done
 }

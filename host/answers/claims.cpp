@@ -698,7 +698,13 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     if (to == nullptr || !to->value) return {};
     return *of->value / *to->value;
   };
-  if (!number(device.measured(), &out.used)) return {};
+  if (!number(device.measured(), &out.used)) {
+    const Finding* of = conclusions ? conclusions->find(rule.along.front(), device.measured()) : nullptr;
+    if (of == nullptr || of->value) return {};
+    out.verdict = Verdict::undecided;  // the family saw its rows, and says why they do not tell
+    out.note = of->text;
+    return out;
+  }
   out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });
   // Valleys that noise might be are not there, but might be.
   if (rule.kind == Rule::Kind::minima) {
@@ -934,6 +940,11 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     if (!decided) {
       undecidable = true;
       continue;
+    }
+    if (decided->verdict == Verdict::undecided) {
+      out.verdict = decided->verdict;
+      out.note = decided->note;
+      return out;
     }
     std::vector<const Timed*> used(decided->used.rows.begin(), decided->used.rows.end());
     std::ranges::sort(used, {}, &Timed::index);

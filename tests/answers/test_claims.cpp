@@ -33,7 +33,8 @@ Family loom() {
                  {"form", "", {"corrected", "published"}}};
   family.findings = [](const std::vector<Outcome>& outcomes, const DeviceInfo&) -> std::vector<Finding> {
     return {{"rows", static_cast<double>(outcomes.size()), "", ""},
-            {"first_s", outcomes.at(0).time_s, "s", ""}};
+            {"first_s", outcomes.at(0).time_s, "s", ""},
+            {"untold", {}, "", "the rows do not tell"}};
   };
   return family;
 }
@@ -652,6 +653,14 @@ TEST(Claims, AFamilysOwnFindingDecides) {
   const std::string json = claim(
       R"("number": "finding", "of": {"family": "loom", "kernel": ["plain", "twill"]}, "along": ["rows", "first_s"], "above": 1)");
   EXPECT_DOUBLE_EQ(Ruled(json, two(0.5, 1)).value(), 4);
+}
+
+TEST(Claims, WhatAFamilyCannotTellIsUndecidedForItsReason) {
+  const Ruled untold(
+      claim(R"("number": "finding", "of": {"family": "loom"}, "along": ["untold"], "above": 1)"),
+      two(0.5, 1));
+  EXPECT_EQ(untold.verdict(), Verdict::undecided);
+  EXPECT_EQ(untold.ruling.note, "the rows do not tell");
 }
 
 // ---- The file --------------------------------------------------------------------------------------------
