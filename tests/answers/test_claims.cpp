@@ -904,7 +904,8 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
       return false;
     }
   });
-  EXPECT_LE(possible, 730) << "ten minutes on two cores";
+  // 728 of them took PoCL 3.1 six minutes, Intel's runtime eight and a half.
+  EXPECT_LE(possible, 750) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");
   EXPECT_TRUE(jobs.back().exhibit);
   EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
