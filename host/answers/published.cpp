@@ -102,14 +102,17 @@ Number over_at_largest(const BySize& of, const BySize& over) {
   for (const auto& [size, by_lanes] : of) {
     const auto there = over.find(size);
     if (there == over.end()) continue;
-    Number least, least_over;
-    for (const auto& [lanes, time_s] : by_lanes) {
-      const auto alike = there->second.find(there->second.contains("") ? "" : lanes);
-      if (alike == there->second.end()) continue;
-      least = std::min(least.value_or(time_s), time_s);
-      least_over = std::min(least_over.value_or(alike->second), alike->second);
-    }
-    if (least) return *least_over / *least;
+    // A side without a choice stands beside all of the other's.
+    const bool choice = !by_lanes.contains("") && !there->second.contains("");
+    const auto least = [&](const auto& side, const auto& other) {
+      Number out;
+      for (const auto& [lanes, time_s] : side) {
+        if (!choice || other.contains(lanes)) out = std::min(out.value_or(time_s), time_s);
+      }
+      return out;
+    };
+    const Number ours = least(by_lanes, there->second), theirs = least(there->second, by_lanes);
+    if (ours && theirs) return *theirs / *ours;
   }
   return {};
 }

@@ -41,9 +41,9 @@ class Calm {
   static constexpr std::size_t window = 20;  // canaries, to be run before the first case
   // Whether a canary that took so long was slow: by more than 5 % over the least of the calmest window, and
   // by more than what it does by itself, where nothing is the matter. That is how far the longest of a window
-  // lies above the least of it, half of the time: on a GPU 1 %, on a processor 14 %, and 1.8 times where its
-  // pool of threads shares the work out by chance. (The least but one: a lucky canary is no measure of the
-  // others.) None is slow before the first window.
+  // lies above the least of it, half of the time: under 5 % on an H200, 14 % on a processor, and 1.8 times
+  // where its pool of threads shares the work out by chance. (The least but one: a lucky canary is no measure
+  // of the others.) None is slow before the first window.
   bool slow(double canary_s);
   double calm_s() const { return calm_s_; }
 

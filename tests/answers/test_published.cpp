@@ -122,6 +122,10 @@ TEST(Published, SpeedUpsAreOfLanesThatBothSidesHave) {
   std::vector<Record> records = {by("plain", "portable", 2e-4), by("plain", "ptx", 1e-4),
                                  by("twill", "portable", 6e-4)};
   EXPECT_THAT(shown(figure, records, family), testing::ContainsRegex("plain over twill +2x +3x +3x"));
+  // A kernel without lanes stands beside the best of the others.
+  const Record without = timed("plain", 4, 256, 1024, 3e-4, 0.5);
+  EXPECT_THAT(shown(figure, {without, by("twill", "portable", 6e-4)}, family),
+              testing::ContainsRegex("plain over twill +2x +2x +2x"));
   records.push_back(by("twill", "ptx", 4e-4));
   EXPECT_THAT(shown(figure, records, family), testing::ContainsRegex("plain over twill +2x +4x +4x"));
 }
