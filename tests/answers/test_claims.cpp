@@ -905,7 +905,7 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
     }
   });
   // 728 of them took PoCL 3.1 six minutes, Intel's runtime eight and a half.
-  EXPECT_LE(possible, 750) << "ten minutes on two cores";
+  EXPECT_LE(possible, 790) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");
   EXPECT_TRUE(jobs.back().exhibit);
   EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
