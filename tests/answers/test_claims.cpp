@@ -904,8 +904,9 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
       return false;
     }
   });
-  // 728 of them took PoCL 3.1 six minutes, Intel's runtime eight and a half.
-  EXPECT_LE(possible, 790) << "ten minutes on two cores";
+  // 728 of them took PoCL 3.1 six minutes, Intel's runtime eight and a half; on a slower computer 755 took
+  // seven and a half and eleven and a half, PoCL ten and a half while its cache was empty.
+  EXPECT_LE(possible, 755) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");
   EXPECT_TRUE(jobs.back().exhibit);
   EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
