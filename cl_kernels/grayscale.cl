@@ -41,6 +41,17 @@ __kernel void staged(__global uchar4* restrict out, __global const uchar4* restr
   if (x < pitch) out[i] = held[lane];
 }
 
+// The same of rows that are as long as their groups: no more than the two copies and the barriers are added.
+__kernel void staged_unchecked(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch,
+                               __local uchar4* held) {
+  const size_t i = get_global_id(1) * pitch + get_global_id(0), lane = get_local_id(0);
+  held[lane] = in[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  held[lane] = gray_of(held[lane]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[i] = held[lane];
+}
+
 // What the barriers alone cost: with them, and without, which no item needs that reads what it wrote itself. Volatile,
 // or compilers would do without local memory where no barrier is.
 #define STAGED(BARRIER)                                                                                \
@@ -65,6 +76,18 @@ __kernel void staged_unsynced(__global uchar4* restrict out, __global const ucha
 __kernel void bytes(__global uchar4* restrict out, __global const uchar* restrict in, const uint pitch) {
   const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
   if (x < pitch) out[i] = gray_of((uchar4)(in[4 * i], in[4 * i + 1], in[4 * i + 2], in[4 * i + 3]));
+}
+
+// Pixels of three bytes, as an image without alpha has them.
+__kernel void rgb(__global uchar* restrict out, __global const uchar* restrict in, const uint pitch) {
+  const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
+  if (x >= pitch) return;
+  uchar3 pixel = vload3(i, in);
+  const uchar luma = (uchar)((77u * pixel.x + 150u * pixel.y + 29u * pixel.z + 128u) >> 8);
+  pixel.x = luma;
+  pixel.y = luma;
+  pixel.z = luma;
+  vstore3(pixel, i, out);
 }
 
 // ---- Groups of the whole image, and what becomes of the last one ------------------------------------------

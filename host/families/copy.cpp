@@ -234,22 +234,23 @@ struct PublishedBest {
   const char* setup;
   double time_us;
   std::int64_t work_group, groups;
+  bool is_void = false;  // a part of the array was not copied
 };
 constexpr std::array published_bests = {PublishedBest{"no_loop", 1, "outside", 870.9, 128, 131072},
-                                        PublishedBest{"no_loop", 2, "outside", 857.9, 704, 11915},
+                                        PublishedBest{"no_loop", 2, "outside", 857.9, 704, 11915, true},
                                         PublishedBest{"no_loop", 4, "outside", 862.3, 1024, 4096},
                                         PublishedBest{"grid_stride", 1, "outside", 861.8, 256, 32768},
                                         PublishedBest{"grid_stride", 2, "outside", 859.7, 1024, 8192},
                                         PublishedBest{"grid_stride", 4, "outside", 862.4, 64, 65536},
                                         PublishedBest{"warp_stride", 1, "outside", 863.7, 128, 65536},
-                                        PublishedBest{"warp_stride", 2, "outside", 820.9, 256, 38912},
-                                        PublishedBest{"warp_stride", 4, "outside", 831.7, 256, 38912},
+                                        PublishedBest{"warp_stride", 2, "outside", 820.9, 256, 38912, true},
+                                        PublishedBest{"warp_stride", 4, "outside", 831.7, 256, 38912, true},
                                         PublishedBest{"billeter", 1, "outside", 1125.3, 128, 120},
                                         PublishedBest{"billeter", 2, "outside", 1005.6, 128, 120},
                                         PublishedBest{"billeter", 4, "outside", 1023.8, 128, 120},
-                                        PublishedBest{"billeter", 1, "inside", 1804.7, 128, 120},
-                                        PublishedBest{"billeter", 2, "inside", 1434.6, 128, 120},
-                                        PublishedBest{"billeter", 4, "inside", 1335.7, 128, 120}};
+                                        PublishedBest{"billeter", 1, "inside", 1804.7, 128, 120, true},
+                                        PublishedBest{"billeter", 2, "inside", 1434.6, 128, 120, true},
+                                        PublishedBest{"billeter", 4, "inside", 1335.7, 128, 120, true}};
 
 // One way to copy, in the order of its search.
 using Landscape = std::vector<const Outcome*>;
@@ -299,8 +300,10 @@ std::string best_text(const Outcome& best, const DeviceInfo& device) {
     if (!best.at.is("kernel", row.kernel) || best.at.number("width") != row.width ||
         !best.at.is("setup", row.setup))
       continue;
-    text += "; published on a GeForce GTX 690: " + std::to_string(row.work_group) + "x" +
-            std::to_string(row.groups) + ", " + speed_text(bytes, 1e-6 * row.time_us);
+    text +=
+        (row.is_void ? "; published, void, on a GeForce GTX 690: " : "; published on a GeForce GTX 690: ") +
+        std::to_string(row.work_group) + "x" + std::to_string(row.groups) + ", " +
+        speed_text(bytes, 1e-6 * row.time_us);
   }
   return text;
 }

@@ -6,7 +6,7 @@
 // out; they are exhibits (form=published).
 //
 // A pixel becomes (L, L, L, A) with L = (77 R + 150 G + 29 B + 128) >> 8. Counted bytes: four read and four
-// written per pixel of the image, none for padding.
+// written per pixel of the image, of rgb three, which has no A; none for padding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,13 +33,17 @@ bool is_staged(const Case& at) { return at.text("kernel").starts_with("staged");
 
 bool is_words(const Case& at) { return at.is("kernel", "words"); }
 
-// Whose rows may be padded.
-bool has_rows(const Case& at) {
-  return at.is("kernel", "naive") || is_staged(at) || at.is("kernel", "bytes");
+// Whose rows are as long as their groups.
+bool is_unchecked(const Case& at) {
+  return at.is("kernel", "unchecked") || at.is("kernel", "staged_unchecked");
 }
 
-// Whose rows are as long as their groups.
-bool is_unchecked(const Case& at) { return at.is("kernel", "unchecked"); }
+bool is_rgb(const Case& at) { return at.is("kernel", "rgb"); }
+
+// Whose rows may be padded.
+bool may_pad(const Case& at) {
+  return !is_unchecked(at) && (at.is("kernel", "naive") || is_staged(at) || at.is("kernel", "bytes"));
+}
 
 struct Image {
   std::uint64_t width, height, pitch;  // in pixels
@@ -61,17 +65,28 @@ void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
   const std::size_t items = published ? image.width / group * group : round_up(image.pitch, group);
   const std::uint64_t pixels = image.pitch * image.height;
   const Random<Pixel> value(at.seed, 1);
-  const auto in = p.input<Pixel>(pixels, value);
-  const auto out = p.output<Pixel>(pixels);
   const Range global = {items, image.height}, local = {group, 1};
   const auto pitch = static_cast<std::uint32_t>(image.pitch);
+  p.derive("groups", static_cast<std::int64_t>(items / group * image.height));
+  if (is_rgb(at)) {
+    const auto channel = [](Pixel pixel, std::uint64_t i) {
+      return static_cast<std::uint8_t>(pixel >> (8 * (i % 3)));
+    };
+    const auto in =
+        p.input<std::uint8_t>(3 * pixels, [=](std::uint64_t i) { return channel(value(i / 3), i); });
+    const auto out = p.output<std::uint8_t>(3 * pixels);
+    p.launch("rgb", global, local, out, in, pitch);
+    p.expect<std::uint8_t>(out, [=](std::uint64_t i) { return channel(gray_of(value(i / 3)), i); });
+    return;
+  }
+  const auto in = p.input<Pixel>(pixels, value);
+  const auto out = p.output<Pixel>(pixels);
   if (is_staged(at)) {
     p.launch(at.text("kernel"), global, local, out, in, pitch, LocalBytes{group * sizeof(Pixel)});
   } else {
     p.launch(at.text("kernel"), global, local, out, in, pitch);
   }
   p.expect<Pixel>(out, [value](std::uint64_t i) { return gray_of(value(i)); });
-  p.derive("groups", static_cast<std::int64_t>(items / group * image.height));
   if (published) p.exhibit = "as published, the number of groups of a row is rounded down";
 }
 
@@ -117,19 +132,20 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   Plan::need(pixels <= UINT32_MAX, "the kernels count to 4294967295 pixels");
   Plan p;
   p.define("WIDTH", at.number("width"));
-  if (has_rows(at) || is_unchecked(at)) {
+  if (may_pad(at) || is_unchecked(at) || is_rgb(at)) {
     plan_rows(p, at, image, group);
   } else {
     plan_flat(p, at, image, group);
   }
-  p.cost = {.read = pixels * sizeof(Pixel), .written = pixels * sizeof(Pixel), .flops = 0, .items = pixels};
+  const std::uint64_t bytes = pixels * (is_rgb(at) ? 3 : sizeof(Pixel));
+  p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = pixels};
   p.ceiling = Ceiling::copy;
   return p;
 }
 
 // Rows that are apart matter where groups lie in rows; the published grids were those of the plain kernel.
 bool makes_sense(const Case& at) {
-  if (at.is("pitch", "padded") && !has_rows(at)) return false;
+  if (at.is("pitch", "padded") && !may_pad(at)) return false;
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
 
@@ -140,7 +156,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   for (const auto& o : outcomes) {
     const bool naive =
         o.at.is("kernel", "naive") && o.at.is("pitch", "tight") && o.at.is("form", "corrected");
-    if (!(naive || is_unchecked(o.at)) || o.at.number("group") != most_plotted) continue;
+    if (!(naive || o.at.is("kernel", "unchecked")) || o.at.number("group") != most_plotted) continue;
     for (std::int64_t group = std::int64_t{2} * most_plotted; group <= device.max_group; group *= 2) {
       Case at = o.at;
       std::ranges::find(at.axes, "group", [](const auto& axis) { return axis.first; })->second = group;
@@ -154,11 +170,12 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 struct Published {
   const char* image;
   std::map<std::int64_t, double> ms;
+  std::int64_t whole;  // the largest group by which its grid left no pixels out; 0: none
 };
 const std::array<Published, 2>& published_times() {
   static const std::array<Published, 2> times = {
-      {{"2272x1704", {{32, 777}, {64, 794}, {128, 831}, {256, 883}, {512, 1005}}},
-       {"2275x3300", {{32, 4186}, {64, 2994}, {128, 2463}, {256, 2739}, {512, 4465}}}}};
+      {{"2272x1704", {{32, 777}, {64, 794}, {128, 831}, {256, 883}, {512, 1005}}, 32},
+       {"2275x3300", {{32, 4186}, {64, 2994}, {128, 2463}, {256, 2739}, {512, 4465}}, 0}}};
   return times;
 }
 
@@ -205,10 +222,10 @@ std::string text_of_parabola(const Parabola& p) {
 // The published table: 100 executions of rows with room for whole groups, by group, each waited for before
 // the next, as its author did: launch and wait are part of it. And the parabola that he saw.
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
-  for (const auto& [image, published] : published_times()) {
+  for (const auto& [image, published, whole] : published_times()) {
     std::map<std::int64_t, double> ms, same;  // the same: of the groups that were published
     for (const auto& o : outcomes) {
-      if (!is_unchecked(o.at)) continue;
+      if (!o.at.is("kernel", "unchecked")) continue;
       if (o.call_s && text_of(o.at.at("image")) == image) ms[o.at.number("group")] = 1e5 * *o.call_s;
     }
     for (const auto& [group, time] : ms) {
@@ -216,9 +233,10 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
       if (then != published.end()) same.insert({group, time});
       out.push_back(
           {fmt::format("ms_of_100_{}_{}", image, group), time, "ms",
-           fmt::format(
-               "100 executions on {} with groups of {}, each waited for{}", image, group,
-               then == published.end() ? "" : fmt::format("; published {} ms (8800 GT)", then->second))});
+           fmt::format("100 executions on {} with groups of {}, each waited for{}", image, group,
+                       then == published.end() ? ""
+                                               : fmt::format("; published{} {} ms (8800 GT)",
+                                                             group > whole ? ", void:" : "", then->second))});
     }
     const auto here = parabola_of(ms), then = parabola_of(published);
     if (!here) continue;
@@ -257,6 +275,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     ratio("check_cost", "naive tight", "unchecked tight",
           "time of rows with a bounds check over that of rows with room for whole groups");
     ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
+    ratio("unchecked_staging_cost", "staged_unchecked tight", "unchecked tight",
+          "the same of rows with room for whole groups");
     ratio("barrier_cost", "staged_synced tight", "staged_unsynced tight",
           "time through local memory with barriers over that without");
     ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
@@ -264,6 +284,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
           "time with the remainder on the host over that with a bounds check");
     ratio("word_gain", "guarded tight", "words tight", "time of pixels of four bytes over that of words");
     ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over that of pixel loads");
+    ratio("rgb_cost", "rgb tight", "naive tight", "time of pixels of three bytes over that of four");
     ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over that with padded rows");
   }
   add_published_table(out, outcomes);
@@ -273,8 +294,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }  // namespace
 
 Family grayscale() {
-  const Values kernels = {"naive",   "unchecked", "staged",    "staged_synced", "staged_unsynced",
-                          "guarded", "padded",    "host_tail", "bytes",         "words"};
+  const Values kernels = {"naive",         "unchecked",       "staged",  "staged_unchecked",
+                          "staged_synced", "staged_unsynced", "guarded", "padded",
+                          "host_tail",     "bytes",           "rgb",     "words"};
   const Values published_images = {"2272x1704", "2275x3300"};  // A and B
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
@@ -292,13 +314,15 @@ Family grayscale() {
       .name = "grayscale",
       .question = "What becomes of a trivial kernel when its image is no multiple of its work-group?",
       .axes = {{.name = "kernel",
-                .meaning = "naive: groups along the rows; unchecked: the same, of rows with room for whole "
-                           "groups in place of a check; staged: the same through local memory; "
-                           "staged_synced, staged_unsynced: the same through volatile local memory, with "
-                           "its barriers and without; bytes: naive with four byte loads; "
-                           "guarded, padded, host_tail: groups along the whole "
-                           "image, whose remainder is checked for, room is made for, or the host does; "
-                           "words: guarded, of pixels that are numbers, several an item",
+                .meaning =
+                    "naive: groups along the rows; unchecked: the same, of rows with room for whole "
+                    "groups in place of a check; staged, staged_unchecked: both through local "
+                    "memory; staged_synced, staged_unsynced: staged through volatile local memory, with "
+                    "its barriers and without; bytes: naive with four byte loads; rgb: naive of "
+                    "pixels of three bytes; "
+                    "guarded, padded, host_tail: groups along the whole "
+                    "image, whose remainder is checked for, room is made for, or the host does; "
+                    "words: guarded, of pixels that are numbers, several an item",
                 .values = kernels},
                {.name = "image",
                 .meaning = "columns x rows of RGBA pixels",
@@ -309,7 +333,7 @@ Family grayscale() {
                 .meaning = "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, "
                            "and the padding is converted too",
                 .values = pitches,
-                .when = has_rows},
+                .when = may_pad},
                {.name = "width",
                 .meaning = "pixels of an item of words",
                 .values = widths,
@@ -327,12 +351,13 @@ Family grayscale() {
                 .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
                 .values = {"corrected", "published"}}},
       .presets =
-          {.smoke = Sweeps{"kernel=naive,unchecked,staged,staged_synced,staged_unsynced,guarded,padded,bytes "
-                           "image=1x1,101x7 group=64",
-                           "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
-                           "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
-                           "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
-                           "image=64x64 group=48 form=published"},
+          {.smoke =
+               Sweeps{"kernel=naive,unchecked,staged,staged_unchecked,staged_synced,staged_unsynced,guarded,"
+                      "padded,bytes,rgb image=1x1,101x7 group=64",
+                      "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
+                      "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
+                      "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
+                      "image=64x64 group=48 form=published"},
            .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
                            "kernel=words width=16 image=" + published_images,
                            "kernel=naive,unchecked image=2272x1704 group=32,64,128,512",
@@ -348,17 +373,19 @@ Family grayscale() {
                .columns = {"group"},
                .quantity = "rate",
                .chapter = "Grayscale",
-               .graphs = {{.name = "group",
-                           .x = {"group"},
-                           .series = {"kernel"},
-                           .quantity = "ms",
-                           .where = {"kernel=naive,unchecked,staged,staged_synced,staged_unsynced,bytes"},
-                           .parabola = true},
-                          {.name = "kernels",
-                           .kind = Graph::Kind::heat,
-                           .x = {"image"},
-                           .series = {"kernel"},
-                           .quantity = "slowdown"}}},
+               .graphs =
+                   {{.name = "group",
+                     .x = {"group"},
+                     .series = {"kernel"},
+                     .quantity = "ms",
+                     .where = {"kernel=naive,unchecked,staged,staged_unchecked,staged_synced,staged_unsynced,"
+                               "bytes,rgb"},
+                     .parabola = true},
+                    {.name = "kernels",
+                     .kind = Graph::Kind::heat,
+                     .x = {"image"},
+                     .series = {"kernel"},
+                     .quantity = "slowdown"}}},
       .derived = {{"groups", "work-groups launched"}},
       .makes_sense = makes_sense,
       .plan = plan,
