@@ -533,15 +533,16 @@ std::optional<double> gain(const Rule& rule, const Sides& sides, Clock clock, Us
   return *of / *of_before / (*to / *to_before);
 }
 
-struct Most {
+struct Along {
   double value;
   Cells where;
+  Used used;
 };
 
-// The largest of what lies along the axes.
-std::optional<Most> most(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
+// The best at each combination of what lies along the axes, over the same of `to`.
+std::vector<Along> bests_along(const Rule& rule, const Sides& sides, Clock clock) {
   const ByCells of(sides.of, rule.along), to(sides.to, rule.along);
-  std::optional<Most> out;
+  std::vector<Along> out;
   for (const auto& cells : of.different()) {
     Used here;
     auto value = best(of.at(cells), rule.quantity, clock, &here);
@@ -549,11 +550,15 @@ std::optional<Most> most(const Rule& rule, const Sides& sides, Clock clock, Used
       const auto other = best(to.at(cells), rule.quantity_to, clock, &here);
       value = other ? std::optional(*value / *other) : std::nullopt;
     }
-    if (!value || (out && *value <= out->value)) continue;
-    out = {*value, cells};
-    if (used != nullptr) *used = std::move(here);  // of the largest alone
+    if (value) out.push_back({*value, cells, std::move(here)});
   }
   return out;
+}
+
+std::optional<Along> most(const Rule& rule, const Sides& sides, Clock clock) {
+  auto all = bests_along(rule, sides, clock);
+  if (all.empty()) return {};
+  return std::move(*std::ranges::max_element(all, {}, &Along::value));
 }
 
 std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
@@ -568,14 +573,17 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
     }
     case Rule::Kind::gain: return gain(rule, sides, clock, used);
     case Rule::Kind::spread: {
-      const Series all = points();
+      const auto all = bests_along(rule, sides, clock);
       if (all.size() < 2) return {};
-      const auto [least, most] =
-          std::ranges::minmax_element(all, {}, [](const auto& point) { return point.second; });
-      return most->second / least->second;
+      if (used != nullptr) {
+        for (const auto& each : all) used->rows.insert(each.used.rows.begin(), each.used.rows.end());
+      }
+      const auto [least, most] = std::ranges::minmax_element(all, {}, &Along::value);
+      return most->value / least->value;
     }
     case Rule::Kind::most: {
-      const auto all = most(rule, sides, clock, used);
+      const auto all = most(rule, sides, clock);
+      if (all && used != nullptr) *used = all->used;
       return all ? std::optional(all->value) : std::nullopt;
     }
     case Rule::Kind::trend: {
@@ -706,6 +714,14 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     return out;
   }
   out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });
+  for (const double fraction : rule.fractions) {
+    Rule there = rule;
+    there.fraction = fraction;
+    const auto other = figure(device, [&](Clock clock) { return number_of(there, sides, clock, nullptr); });
+    if (!other) continue;
+    out.number.low = std::min(out.number.low, other->low);
+    out.number.high = std::max(out.number.high, other->high);
+  }
   // Valleys that noise might be are not there, but might be.
   if (rule.kind == Rule::Kind::minima) {
     const auto perhaps =
@@ -719,7 +735,7 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     out.note = series_text(points);
   }
   if (rule.kind == Rule::Kind::step) out.note = series_text(points);
-  if (rule.kind == Rule::Kind::most) out.where = most(rule, sides, device.measured(), nullptr)->where;
+  if (rule.kind == Rule::Kind::most) out.where = most(rule, sides, device.measured())->where;
   if (rule.kind == Rule::Kind::interior) {
     out.verdict = place_verdict(rule, sides, device, out.verdict);
     const auto least = std::ranges::min_element(points, {}, [](const auto& point) { return point.second; });

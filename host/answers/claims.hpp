@@ -27,6 +27,8 @@ struct Rows {
     };
     How how = How::one_of;
     Values values;
+
+    bool operator==(const Want&) const = default;
   };
   using Axes = std::map<std::string, Want>;
 
@@ -49,7 +51,7 @@ struct Rule {
   enum class Kind {
     ratio,     // quantity of the best of `of` over that of the best of `to`; without `to` the quantity itself
     gain,      // how much faster `of` is than `of_before`, over what `to` is faster than `to_before`
-    spread,    // worst over best of the bests at each value of `along`
+    spread,    // worst over best of the bests at each value of `along`, or each combination
     most,      // the largest of what lies along `along`
     trend,     // change from the first to the last value of `along`; no step may go against it
     step,      // change from a value of `along` to the next, none left out: what says least for the claim
@@ -75,6 +77,8 @@ struct Rule {
   std::vector<std::string> each;  // axes of `to`: the claim must hold against each of their values
   Value at = std::string();       // interior: where the best is said to be; empty text: anywhere between
   double fraction = 0.9;
+  std::vector<double> fractions;  // where what reaches a plateau is a matter of taste: the number is as
+                                  // uncertain as these make it, `fraction` the one in the middle
   double times =
       1;  // ratio: what one of `of`'s quantity stands for in that of `to`, such as bytes of operands
   Is is = Is::above;
@@ -94,7 +98,8 @@ struct Published {
 // How the kernels are launched that decide.
 enum class Setting {
   as_published,  // as the source did; or its sentence leaves nothing to choose
-  at_best        // as they are fastest here, of as many launches for each side; or this project says so
+  at_best        // as they are fastest here, of as many launches for each side beside those of the source;
+                 // or this project says so
 };
 
 struct Decision {

@@ -179,7 +179,15 @@ Rule rule_from(const json& object) {
     out.memory = memory->get<bool>();
   }
   if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
-  out.fraction = number_at(object, "fraction", out.fraction);
+  if (const auto fraction = object.find("fraction"); fraction != object.end() && fraction->is_array()) {
+    if (out.kind != Kind::little && out.kind != Kind::reach) fail("fractions are of what is reached");
+    out.fractions = fraction->get<std::vector<double>>();
+    std::ranges::sort(out.fractions);
+    if (out.fractions.size() < 2) fail("fractions are two or more");
+    out.fraction = out.fractions[out.fractions.size() / 2];
+  } else {
+    out.fraction = number_at(object, "fraction", out.fraction);
+  }
   out.margin = number_at(object, "margin", out.margin);
   if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
   out.times = number_at(object, "times", out.times);
@@ -204,6 +212,28 @@ Rule rule_from(const json& object) {
   return out;
 }
 
+// Nothing is at its best that is slower than its source had it: what was launched there is tried, too, with
+// all of what a device may lack. The size and type remain those that the device has room for.
+Rows with_launches_of(const Rows& best, const Rows& published) {
+  const auto of_device = [&](const auto& axis) {
+    const auto want = best.axes.find(axis.first);
+    return want != best.axes.end() &&
+           (want->second.how == Rows::Want::How::largest || want->second.how == Rows::Want::How::first);
+  };
+  Rows out{best.family, best.api, {}, {}};
+  std::ranges::copy_if(best.axes, std::inserter(out.axes, out.axes.end()), of_device);
+  for (const Rows* rows : {&best, &published}) {
+    for (auto launch : rows->whole()) {
+      std::erase_if(launch, of_device);
+      for (auto& [axis, want] : launch) {
+        if (want.how == Rows::Want::How::first) want.how = Rows::Want::How::one_of;
+      }
+      if (std::ranges::find(out.any_of, launch) == out.any_of.end()) out.any_of.push_back(std::move(launch));
+    }
+  }
+  return out;
+}
+
 // The rule, and the same with what the source launched in place of what is tried here: null leaves an axis
 // out. What nobody but this project says was never published, whatever it launches.
 std::vector<Decision> decisions_from(const json& object, bool ours) {
@@ -211,7 +241,7 @@ std::vector<Decision> decisions_from(const json& object, bool ours) {
     if (object.contains("as_published")) fail("as_published changes decided_by, which is not there");
     return {};
   }
-  const Rule best = rule_from(object.at("decided_by"));
+  Rule best = rule_from(object.at("decided_by"));
   const bool tried = tries(best);
   if (!object.contains("as_published"))
     return {{tried || ours ? Setting::at_best : Setting::as_published, best}};
@@ -220,6 +250,9 @@ std::vector<Decision> decisions_from(const json& object, bool ours) {
   const Rule published = rule_from(changed);
   if (!tried || tries(published))
     fail("as_published names one launch, in place of those that decided_by tries");
+  for (const auto& [name, side] : sides) {
+    if (!(best.*side).empty()) best.*side = with_launches_of(best.*side, published.*side);
+  }
   return {{Setting::as_published, published}, {Setting::at_best, best}};
 }
 

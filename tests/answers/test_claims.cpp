@@ -795,8 +795,21 @@ TEST(ShippedClaims, EverySelectionIsPossible) {
   }
 }
 
+// Whether the source launched a kernel so, on any of these rows.
+bool is_launch_of(const Rows::Axes& axes, const Rows& published) {
+  return std::ranges::any_of(published.whole(), [&](const Rows::Axes& launch) {
+    return std::ranges::all_of(axes, [&](const auto& axis) {
+      using How = Rows::Want::How;
+      const auto there = launch.find(axis.first);
+      return axis.second.how == How::largest || axis.second.how == How::first ||
+             (there != launch.end() && there->second.values == axis.second.values);
+    });
+  });
+}
+
 // A kernel that may choose from more launches than its rival has been tuned more. What has no launch to
-// choose, as the driver's own copy, tries nothing; a library chooses by itself.
+// choose, as the driver's own copy, tries nothing; a library chooses by itself. The launches of the source
+// come on top, of each kernel its own.
 TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
   const auto& families = all_families();
   // Billeter's copy is that of 120 groups of 128, as much as a kernel is one.
@@ -804,13 +817,15 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
   for (const auto& claim : load_claims("")) {
     for (const auto& decision : claim.decisions) {
       SCOPED_TRACE(claim.id);
-      const Rule& rule = decision.rule;
+      const Rule &rule = decision.rule, &source = claim.decisions.front().rule;
+      const bool has_source = &rule != &source;
       // Of each kernel of a side, over all the launches that it may choose from; 1: it has no choice.
       std::map<std::pair<const Rows*, std::string>, std::size_t> tried;
-      for (const Rows* rows : {&rule.of, &rule.to, &rule.of_before, &rule.to_before}) {
-        if (rows->empty() || !rows->api.empty()) continue;
-        const Family& family = *std::ranges::find(families, rows->family, &Family::name);
-        for (const auto& axes : rows->whole()) {
+      for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+        const Rows& rows = rule.*side;
+        if (rows.empty() || !rows.api.empty()) continue;
+        const Family& family = *std::ranges::find(families, rows.family, &Family::name);
+        for (const auto& axes : rows.whole()) {
           const auto cases = cases_of(family, {sweep_of(axes)}, 1);
           const bool choosable = std::ranges::any_of(family.axes, [&](const Axis& axis) {
             return axis.tunable &&
@@ -818,9 +833,15 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
           });
           const std::size_t tries = tries_of(axes);
           if (!choosable && tries == 1) continue;
-          std::size_t& all =
-              tried[{rows, axes.contains("kernel") ? text_of(axes.at("kernel").values.front()) : ""}];
-          all = tries == 1 ? 1 : all + tries;
+          for (const auto& kernel :
+               axes.contains("kernel") ? axes.at("kernel").values : Values{std::string()}) {
+            std::size_t& all = tried[{&rows, text_of(kernel)}];
+            if (has_source && is_launch_of(axes, source.*side)) {
+              all = std::max<std::size_t>(all, 1);
+            } else {
+              all = tries == 1 ? 1 : all > 1 ? all + tries : tries;
+            }
+          }
         }
       }
       std::set<std::size_t> numbers;
@@ -831,6 +852,23 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
       EXPECT_EQ(decision.setting == Setting::at_best, chooses || claim.ours());
     }
   }
+}
+
+TEST(ShippedClaims, WhatTheSourceLaunchedIsAmongWhatIsTried) {
+  int launches = 0;
+  for (const auto& claim : load_claims("")) {
+    if (claim.decisions.size() < 2) continue;
+    for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+      const Rows& tried = claim.decisions.back().rule.*side;
+      for (const auto& launch : (claim.decisions.front().rule.*side).whole()) {
+        EXPECT_TRUE(std::ranges::any_of(tried.whole(), [&](const Rows::Axes& axes) {
+          return is_launch_of(axes, Rows{tried.family, "", launch, {}});
+        })) << claim.id;
+        ++launches;
+      }
+    }
+  }
+  EXPECT_GT(launches, 100);
 }
 
 TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
@@ -906,7 +944,7 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
   });
   // 728 of them took PoCL 3.1 six minutes, Intel's runtime eight and a half; on a slower computer 755 took
   // seven and a half and eleven and a half, PoCL ten and a half while its cache was empty.
-  EXPECT_LE(possible, 755) << "ten minutes on two cores";
+  EXPECT_LE(possible, 773) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");
   EXPECT_TRUE(jobs.back().exhibit);
   EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
