@@ -41,9 +41,9 @@ inline constexpr std::array<std::uint64_t, 3> inverses = {inverse_of(factors[2])
 
 // A random permutation of [0, n): of the next power of two, applied until it lands below n. Its steps are
 // invertible modulo that power.
-class Permutation {
+class KeyPermutation {
  public:
-  Permutation(std::uint64_t n, std::uint64_t seed, std::uint64_t stream)
+  KeyPermutation(std::uint64_t n, std::uint64_t seed, std::uint64_t stream)
       : n_(n),
         bits_(std::max(1, static_cast<int>(std::bit_width(n - 1)))),
         mask_((std::uint64_t{1} << bits_) - 1),
@@ -108,7 +108,7 @@ class Choice {
  private:
   Pattern pattern_;
   std::uint64_t n_, units_, chosen_;
-  Permutation order_;
+  KeyPermutation order_;
 };
 
 using Key = std::array<std::uint32_t, 4>;  // as many words as the type has
@@ -195,7 +195,7 @@ class Keys {
   Predicate predicate_;
   Choice choice_;
   std::uint64_t n_;
-  Permutation places_;
+  KeyPermutation places_;
   Random<std::uint64_t> noise_;
 };
 
