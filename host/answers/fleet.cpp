@@ -113,7 +113,7 @@ class Judging {
       out_.notes.push_back(
           fmt::format("{} equal card{} tell{} no odd one: {} do, or --baseline with what good ones took",
                       size(), size() == 1 ? "" : "s", size() == 1 ? "s" : "", least_cards));
-      for (auto& card : out_.cards) card.verdict = Verdict::unjudged;
+      for (auto& card : out_.cards) card.verdict = CardVerdict::unjudged;
       return;
     }
     take_out();
@@ -335,18 +335,18 @@ class Judging {
     for (std::size_t u = 0; u < size(); ++u) {
       FleetCard& card = out_.cards[u];
       for (const auto& one : cards_.cases) (std::isnan(one.log_times[u]) ? card.missing : card.cases) += 1;
-      if (card.verdict == Verdict::unjudged) continue;
+      if (card.verdict == CardVerdict::unjudged) continue;
       const auto is = [&](bool slower) {
         return std::ranges::any_of(
             card.differences, [&](const Difference& one) { return one.odd && (one.ratio > 1) == slower; });
       };
       if (is(true)) {
-        card.verdict = Verdict::drain;
+        card.verdict = CardVerdict::drain;
         card.shared = shared_by(card, u, memory, arithmetic);
       } else if (is(false)) {
-        card.verdict = Verdict::faster;
+        card.verdict = CardVerdict::faster;
       } else if (2 * families_of(u) < families_.size() || families_.empty()) {
-        card.verdict = Verdict::unjudged;
+        card.verdict = CardVerdict::unjudged;
         card.shared = why_unjudged(card);
       }
     }
@@ -465,7 +465,7 @@ void add_failures(Fleet& fleet) {
 
 void blame(FleetCard& card) {
   if (card.failures.empty()) return;
-  card.verdict = Verdict::drain;
+  card.verdict = CardVerdict::drain;
   std::map<Status, std::set<std::string>> kinds;
   for (const auto& failure : card.failures) kinds[failure.status].insert(failure.family);
   std::vector<std::string> words;
@@ -488,17 +488,17 @@ void note_drivers(Fleet& fleet) {
 
 }  // namespace
 
-const char* word_of(Verdict verdict) {
+const char* word_of(CardVerdict verdict) {
   switch (verdict) {
-    case Verdict::fine: return "fine";
-    case Verdict::faster: return "faster";
-    case Verdict::unjudged: return "not judged";
-    case Verdict::drain: return "drain";
+    case CardVerdict::fine: return "fine";
+    case CardVerdict::faster: return "faster";
+    case CardVerdict::unjudged: return "not judged";
+    case CardVerdict::drain: return "drain";
   }
   return "";
 }
 
-std::size_t Fleet::count(Verdict verdict) const {
+std::size_t Fleet::count(CardVerdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(cards, verdict, &FleetCard::verdict));
 }
 
@@ -538,12 +538,12 @@ std::vector<Fleet> fleets_of(const ResultsSet& set, const ResultsSet* baseline, 
 
 namespace {
 
-Style style_of(Verdict verdict) {
+Style style_of(CardVerdict verdict) {
   switch (verdict) {
-    case Verdict::drain: return Style::red;
-    case Verdict::unjudged: return Style::yellow;
-    case Verdict::faster: return Style::cyan;
-    case Verdict::fine: break;
+    case CardVerdict::drain: return Style::red;
+    case CardVerdict::unjudged: return Style::yellow;
+    case CardVerdict::faster: return Style::cyan;
+    case CardVerdict::fine: break;
   }
   return Style::dim;
 }
@@ -551,7 +551,7 @@ Style style_of(Verdict verdict) {
 void add_cards(Report& out, const Fleet& fleet, bool every) {
   std::vector<const FleetCard*> shown;
   for (const auto& card : fleet.cards) {
-    if (every || card.verdict != Verdict::fine) shown.push_back(&card);
+    if (every || card.verdict != CardVerdict::fine) shown.push_back(&card);
   }
   std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->verdict > b->verdict; });
   if (shown.empty()) return;
@@ -571,7 +571,7 @@ void add_differences(Report& out, const Fleet& fleet, bool every) {
                {fleet.by_baseline ? "over the baseline" : "over the others'", Align::right},
                {"95 % interval", Align::left, Give::cut, 1}});
   for (const auto& card : fleet.cards) {
-    if (card.verdict != Verdict::drain && card.verdict != Verdict::faster) continue;
+    if (card.verdict != CardVerdict::drain && card.verdict != CardVerdict::faster) continue;
     for (const auto& one : card.differences) {
       if (!one.odd && !every) continue;
       table.add({card.name, one.id.empty() ? one.family : one.id, std::to_string(one.cases),
@@ -622,7 +622,7 @@ void add_rows(const std::vector<Fleet>& fleets, Report& out) {
           cells.insert(cells.end(), rest.begin(), rest.end());
           take(std::move(cells));
         };
-        const auto drain = static_cast<std::int64_t>(card.verdict == Verdict::drain);
+        const auto drain = static_cast<std::int64_t>(card.verdict == CardVerdict::drain);
         row({"card",
              {},
              {},
@@ -674,11 +674,13 @@ Report report_of(const std::vector<Fleet>& fleets, bool every) {
       out.line(fmt::format("In a typical family cards differ by {}; one that differs by {} is named.",
                            percent_text(fleet.spread, 1), percent_text(fleet.least, 1)));
     std::vector<std::string> totals;
-    for (const auto verdict : {Verdict::drain, Verdict::unjudged, Verdict::faster, Verdict::fine}) {
+    for (const auto verdict :
+         {CardVerdict::drain, CardVerdict::unjudged, CardVerdict::faster, CardVerdict::fine}) {
       const auto n = fleet.count(verdict);
-      if (n == 0 && verdict != Verdict::drain) continue;
-      const std::string words =
-          verdict == Verdict::drain ? "TO BE DRAINED" : boost::to_upper_copy<std::string>(word_of(verdict));
+      if (n == 0 && verdict != CardVerdict::drain) continue;
+      const std::string words = verdict == CardVerdict::drain
+                                    ? "TO BE DRAINED"
+                                    : boost::to_upper_copy<std::string>(word_of(verdict));
       totals.push_back(n > 0 ? paint(fmt::format("{} {}", n, words), style_of(verdict))
                              : fmt::format("{} {}", n, words));
     }

@@ -41,13 +41,13 @@ struct CardFailure {
   std::string reason;
 };
 
-enum class Verdict { fine, faster, unjudged, drain };  // in the order of how bad that is
-const char* word_of(Verdict);
+enum class CardVerdict { fine, faster, unjudged, drain };  // in the order of how bad that is
+const char* word_of(CardVerdict);
 
 struct FleetCard {
   const DeviceResults* device = nullptr;
   std::string name;
-  Verdict verdict = Verdict::fine;
+  CardVerdict verdict = CardVerdict::fine;
   double p = 1;                         // times the number of cards
   std::vector<Difference> differences;  // by family, then the odd cases
   std::vector<CardFailure> failures;    // of what most others do
@@ -65,7 +65,7 @@ struct Fleet {
   double least = 0;   // by how much a card must differ in a typical family to be named
   std::vector<std::string> notes;
 
-  std::size_t count(Verdict) const;
+  std::size_t count(CardVerdict) const;
 };
 
 struct FleetRules {

@@ -62,10 +62,10 @@ int fleet(const Options& options) {
       options.baseline.empty() ? nullptr : &read_with_notes(options.baseline, all_families());
   const auto fleets = fleets_of(set, baseline);
   if (const int code = print(report_of(fleets, options.all), options.format); code != fine) return code;
-  const auto any = [&](Verdict verdict) {
+  const auto any = [&](CardVerdict verdict) {
     return std::ranges::any_of(fleets, [&](const Fleet& one) { return one.count(verdict) > 0; });
   };
-  return any(Verdict::drain) ? to_be_drained : any(Verdict::unjudged) ? case_failed : fine;
+  return any(CardVerdict::drain) ? to_be_drained : any(CardVerdict::unjudged) ? case_failed : fine;
 }
 
 }  // namespace

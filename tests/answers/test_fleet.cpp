@@ -122,7 +122,7 @@ const auto everywhere = [](const CardCase&) { return true; };
 std::set<std::size_t> named(const Fleet& fleet) {
   std::set<std::size_t> out;
   for (std::size_t u = 0; u < fleet.cards.size(); ++u) {
-    if (fleet.cards[u].verdict != Verdict::fine) out.insert(u);
+    if (fleet.cards[u].verdict != CardVerdict::fine) out.insert(u);
   }
   return out;
 }
@@ -152,7 +152,7 @@ class FleetOf : public testing::TestWithParam<std::size_t> {
       EqualCards cards = invent.fleet(GetParam());
       for (const std::size_t card : bad) slow_down(cards, card, factor, where);
       const Fleet fleet = fleet_of(cards);
-      right += named(fleet) == bad && fleet.cards[*bad.begin()].verdict == Verdict::drain ? 1 : 0;
+      right += named(fleet) == bad && fleet.cards[*bad.begin()].verdict == CardVerdict::drain ? 1 : 0;
       EXPECT_THAT(fleet.cards[*bad.begin()].shared, HasSubstr(shared));
     }
     return right;
@@ -241,7 +241,7 @@ TEST(Fleet, AllCardsMayBeOddAgainstABaseline) {
 TEST(Fleet, OfFewerThanFourCardsIsNotJudgedByTimes) {
   Inventor invent(7);
   const Fleet fleet = fleet_of(invent.fleet(3));
-  EXPECT_EQ(fleet.count(Verdict::unjudged), 3U);
+  EXPECT_EQ(fleet.count(CardVerdict::unjudged), 3U);
   EXPECT_THAT(fleet.notes, ElementsAre(HasSubstr("3 equal cards tell no odd one: 4 do, or --baseline")));
 }
 
@@ -251,7 +251,7 @@ TEST(Fleet, AFasterCardIsNamedButNotDrained) {
   slow_down(cards, 1, 1 / 1.2, everywhere);
   const Fleet fleet = fleet_of(cards);
   EXPECT_THAT(named(fleet), ElementsAre(1));
-  EXPECT_EQ(fleet.cards[1].verdict, Verdict::faster);
+  EXPECT_EQ(fleet.cards[1].verdict, CardVerdict::faster);
 }
 
 // ---- Of rows
@@ -290,7 +290,7 @@ TEST_P(FleetOf, OneCardWithWrongResultsHasThatOneNamedByItsKernel) {
   ASSERT_THAT(fleets, SizeIs(1));
   EXPECT_THAT(named(fleets[0]), ElementsAre(4));
   const FleetCard& card = fleets[0].cards[4];
-  EXPECT_EQ(card.verdict, Verdict::drain);
+  EXPECT_EQ(card.verdict, CardVerdict::drain);
   EXPECT_EQ(card.name, "node4 0000:18:00.0");
   EXPECT_EQ(card.shared, "wrong_result in a case of loom");
   ASSERT_THAT(card.failures, SizeIs(1));
@@ -323,7 +323,7 @@ TEST(FleetRows, TwoCardsTellWhichOneFails) {
     if (card == 1) record = bad(record, "device_lost");
   }));
   const auto fleets = fleets_of(set);
-  EXPECT_EQ(fleets.at(0).count(Verdict::drain), 1U);
+  EXPECT_EQ(fleets.at(0).count(CardVerdict::drain), 1U);
   EXPECT_EQ(fleets[0].cards[1].shared, "device_lost in 3 cases of loom");
 }
 
@@ -334,9 +334,9 @@ TEST(FleetRows, ACardThatIsSlowedOrLacksItsRowsIsNotJudged) {
   }));
   const auto fleets = fleets_of(set);
   EXPECT_THAT(named(fleets.at(0)), ElementsAre(2, 3));
-  EXPECT_EQ(fleets[0].cards[2].verdict, Verdict::unjudged);
+  EXPECT_EQ(fleets[0].cards[2].verdict, CardVerdict::unjudged);
   EXPECT_THAT(fleets[0].cards[2].shared, HasSubstr("beside 3 of 3 cases the canary ran slow"));
-  EXPECT_EQ(fleets[0].cards[3].verdict, Verdict::unjudged);
+  EXPECT_EQ(fleets[0].cards[3].verdict, CardVerdict::unjudged);
   EXPECT_THAT(fleets[0].cards[3].shared, HasSubstr("2 of 3 cases were timed by another clock"));
 }
 
