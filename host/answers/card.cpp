@@ -34,10 +34,10 @@ class Writer {
     std::string note = {};
   };
   // What it needs of the rows is selected when it is made: it is asked for each draw.
-  using Number = std::function<std::optional<Answer>(Clock)>;
+  using DrawnNumber = std::function<std::optional<Answer>(Clock)>;
 
   void add(const std::string& name, const std::string& unit, const std::string& meaning,
-           const std::string& family, const Number& number_of) {
+           const std::string& family, const DrawnNumber& number_of) {
     Trait trait{name, meaning, unit, group_};
     const auto value = [&](Clock clock) -> std::optional<double> {
       const auto answer = number_of(clock);
@@ -122,7 +122,7 @@ class Writer {
   }
 
   // The highest rate of the rows that have one.
-  static std::optional<Answer> best_rate(const Picked& rows, clweave::Number RunTime::*rate, Clock clock) {
+  static std::optional<Answer> best_rate(const Picked& rows, Number RunTime::*rate, Clock clock) {
     std::optional<Answer> out;
     for (const auto* timed : rows) {
       if (!(timed->any->*rate)) continue;
@@ -132,7 +132,7 @@ class Writer {
     return out;
   }
 
-  Number ceiling(Ceiling ceiling) const {
+  DrawnNumber ceiling(Ceiling ceiling) const {
     const Picked rows = of("ceiling", [&](const Timed& timed) { return timed.any->ceiling == ceiling; });
     const auto rate = of_arithmetic(ceiling) ? &RunTime::gflop_per_s : &RunTime::gb_per_s;
     return [rows, rate](Clock clock) { return best_rate(rows, rate, clock); };
@@ -159,7 +159,7 @@ class Writer {
 };
 
 using Answer = Writer::Answer;
-using Number = Writer::Number;
+using DrawnNumber = Writer::DrawnNumber;
 
 std::optional<Answer> ratio(const Timed* of, const Timed* to, Clock clock) {
   if (of == nullptr || to == nullptr) return {};
@@ -167,7 +167,7 @@ std::optional<Answer> ratio(const Timed* of, const Timed* to, Clock clock) {
 }
 
 // Two paths dealt item by item over one path.
-Number two_paths(const Writer& w) {
+DrawnNumber two_paths(const Writer& w) {
   const auto of_paths = [&](std::int64_t paths) {
     return Writer::of_one_size(w.of("lanes", [&](const Timed& timed) {
       return timed.number("paths") == paths && timed.number("granularity") == 1;
@@ -179,7 +179,7 @@ Number two_paths(const Writer& w) {
 }
 
 // Every stride-th element is read instead of each.
-Number stride(const Writer& w) {
+DrawnNumber stride(const Writer& w) {
   const auto line = w.of("access", [](const Timed& timed) {
     return timed.is("kernel", "line") && timed.is("type", "uint") && timed.number("group") == 256 &&
            timed.number("offset") == 0;
@@ -214,7 +214,7 @@ ByNumber by_number(const Picked& rows, const char* axis) {
 }
 
 // The least width with 97 % of the best rate.
-Number vector_width(const Writer& w) {
+DrawnNumber vector_width(const Writer& w) {
   return [by_width = by_number(plain_copies(w), "width")](Clock clock) -> std::optional<Answer> {
     if (by_width.size() < 2) return {};
     std::map<std::int64_t, const Timed*> best;
@@ -254,7 +254,7 @@ struct BestGroup {
   }
 };
 
-Number best_group(const Writer& w) {
+DrawnNumber best_group(const Writer& w) {
   return [by_group = groups(w)](Clock clock) -> std::optional<Answer> {
     if (by_group.empty()) return {};
     const BestGroup of(by_group, clock);
@@ -263,7 +263,7 @@ Number best_group(const Writer& w) {
 }
 
 // The largest group over the smallest that is within 5 % of the best, without a worse one between.
-Number plateau(const Writer& w) {
+DrawnNumber plateau(const Writer& w) {
   return [by_group = groups(w)](Clock clock) -> std::optional<Answer> {
     if (by_group.empty()) return {};
     const BestGroup of(by_group, clock);
@@ -300,7 +300,7 @@ double beside_steps(const Picked& rows, Clock clock) {
 
 // Of few items: one group of at most 128 per compute unit. Their launches are short, so what a launch takes
 // by itself does not count.
-Number chains_needed(const Writer& w) {
+DrawnNumber chains_needed(const Writer& w) {
   const Picked floats = w.of("arithmetic", [](const Timed& timed) {
     return timed.is("type", "float") && timed.is("operation", "mad") && timed.any->gflop_per_s;
   });
@@ -347,7 +347,7 @@ std::string launch_text(const Timed& row, const std::vector<Family>& families) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-Number of_copy(const Writer& w, const std::string& family) {
+DrawnNumber of_copy(const Writer& w, const std::string& family) {
   Picked rows = w.with_tuned(family);
   std::erase_if(rows, [](const Timed* timed) { return timed->any->cached; });
   // What an algorithm moves in vain is no merit.
@@ -372,7 +372,7 @@ Number of_copy(const Writer& w, const std::string& family) {
   };
 }
 
-Number single_pass(const Writer& w) {
+DrawnNumber single_pass(const Writer& w) {
   const Picked rows = w.with_tuned("scan", [](const Timed& timed) {
     return timed.is("type", "uint") && timed.is("op", "sum") && timed.is("form", "inclusive") &&
            timed.is("task", "scan") && timed.number("scan_order") == 1 && timed.number("tuple") == 1 &&
@@ -402,7 +402,7 @@ Number single_pass(const Writer& w) {
 }
 
 // Default over best launch parameters, of the work of which most were tried.
-Number headroom(const Writer& w) {
+DrawnNumber headroom(const Writer& w) {
   struct Tried {
     Picked rows;
     const Timed* standard = nullptr;
