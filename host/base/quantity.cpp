@@ -22,7 +22,7 @@ int exponent_of(double value, int digits) {
   return exponent;
 }
 
-std::string rounded(double value, int digits) {
+std::string rounded_text(double value, int digits) {
   return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent_of(value, digits)));
 }
 
@@ -49,13 +49,13 @@ std::string seconds_text(double seconds) {
   if (seconds == 0) return "0 s";
   if (seconds < 59.95) {  // from here on, three digits would be 60.0
     const auto& unit = unit_for(seconds, 3, units);
-    return rounded(seconds / unit.size, 3) + " " + unit.name;
+    return rounded_text(seconds / unit.size, 3) + " " + unit.name;
   }
   if (const double s = std::round(seconds); s < 3600)
     return fmt::format("{} min {:02} s", int(s) / 60, int(s) % 60);
   if (const double min = std::round(seconds / 60); min < 48 * 60)
     return fmt::format("{} h {:02} min", int(min) / 60, int(min) % 60);
-  return rounded(seconds / 86400, 3) + " d";
+  return rounded_text(seconds / 86400, 3) + " d";
 }
 
 std::string bytes_text(double bytes) {
@@ -64,7 +64,7 @@ std::string bytes_text(double bytes) {
   if (!std::isfinite(bytes)) return "-";
   if (bytes == 0) return "0 B";
   const auto& unit = unit_for(bytes, 3, units);
-  std::string number = rounded(bytes / unit.size, 3);
+  std::string number = rounded_text(bytes / unit.size, 3);
   // Sizes are mostly chosen, not measured: 64 MiB is meant, not 64.0.
   if (number.find('.') != std::string::npos) number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') number.pop_back();
@@ -86,7 +86,7 @@ std::string si_text(double value, int digits, const std::string& unit) {
   if (!std::isfinite(value)) return "-";
   static constexpr Unit one = {1, ""};
   const auto& prefix = value == 0 ? one : unit_for(value, digits, prefixes);
-  const std::string number = value == 0 ? "0" : rounded(value / prefix.size, digits);
+  const std::string number = value == 0 ? "0" : rounded_text(value / prefix.size, digits);
   const std::string name = prefix.name + unit;
   return name.empty() ? number : number + " " + name;
 }

@@ -74,7 +74,7 @@ int columns_of(wchar_t code) {
   return width;
 }
 
-struct Unit {
+struct Token {
   std::string_view text;
   bool escape = false;  // a sequence that sets colours or moves the cursor
   wchar_t code = 0;
@@ -82,25 +82,25 @@ struct Unit {
 };
 
 template <class Visit>
-void for_each_unit(std::string_view text, Visit visit) {
+void for_each_token(std::string_view text, Visit visit) {
   while (!text.empty()) {
-    Unit unit{.text = {}, .escape = text.starts_with("\x1b[")};
+    Token token{.text = {}, .escape = text.starts_with("\x1b[")};
     std::size_t n = 2;
-    if (unit.escape) {
+    if (token.escape) {
       while (n < text.size() && (text[n] < '@' || text[n] > '~')) ++n;
       n = std::min(n + 1, text.size());
     } else {
-      n = decode(text, unit.code);
-      unit.columns = columns_of(unit.code);
+      n = decode(text, token.code);
+      token.columns = columns_of(token.code);
     }
-    unit.text = text.substr(0, n);
-    visit(unit);
+    token.text = text.substr(0, n);
+    visit(token);
     text.remove_prefix(n);
   }
 }
 
-std::size_t columns_of(const Unit& unit) {
-  return unit.escape ? 0 : unit.columns < 0 ? 1 : static_cast<std::size_t>(unit.columns);
+std::size_t columns_of(const Token& token) {
+  return token.escape ? 0 : token.columns < 0 ? 1 : static_cast<std::size_t>(token.columns);
 }
 
 constexpr std::array style_codes = {1, 2, 31, 32, 33, 36};
@@ -156,32 +156,32 @@ Screen screen_of(int fd) {
 
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
-  for_each_unit(text, [&](const Unit& unit) { width += columns_of(unit); });
+  for_each_token(text, [&](const Token& token) { width += columns_of(token); });
   return width;
 }
 
 std::string without_colour(std::string_view text) {
   std::string out;
-  for_each_unit(text, [&](const Unit& unit) { out += unit.escape ? std::string_view() : unit.text; });
+  for_each_token(text, [&](const Token& token) { out += token.escape ? std::string_view() : token.text; });
   return out;
 }
 
 std::string shown(std::string_view text, const Screen& screen) {
   std::string out;
   bool painted = false;
-  for_each_unit(text, [&](const Unit& unit) {
-    if (unit.escape) {
-      if (!screen.colour || !is_ours(unit.text)) return;
-      out += unit.text;
-      painted = unit.text != "\x1b[0m";
-    } else if (unit.text == "\n") {
+  for_each_token(text, [&](const Token& token) {
+    if (token.escape) {
+      if (!screen.colour || !is_ours(token.text)) return;
+      out += token.text;
+      painted = token.text != "\x1b[0m";
+    } else if (token.text == "\n") {
       out += '\n';
-    } else if (unit.code < L' ') {
-      out += unit.text == "\x1b" ? '?' : ' ';
-    } else if (unit.columns < 0 || unit.code == L'\xFFFD' || turns_text(unit.code)) {
+    } else if (token.code < L' ') {
+      out += token.text == "\x1b" ? '?' : ' ';
+    } else if (token.columns < 0 || token.code == L'\xFFFD' || turns_text(token.code)) {
       out += '?';
     } else {
-      out += screen.ascii && unit.text.size() > 1 ? ascii_of(unit.text) : unit.text;
+      out += screen.ascii && token.text.size() > 1 ? ascii_of(token.text) : token.text;
     }
   });
   return painted ? out + "\x1b[0m" : out;
@@ -192,12 +192,12 @@ std::string cut(std::string_view text, std::size_t width, const char* ellipsis) 
   std::string out;
   std::size_t column = 0;
   bool whole = true;
-  for_each_unit(text, [&](const Unit& unit) {
-    if (unit.escape) {
-      out += unit.text;
-    } else if (whole && column + columns_of(unit) < width) {
-      out += unit.text;
-      column += columns_of(unit);
+  for_each_token(text, [&](const Token& token) {
+    if (token.escape) {
+      out += token.text;
+    } else if (whole && column + columns_of(token) < width) {
+      out += token.text;
+      column += columns_of(token);
     } else if (whole) {
       out += ellipsis;
       whole = false;
@@ -224,14 +224,14 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::
       column = width_of(line);
       space = 0;
     };
-    for_each_unit(paragraph, [&](const Unit& unit) {
-      if (unit.escape) {
-        line += unit.text;
-        colour = unit.text == "\x1b[0m" ? "" : unit.text;
+    for_each_token(paragraph, [&](const Token& token) {
+      if (token.escape) {
+        line += token.text;
+        colour = token.text == "\x1b[0m" ? "" : token.text;
         return;
       }
-      if (column + columns_of(unit) > width) {
-        const bool at_space = unit.text == " ";
+      if (column + columns_of(token) > width) {
+        const bool at_space = token.text == " ";
         const std::size_t head = at_space || space == 0 ? line.size() : space;
         const std::string open = head == line.size() ? colour : colour_at_space;
         std::string rest = head == line.size() ? "" : line.substr(head + 1);
@@ -239,12 +239,12 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::
         begin_next(open + rest);
         if (at_space) return;
       }
-      if (unit.text == " " && column > inset) {
+      if (token.text == " " && column > inset) {
         space = line.size();
         colour_at_space = colour;
       }
-      line += unit.text;
-      column += columns_of(unit);
+      line += token.text;
+      column += columns_of(token);
     });
     out.push_back(line);
   }
