@@ -639,7 +639,7 @@ Json roofline(const ResultsSet& set, const Devices& devices) {
 
 // ---- Comparison -------------------------------------------------------------------------------------------
 
-const char* text_of(State state) {
+const char* text_of_state(State state) {
   switch (state) {
     case State::absent: return "-";
     case State::wrong: return "wrong";
@@ -664,7 +664,7 @@ struct ComparedDevices {
 // [variant, device, its cells of the heat map]
 Json variant_row(const std::string& variant, const std::string& head, const VariantOnDevice& on) {
   if (!on.efficiency)
-    return Json::array({variant, head, nullptr, nullptr, nullptr, text_of(on.state), "", false});
+    return Json::array({variant, head, nullptr, nullptr, nullptr, text_of_state(on.state), "", false});
   const double percent = rounded(100 * *on.efficiency);
   return Json::array({variant, head, percent, percent, percent, fmt::format("{:.0f}", percent),
                       on.fraction ? percent_text(*on.fraction, 0) + " of its ceiling" : "", percent > 65});
@@ -707,7 +707,7 @@ Json cost_row(const FamilyComparison& family, const ComparedDevices& shown) {
   for (const auto column : shown.columns) {
     const Number& efficiency = one.on[column].efficiency;
     row.push_back(efficiency && *efficiency > 0 ? number_text(1 / *efficiency, "x")
-                                                : text_of(one.on[column].state));
+                                                : text_of_state(one.on[column].state));
   }
   return row;
 }
@@ -842,7 +842,7 @@ Json claims(const HtmlInput& input, const Devices& devices, const Texts& labels,
     }
     for (const auto& [verdict, count] : sums) {
       if (verdict != Verdict::not_testable && verdict != Verdict::not_measured)
-        counts.push_back(Json::array({labels[d], clweave::text_of(verdict), count}));
+        counts.push_back(Json::array({labels[d], text_of(verdict), count}));
     }
     if (sums[Verdict::fails] >= most) {
       most = sums[Verdict::fails];
@@ -881,11 +881,11 @@ Json claims(const HtmlInput& input, const Devices& devices, const Texts& labels,
     const Ruling& first = rulings.front()[r];
     const Claim& claim = *first.claim;
     Json row = Json::array({claim.id, claim.ours() ? "clweave" : claim.id.substr(0, claim.id.find('-')),
-                            first.decision != nullptr ? clweave::text_of(first.decision->setting) : "",
+                            first.decision != nullptr ? text_of(first.decision->setting) : "",
                             claim.statement, evidence_text(claim)});
     for (const auto& of_device : rulings) {
       const Ruling& ruling = of_device[r];
-      std::string text = clweave::text_of(ruling.verdict);
+      std::string text = text_of(ruling.verdict);
       if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
       if (ruling.cached) text += " cached";
       row.push_back(text);
@@ -927,7 +927,7 @@ Json failures(const Devices& devices, const Texts& labels) {
       if (at.ok()) continue;
       (at.exhibit ? exhibits : at.failed() ? failed : lacking) += 1;
       const std::string reason = at.reason.substr(0, at.reason.find('\n'));
-      const std::string what = std::string(at.exhibit ? "exhibit: " : "") + clweave::text_of(at.status);
+      const std::string what = std::string(at.exhibit ? "exhibit: " : "") + text_of(at.status);
       auto& group = groups[{at.failed()  ? 0
                             : at.exhibit ? 2
                                          : 1,
