@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# check_includes: the folders of host/ follow the data flow, and each header stands by itself; refuses an include that
-# runs back or hides what a header lacks, and names its line.
+# check_includes: the folders of host/ follow the data flow, each header stands by itself, and no file lives on what is
+# precompiled; refuses an include that runs back, hides what a header lacks, or is missing, and names its line.
 #   cmake -DHOST=<repository>/host -P check_includes.cmake
 cmake_minimum_required(VERSION 3.21)
 
@@ -58,6 +58,86 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 endforeach()
+# What CMakeLists.txt precompiles is seen by every file, included or not, and so are headers that it leads to; and where
+# tests/CMakeLists.txt has GCC compile a folder as one unit, what the files before include. So whoever names some of it
+# must include it, directly or by a header of ours. A word of this list stands for
+# std::word and std::ranges::word.
+set(precompiled algorithm array bit charconv chrono cmath cstdint cstdlib cstring filesystem fstream functional limits map
+  memory mutex numeric optional random ranges set span sstream string string_view thread variant vector fmt/format.h
+  nlohmann/json.hpp)
+set(algorithm all_of any_of none_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n
+  find find_if find_if_not for_each includes is_sorted lower_bound max max_element min min_element minmax minmax_element
+  next_permutation nth_element partition remove remove_if replace replace_if reverse rotate sample search set_difference
+  set_intersection shuffle sort stable_partition stable_sort transform unique upper_bound)
+set(array array)
+set(bit bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero has_single_bit popcount)
+set(charconv from_chars to_chars)
+set(chrono chrono)
+set(cmath abs cbrt ceil exp exp2 expm1 fabs floor fmod hypot isfinite isinf isnan ldexp lgamma llround log log10 log1p
+  log2 lround nextafter pow round signbit sqrt trunc)
+set(cstdint int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t)
+set(cstdlib getenv)
+set(cstring memcmp memcpy memset strcmp strlen)
+set(filesystem filesystem)
+set(fstream fstream ifstream ofstream)
+set(functional function hash invoke not_fn ref cref)
+set(limits numeric_limits)
+set(map map multimap)
+set(memory make_shared make_unique shared_ptr unique_ptr weak_ptr)
+set(mutex lock_guard mutex once_flag scoped_lock unique_lock)
+set(numeric accumulate exclusive_scan gcd inclusive_scan inner_product iota lcm midpoint partial_sum reduce
+  transform_reduce)
+set(optional nullopt optional)
+set(random mt19937 mt19937_64 normal_distribution uniform_int_distribution uniform_real_distribution)
+set(ranges views)
+set(set multiset set)
+set(span span)
+set(sstream istringstream ostringstream stringstream)
+set(string getline stod stoi stol stoll stoul stoull string to_string)
+set(string_view string_view)
+set(thread jthread this_thread thread)
+set(variant get_if holds_alternative variant visit)
+set(vector vector)
+foreach(header IN LISTS precompiled)
+  string(JOIN "|" words ${${header}})
+  set("pattern_${header}" "std::(ranges::)?(${words})[^A-Za-z0-9_]")
+endforeach()
+set(pattern_fmt/format.h "fmt::")
+set(pattern_nlohmann/json.hpp "nlohmann::json[^_]")
+set(also_string_view string)
+set(also_fmt/format.h fmt/ranges.h)
+set(also_nlohmann/json.hpp nlohmann/json_fwd.hpp)
+foreach(file IN LISTS files)
+  set(seen "${file}")
+  set(open "${file}")
+  while(open)
+    list(POP_FRONT open one)
+    if(NOT DEFINED "included_${one}")
+      set("included_${one}" "")
+      if(EXISTS ${HOST}/${one})
+        file(STRINGS ${HOST}/${one} lines REGEX "^#include")
+        list(TRANSFORM lines REPLACE "^#include [<\"]([^>\"]+).*" "\\1" OUTPUT_VARIABLE "included_${one}")
+      endif()
+    endif()
+    foreach(next IN LISTS "included_${one}")
+      if(NOT next IN_LIST seen)
+        list(APPEND seen ${next})
+        list(APPEND open ${next})
+      endif()
+    endforeach()
+  endwhile()
+  foreach(header IN LISTS precompiled)
+    if(NOT header IN_LIST seen AND NOT "${also_${header}}" IN_LIST seen)
+      file(STRINGS ${HOST}/${file} lines REGEX "${pattern_${header}}")
+      list(FILTER lines EXCLUDE REGEX "^ *//")
+      if(lines)
+        list(GET lines 0 line)
+        string(STRIP "${line}" line)
+        string(APPEND wrong "  host/${file}: must include <${header}>, for: ${line}\n")
+      endif()
+    endif()
+  endforeach()
+endforeach()
 if(NOT files OR wrong)
-  message(FATAL_ERROR "includes against the data flow (cmake/check_includes.cmake has the rule):\n${wrong}")
+  message(FATAL_ERROR "includes that are wrong (cmake/check_includes.cmake has the rule):\n${wrong}")
 endif()

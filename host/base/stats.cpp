@@ -10,6 +10,7 @@
 #include <boost/math/special_functions/polygamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 

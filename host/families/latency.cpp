@@ -6,6 +6,8 @@
 // end of any walk is known without walking; an odd number of hops never ends where it began.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/quantity.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
