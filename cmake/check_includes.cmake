@@ -60,11 +60,10 @@ foreach(file IN LISTS files)
 endforeach()
 # What CMakeLists.txt precompiles is seen by every file, included or not, and so are headers that it leads to; and where
 # tests/CMakeLists.txt has GCC compile a folder as one unit, what the files before include. So whoever names some of it
-# must include it, directly or by a header of ours. A word of this list stands for
-# std::word and std::ranges::word.
-set(precompiled algorithm array bit charconv chrono cmath cstdint cstdlib cstring filesystem fstream functional limits map
-  memory mutex numeric optional random ranges set span sstream string string_view thread variant vector fmt/format.h
-  nlohmann/json.hpp)
+# must include it, directly or by a header of ours. A word of this list stands for std::word and std::ranges::word.
+set(precompiled algorithm array bit charconv chrono cmath cstdint cstdlib cstring filesystem fstream functional limits
+  map memory mutex numeric optional random ranges set span sstream string string_view thread variant vector
+  fmt/format.h nlohmann/json.hpp)
 set(algorithm all_of any_of none_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n
   find find_if find_if_not for_each includes is_sorted lower_bound max max_element min min_element minmax minmax_element
   next_permutation nth_element partition remove remove_if replace replace_if reverse rotate sample search set_difference
