@@ -76,7 +76,9 @@ namespace {
 // The most that a `spin` may ask of one item, below every device's most_turns().
 constexpr cl_uint max_trips = 16384;
 // A simulator needs seconds for what a device does in microseconds, so the search starts small.
-constexpr std::size_t min_items = 64, many_items = 4096, max_items = 1 << 22;
+// As many as `most_each` keep any compute unit at work for 10 ms: where there are few, less memory is asked
+// for, of which a simulator keeps a record for each byte.
+constexpr std::size_t min_items = 64, many_items = 4096, most_each = 1 << 17, max_items = 1 << 22;
 
 }  // namespace
 
@@ -94,7 +96,8 @@ void OpenDevice::open_harness() {
   stage("certify timer");
   const Source source = source_of({"shared/harness"}, {}, kernel_dir_);
   spin_ = cl::Kernel(build(source).program, "spin");
-  spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, max_items * sizeof(cl_uint));
+  const std::size_t most_items = std::min<std::size_t>(max_items, most_each * info_.units());
+  spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, most_items * sizeof(cl_uint));
   spin_.setArg(0, spin_out_);
   spin(min_items, 1, 1);  // may compile
   // Work of 10 ms or more, so that the launch itself does not matter: enough items for every core first, then
@@ -110,7 +113,7 @@ void OpenDevice::open_harness() {
     }
     return true;
   };
-  while (items < max_items && !takes(10e-3)) {
+  while (items < most_items && !takes(10e-3)) {
     if (items >= many_items && trips < max_trips)
       trips *= 2;
     else
