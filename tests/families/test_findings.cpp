@@ -488,8 +488,9 @@ TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
     outcomes.push_back({.at = at, .time_s = 1e-5, .call_s = 2e-5 * static_cast<double>(at.number("group"))});
   const auto found = grayscale.findings(outcomes, roomy());
   EXPECT_DOUBLE_EQ(finding_of(found, "ms_of_100_2272x1704_128"), 1e5 * 2e-5 * 128);
-  EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_128"),
-            "100 executions on 2272x1704 with groups of 128, each waited for; published, void: 831 ms (8800 GT)");
+  EXPECT_EQ(
+      text_of_finding(found, "ms_of_100_2272x1704_128"),
+      "100 executions on 2272x1704 with groups of 128, each waited for; published, void: 831 ms (8800 GT)");
   EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_32"),
             "100 executions on 2272x1704 with groups of 32, each waited for; published 777 ms (8800 GT)");
   for (auto& o : outcomes) o.call_s.reset();
