@@ -64,8 +64,8 @@ __kernel void set(__global uint* restrict counts) { counts[get_global_id(0)] = 0
 
 // No value can be left out or reckoned early: each step needs those of the one before.
 //
-// A group is there from when its first item says so to when that says farewell, so many steps later: nobody waits for
-// others.
+// A group is there from when its first item says so to when that says farewell, so many steps of all its items later:
+// no group waits for another. Without the barriers a device whose items follow one another would count first items.
 __kernel void registers(__global uint* restrict out, __global const uint* restrict in, const uint trips
 #if CENSUS
                         ,
@@ -82,6 +82,7 @@ __kernel void registers(__global uint* restrict out, __global const uint* restri
     most = atomic_inc(&counts[0]) + 1u;
     atomic_inc(&counts[1]);
   }
+  barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   for (uint step = 0; step < trips; ++step) {
     EACH(UPDATE)
@@ -93,6 +94,7 @@ __kernel void registers(__global uint* restrict out, __global const uint* restri
   EACH(ADD)
   out[get_global_id(0)] = sum;
 #if CENSUS
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (first) {
     atomic_dec(&counts[0]);
     met[get_group_id(0)] = most;

@@ -382,6 +382,13 @@ std::optional<double> reach(const Rates& rates, double rate) {
   return there ? std::optional(there->at) : std::nullopt;
 }
 
+// Where the plateau begins. None where the last place alone is on it: what still rises has not reached one.
+std::optional<double> plateau_begins(const Rates& rates, double fraction) {
+  const double rate = fraction * plateau_of(rates);
+  const auto there = where_reached(rates, rate);
+  return there && there->from.first < rates.rbegin()->first ? reach(rates, rate) : std::nullopt;
+}
+
 // Of both sides the places of one rate, which is of the lower plateau: what reaches half as much with as few
 // is not as good.
 std::optional<double> reach_over(const Rates& of, const Rates& to, double fraction) {
@@ -449,12 +456,16 @@ std::optional<double> dip(const Series& points) {
 
 // ---- Valleys ---------------------------------------------------------------------------------------------
 
-// Along the last axis, a series for each value of the others.
+// Along the last axis that the rows have, a series for each value of the others.
 std::vector<Series> slices(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   std::vector<Series> out;
   Rule along_last = rule;
-  along_last.along = {rule.along.back()};
-  const ByCells by_others(sides.of, {rule.along.begin(), rule.along.end() - 1});
+  while (along_last.along.size() > 1 && std::ranges::none_of(sides.of, [&](const Timed* timed) {
+           return timed->axis(along_last.along.back()) != nullptr;
+         }))
+    along_last.along.pop_back();
+  const ByCells by_others(sides.of, {along_last.along.begin(), along_last.along.end() - 1});
+  along_last.along = {along_last.along.back()};
   for (const auto& cells : by_others.different())
     out.push_back(series(by_others.at(cells), rule.of, along_last, rule.quantity, clock, used));
   return out;
@@ -561,6 +572,20 @@ std::optional<Along> most(const Rule& rule, const Sides& sides, Clock clock) {
   return std::move(*std::ranges::max_element(all, {}, &Along::value));
 }
 
+// What half of the places are slower than the fastest by, or more. The median: one bad place is no reason to
+// look for a good one.
+std::optional<double> searched(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
+  constexpr std::size_t enough_places = 8;
+  const auto all = bests_along(rule, sides, clock);
+  if (all.size() < enough_places) return {};
+  std::vector<double> values;
+  for (const auto& each : all) {
+    values.push_back(each.value);
+    if (used != nullptr) used->rows.insert(each.used.rows.begin(), each.used.rows.end());
+  }
+  return median(values) / std::ranges::min(values);
+}
+
 std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   const auto points = [&] { return series_of(rule, sides, clock, used); };
   switch (rule.kind) {
@@ -586,6 +611,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       if (all && used != nullptr) *used = all->used;
       return all ? std::optional(all->value) : std::nullopt;
     }
+    case Rule::Kind::search: return searched(rule, sides, clock, used);
     case Rule::Kind::trend: {
       const Series all = points();
       if (all.size() < enough(rule)) return {};
@@ -610,7 +636,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
       const Series of = series(sides.of, rule.of, rule, rule.quantity, clock, used);
       if (of.empty()) return {};
       const Rates rates = rates_of(of, rule.quantity);
-      const auto reached = reach(rates, rule.fraction * plateau_of(rates));
+      const auto reached = plateau_begins(rates, rule.fraction);
       const auto best_of_all = best(sides.to, rule.quantity_to, clock, used);
       if (!reached || !best_of_all) return {};
       return *reached / (of.front().first * *best_of_all / of.front().second);
@@ -624,7 +650,7 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
     case Rule::Kind::reach: {
       const auto of = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, used), rule.quantity);
       if (of.empty()) return {};
-      if (rule.to.empty()) return reach(of, rule.fraction * plateau_of(of));
+      if (rule.to.empty()) return plateau_begins(of, rule.fraction);
       const auto to =
           rates_of(series(sides.to, rule.to, rule, rule.quantity_to, clock, used), rule.quantity_to);
       return reach_over(of, to, rule.fraction);
@@ -690,10 +716,27 @@ Verdict parabola_verdict(const Rule& rule, const Sides& sides, const DeviceRows&
   return within->low > least || fit == Verdict::fails ? fit : Verdict::within_noise;
 }
 
+// The last place, where a plateau is asked for, by any of the fractions, and the rate may not have reached
+// one.
+std::optional<double> still_rises(const Rule& rule, const Sides& sides, Clock clock) {
+  if (rule.kind != Rule::Kind::little && (rule.kind != Rule::Kind::reach || !rule.to.empty())) return {};
+  const Rates rates = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, nullptr), rule.quantity);
+  if (rates.size() < 3) return {};
+  const auto fractions = rule.fractions.empty() ? std::vector{rule.fraction} : rule.fractions;
+  const bool reached = std::ranges::all_of(
+      fractions, [&](double fraction) { return plateau_begins(rates, fraction).has_value(); });
+  return reached ? std::nullopt : std::optional(rates.rbegin()->first);
+}
+
 std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceRows& device,
                              const std::vector<Family>& families) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
   Judged out{Verdict::not_testable, {}, "", {}, {}};
+  if (const auto last = still_rises(rule, sides, device.measured())) {
+    out.verdict = Verdict::undecided;
+    out.note = fmt::format("no plateau is seen: at {}={} it may still rise", rule.along.front(), *last);
+    return out;
+  }
   std::optional<Conclusions> conclusions;
   if (rule.kind == Rule::Kind::finding)
     conclusions.emplace(*family_of(families, rule.of.family), sides.of, device);
@@ -728,6 +771,9 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
         figure(device, [&](Clock clock) { return minima(rule, sides, clock, nullptr, false); });
     out.number.high = std::max(out.number.high, perhaps->high);
   }
+  // The fastest of some dozens of equal places is three standard deviations faster by chance.
+  if (rule.kind == Rule::Kind::search)
+    out.number.low /= std::exp(3 * roughness(slices(rule, sides, device.measured(), nullptr)));
   out.verdict = verdict_of(out.number, rule);
   const Series points = series_of(rule, sides, device.measured(), nullptr);
   if (rule.kind == Rule::Kind::trend) {

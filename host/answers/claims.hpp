@@ -53,6 +53,7 @@ struct Rule {
     gain,      // how much faster `of` is than `of_before`, over what `to` is faster than `to_before`
     spread,    // worst over best of the bests at each value of `along`, or each combination
     most,      // the largest of what lies along `along`
+    search,    // the median of the bests along `along` over the least: what a guess loses, beyond noise
     trend,     // change from the first to the last value of `along`; no step may go against it
     step,      // change from a value of `along` to the next, none left out: what says least for the claim
     between,   // `of` over what lies at its place between the two of `to`, both axes logarithmic

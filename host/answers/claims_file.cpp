@@ -142,7 +142,7 @@ Rule rule_from(const json& object) {
       {"trend", Kind::trend},   {"step", Kind::step},         {"between", Kind::between},
       {"little", Kind::little}, {"interior", Kind::interior}, {"parabola", Kind::parabola},
       {"minima", Kind::minima}, {"reach", Kind::reach},       {"finding", Kind::finding},
-      {"most", Kind::most}};
+      {"most", Kind::most},     {"search", Kind::search}};
   Rule out;
   const auto kind = kinds.find(text_at(object, "number"));
   if (kind == kinds.end()) {

@@ -267,9 +267,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     return 2e-9 * units * in_flight(o.at) *
            static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) / o.time_s;
   };
-  std::map<std::string, double> peaks;      // Gop/s by type
-  double peak_of_float = 0;                 // of the device, where that is known
-  std::map<std::int64_t, double> plateaus;  // float, one group per unit, by ilp
+  std::map<std::string, double> peaks;             // Gop/s by type
+  double peak_of_float = 0;                        // of the device, where that is known
+  std::map<std::int64_t, double> plateaus, of_32;  // float, one group per unit, by ilp; with 32 items
   for (const auto& o : outcomes) {
     double& peak = peaks[o.at.text("type")];
     peak = std::max(peak, rate(o));
@@ -278,6 +278,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (o.at.number("groups_per_unit") != 1 || o.at.number("width") != 1) continue;
     double& plateau = plateaus[o.at.number("ilp")];
     plateau = std::max(plateau, rate(o));
+    if (o.at.number("group") == 32) of_32[o.at.number("ilp")] = rate(o);
   }
   std::vector<Finding> out;
   for (const auto& [type, peak] : peaks)
@@ -285,11 +286,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   for (const auto& [ilp, least, plateau] : published) {
     if (!plateaus.contains(ilp) || plateaus.size() < 2) continue;
     const double fraction = plateaus[ilp] / peak_of_float;
-    out.push_back(
-        {fmt::format("plateau_ilp_{}", ilp), fraction, "of peak",
-         fmt::format("ilp {} reaches {:.2f} of the float peak with one group per compute unit; published "
-                     "{:.2f} (M2090)",
-                     ilp, fraction, plateau)});
+    std::string text = fmt::format(
+        "ilp {} reaches {:.2f} of the float peak with one group per compute unit; published {:.2f} (M2090)",
+        ilp, fraction, plateau);
+    if (of_32.contains(ilp) && least > 0)
+      text += fmt::format("; with 32 items {:.2f}, published {:.2f}", of_32[ilp] / peak_of_float, least);
+    out.push_back({fmt::format("plateau_ilp_{}", ilp), fraction, "of peak", text});
   }
   for (const auto& [type, peak] : peaks) add_little(out, outcomes, type);
   add_items_alone(out, outcomes);

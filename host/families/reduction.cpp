@@ -190,11 +190,16 @@ Lanes lanes_of(const Case& at, const Form& form, const DeviceInfo& device, std::
   const bool lockstep = at.is("lanes", "lockstep");
   if (!lockstep && !at.is("lanes", "best")) return lanes_of(at);
   const Lanes own = lanes_of(device);
+  const std::uint64_t least = own == Lanes::amd ? 64 : 32;
   if (lockstep || at.is("kernel", "subgroup"))
     Plan::need(own != Lanes::portable, "neither sub-groups nor NVIDIA's or AMD's compiler");
   else if (own == Lanes::subgroup && (is_last_warp(form) || device.type == "cpu"))
     return Lanes::portable;
-  return form.shuffle && group % (own == Lanes::amd ? 64 : 32) == 0 ? own : Lanes::portable;
+  if (form.shuffle && group % least == 0) return own;
+  Plan::need(
+      !at.is("kernel", "subgroup"),
+      fmt::format("its groups are multiples of {} items: others would fold through local memory", least));
+  return Lanes::portable;
 }
 
 struct Passes {

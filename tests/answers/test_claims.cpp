@@ -585,6 +585,30 @@ TEST(Claims, SpreadAndReachAndMost) {
   EXPECT_EQ(most.ruling.place, "group=64");
 }
 
+// The fastest of many equal places is fast by chance, and one slow place is no reason to search.
+TEST(Claims, ASearchPaysWhereAGuessLosesMoreThanNoise) {
+  const Along json{"search", R"("above": 1.1, "margin": 0.01)"};
+  const std::vector<double> bowl = {140, 130, 120, 110, 104, 100, 104, 110, 120, 130, 140};
+  EXPECT_DOUBLE_EQ(json(bowl).value(), 1.2);
+  EXPECT_EQ(json(bowl).verdict(), Verdict::holds);
+  const std::vector<double> level = {100, 100, 100, 180, 100, 100, 100, 100, 100, 100, 100};
+  EXPECT_DOUBLE_EQ(json(level).value(), 1);
+  EXPECT_EQ(json(level).verdict(), Verdict::fails);
+  const std::vector<double> noise = {104, 97, 101, 108, 99, 103, 96, 106, 100, 105, 98};
+  const Along of_noise{"search", R"("above": 1.02, "margin": 0.01)"};
+  EXPECT_GT(of_noise(noise).value(), 1.05);
+  EXPECT_EQ(of_noise(noise).verdict(), Verdict::within_noise);
+  EXPECT_EQ(json({100, 90, 80, 90, 100}).verdict(), Verdict::not_measured) << "too few to search";
+}
+
+TEST(Claims, WhatStillRisesAtTheLastPlaceHasNoPlateau) {
+  const Along json{"reach", R"("below": 2)"};
+  const Ruled rising = json({8, 4, 2, 1});
+  EXPECT_EQ(rising.verdict(), Verdict::undecided);
+  EXPECT_THAT(rising.ruling.note, HasSubstr("no plateau is seen: at group=128"));
+  EXPECT_NE(json({8, 4, 2, 2.1}).verdict(), Verdict::undecided);
+}
+
 TEST(Claims, EachStepMustBeOne) {
   const Along rising{"step", R"("above": 1)"}, falling{"step", R"("below": 1)"};
   EXPECT_DOUBLE_EQ(rising({1, 1.5, 1.8}).value(), 1.2);
@@ -678,7 +702,7 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
   EXPECT_THAT(error_of("{}"), HasSubstr("must be a list"));
   EXPECT_EQ(error_of(claim(R"("number": "median")")),
             "file.json: claim t-1: number must be one of between, finding, gain, interior, little, "
-            "minima, most, parabola, ratio, reach, spread, step, trend");
+            "minima, most, parabola, ratio, reach, search, spread, step, trend");
   EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"}, "over": 1)")),
               HasSubstr("has no 'over'"));
   EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"})")),
@@ -700,6 +724,12 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
   };
   EXPECT_EQ(error_of(gain(R"(["twill", "plain"])")), "none");
   EXPECT_THAT(error_of(gain(R"("twill")")), HasSubstr("to and to_before have different ones"));
+  EXPECT_THAT(
+      error_of(claim(
+          R"("number": "reach", "of": {"family": "loom"}, "along": "n", "fraction": [0.9], "above": 1)")),
+      HasSubstr("fractions are two or more"));
+  EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "fraction": [0.9, 0.95])")),
+              HasSubstr("fractions are of what is reached"));
   EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "times": 0)")), HasSubstr("times is positive"));
   EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "runs": 1.5)")), HasSubstr("runs is a whole number"));
   EXPECT_THAT(error_of(claim(
@@ -813,7 +843,7 @@ bool is_launch_of(const Rows::Axes& axes, const Rows& published) {
 TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
   const auto& families = all_families();
   // Billeter's copy is that of 120 groups of 128, as much as a kernel is one.
-  const std::set<std::string> fixed = {"000-b", "000-c", "000-e-pairs"};
+  const std::set<std::string> fixed = {"000-b", "000-c", "000-c-loops", "000-e-pairs"};
   for (const auto& claim : load_claims("")) {
     for (const auto& decision : claim.decisions) {
       SCOPED_TRACE(claim.id);
@@ -944,7 +974,7 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
   });
   // 773 of them took Intel's runtime nine and a half minutes, PoCL 3.1 eleven with an empty cache and a
   // compiler beside it, PoCL 5 on 16 cores ten with an empty cache.
-  EXPECT_LE(possible, 773) << "ten minutes on two cores";
+  EXPECT_LE(possible, 807) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");
   EXPECT_TRUE(jobs.back().exhibit);
   EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));

@@ -223,7 +223,7 @@ Decision turned_round(Decision decision) {
 bool is_continuous(const Rule& rule) {
   using Kind = Rule::Kind;
   for (const auto kind : {Kind::ratio, Kind::gain, Kind::spread, Kind::most, Kind::step, Kind::between,
-                          Kind::little, Kind::reach}) {
+                          Kind::little, Kind::reach, Kind::search}) {
     if (rule.kind == kind) return true;
   }
   return false;

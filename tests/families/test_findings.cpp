@@ -517,10 +517,10 @@ TEST(GrayscaleRefine, GoesOnToTheLargestGroup) {
                   testing::AllOf(HasSubstr("kernel=naive/image=2272x1704/"), HasSubstr("group=4096")),
                   testing::AllOf(HasSubstr("kernel=naive/image=2275x3300/"), HasSubstr("group=2048")),
                   testing::AllOf(HasSubstr("kernel=naive/image=2275x3300/"), HasSubstr("group=4096")),
-                  testing::AllOf(HasSubstr("kernel=unchecked/image=2272x1704/"), HasSubstr("group=2048")),
-                  testing::AllOf(HasSubstr("kernel=unchecked/image=2272x1704/"), HasSubstr("group=4096")),
-                  testing::AllOf(HasSubstr("kernel=unchecked/image=2275x3300/"), HasSubstr("group=2048")),
-                  testing::AllOf(HasSubstr("kernel=unchecked/image=2275x3300/"), HasSubstr("group=4096"))));
+                  testing::AllOf(HasSubstr("kernel=padded/image=2272x1704/"), HasSubstr("group=2048")),
+                  testing::AllOf(HasSubstr("kernel=padded/image=2272x1704/"), HasSubstr("group=4096")),
+                  testing::AllOf(HasSubstr("kernel=padded/image=2275x3300/"), HasSubstr("group=2048")),
+                  testing::AllOf(HasSubstr("kernel=padded/image=2275x3300/"), HasSubstr("group=4096"))));
 }
 
 // As printed, not as computed from other numbers; and of the slides' size where there are larger ones.
