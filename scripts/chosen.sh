@@ -9,11 +9,11 @@ newest() {
     find "$device" -maxdepth 1 \( -name "*-$kind.csv" -o -name "*-$kind.zip" \) | sort | tail -1
   done
 }
-# of_claims DEVICE..: what decides claims on them
+# of_claims DEVICE..: what decides claims on them; claims-more: cases that later rules asked for
 of_claims() {
   local device
   for device in "$@"; do
     newest claims "$device"
-    find "$device" -maxdepth 1 \( -name '*-paper.csv' -o -name '*-paper.zip' -o -name '*-search.zip' \) | sort
+    find "$device" -maxdepth 1 \( -name '*-claims-more.zip' -o -name '*-paper.csv' -o -name '*-paper.zip' -o -name '*-search.zip' \) | sort
   done
 }
