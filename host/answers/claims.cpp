@@ -376,10 +376,11 @@ double plateau_of(const Rates& rates) {
   return std::ranges::max_element(rates, {}, &Rates::value_type::second)->second;
 }
 
-// The place of a rate, where there are enough for a curve.
+// The place of a rate, where there are enough for a curve. None where the first place has it: fewer might
+// have.
 std::optional<double> reach(const Rates& rates, double rate) {
   const auto there = rates.size() < 3 ? std::nullopt : where_reached(rates, rate);
-  return there ? std::optional(there->at) : std::nullopt;
+  return there && there->below.first > 0 ? std::optional(there->at) : std::nullopt;
 }
 
 // Where the plateau begins. None where the last place alone is on it: what still rises has not reached one.
@@ -456,12 +457,13 @@ std::optional<double> dip(const Series& points) {
 
 // ---- Valleys ---------------------------------------------------------------------------------------------
 
-// Along the last axis that the rows have, a series for each value of the others.
+// Along the last axis by which rows differ, a series for each value of the others.
 std::vector<Series> slices(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   std::vector<Series> out;
   Rule along_last = rule;
-  while (along_last.along.size() > 1 && std::ranges::none_of(sides.of, [&](const Timed* timed) {
-           return timed->axis(along_last.along.back()) != nullptr;
+  while (along_last.along.size() > 1 && std::ranges::all_of(sides.of, [&](const Timed* timed) {
+           return value_in(*timed, along_last.along.back()) ==
+                  value_in(*sides.of.front(), along_last.along.back());
          }))
     along_last.along.pop_back();
   const ByCells by_others(sides.of, {along_last.along.begin(), along_last.along.end() - 1});
@@ -572,18 +574,17 @@ std::optional<Along> most(const Rule& rule, const Sides& sides, Clock clock) {
   return std::move(*std::ranges::max_element(all, {}, &Along::value));
 }
 
-// What half of the places are slower than the fastest by, or more. The median: one bad place is no reason to
-// look for a good one.
+// What a place taken at random loses to the fastest, on average.
 std::optional<double> searched(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
   constexpr std::size_t enough_places = 8;
   const auto all = bests_along(rule, sides, clock);
   if (all.size() < enough_places) return {};
-  std::vector<double> values;
+  double sum = 0;
   for (const auto& each : all) {
-    values.push_back(each.value);
+    sum += each.value;
     if (used != nullptr) used->rows.insert(each.used.rows.begin(), each.used.rows.end());
   }
-  return median(values) / std::ranges::min(values);
+  return sum / static_cast<double>(all.size()) / std::ranges::min_element(all, {}, &Along::value)->value;
 }
 
 std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock clock, Used* used) {
@@ -716,25 +717,43 @@ Verdict parabola_verdict(const Rule& rule, const Sides& sides, const DeviceRows&
   return within->low > least || fit == Verdict::fails ? fit : Verdict::within_noise;
 }
 
-// The last place, where a plateau is asked for, by any of the fractions, and the rate may not have reached
-// one.
-std::optional<double> still_rises(const Rule& rule, const Sides& sides, Clock clock) {
-  if (rule.kind != Rule::Kind::little && (rule.kind != Rule::Kind::reach || !rule.to.empty())) return {};
-  const Rates rates = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, nullptr), rule.quantity);
-  if (rates.size() < 3) return {};
-  const auto fractions = rule.fractions.empty() ? std::vector{rule.fraction} : rule.fractions;
-  const bool reached = std::ranges::all_of(
-      fractions, [&](double fraction) { return plateau_begins(rates, fraction).has_value(); });
-  return reached ? std::nullopt : std::optional(rates.rbegin()->first);
+// Where places are asked for at which rates are reached, and those that were measured do not tell: why.
+std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock clock) {
+  if (rule.kind != Rule::Kind::little && rule.kind != Rule::Kind::reach) return {};
+  const auto rates_along = [&](const Picked& rows, const Rows& wanted, const std::string& quantity) {
+    return rates_of(series(rows, wanted, rule, quantity, clock, nullptr), quantity);
+  };
+  const Rates of = rates_along(sides.of, rule.of, rule.quantity);
+  if (of.size() < 3) return {};
+  const std::string& axis = rule.along.front();
+  const auto already = [&](const Rates& rates, double rate) -> std::optional<std::string> {
+    const auto there = where_reached(rates, rate);
+    if (!there || there->below.first > 0) return {};
+    return fmt::format("{}={} has the rate already: fewer may have it, too", axis, there->from.first);
+  };
+  if (rule.kind == Rule::Kind::reach && !rule.to.empty()) {
+    const Rates to = rates_along(sides.to, rule.to, rule.quantity_to);
+    if (to.size() < 3) return {};
+    const double rate = rule.fraction * std::min(plateau_of(of), plateau_of(to));
+    const auto first = already(of, rate);
+    return first ? first : already(to, rate);
+  }
+  for (const double fraction : rule.fractions.empty() ? std::vector{rule.fraction} : rule.fractions) {
+    const double rate = fraction * plateau_of(of);
+    if (const auto first = already(of, rate)) return first;
+    if (!plateau_begins(of, fraction))
+      return fmt::format("no plateau is seen: at {}={} it may still rise", axis, of.rbegin()->first);
+  }
+  return {};
 }
 
 std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceRows& device,
                              const std::vector<Family>& families) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
   Judged out{Verdict::not_testable, {}, "", {}, {}};
-  if (const auto last = still_rises(rule, sides, device.measured())) {
+  if (const auto why = unseen(rule, sides, device.measured())) {
     out.verdict = Verdict::undecided;
-    out.note = fmt::format("no plateau is seen: at {}={} it may still rise", rule.along.front(), *last);
+    out.note = *why;
     return out;
   }
   std::optional<Conclusions> conclusions;
@@ -771,7 +790,8 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
         figure(device, [&](Clock clock) { return minima(rule, sides, clock, nullptr, false); });
     out.number.high = std::max(out.number.high, perhaps->high);
   }
-  // The fastest of some dozens of equal places is three standard deviations faster by chance.
+  // The fastest of some dozens of equal places is hardly ever more than three standard deviations faster by
+  // chance.
   if (rule.kind == Rule::Kind::search)
     out.number.low /= std::exp(3 * roughness(slices(rule, sides, device.measured(), nullptr)));
   out.verdict = verdict_of(out.number, rule);

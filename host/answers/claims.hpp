@@ -53,7 +53,7 @@ struct Rule {
     gain,      // how much faster `of` is than `of_before`, over what `to` is faster than `to_before`
     spread,    // worst over best of the bests at each value of `along`, or each combination
     most,      // the largest of what lies along `along`
-    search,    // the median of the bests along `along` over the least: what a guess loses, beyond noise
+    search,    // the mean of the bests along `along` over the least: what a guess loses, beyond noise
     trend,     // change from the first to the last value of `along`; no step may go against it
     step,      // change from a value of `along` to the next, none left out: what says least for the claim
     between,   // `of` over what lies at its place between the two of `to`, both axes logarithmic
@@ -62,10 +62,10 @@ struct Rule {
     minima,    // how many valleys along the last of the axes, of all values of the others: deeper than the
                // margin and than noise between neighbours
     reach,     // where `along` (the product of several) reaches `fraction` of the best; over where `to` does,
-               // of the lower of both bests
-    little,    // that over the prediction by Little's law: as many times the least place as the best of `to`
-               // is times its rate
-    finding    // the finding `along` of the family, over the finding `along_to`
+            // of the lower of both bests. Undecided where the first place has it already, or the last alone
+    little,  // that over the prediction by Little's law: as many times the least place as the best of `to`
+             // is times its rate
+    finding  // the finding `along` of the family, over the finding `along_to`
   };
   enum class Is { above, below, equal };
   Kind kind = Kind::ratio;

@@ -589,24 +589,33 @@ TEST(Claims, SpreadAndReachAndMost) {
 TEST(Claims, ASearchPaysWhereAGuessLosesMoreThanNoise) {
   const Along json{"search", R"("above": 1.1, "margin": 0.01)"};
   const std::vector<double> bowl = {140, 130, 120, 110, 104, 100, 104, 110, 120, 130, 140};
-  EXPECT_DOUBLE_EQ(json(bowl).value(), 1.2);
+  EXPECT_DOUBLE_EQ(json(bowl).value(), 1308.0 / 1100);
   EXPECT_EQ(json(bowl).verdict(), Verdict::holds);
   const std::vector<double> level = {100, 100, 100, 180, 100, 100, 100, 100, 100, 100, 100};
-  EXPECT_DOUBLE_EQ(json(level).value(), 1);
+  EXPECT_DOUBLE_EQ(json(level).value(), 1180.0 / 1100);
   EXPECT_EQ(json(level).verdict(), Verdict::fails);
   const std::vector<double> noise = {104, 97, 101, 108, 99, 103, 96, 106, 100, 105, 98};
   const Along of_noise{"search", R"("above": 1.02, "margin": 0.01)"};
   EXPECT_GT(of_noise(noise).value(), 1.05);
   EXPECT_EQ(of_noise(noise).verdict(), Verdict::within_noise);
   EXPECT_EQ(json({100, 90, 80, 90, 100}).verdict(), Verdict::not_measured) << "too few to search";
+  // An axis that all rows have one cell of is none along which noise shows.
+  const std::string of_two_axes = claim(fmt::format(
+      R"("number": "search", "of": {{"family": "loom", "group": [{}], "n": 64}}, "along": ["group", "n"],
+         "above": 1.02, "margin": 0.01)",
+      "16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384"));
+  EXPECT_EQ(Ruled(of_two_axes, along_groups(noise)).verdict(), Verdict::within_noise);
 }
 
-TEST(Claims, WhatStillRisesAtTheLastPlaceHasNoPlateau) {
+TEST(Claims, WhatRisesToTheLastPlaceOrNotAtAllHasNoBeginOfAPlateau) {
   const Along json{"reach", R"("below": 2)"};
   const Ruled rising = json({8, 4, 2, 1});
   EXPECT_EQ(rising.verdict(), Verdict::undecided);
   EXPECT_THAT(rising.ruling.note, HasSubstr("no plateau is seen: at group=128"));
   EXPECT_NE(json({8, 4, 2, 2.1}).verdict(), Verdict::undecided);
+  const Ruled level = json({2, 2, 2.1, 2});
+  EXPECT_EQ(level.verdict(), Verdict::undecided);
+  EXPECT_THAT(level.ruling.note, HasSubstr("group=16 has the rate already"));
 }
 
 TEST(Claims, EachStepMustBeOne) {
