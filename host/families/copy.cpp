@@ -259,15 +259,22 @@ std::string launch_text(const Outcome& o) {
   std::string text = std::to_string(o.at.number("group"));
   if (o.at.is("kernel", "grid_stride") || has_sequences(o.at))
     text += fmt::format("x{}", o.at.number("groups"));
+  if (o.at.is("kernel", "no_loop"))
+    text += fmt::format("x{}", ceil_div(std::max<std::int64_t>(o.at.number("n") / o.at.number("width"), 1),
+                                        o.at.number("group")));
   if (o.at.is("kernel", "ilp")) text += " ilp " + std::to_string(o.at.number("ilp"));
   return text;
 }
 
-// Faster than what comes before and after it in the search.
+// Faster than what comes before and after it in the search, beyond what either may be off by: of times that
+// chance alone tells apart a third are faster than both.
 Landscape local_minima(const Landscape& search) {
+  const auto is_faster = [](const Outcome& one, const Outcome& other) {
+    return one.high_s.value_or(one.time_s) < other.low_s.value_or(other.time_s);
+  };
   Landscape minima;
   for (std::size_t i = 1; i + 1 < search.size(); ++i) {
-    if (search[i]->time_s < search[i - 1]->time_s && search[i]->time_s < search[i + 1]->time_s)
+    if (is_faster(*search[i], *search[i - 1]) && is_faster(*search[i], *search[i + 1]))
       minima.push_back(search[i]);
   }
   return minima;
@@ -369,9 +376,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                                launch_text(**worst) + ", over the best"));
     std::string list;
     const Landscape minima = local_minima(search);
-    for (const auto* o : minima) list += (list.empty() ? "" : ", ") + launch_text(*o);
+    for (const auto* o : minima) {
+      const auto number = measurement_of(o->at);
+      list += fmt::format("{}{}{} {}", list.empty() ? "" : ", ", number ? fmt::format("#{} ", *number) : "",
+                          launch_text(*o), microseconds(o->time_s));
+    }
     out.push_back({"local_minima_" + name, static_cast<double>(minima.size()), "launches",
-                   "faster than their neighbours in the search: " + list});
+                   "faster than their neighbours in the search, beyond the intervals of both: " + list});
   }
   return out;
 }

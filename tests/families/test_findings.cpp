@@ -470,14 +470,32 @@ TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
       outcomes.push_back({.at = at, .time_s = 1e-4, .bytes = std::uint64_t{8} << 24});
   }
   const auto found = copy.findings(outcomes, roomy());
-  EXPECT_EQ(text_of_finding(found, "best_no_loop_width1"),
-            "best launch 128, 100.0 us, 1342.2 GB/s; published on a GeForce GTX 690: 128x131072, 870.9 us, "
-            "154.1 GB/s");
+  EXPECT_EQ(
+      text_of_finding(found, "best_no_loop_width1"),
+      "best launch 128x131072, 100.0 us, 1342.2 GB/s; published on a GeForce GTX 690: 128x131072, 870.9 us, "
+      "154.1 GB/s");
   EXPECT_EQ(text_of_finding(found, "best_warp_stride_width1"),
             "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64");
   EXPECT_EQ(text_of_finding(found, "best_warp_stride_even_width1"),
             "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64; published on a GeForce GTX 690: "
             "128x65536, 863.7 us, 155.4 GB/s");
+}
+
+// Between neighbours that chance alone tells apart there is none.
+TEST(CopyFindings, LocalMinimaAreFasterThanTheirNeighboursMayBe) {
+  const Family copy = family_named("copy");
+  std::vector<Outcome> outcomes;
+  for (const auto& at :
+       cases_of(copy, {"kernel=no_loop width=1 n=16777216 group=32,64,96,128,160,192,224,256"}, 1))
+    outcomes.push_back({.at = at, .time_s = at.number("group") == 64 ? 1e-4 : 1.001e-4, .bytes = 8});
+  for (auto& o : outcomes) {
+    if (o.at.number("group") == 160) o.time_s = 9e-5;
+    o.low_s = 0.99 * o.time_s;
+    o.high_s = 1.01 * o.time_s;
+  }
+  EXPECT_EQ(
+      text_of_finding(copy.findings(outcomes, roomy()), "local_minima_no_loop_width1"),
+      "faster than their neighbours in the search, beyond the intervals of both: #5 160x104858 90.0 us");
 }
 
 // Each execution of the published table was waited for.
