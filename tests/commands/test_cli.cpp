@@ -1022,13 +1022,20 @@ const Strings with_energy = {"run", "--energy", "--no-tuned", "--preset", "smoke
 TEST_F(Cli, EnergyIsMeasuredByACounterThatIsCertified) {
   FakeCounter counter(trial_);
   const Strings words =
-      with_energy + Strings{"--family", "ceiling",
-                            "--filter", "kernel=(copy|arithmetic)/type=float/.*contents=random",
-                            "--csv",    csv()};
-  trial_.start(words);
-  const Ended ended = trial_.finish(120, [&] { counter.go_on(); });
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  const Results results = read_results(csv());
+      with_energy +
+      Strings{"--family", "ceiling", "--filter",   "kernel=(copy|arithmetic)/type=float/.*contents=random",
+              "--csv",    csv(),     "--overwrite"};
+  Ended ended{};
+  Results results;
+  // A busy machine may let the processes wait for so long that their counter is rightly refused.
+  for (int tries = 0; tries < 3; ++tries) {
+    trial_.start(words);
+    ended = trial_.finish(120, [&] { counter.go_on(); });
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    results = read_results(csv());
+    if (std::ranges::all_of(results.cases, [](const auto& record) { return record.energy_j.has_value(); }))
+      break;
+  }
   ASSERT_EQ(results.cases.size(), 2U) << ended.out;
   for (const auto& record : results.cases) {
     EXPECT_EQ(record.meter, "powercap package-0");
