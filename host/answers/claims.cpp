@@ -735,12 +735,12 @@ std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock cl
     const Rates to = rates_along(sides.to, rule.to, rule.quantity_to);
     if (to.size() < 3) return {};
     const double rate = rule.fraction * std::min(plateau_of(of), plateau_of(to));
-    const auto first = already(of, rate);
+    auto first = already(of, rate);
     return first ? first : already(to, rate);
   }
   for (const double fraction : rule.fractions.empty() ? std::vector{rule.fraction} : rule.fractions) {
     const double rate = fraction * plateau_of(of);
-    if (const auto first = already(of, rate)) return first;
+    if (auto first = already(of, rate)) return first;
     if (!plateau_begins(of, fraction))
       return fmt::format("no plateau is seen: at {}={} it may still rise", axis, of.rbegin()->first);
   }
@@ -981,10 +981,20 @@ std::string larger_than(const Cells& place, const Rule& rule) {
 }
 
 Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                 const std::vector<Family>& families) {
-  Ruling out;
-  out.claim = &claim;
-  out.decision = &decision;
+                 const std::vector<Family>& families);
+
+// The first of the rows that is faster than memory was found to be; none where the rule is not about memory.
+const Timed* beyond_memory_of(const Rule& rule, const std::vector<const Timed*>& used,
+                              const DeviceRows& device) {
+  if (!rule.memory) return nullptr;
+  const auto fast =
+      std::ranges::find_if(used, [&](const Timed* timed) { return beats_memory(*timed, device); });
+  return fast != used.end() ? *fast : nullptr;
+}
+
+// Whether what a claim takes for granted holds; else the ruling says why nothing follows.
+bool is_granted(Ruling& out, const Claim& claim, const Decision& decision, const DeviceRows& device,
+                const std::vector<Family>& families) {
   for (const Rule& given : decision.given) {
     const Decision alone{decision.setting, given};
     const Ruling first = ruling_by(claim, alone, device, families);
@@ -997,8 +1007,17 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
       out.verdict = Verdict::undecided;
       out.note = fmt::format("says something only where {} holds", claim.given);
     }
-    return out;
+    return false;
   }
+  return true;
+}
+
+Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                 const std::vector<Family>& families) {
+  Ruling out;
+  out.claim = &claim;
+  out.decision = &decision;
+  if (!is_granted(out, claim, decision, device, families)) return out;
   const Rule& rule = decision.rule;
   const auto found = [&](const Rows& wanted) {
     return wanted.empty() ? Found() : rows_of(wanted, device, families);
@@ -1036,14 +1055,10 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
       if (!in_a_cache) in_a_cache = sides.place;
       continue;
     }
-    if (rule.memory) {
-      const auto fast =
-          std::ranges::find_if(used, [&](const Timed* timed) { return beats_memory(*timed, device); });
-      if (fast != used.end()) {
-        out.verdict = Verdict::undecided;
-        out.note = fmt::format("{} ({})", beyond_memory, (*fast)->name->id);
-        return out;
-      }
+    if (const Timed* fast = beyond_memory_of(rule, used, device)) {
+      out.verdict = Verdict::undecided;
+      out.note = fmt::format("{} ({})", beyond_memory, fast->name->id);
+      return out;
     }
     out.verdict = decided->verdict;
     out.number = decided->number;
@@ -1059,8 +1074,8 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
     }
     if (out.runs < rule.runs) {
       out.verdict = Verdict::undecided;
-      out.note =
-          joined({out.note + ":", fmt::format("{} of {} runs, by which it may vary", out.runs, rule.runs)});
+      out.note += fmt::format("{}{} of {} runs, by which it may vary", out.note.empty() ? "" : ": ", out.runs,
+                              rule.runs);
       out.command = command_of(claim, device, fmt::format(" --runs {}", rule.runs));
     }
     return out;

@@ -130,6 +130,36 @@ void check_each(const Rule& rule) {
   }
 }
 
+// One, or those that an interval spans.
+void take_fractions(const json& object, Rule& out) {
+  if (const auto fraction = object.find("fraction"); fraction != object.end() && fraction->is_array()) {
+    if (out.kind != Rule::Kind::little && out.kind != Rule::Kind::reach)
+      fail("fractions are of what is reached");
+    out.fractions = fraction->get<std::vector<double>>();
+    std::ranges::sort(out.fractions);
+    if (out.fractions.size() < 2) fail("fractions are two or more");
+    out.fraction = out.fractions[out.fractions.size() / 2];
+  } else {
+    out.fraction = number_at(object, "fraction", out.fraction);
+  }
+}
+
+void take_bound(const json& object, Rule& out) {
+  int bounds = 0;
+  for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},
+                                 {"below", Rule::Is::below},
+                                 {"equal", Rule::Is::equal},
+                                 {"rising", Rule::Is::above},
+                                 {"falling", Rule::Is::below}}) {
+    if (!object.contains(name)) continue;
+    out.is = is;
+    out.bound = number_at(object, name, 1);
+    ++bounds;
+  }
+  if (bounds != 1) fail("decided_by needs one of above, below, equal, rising, falling");
+  if (out.bound <= 0 || out.margin < 0) fail("a bound is positive, a margin not negative");
+}
+
 Rule rule_from(const json& object) {
   check_keys(object,
              {"number",  "of",     "to",   "of_before", "to_before", "quantity", "quantity_to", "along",
@@ -179,15 +209,7 @@ Rule rule_from(const json& object) {
     out.memory = memory->get<bool>();
   }
   if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
-  if (const auto fraction = object.find("fraction"); fraction != object.end() && fraction->is_array()) {
-    if (out.kind != Kind::little && out.kind != Kind::reach) fail("fractions are of what is reached");
-    out.fractions = fraction->get<std::vector<double>>();
-    std::ranges::sort(out.fractions);
-    if (out.fractions.size() < 2) fail("fractions are two or more");
-    out.fraction = out.fractions[out.fractions.size() / 2];
-  } else {
-    out.fraction = number_at(object, "fraction", out.fraction);
-  }
+  take_fractions(object, out);
   out.margin = number_at(object, "margin", out.margin);
   if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
   out.times = number_at(object, "times", out.times);
@@ -196,19 +218,7 @@ Rule rule_from(const json& object) {
   if (runs < 1 || runs != std::floor(runs)) fail("runs is a whole number, 1 or more");
   out.runs = static_cast<std::size_t>(runs);
   out.unit = text_at(object, "unit", out.unit);
-  int bounds = 0;
-  for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},
-                                 {"below", Rule::Is::below},
-                                 {"equal", Rule::Is::equal},
-                                 {"rising", Rule::Is::above},
-                                 {"falling", Rule::Is::below}}) {
-    if (!object.contains(name)) continue;
-    out.is = is;
-    out.bound = number_at(object, name, 1);
-    ++bounds;
-  }
-  if (bounds != 1) fail("decided_by needs one of above, below, equal, rising, falling");
-  if (out.bound <= 0 || out.margin < 0) fail("a bound is positive, a margin not negative");
+  take_bound(object, out);
   return out;
 }
 

@@ -229,11 +229,11 @@ Sweeps published_exhibits() {
 
 // Of the tables of 2018 (GeForce GTX 690, 2^24 elements): the best of each variant.
 struct PublishedBest {
-  const char* kernel;
-  std::int64_t width;
-  const char* setup;
-  double time_us;
-  std::int64_t work_group, groups;
+  const char* kernel = nullptr;
+  std::int64_t width = 0;
+  const char* setup = nullptr;
+  double time_us = 0;
+  std::int64_t work_group = 0, groups = 0;
   bool is_void = false;  // a part of the array was not copied
 };
 constexpr std::array published_bests = {PublishedBest{"no_loop", 1, "outside", 870.9, 128, 131072},
