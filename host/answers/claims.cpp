@@ -390,11 +390,16 @@ std::optional<double> plateau_begins(const Rates& rates, double fraction) {
   return there && there->from.first < rates.rbegin()->first ? reach(rates, rate) : std::nullopt;
 }
 
-// Of both sides the places of one rate, which is of the lower plateau: what reaches half as much with as few
-// is not as good.
+// The rate at which two sides are compared is of the lower plateau: what reaches half as much with as few is
+// not as good.
+double rate_for_both(const Rates& of, const Rates& to, double fraction) {
+  return fraction * std::min(plateau_of(of), plateau_of(to));
+}
+
+// Of both sides the places of one rate.
 std::optional<double> reach_over(const Rates& of, const Rates& to, double fraction) {
   if (of.empty() || to.empty()) return {};
-  const double rate = fraction * std::min(plateau_of(of), plateau_of(to));
+  const double rate = rate_for_both(of, to, fraction);
   const auto place = reach(of, rate), other = reach(to, rate);
   if (!place || !other) return {};
   return *place / *other;
@@ -734,7 +739,7 @@ std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock cl
   if (rule.kind == Rule::Kind::reach && !rule.to.empty()) {
     const Rates to = rates_along(sides.to, rule.to, rule.quantity_to);
     if (to.size() < 3) return {};
-    const double rate = rule.fraction * std::min(plateau_of(of), plateau_of(to));
+    const double rate = rate_for_both(of, to, rule.fraction);
     auto first = already(of, rate);
     return first ? first : already(to, rate);
   }

@@ -59,13 +59,13 @@ struct Rule {
     between,   // `of` over what lies at its place between the two of `to`, both axes logarithmic
     interior,  // time at the better end of `along` over the least time between the ends
     parabola,  // R^2 of a parabola through the time over log2 of `along`, whose least is to lie inside
-    minima,    // how many valleys along the last of the axes, of all values of the others: deeper than the
-               // margin and than noise between neighbours
+    minima,    // how many valleys along the last axis in which rows differ, of all values of the others:
+               // deeper than the margin and than noise between neighbours
     reach,     // where `along` (the product of several) reaches `fraction` of the best; over where `to` does,
-            // of the lower of both bests. Undecided where the first place has it already, or the last alone
-    little,  // that over the prediction by Little's law: as many times the least place as the best of `to`
-             // is times its rate
-    finding  // the finding `along` of the family, over the finding `along_to`
+               // of the lower of both bests; undecided where the first place has it, or the last alone
+    little,    // that over the prediction by Little's law: as many times the least place as the best of `to`
+               // is times its rate
+    finding    // the finding `along` of the family, over the finding `along_to`
   };
   enum class Is { above, below, equal };
   Kind kind = Kind::ratio;
