@@ -405,6 +405,16 @@ std::optional<double> reach_over(const Rates& of, const Rates& to, double fracti
   return *place / *other;
 }
 
+// By how much lower and higher that may be, as the curve between two measured places is not known: factors,
+// at most 1 and at least 1.
+std::pair<double, double> bend_of(const Rates& of, double rate_of, const Rates& to, double rate_to) {
+  const auto share = [](const Rates& rates, double rate) {
+    const auto there = where_reached(rates, rate);
+    return there ? there->at_least / there->at : 1;
+  };
+  return {share(of, rate_of), to.empty() ? 1 : 1 / share(to, rate_to)};
+}
+
 // What lies at a place between two others; none where these do not enclose it.
 std::optional<double> between(const Series& points, double place) {
   const auto above = std::ranges::find_if(points, [&](const auto& point) { return point.first > place; });
@@ -666,6 +676,42 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
   return {};
 }
 
+// What a number of `reach` or `little` leaves open between the places that were measured, see bend_of.
+std::pair<double, double> bend(const Rule& rule, const Sides& sides, Clock clock) {
+  const bool of_two = rule.kind == Rule::Kind::reach && !rule.to.empty();
+  const Rates of = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, nullptr), rule.quantity);
+  if (!of_two) return bend_of(of, rule.fraction * plateau_of(of), {}, 0);
+  const Rates to =
+      rates_of(series(sides.to, rule.to, rule, rule.quantity_to, clock, nullptr), rule.quantity_to);
+  const double rate = rate_for_both(of, to, rule.fraction);
+  return bend_of(of, rate, to, rate);
+}
+
+// The values of which a number is the extreme, or the extremes; none of other kinds.
+std::vector<double> values_of_extreme(const Rule& rule, const Sides& sides, Clock clock) {
+  std::vector<double> out;
+  if (rule.kind == Rule::Kind::spread || rule.kind == Rule::Kind::most) {
+    for (const auto& each : bests_along(rule, sides, clock)) out.push_back(each.value);
+  } else if (rule.kind == Rule::Kind::step) {
+    const Series points = series_of(rule, sides, clock, nullptr);
+    for (std::size_t i = 0; i + 1 < points.size(); ++i)
+      out.push_back(points[i + 1].second / points[i].second);
+  }
+  return out;
+}
+
+// An extreme of several values is too far out by noise alone: by what factor a draw, which differs from what
+// was measured as that differs from the truth, moves it where all are equal. At least 1.
+double luck(const Rule& rule, const std::vector<double>& measured, const std::vector<double>& drawn) {
+  double least = 1, most = 1;
+  for (std::size_t i = 0; i < std::min(measured.size(), drawn.size()); ++i) {
+    least = std::min(least, drawn[i] / measured[i]);
+    most = std::max(most, drawn[i] / measured[i]);
+  }
+  if (rule.kind == Rule::Kind::spread) return most / least;
+  return rule.kind == Rule::Kind::most || rule.is == Rule::Is::below ? most : 1 / least;
+}
+
 // ---- Verdicts --------------------------------------------------------------------------------------------
 
 // Relative to the first: 1, 1.38, 2.04.
@@ -781,13 +827,31 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     return out;
   }
   out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });
+  const bool of_curves = rule.kind == Rule::Kind::reach || rule.kind == Rule::Kind::little;
+  const auto widened = [&](const Rule& by, Figure figure) {
+    const auto [lower, higher] = bend(by, sides, device.measured());
+    return Figure{figure.value, figure.low * lower, figure.high * higher};
+  };
+  if (of_curves) out.number = widened(rule, out.number);
   for (const double fraction : rule.fractions) {
     Rule there = rule;
     there.fraction = fraction;
-    const auto other = figure(device, [&](Clock clock) { return number_of(there, sides, clock, nullptr); });
+    auto other = figure(device, [&](Clock clock) { return number_of(there, sides, clock, nullptr); });
     if (!other) continue;
+    if (of_curves) other = widened(there, *other);
     out.number.low = std::min(out.number.low, other->low);
     out.number.high = std::max(out.number.high, other->high);
+  }
+  // The largest of several is no larger than it seems, the least no smaller.
+  if (const auto extremes = values_of_extreme(rule, sides, device.measured()); !extremes.empty()) {
+    const double by_luck = figure(device, [&](Clock clock) -> Number {
+                             return luck(rule, extremes, values_of_extreme(rule, sides, clock));
+                           })->high;
+    if (rule.kind == Rule::Kind::step && rule.is != Rule::Is::below) {
+      out.number.high = std::max(out.number.high, out.number.value * by_luck);
+    } else {
+      out.number.low = std::min(out.number.low, out.number.value / by_luck);
+    }
   }
   // Valleys that noise might be are not there, but might be.
   if (rule.kind == Rule::Kind::minima) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace clweave {
 
 std::string Reached::between(double best, double unit) const {
@@ -15,8 +17,10 @@ std::optional<Reached> where_reached(const Rates& rates, double rate) {
   std::pair<double, double> below = {0, 0};  // the fastest yet: who has fewer in flight is no slower for it
   for (const auto& point : rates) {
     if (point.second >= rate) {
-      const double share = below.first == 0 ? 1 : (rate - below.second) / (point.second - below.second);
-      return Reached{below.first + share * (point.first - below.first), below, point};
+      if (below.first == 0) return Reached{point.first, 0, below, point};
+      const double share = (rate - below.second) / (point.second - below.second);
+      const double at = below.first + share * (point.first - below.first);
+      return Reached{at, std::min(at, rate * below.first / below.second), below, point};
     }
     if (point.second > below.second) below = point;
   }

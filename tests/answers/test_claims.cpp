@@ -607,6 +607,54 @@ TEST(Claims, ASearchPaysWhereAGuessLosesMoreThanNoise) {
   EXPECT_EQ(Ruled(of_two_axes, along_groups(noise)).verdict(), Verdict::within_noise);
 }
 
+TEST(Claims, TheExtremeOfSeveralThatNobodyKnowsWellIsNotTakenForADifference) {
+  const auto ruled = [](const std::string& number, const std::vector<double>& times, double wide) {
+    const std::string json = claim(fmt::format(
+        R"({}, "of": {{"family": "loom", "group": [16, 32, 64, 128]}}, "along": "group")", number));
+    return Ruled(json, along_groups(times, "plain", wide));
+  };
+  const std::vector<double> level = {1, 1.3, 0.85, 1.1};
+  for (const auto* bound : {R"("below": 1.05)", R"("above": 1.05)"}) {
+    const auto number = fmt::format(R"("number": "spread", {})", bound);
+    EXPECT_EQ(ruled(number, level, 0.6).verdict(), Verdict::within_noise) << bound;
+    EXPECT_NE(ruled(number, level, 0.001).verdict(), Verdict::within_noise) << bound;
+    EXPECT_NE(ruled(number, {1, 10, 0.85, 1.1}, 0.6).verdict(), Verdict::within_noise) << bound;
+  }
+  EXPECT_EQ(ruled(R"("number": "most", "above": 1.2)", level, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(R"("number": "most", "above": 1.2)", level, 0.001).verdict(), Verdict::holds);
+  // Of steps the one that says least: the largest of falling ones, the least of rising.
+  const std::vector<double> falling = {2, 1.7, 1.75, 1.3}, rising = {1.3, 1.75, 1.7, 2};
+  EXPECT_EQ(ruled(R"("number": "step", "below": 1)", falling, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(R"("number": "step", "below": 1, "margin": 0.01)", falling, 0.001).verdict(),
+            Verdict::fails);
+  EXPECT_EQ(ruled(R"("number": "step", "above": 1)", rising, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(R"("number": "step", "above": 1, "margin": 0.01)", rising, 0.001).verdict(),
+            Verdict::fails);
+}
+
+// Exactly Little's law, of 640 items with one chain, or four: a quarter as many of these are needed. What is
+// measured says only that.
+TEST(Claims, WhereARateIsReachedIsKnownNoBetterThanThePlacesAreNear) {
+  const auto ruled = [](double items, double bound) {
+    std::vector<Record> records;
+    for (const int chains : {1, 4}) {
+      for (const int group : {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024})
+        records.push_back(row({chains == 1 ? "plain" : "twill", "int", "64", std::to_string(group)},
+                              1 / std::min(1.0, group * chains / items)));
+    }
+    return Ruled(claim(fmt::format(R"("number": "reach", "of": {{"family": "loom"}},
+                      "to": {{"family": "loom", "kernel": "twill"}}, "along": "group", "equal": {}, "margin": 0.25)",
+                                   bound)),
+                 records);
+  };
+  EXPECT_EQ(ruled(640, 3).verdict(), Verdict::within_noise);
+  EXPECT_LT(ruled(640, 3).value(), 3.75);
+  EXPECT_EQ(ruled(192, 3).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(256, 3).verdict(), Verdict::fails) << "both have a place that tells";
+  EXPECT_EQ(ruled(640, 4).verdict(), Verdict::holds);
+  EXPECT_EQ(ruled(640, 2).verdict(), Verdict::fails);
+}
+
 TEST(Claims, WhatRisesToTheLastPlaceOrNotAtAllHasNoBeginOfAPlateau) {
   const Along json{"reach", R"("below": 2)"};
   const Ruled rising = json({8, 4, 2, 1});
