@@ -1068,7 +1068,7 @@ bool is_granted(Ruling& out, const Claim& claim, const Decision& decision, const
     const Decision alone{decision.setting, given};
     const Ruling first = ruling_by(claim, alone, device, families);
     if (first.verdict == Verdict::holds) continue;
-    if (first.verdict == Verdict::not_measured) {
+    if (first.verdict == Verdict::not_measured || first.verdict == Verdict::not_testable) {
       out.verdict = first.verdict;
       out.note = first.note;
       out.command = first.command;
