@@ -1086,8 +1086,14 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
   Ruling out;
   out.claim = &claim;
   out.decision = &decision;
-  if (!is_granted(out, claim, decision, device, families)) return out;
   const Rule& rule = decision.rule;
+  if (!is_granted(out, claim, decision, device, families)) {
+    // Who gains nothing does not gain most; but who gains least does not either, whatever is granted.
+    if (rule.kind != Rule::Kind::gain || out.verdict != Verdict::undecided) return out;
+    Ruling alone = ruling_by(claim, {decision.setting, rule}, device, families);
+    alone.decision = &decision;
+    return alone.verdict == Verdict::fails ? alone : out;
+  }
   const auto found = [&](const Rows& wanted) {
     return wanted.empty() ? Found() : rows_of(wanted, device, families);
   };

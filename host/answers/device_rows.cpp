@@ -25,11 +25,15 @@ double normal(std::uint64_t key, std::uint64_t i) {
   return radius * std::cos(std::numbers::pi * uniform(1));
 }
 
+// Of so few samples that they have no interval a time is known worst; one that nobody sampled, given as a
+// number, is what it is.
+bool is_exact(const RunTime& run) { return run.log_variance == 0 && !run.min_s; }
+
 // The standard deviation, of the logarithm, that another repetition of a case with one might have differed
 // by: what others' differ by.
 double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_type) {
   const RunTime& run = *runs.front();
-  if (runs.size() > 1 || run.log_variance == 0) return 0;
+  if (runs.size() > 1 || is_exact(run)) return 0;
   return std::sqrt(
       prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
 }
@@ -241,7 +245,7 @@ std::optional<Figure> figure(const DeviceRows& rows,
       std::clamp(most_reads / std::max<std::size_t>(rows.reads - before, 1), least_draws, most_draws);
   if (!measured) return {};
   const bool certain = std::ranges::all_of(
-      rows.timed, [](const Timed& timed) { return timed.runs.size() == 1 && timed.any->log_variance == 0; });
+      rows.timed, [](const Timed& timed) { return timed.runs.size() == 1 && is_exact(*timed.any); });
   if (certain || !std::isfinite(*measured)) return Figure{*measured, *measured, *measured};
   std::vector<double> drawn;
   for (std::size_t k = 1; k <= draws; ++k) {

@@ -137,6 +137,20 @@ TEST(Claims, ARatioOfTimesHoldsFailsOrIsNoise) {
   EXPECT_EQ(Ruled(claim(plain_over_twill), two(2, 1, 1.5)).verdict(), Verdict::within_noise);
 }
 
+// So few samples that there is no interval tell less than many do.
+TEST(Claims, OneSampleOfAProcessorIsNotKnownExactly) {
+  for (const bool sampled : {false, true}) {
+    auto records = two(1.5, 1);
+    for (auto& r : records) {
+      r.device_type = "CPU";
+      r.time_low_s = r.time_high_s = {};
+      r.min_s = sampled ? r.time_s : Number();
+    }
+    EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(),
+              sampled ? Verdict::within_noise : Verdict::holds);
+  }
+}
+
 TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
   std::vector<Record> one = two(1.2, 1, 0.4), many;
   EXPECT_EQ(Ruled(claim(plain_over_twill), one).verdict(), Verdict::within_noise);
