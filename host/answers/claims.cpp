@@ -798,6 +798,48 @@ std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock cl
   return {};
 }
 
+// The interval that the draws of a number have, and what else is not known: between places, and by noise
+// alone.
+Figure widened(const Rule& rule, const Sides& sides, const DeviceRows& device, Figure number) {
+  const bool of_curves = rule.kind == Rule::Kind::reach || rule.kind == Rule::Kind::little;
+  const auto bent = [&](const Rule& by, const Figure& figure) {
+    const auto [lower, higher] = bend(by, sides, device.measured());
+    return Figure{figure.value, figure.low * lower, figure.high * higher};
+  };
+  if (of_curves) number = bent(rule, number);
+  for (const double fraction : rule.fractions) {
+    Rule there = rule;
+    there.fraction = fraction;
+    auto other = figure(device, [&](Clock clock) { return number_of(there, sides, clock, nullptr); });
+    if (!other) continue;
+    if (of_curves) other = bent(there, *other);
+    number.low = std::min(number.low, other->low);
+    number.high = std::max(number.high, other->high);
+  }
+  // The largest of several is no larger than it seems, the least no smaller.
+  if (const auto extremes = values_of_extreme(rule, sides, device.measured()); !extremes.empty()) {
+    const double by_luck = figure(device, [&](Clock clock) -> Number {
+                             return luck(rule, extremes, values_of_extreme(rule, sides, clock));
+                           })->high;
+    if (rule.kind == Rule::Kind::step && rule.is != Rule::Is::below) {
+      number.high = std::max(number.high, number.value * by_luck);
+    } else {
+      number.low = std::min(number.low, number.value / by_luck);
+    }
+  }
+  // Valleys that noise might be are not there, but might be.
+  if (rule.kind == Rule::Kind::minima) {
+    const auto perhaps =
+        figure(device, [&](Clock clock) { return minima(rule, sides, clock, nullptr, false); });
+    number.high = std::max(number.high, perhaps->high);
+  }
+  // The fastest of some dozens of equal places is hardly ever more than three standard deviations faster by
+  // chance.
+  if (rule.kind == Rule::Kind::search)
+    number.low /= std::exp(3 * roughness(slices(rule, sides, device.measured(), nullptr)));
+  return number;
+}
+
 std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceRows& device,
                              const std::vector<Family>& families) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
@@ -826,43 +868,8 @@ std::optional<Judged> judged(const Rule& rule, const Sides& sides, const DeviceR
     out.note = of->text;
     return out;
   }
-  out.number = *figure(device, [&](Clock clock) { return number(clock, nullptr); });
-  const bool of_curves = rule.kind == Rule::Kind::reach || rule.kind == Rule::Kind::little;
-  const auto widened = [&](const Rule& by, Figure figure) {
-    const auto [lower, higher] = bend(by, sides, device.measured());
-    return Figure{figure.value, figure.low * lower, figure.high * higher};
-  };
-  if (of_curves) out.number = widened(rule, out.number);
-  for (const double fraction : rule.fractions) {
-    Rule there = rule;
-    there.fraction = fraction;
-    auto other = figure(device, [&](Clock clock) { return number_of(there, sides, clock, nullptr); });
-    if (!other) continue;
-    if (of_curves) other = widened(there, *other);
-    out.number.low = std::min(out.number.low, other->low);
-    out.number.high = std::max(out.number.high, other->high);
-  }
-  // The largest of several is no larger than it seems, the least no smaller.
-  if (const auto extremes = values_of_extreme(rule, sides, device.measured()); !extremes.empty()) {
-    const double by_luck = figure(device, [&](Clock clock) -> Number {
-                             return luck(rule, extremes, values_of_extreme(rule, sides, clock));
-                           })->high;
-    if (rule.kind == Rule::Kind::step && rule.is != Rule::Is::below) {
-      out.number.high = std::max(out.number.high, out.number.value * by_luck);
-    } else {
-      out.number.low = std::min(out.number.low, out.number.value / by_luck);
-    }
-  }
-  // Valleys that noise might be are not there, but might be.
-  if (rule.kind == Rule::Kind::minima) {
-    const auto perhaps =
-        figure(device, [&](Clock clock) { return minima(rule, sides, clock, nullptr, false); });
-    out.number.high = std::max(out.number.high, perhaps->high);
-  }
-  // The fastest of some dozens of equal places is hardly ever more than three standard deviations faster by
-  // chance.
-  if (rule.kind == Rule::Kind::search)
-    out.number.low /= std::exp(3 * roughness(slices(rule, sides, device.measured(), nullptr)));
+  out.number =
+      widened(rule, sides, device, *figure(device, [&](Clock clock) { return number(clock, nullptr); }));
   out.verdict = verdict_of(out.number, rule);
   const Series points = series_of(rule, sides, device.measured(), nullptr);
   if (rule.kind == Rule::Kind::trend) {
@@ -1049,9 +1056,6 @@ std::string larger_than(const Cells& place, const Rule& rule) {
   return {};
 }
 
-Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                 const std::vector<Family>& families);
-
 // The first of the rows that is faster than memory was found to be; none where the rule is not about memory.
 const Timed* beyond_memory_of(const Rule& rule, const std::vector<const Timed*>& used,
                               const DeviceRows& device) {
@@ -1061,39 +1065,12 @@ const Timed* beyond_memory_of(const Rule& rule, const std::vector<const Timed*>&
   return fast != used.end() ? *fast : nullptr;
 }
 
-// Whether what a claim takes for granted holds; else the ruling says why nothing follows.
-bool is_granted(Ruling& out, const Claim& claim, const Decision& decision, const DeviceRows& device,
-                const std::vector<Family>& families) {
-  for (const Rule& given : decision.given) {
-    const Decision alone{decision.setting, given};
-    const Ruling first = ruling_by(claim, alone, device, families);
-    if (first.verdict == Verdict::holds) continue;
-    if (first.verdict == Verdict::not_measured || first.verdict == Verdict::not_testable) {
-      out.verdict = first.verdict;
-      out.note = first.note;
-      out.command = first.command;
-    } else {
-      out.verdict = Verdict::undecided;
-      out.note = fmt::format("says something only where {} holds", claim.given);
-    }
-    return false;
-  }
-  return true;
-}
-
-Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
-                 const std::vector<Family>& families) {
+Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                        const std::vector<Family>& families) {
   Ruling out;
   out.claim = &claim;
   out.decision = &decision;
   const Rule& rule = decision.rule;
-  if (!is_granted(out, claim, decision, device, families)) {
-    // Who gains nothing does not gain most; but who gains least does not either, whatever is granted.
-    if (rule.kind != Rule::Kind::gain || out.verdict != Verdict::undecided) return out;
-    Ruling alone = ruling_by(claim, {decision.setting, rule}, device, families);
-    alone.decision = &decision;
-    return alone.verdict == Verdict::fails ? alone : out;
-  }
   const auto found = [&](const Rows& wanted) {
     return wanted.empty() ? Found() : rows_of(wanted, device, families);
   };
@@ -1168,6 +1145,39 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
   if (out.note == no_rows && has_natives(rule)) out.more = " --with-baselines";
   out.command = command_of(claim, device, out.more);
   return out;
+}
+
+// Whether what a claim takes for granted holds; else the ruling says why nothing follows.
+bool is_granted(Ruling& out, const Claim& claim, const Decision& decision, const DeviceRows& device,
+                const std::vector<Family>& families) {
+  for (const Rule& given : decision.given) {
+    const Decision alone{decision.setting, given};
+    const Ruling first = ruling_by_itself(claim, alone, device, families);
+    if (first.verdict == Verdict::holds) continue;
+    if (first.verdict == Verdict::not_measured || first.verdict == Verdict::not_testable) {
+      out.verdict = first.verdict;
+      out.note = first.note;
+      out.command = first.command;
+    } else {
+      out.verdict = Verdict::undecided;
+      out.note = fmt::format("says something only where {} holds", claim.given);
+    }
+    return false;
+  }
+  return true;
+}
+
+Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows& device,
+                 const std::vector<Family>& families) {
+  Ruling out;
+  out.claim = &claim;
+  out.decision = &decision;
+  if (is_granted(out, claim, decision, device, families))
+    return ruling_by_itself(claim, decision, device, families);
+  // Who gains nothing does not gain most; but who gains least does not either, whatever is granted.
+  if (decision.rule.kind != Rule::Kind::gain || out.verdict != Verdict::undecided) return out;
+  Ruling alone = ruling_by_itself(claim, decision, device, families);
+  return alone.verdict == Verdict::fails ? alone : out;
 }
 
 }  // namespace
