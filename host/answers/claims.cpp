@@ -798,6 +798,28 @@ std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock cl
   return {};
 }
 
+// The fastest of many launches is fast by luck, too, and of more by more: by what factor a draw moves the
+// ratio of both sides' fastest where a side's launches are equal, as far as those of this draw tell them
+// apart.
+double luck_of_bests(const Rule& rule, const Sides& sides, Clock measured, Clock drawn) {
+  const auto fastest = [&](const Picked& rows) {
+    double best = HUGE_VAL, least = HUGE_VAL, most = 0;
+    const auto moved = [&](const Timed* timed) { return drawn[timed->index] / measured[timed->index]; };
+    for (const auto* timed : rows) {
+      best = std::min(best, measured[timed->index]);
+      least = std::min(least, moved(timed));
+      most = std::max(most, moved(timed));
+    }
+    double out = HUGE_VAL;
+    for (const auto* timed : rows) {
+      if (measured[timed->index] <= best * most / least) out = std::min(out, moved(timed));
+    }
+    return out;
+  };
+  const double slower = fastest(sides.of) / fastest(sides.to);
+  return rule.quantity == "time" ? slower : 1 / slower;
+}
+
 // The interval that the draws of a number have, and what else is not known: between places, and by noise
 // alone.
 Figure widened(const Rule& rule, const Sides& sides, const DeviceRows& device, Figure number) {
@@ -826,6 +848,14 @@ Figure widened(const Rule& rule, const Sides& sides, const DeviceRows& device, F
     } else {
       number.low = std::min(number.low, number.value / by_luck);
     }
+  }
+  static const std::set<std::string> of_time = {"time", "gb_per_s", "gflop_per_s", "gitems_per_s"};
+  if (rule.kind == Rule::Kind::ratio && !rule.to.empty() && of_time.contains(rule.quantity) &&
+      of_time.contains(rule.quantity_to)) {
+    const auto by_luck = figure(
+        device, [&](Clock clock) -> Number { return luck_of_bests(rule, sides, device.measured(), clock); });
+    number.low = std::min(number.low, number.value / by_luck->high);
+    number.high = std::max(number.high, number.value / by_luck->low);
   }
   // Valleys that noise might be are not there, but might be.
   if (rule.kind == Rule::Kind::minima) {

@@ -646,6 +646,27 @@ TEST(Claims, TheExtremeOfSeveralThatNobodyKnowsWellIsNotTakenForADifference) {
             Verdict::fails);
 }
 
+// One launch against the best of thirty that are as fast: what nobody knows well says nothing of it.
+TEST(Claims, TheBestOfManyIsFastByLuck) {
+  const auto ruled = [](double slower, double wide) {
+    auto records = std::vector{row({"twill"}, slower, wide)};
+    std::vector<int> groups;
+    for (int i = 0; i < 30; ++i) {
+      groups.push_back(16 * (i + 1));
+      records.push_back(
+          row({"plain", "int", "64", std::to_string(groups.back())}, 1 + 0.2 * std::sin(i), wide));
+    }
+    return Ruled(claim(fmt::format(R"("number": "ratio", "of": {{"family": "loom", "kernel": "twill"}},
+                      "to": {{"family": "loom", "group": {{"try": [{}]}}}}, "below": 1)",
+                                   fmt::join(groups, ", "))),
+                 records);
+  };
+  EXPECT_EQ(ruled(0.97, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(1.1, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(0.97, 0.001).verdict(), Verdict::fails);
+  EXPECT_EQ(ruled(0.7, 0.001).verdict(), Verdict::holds);
+}
+
 // Exactly Little's law, of 640 items with one chain, or four: a quarter as many of these are needed. What is
 // measured says only that.
 TEST(Claims, WhereARateIsReachedIsKnownNoBetterThanThePlacesAreNear) {
