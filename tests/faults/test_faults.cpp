@@ -169,10 +169,10 @@ TEST_P(OneCase, FailsAlone) {
   if (fault.happened > 0) {
     EXPECT_EQ(trial.log().size(), static_cast<std::size_t>(fault.happened)) << content_of(trial.log_path());
   }
-  // Writes are counted over all cases of a process: on a busy machine, which looks at a case again, one that
-  // comes before may have that number.
+  // What is bound to no kernel is counted over all cases of a process: on a busy machine, which looks at a
+  // case again, one that comes before may have that number.
   std::optional<std::int64_t> order = fault.order;
-  if (std::string(fault.faults).starts_with("write:")) {
+  if (std::string(fault.faults).find('@') == std::string::npos) {
     const auto hit = std::ranges::find_if(results.cases, [](const auto& record) { return !record.ok(); });
     if (hit != results.cases.end()) order = hit->order;
     EXPECT_LE(order, std::int64_t{fault.order});
@@ -750,11 +750,13 @@ TEST_P(BadDriver, IsNamedAndTheOthersAreUsed) {
   install(true);
   const Strings arguments = three_cases(trial.csv(), "5");
   ended = trial.run(arguments);
-  EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find(bad_ + " is left out"), std::string::npos) << ended.err;
   const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
-  EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 3}}));
+  // Launches of microseconds may seem implausible where the machine is busy; that is not asked here.
+  auto statuses = results.statuses();
+  EXPECT_EQ(ended.code, statuses.contains("implausible") ? 1 : 0) << ended.err;
+  EXPECT_EQ(statuses["ok"] + statuses["implausible"], 3) << ended.err;
 }
 
 TEST_P(BadDriver, AloneIsNoDevice) {
