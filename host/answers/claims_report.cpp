@@ -259,7 +259,7 @@ const char* remark =
     "tried,\n"
     "as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.\n"
     "A claim holds or fails where the whole 95 % interval lies beyond bound and margin.\n"
-    "A row of one run stands with what runs usually differ by, on a processor a quarter:\n"
+    "A row of one run or two stands with what runs usually differ by, on a processor a quarter:\n"
     "clweave run --claims --runs 5 measures that.";
 
 nlohmann::json number_json(double value) {

@@ -29,11 +29,11 @@ double normal(std::uint64_t key, std::uint64_t i) {
 // number, is what it is.
 bool is_exact(const RunTime& run) { return run.log_variance == 0 && !run.min_s; }
 
-// The standard deviation, of the logarithm, that another repetition of a case with one might have differed
-// by: what others' differ by.
+// The standard deviation, of the logarithm, that another repetition of a case might have differed by: what
+// others' differ by, where one or two do not tell. (Two may well agree.)
 double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_type) {
   const RunTime& run = *runs.front();
-  if (runs.size() > 1 || is_exact(run)) return 0;
+  if (runs.size() > 2 || is_exact(run)) return 0;
   return std::sqrt(
       prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
 }

@@ -98,7 +98,7 @@ struct DeviceRows {
 std::vector<DeviceRows> device_rows(const ResultsSet&);
 
 // What `number` makes of the rows, and the middle 95 % of what it makes of them when the repetitions of each
-// case are drawn again, and the median of each drawn repetition from its own interval, which of a single one
+// case are drawn again, and the median of each drawn repetition from its own interval, which of one or two
 // is widened by what processes differ by (prior.hpp). No distribution of the number itself is assumed. None
 // when the rows as measured give none. The same on every machine.
 //

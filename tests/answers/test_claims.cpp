@@ -151,6 +151,22 @@ TEST(Claims, OneSampleOfAProcessorIsNotKnownExactly) {
   }
 }
 
+TEST(Claims, TwoRunsOfAProcessorThatAgreeAreLuck) {
+  const auto ruled = [](int runs) {
+    std::vector<Record> records;
+    for (int i = 0; i < runs; ++i) {
+      for (auto r : two(1.2, 1)) {
+        r.device_type = "CPU";
+        r.min_s = r.time_s;
+        records.push_back(r);
+      }
+    }
+    return Ruled(claim(plain_over_twill), records);
+  };
+  EXPECT_EQ(ruled(2).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(3).verdict(), Verdict::holds);
+}
+
 TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
   std::vector<Record> one = two(1.2, 1, 0.4), many;
   EXPECT_EQ(Ruled(claim(plain_over_twill), one).verdict(), Verdict::within_noise);
