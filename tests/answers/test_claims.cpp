@@ -1154,7 +1154,7 @@ Satin shines     not measured               t-2    < 1x ±3 %
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
 as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin.
-A row of one run stands with what runs usually differ by, on a processor a quarter:
+A row of one run or two stands with what runs usually differ by, on a processor a quarter:
 clweave run --claims --runs 5 measures that.
 
 published evidence that is void
@@ -1194,7 +1194,7 @@ B  Loom 2, Invented, driver 1.2
 As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
 as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
 A claim holds or fails where the whole 95 % interval lies beyond bound and margin.
-A row of one run stands with what runs usually differ by, on a processor a quarter:
+A row of one run or two stands with what runs usually differ by, on a processor a quarter:
 clweave run --claims --runs 5 measures that.  
 )"));
 }
