@@ -372,6 +372,11 @@ Rates rates_of(const Series& points, const std::string& quantity) {
   return out;
 }
 
+Rates rates_along(const Rule& rule, const Picked& rows, const Rows& wanted, const std::string& quantity,
+                  Clock clock, Used* used) {
+  return rates_of(series(rows, wanted, rule, quantity, clock, used), quantity);
+}
+
 double plateau_of(const Rates& rates) {
   return std::ranges::max_element(rates, {}, &Rates::value_type::second)->second;
 }
@@ -403,16 +408,6 @@ std::optional<double> reach_over(const Rates& of, const Rates& to, double fracti
   const auto place = reach(of, rate), other = reach(to, rate);
   if (!place || !other) return {};
   return *place / *other;
-}
-
-// By how much lower and higher that may be, as the curve between two measured places is not known: factors,
-// at most 1 and at least 1.
-std::pair<double, double> bend_of(const Rates& of, double rate_of, const Rates& to, double rate_to) {
-  const auto share = [](const Rates& rates, double rate) {
-    const auto there = where_reached(rates, rate);
-    return there ? there->at_least / there->at : 1;
-  };
-  return {share(of, rate_of), to.empty() ? 1 : 1 / share(to, rate_to)};
 }
 
 // What lies at a place between two others; none where these do not enclose it.
@@ -664,11 +659,10 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
     }
     case Rule::Kind::minima: return minima(rule, sides, clock, used, true);
     case Rule::Kind::reach: {
-      const auto of = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, used), rule.quantity);
+      const Rates of = rates_along(rule, sides.of, rule.of, rule.quantity, clock, used);
       if (of.empty()) return {};
       if (rule.to.empty()) return plateau_begins(of, rule.fraction);
-      const auto to =
-          rates_of(series(sides.to, rule.to, rule, rule.quantity_to, clock, used), rule.quantity_to);
+      const Rates to = rates_along(rule, sides.to, rule.to, rule.quantity_to, clock, used);
       return reach_over(of, to, rule.fraction);
     }
     case Rule::Kind::finding: return {};  // needs the family, see judged
@@ -676,15 +670,19 @@ std::optional<double> number_of(const Rule& rule, const Sides& sides, Clock cloc
   return {};
 }
 
-// What a number of `reach` or `little` leaves open between the places that were measured, see bend_of.
+// By how much lower and higher a number of `reach` or `little` may be, as the curve between two measured
+// places is not known: factors, at most 1 and at least 1.
 std::pair<double, double> bend(const Rule& rule, const Sides& sides, Clock clock) {
-  const bool of_two = rule.kind == Rule::Kind::reach && !rule.to.empty();
-  const Rates of = rates_of(series(sides.of, rule.of, rule, rule.quantity, clock, nullptr), rule.quantity);
-  if (!of_two) return bend_of(of, rule.fraction * plateau_of(of), {}, 0);
-  const Rates to =
-      rates_of(series(sides.to, rule.to, rule, rule.quantity_to, clock, nullptr), rule.quantity_to);
+  const auto share = [](const Rates& rates, double rate) {
+    const auto there = where_reached(rates, rate);
+    return there ? there->at_least / there->at : 1;
+  };
+  const Rates of = rates_along(rule, sides.of, rule.of, rule.quantity, clock, nullptr);
+  if (rule.kind == Rule::Kind::little || rule.to.empty())
+    return {share(of, rule.fraction * plateau_of(of)), 1};
+  const Rates to = rates_along(rule, sides.to, rule.to, rule.quantity_to, clock, nullptr);
   const double rate = rate_for_both(of, to, rule.fraction);
-  return bend_of(of, rate, to, rate);
+  return {share(of, rate), 1 / share(to, rate)};
 }
 
 // The values of which a number is the extreme, or the extremes; none of other kinds.
@@ -771,10 +769,7 @@ Verdict parabola_verdict(const Rule& rule, const Sides& sides, const DeviceRows&
 // Where places are asked for at which rates are reached, and those that were measured do not tell: why.
 std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock clock) {
   if (rule.kind != Rule::Kind::little && rule.kind != Rule::Kind::reach) return {};
-  const auto rates_along = [&](const Picked& rows, const Rows& wanted, const std::string& quantity) {
-    return rates_of(series(rows, wanted, rule, quantity, clock, nullptr), quantity);
-  };
-  const Rates of = rates_along(sides.of, rule.of, rule.quantity);
+  const Rates of = rates_along(rule, sides.of, rule.of, rule.quantity, clock, nullptr);
   if (of.size() < 3) return {};
   const std::string& axis = rule.along.front();
   const auto already = [&](const Rates& rates, double rate) -> std::optional<std::string> {
@@ -783,7 +778,7 @@ std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock cl
     return fmt::format("{}={} has the rate already: fewer may have it, too", axis, there->from.first);
   };
   if (rule.kind == Rule::Kind::reach && !rule.to.empty()) {
-    const Rates to = rates_along(sides.to, rule.to, rule.quantity_to);
+    const Rates to = rates_along(rule, sides.to, rule.to, rule.quantity_to, clock, nullptr);
     if (to.size() < 3) return {};
     const double rate = rate_for_both(of, to, rule.fraction);
     auto first = already(of, rate);

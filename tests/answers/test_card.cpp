@@ -354,7 +354,7 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
   EXPECT_EQ(trait(made, "lockstep_width").figure->high, 16);
 }
 
-// One process tells nothing of what the next would say; two do.
+// One process tells nothing of what the next would say, and two may agree by chance; three tell.
 TEST(Fingerprint, OneRepetitionOrTwoStandWithWhatProcessesDifferBy) {
   const auto width = [](double seconds, const std::string& device_type, int runs, double interval) {
     Record sure = row("copy", {{"width", "1"}}, 1);
