@@ -214,26 +214,76 @@ std::vector<Sweep> sweeps_of(const Rows& rows, const Choice& choice) {
   return out;
 }
 
-// Whether every case that a side asks for was run at the place, well or not: a kernel of which some launches
-// are missing was searched less than its rival.
-bool is_whole(const Rows& wanted, const Picked& there, bool however_tuned, const Choice& place,
-              const DeviceRows& device, const std::vector<Family>& families) {
-  const Family& family = *family_of(families, wanted.family);
-  const auto is_row_of = [&](const Case& at, const CaseName& name) {
+// The cases that a side asks for at a place, and which of them have rows.
+class Wanted {
+ public:
+  Wanted(const Rows& rows, const Picked& there, bool however_tuned, const Choice& place,
+         const DeviceRows& device, const std::vector<Family>& families)
+      : rows_(&rows),
+        there_(&there),
+        however_tuned_(however_tuned),
+        family_(family_of(families, rows.family)),
+        sweeps_(sweeps_of(rows, place)),
+        failed_(untimed_of(rows, device, families)) {}
+
+  // Whether all were run, well or not: a kernel of which some launches are missing was searched less than its
+  // rival.
+  bool is_whole() const {
+    return std::ranges::all_of(cases_of(*family_, sweeps_, 0),
+                               [&](const Case& at) { return ran(at) || failed(at); });
+  }
+
+  // What of the side, by its cells along these axes, has no row however it may be launched. Lanes of other
+  // vendors run nowhere else, so what has no others is not missed.
+  std::set<std::string> left_out(const std::set<std::string>& along) const {
+    std::map<std::string, bool> any;
+    const auto whole = rows_->whole();
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      for (const auto& at : cases_of(*family_, {sweeps_[i]}, 0)) {
+        const bool is_there = ran(at);
+        if (is_there || !is_of_a_vendor(at)) any[named(at, whole[i], along)] |= is_there;
+      }
+    }
+    std::set<std::string> out;
+    for (const auto& [name, is_there] : any) {
+      if (!is_there) out.insert(name);
+    }
+    return out;
+  }
+
+ private:
+  bool is_row_of(const Case& at, const CaseName& name) const {
     return std::ranges::all_of(at.axes, [&](const auto& axis) {
       const Value* cell = name.axis(axis.first);
       return cell == nullptr || same(*cell, axis.second) ||
-             (however_tuned && family.axis(axis.first)->tunable && wanted.values(axis.first).empty());
+             (however_tuned_ && family_->axis(axis.first)->tunable && rows_->values(axis.first).empty());
     });
-  };
-  std::optional<std::vector<const Untimed*>> failed;
-  return std::ranges::all_of(cases_of(family, sweeps_of(wanted, place), 0), [&](const Case& at) {
-    if (std::ranges::any_of(there, [&](const Timed* timed) { return is_row_of(at, *timed->name); }))
-      return true;
-    if (!failed) failed = untimed_of(wanted, device, families);
-    return std::ranges::any_of(*failed, [&](const Untimed* row) { return is_row_of(at, *row->name); });
-  });
-}
+  }
+  bool ran(const Case& at) const {
+    return std::ranges::any_of(*there_, [&](const Timed* timed) { return is_row_of(at, *timed->name); });
+  }
+  bool failed(const Case& at) const {
+    return std::ranges::any_of(failed_, [&](const Untimed* row) { return is_row_of(at, *row->name); });
+  }
+  bool is_of_a_vendor(const Case& at) const {
+    return family_->uses(at, "lanes") &&
+           (at.is("lanes", "ptx") || at.is("lanes", "amd") || at.is("lanes", "subgroup"));
+  }
+  std::string named(const Case& at, const Rows::Axes& axes, const std::set<std::string>& along) const {
+    Cells cells;
+    for (const auto& [axis, want] : axes) {
+      if (along.contains(axis) && rows_->values(axis).size() > 1) cells.emplace_back(axis, at.at(axis));
+    }
+    return text_of_cells(cells);
+  }
+
+  const Rows* rows_;
+  const Picked* there_;
+  bool however_tuned_;
+  const Family* family_;
+  std::vector<Sweep> sweeps_;
+  std::vector<const Untimed*> failed_;
+};
 
 // What both sides have to agree in, best first: the types preferred, of each the clock of which most rows are
 // there, and of those the largest.
@@ -1090,6 +1140,43 @@ const Timed* beyond_memory_of(const Rule& rule, const std::vector<const Timed*>&
   return fast != used.end() ? *fast : nullptr;
 }
 
+// What could not take part in a decision. As published every launch is one of its own, but for how its items
+// tell each other; at its best a kernel has several, of which the fastest counts.
+std::string without_text(const Decision& decision, const std::vector<Wanted>& wanted) {
+  const Rule& rule = decision.rule;
+  std::set<std::string> along = {"kernel"};
+  for (const auto* axes : {&rule.each, &rule.same, &rule.along}) along.insert(axes->begin(), axes->end());
+  if (decision.setting == Setting::as_published) {
+    for (const auto side : all_sides) {
+      for (const auto& axes : (rule.*side).whole()) {
+        for (const auto& [axis, want] : axes) {
+          if (want.how == Rows::Want::How::one_of) along.insert(axis);
+        }
+      }
+    }
+    for (const char* how : {"lanes", "registers"}) along.erase(how);
+  }
+  std::set<std::string> out;
+  for (const auto& side : wanted) out.merge(side.left_out(along));
+  if (out.empty()) return {};
+  return fmt::format("without {}{}, which cannot run here", *out.begin(),
+                     out.size() > 1 ? fmt::format(" and {} more", out.size() - 1) : "");
+}
+
+// Whether launches were so many groups per compute unit of a GPU that its driver calls one unit. Drivers that
+// stand on another interface say so of any GPU, and such launches fill next to nothing of it.
+bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vector<Family>& families) {
+  if (device.results->type != "gpu" || device.results->compute_units != 1) return false;
+  return std::ranges::any_of(std::array{&sides.of, &sides.to, &sides.of_before, &sides.to_before},
+                             [&](const Picked* rows) {
+                               return std::ranges::any_of(*rows, [&](const Timed* timed) {
+                                 const Family& family = *family_of(families, timed->family());
+                                 const auto at = case_of(family, *timed);
+                                 return at && family.uses(*at, "groups_per_unit");
+                               });
+                             });
+}
+
 Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const DeviceRows& device,
                         const std::vector<Family>& families) {
   Ruling out;
@@ -1105,12 +1192,15 @@ Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const Devi
   std::optional<Cells> in_a_cache;
   for (const auto& sides : places_of(rule, {of.rows, to.rows, of_before.rows, to_before.rows})) {
     const Choice place(sides.place.begin(), sides.place.end());
-    const auto whole = [&](const Rows& wanted, const Picked& there, const Found& from) {
-      return wanted.empty() || is_whole(wanted, there, from.however_tuned, place, device, families);
+    std::vector<Wanted> wanted;
+    const auto want = [&](const Rows& rows, const Picked& there, const Found& from) {
+      if (!rows.empty()) wanted.emplace_back(rows, there, from.however_tuned, place, device, families);
     };
-    if (!whole(rule.of, sides.of, of) || !whole(rule.to, sides.to, to) ||
-        !whole(rule.of_before, sides.of_before, of_before) ||
-        !whole(rule.to_before, sides.to_before, to_before)) {
+    want(rule.of, sides.of, of);
+    want(rule.to, sides.to, to);
+    want(rule.of_before, sides.of_before, of_before);
+    want(rule.to_before, sides.to_before, to_before);
+    if (!std::ranges::all_of(wanted, &Wanted::is_whole)) {
       incomplete = true;
       continue;
     }
@@ -1122,6 +1212,11 @@ Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const Devi
     if (decided->verdict == Verdict::undecided) {
       out.verdict = decided->verdict;
       out.note = decided->note;
+      return out;
+    }
+    if (is_of_one_unit(sides, device, families)) {
+      out.verdict = Verdict::undecided;
+      out.note = one_unit;
       return out;
     }
     std::vector<const Timed*> used(decided->used.rows.begin(), decided->used.rows.end());
@@ -1143,7 +1238,9 @@ Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const Devi
     at.insert(at.end(), decided->where.begin(), decided->where.end());
     out.place = text_of_cells(at);
     out.note = joined({out.place, shared_cells(rule, used, at)});
-    if (!decided->note.empty()) out.note += (out.note.empty() ? "" : ": ") + decided->note;
+    for (const auto& more : {decided->note, without_text(decision, wanted)}) {
+      if (!more.empty()) out.note += (out.note.empty() ? "" : ": ") + more;
+    }
     out.runs = SIZE_MAX;
     for (const auto* timed : used) {
       out.cases.push_back(timed->name->id);

@@ -171,6 +171,9 @@ inline constexpr const char* in_cache = "the buffers fit a cache: the rows say n
 // And what rows about memory that beat it by a tenth say.
 inline constexpr const char* beyond_memory =
     "faster than memory was found to be: a cache held a part, or the ceiling was measured in a bad moment";
+// And what launches say that were counted by the units of a driver that calls the whole GPU one.
+inline constexpr const char* one_unit =
+    "groups_per_unit counts by compute units, and the driver says that the GPU is one";
 
 // For people: "holds"; what was published, then what is thought of it.
 std::string text_of(Verdict);

@@ -308,15 +308,22 @@ Outcome outcome_of(Case at, const Timed& timed) {
 
 }  // namespace
 
+std::optional<Case> case_of(const Family& family, const Timed& row) {
+  Case at{family.name, {}, 0};
+  for (const auto& axis : family.axes) {
+    const Value* value = row.axis(axis.name);
+    if (value == nullptr) return {};
+    at.axes.emplace_back(axis.name, *value);
+  }
+  return at;
+}
+
 Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device)
     : family_(&family), device_(device_of(device)) {
   for (const auto* row : rows) {
-    Case at{family.name, {}, 0};
-    for (const auto& axis : family.axes) {
-      if (const Value* value = row->axis(axis.name)) at.axes.emplace_back(axis.name, *value);
-    }
-    if (at.axes.size() != family.axes.size()) continue;
-    outcomes_.push_back(outcome_of(std::move(at), *row));
+    auto at = case_of(family, *row);
+    if (!at) continue;
+    outcomes_.push_back(outcome_of(std::move(*at), *row));
     rows_.push_back(row);
     intervals_.emplace_back(median_of(*row, &RunTime::low_s), median_of(*row, &RunTime::high_s));
   }

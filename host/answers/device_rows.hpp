@@ -106,6 +106,9 @@ std::vector<DeviceRows> device_rows(const ResultsSet&);
 // 20000 times gets fewer draws than 200, but 20 at least, so that a million rows take seconds.
 std::optional<Figure> figure(const DeviceRows&, const std::function<std::optional<double>(Clock)>& number);
 
+// None of a row that lacks one of the family's axes.
+std::optional<Case> case_of(const Family&, const Timed&);
+
 // What a family concludes from its rows, timed by a clock; those that lack one of its axes are left out.
 class Conclusions {
  public:

@@ -65,7 +65,7 @@ Record row_of(const Case& at, const Rows& rows, const Family& family, const std:
   r.device = "Device";
   r.driver = "1";
   r.device_type = "gpu";
-  r.compute_units = 1;
+  r.compute_units = 2;
   r.family = at.family;
   for (const auto& [axis, cell] : at.axes) r.axes.emplace_back(axis, text_of(cell));
   r.case_id = at.id();
