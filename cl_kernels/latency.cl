@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// latency: chains in which every access, launch or atomic waits for the one before.
+// latency: chains in which every access, multiply-add, launch or atomic waits for the one before.
 //
 // GROUP, NODES   set by host/families/latency.cpp: items of a work-group, nodes of the cycle in local memory
 #if !defined(GROUP) || !defined(NODES)
@@ -49,6 +49,25 @@ __kernel void chase_local(__global uint* restrict out, __global const uint* rest
     for (uint i = 0; i < hops % 8; ++i) at = cycle[at];
     out[0] = at;
   }
+}
+
+// A multiply-add waits for the one before, in registers. Scale and shift come as arguments, as a compiler that knew
+// them would fold the chain.
+__kernel void mad_chain(__global float* restrict out, const float start, const float scale, const float shift,
+                        const uint hops) {
+  float x = start;
+  for (uint i = 0; i < hops / 8; ++i) {
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+    x = mad(x, scale, shift);
+  }
+  for (uint i = 0; i < hops % 8; ++i) x = mad(x, scale, shift);
+  out[0] = x;
 }
 
 // As little as a kernel can do and be seen to have run.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// latency: how long does one access to memory, one launch, one atomic take when the next waits for it?
+// latency: how long does a step take that the next waits for: an access to memory, a multiply-add, a launch,
+// an atomic?
 //
 // Memory is walked through in scattered order, one node to 128 bytes, so that neither caches' lines nor
 // prefetchers help. Where caches end is family cache's question. The order is one to one and reckoned, so the
@@ -38,6 +39,19 @@ Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   p.launch("chase_local", {group}, {group}, out, next, static_cast<Word>(hops));
   p.expect<Word>(out, [=](std::uint64_t) { return static_cast<Word>(tour.after(0, hops)); });
   p.cost = {.read = hops * sizeof(Word), .written = sizeof(Word), .flops = 0, .items = hops};
+  return p;
+}
+
+// Scale and shift of 1 keep every step exact, and count them: below 2^24 a float holds every whole number.
+Plan plan_of_mad_chain(const Case& at) {
+  const std::uint64_t hops = at.count("hops", 1, (1 << 24) - 256);
+  const auto start = static_cast<float>(Random<std::uint8_t>(at.seed, 1)(0));
+  Plan p;
+  p.define("GROUP", 1).define("NODES", 1);
+  const auto out = p.output<float>(1);
+  p.launch("mad_chain", {1}, {1}, out, start, 1.0F, 1.0F, static_cast<std::uint32_t>(hops));
+  p.expect<float>(out, [=](std::uint64_t) { return start + static_cast<float>(hops); });
+  p.cost = {.read = 0, .written = sizeof(float), .flops = 2 * hops, .items = hops};
   return p;
 }
 
@@ -127,6 +141,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::string& kernel = at.text("kernel");
   if (kernel == "chase" || kernel == "chase_groups") return plan_of_chase(at, device);
   if (kernel == "chase_local") return plan_of_local_chase(at, device);
+  if (kernel == "mad_chain") return plan_of_mad_chain(at);
   if (kernel == "launch" || kernel == "round_trip") return plan_of_launch(at);
   if (kernel.starts_with("atomic_chain")) return plan_of_atomic_chain(at);
   return plan_of_atomics(at, device);
@@ -161,7 +176,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Sweeps sweeps(const Values& bytes) {
   return {"kernel=chase,chase_groups working_set=" + bytes, "kernel=chase_local working_set=4096,16384",
-          "kernel=launch,round_trip hops=64", "kernel=atomic_chain,atomic_chain_local hops=4096"};
+          "kernel=mad_chain", "kernel=launch,round_trip hops=64",
+          "kernel=atomic_chain,atomic_chain_local hops=4096"};
 }
 
 }  // namespace
@@ -170,22 +186,26 @@ Family latency() {
   Values all_bytes;
   for (std::int64_t bytes = 1024; bytes <= 1 << 30; bytes *= 2) all_bytes.emplace_back(bytes);
   const Values large = {67108864, 268435456};
+  const std::string one_after_another =
+      "kernel=chase_local,mad_chain,launch,round_trip,atomic_chain,atomic_chain_local";
   // Family atomics asks more of these; what was measured with them can still be run again.
   const Sweep many =
       "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local hops=256 group=64,256";
   return {
       .name = "latency",
       .question =
-          "How long does one access to memory, one launch, one atomic take when the next waits for it?",
+          "How long does a step take that the next waits for: an access to memory, a multiply-add, a launch, "
+          "an atomic?",
       .axes = {{.name = "kernel",
                 .meaning =
                     "chase, chase_groups: one item, or four per compute unit, each of its own group, walk a "
-                    "scattered cycle; chase_local: the same in local memory; launch: kernels back to back; "
-                    "round_trip: the host waits for each; atomic_chain, atomic_chain_local: one item; "
+                    "scattered cycle; chase_local: the same in local memory; mad_chain: one item's "
+                    "multiply-adds; launch: kernels back to back; round_trip: the host waits for each; "
+                    "atomic_chain, atomic_chain_local: one item; "
                     "atomic_one, atomic_group, atomic_item: many items add to one counter, to one of their "
                     "group, to one of their own; _local: in local memory, where one is the group's",
-                .values = {"chase", "chase_groups", "chase_local", "launch", "round_trip", "atomic_chain",
-                           "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
+                .values = {"chase", "chase_groups", "chase_local", "mad_chain", "launch", "round_trip",
+                           "atomic_chain", "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
                            "atomic_one_local", "atomic_item_local"}},
                {.name = "working_set",
                 .meaning = "bytes that a walk goes through",
@@ -193,7 +213,7 @@ Family latency() {
                 .takes = multiples_of(1024, 1024, std::int64_t{1} << 34),
                 .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
                {.name = "hops",
-                .meaning = "steps that wait for each other: loads, launches, atomics",
+                .meaning = "steps that wait for each other: loads, multiply-adds, launches, atomics",
                 .values = {40009, 64, 256, 4096},
                 .takes = whole(1, 1 << 24)},
                {.name = "group",
@@ -207,7 +227,8 @@ Family latency() {
                              !at.text("kernel").starts_with("atomic_chain");
                     }}},
       .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 hops=7,101",
-                            "kernel=chase_local working_set=1024 hops=101", "kernel=launch,round_trip hops=3",
+                            "kernel=chase_local working_set=1024 hops=101", "kernel=mad_chain hops=101",
+                            "kernel=launch,round_trip hops=3",
                             "kernel=atomic_chain,atomic_chain_local hops=37",
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
                             "hops=5 group=64"},
@@ -215,23 +236,22 @@ Family latency() {
                   .card = {"kernel=chase working_set=268435456", "kernel=launch,round_trip hops=64"},
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
-      .view =
-          {.rows = {"kernel", "working_set"},
-           .columns = {"hops"},
-           .quantity = "items",
-           .chapter = "Access and caches",
-           .graphs = {{.name = "staircase",
-                       .x = {"working_set"},
-                       .series = {"kernel"},
-                       .quantity = "ns",
-                       .where = {"kernel=chase,chase_groups"},
-                       .findings = {"cache_1_bytes", "cache_2_bytes", "memory_latency"},
-                       .marks = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes"}},
-                      {.name = "steps",
-                       .kind = Graph::Kind::bars,
-                       .series = {"kernel"},
-                       .quantity = "ns",
-                       .where = {"kernel=chase_local,launch,round_trip,atomic_chain,atomic_chain_local"}}}},
+      .view = {.rows = {"kernel", "working_set"},
+               .columns = {"hops"},
+               .quantity = "items",
+               .chapter = "Access and caches",
+               .graphs = {{.name = "staircase",
+                           .x = {"working_set"},
+                           .series = {"kernel"},
+                           .quantity = "ns",
+                           .where = {"kernel=chase,chase_groups"},
+                           .findings = {"cache_1_bytes", "cache_2_bytes", "memory_latency"},
+                           .marks = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes"}},
+                          {.name = "steps",
+                           .kind = Graph::Kind::bars,
+                           .series = {"kernel"},
+                           .quantity = "ns",
+                           .where = {one_after_another}}}},
       .makes_sense =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");
