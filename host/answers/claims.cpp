@@ -1402,30 +1402,35 @@ std::vector<Choice> choices_of(const std::vector<const Rows*>& selections) {
   return out;
 }
 
+// What the longest case of a selection takes the device, in seconds; none where it can do none of them.
+std::optional<double> longest_of(const Rows& rows, const Choice& choice, const std::vector<Family>& families,
+                                 const DeviceInfo& device) {
+  std::optional<double> longest;
+  const Family& family = *family_of(families, rows.family);
+  for (const auto& at : cases_of(family, sweeps_of(rows, choice), 0)) {
+    try {
+      longest = std::max(longest.value_or(0), estimate(plan_of(family, at, device), device).device_s);
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return longest;
+}
+
 // Whether each selection has a case that the device can do, and none that takes long.
 bool suits(const std::vector<const Rows*>& selections, const Choice& choice,
            const std::vector<Family>& families, const DeviceInfo& device) {
   constexpr double longest_s = 0.3;
-  for (const auto* rows : selections) {
-    bool any = false;
-    for (const auto& at : cases_of(*family_of(families, rows->family), sweeps_of(*rows, choice), 0)) {
-      try {
-        if (estimate(plan_of(*family_of(families, rows->family), at, device), device).device_s > longest_s)
-          return false;
-        any = true;
-      } catch (const Error&) {
-        continue;
-      }
-    }
-    if (!any) return false;
-  }
-  return true;
+  return std::ranges::all_of(selections, [&](const Rows* rows) {
+    const auto longest = longest_of(*rows, choice, families, device);
+    return longest && *longest <= longest_s;
+  });
 }
 
 }  // namespace
 
 std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<Family>& families,
-                            const Selection& wanted, const DeviceInfo& device) {
+                            const Selection& wanted, const DeviceInfo& device, double longest_s) {
   std::vector<Family> asked = families;
   for (auto& family : asked) {
     if (family.name != "ceiling" || !wanted.ceilings) family.presets.at(wanted.preset).clear();
@@ -1439,6 +1444,10 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
       auto choice = std::ranges::find_if(
           choices, [&](const Choice& c) { return suits(selections, c, families, device); });
       if (choice == choices.end()) choice = std::prev(choices.end());
+      if (std::ranges::any_of(selections, [&](const Rows* rows) {
+            return longest_of(*rows, *choice, families, device).value_or(0) > longest_s;
+          }))
+        continue;
       for (const auto* rows : selections) {
         auto& sweeps = std::ranges::find(asked, rows->family, &Family::name)->presets.at(wanted.preset);
         for (auto& sweep : sweeps_of(*rows, *choice)) sweeps.push_back(std::move(sweep));

@@ -4,6 +4,7 @@
 // results/published/claims.json holds the claims: each names the rows that decide it by family and axis
 // values. The file is part of the program, as the kernels are; --claims-file reads another.
 #pragma once
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -133,9 +134,10 @@ std::vector<Claim> load_claims(const std::string& path);  // empty: the built-in
 std::vector<Claim> chosen_claims(std::vector<Claim>, const std::vector<std::string>& ids);
 
 // The cases that decide them on this device, ceilings first. Sizes are the largest that the device holds and
-// does in about a second. Throws `usage` as select_jobs does.
+// does in about a second; a rule is left out that has a case which takes the device, to be measured, longer
+// than `longest_s` at any. Throws `usage` as select_jobs does.
 std::vector<Job> claim_jobs(const std::vector<Claim>&, const std::vector<Family>&, const Selection&,
-                            const DeviceInfo&);
+                            const DeviceInfo&, double longest_s = std::numeric_limits<double>::infinity());
 
 enum class Verdict { holds, fails, within_noise, not_measured, undecided, not_testable, no_evidence };
 

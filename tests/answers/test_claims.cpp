@@ -1122,11 +1122,25 @@ TEST(ClaimJobs, SizesFollowTheDevice) {
   EXPECT_THAT(n_of(tiny), ElementsAre("4194304"));
 }
 
+// Sizes that the rule fixes.
+TEST(ClaimJobs, WhatTakesLongIsLeftOutWhereASecondOfTheDeviceIsTooMuch) {
+  const auto claims = chosen_claims(load_claims(""), {"000-j-factor"});
+  Selection wanted;
+  wanted.ceilings = false;
+  const auto jobs = [&](const char* type, double longest_s) {
+    return claim_jobs(claims, all_families(), wanted, able(type), longest_s).size();
+  };
+  const std::size_t all = jobs("cpu", 1e9);
+  EXPECT_GT(all, 30U);
+  EXPECT_EQ(jobs("gpu", 1), all);
+  EXPECT_LT(jobs("cpu", 1), all / 2);  // what must hold first takes as long as it may
+}
+
 TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
   const auto& families = all_families();
   DeviceInfo processor = able("cpu");
   processor.extensions = "";
-  const auto jobs = claim_jobs(load_claims(""), families, {}, processor);
+  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, 1.2);
   const auto possible = std::ranges::count_if(jobs, [&](const Job& job) {
     try {
       plan_of(*job.family, job.at, processor);
@@ -1135,8 +1149,8 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
       return false;
     }
   });
-  // 807 of them took PoCL 3.1 nine minutes with an empty cache, Intel's runtime ten.
-  EXPECT_LE(possible, 823) << "ten minutes on two cores";
+  // So many took PoCL 3.1 eight minutes with an empty cache, rusticl nearly ten.
+  EXPECT_LE(possible, 805) << "ten minutes on two cores";
   EXPECT_EQ(jobs.front().family->name, "ceiling");
   EXPECT_TRUE(jobs.back().exhibit);
   EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
