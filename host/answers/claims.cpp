@@ -1177,6 +1177,32 @@ bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vec
                              });
 }
 
+// A ruling by the rows used at a place.
+void conclude(Ruling& out, const Judged& judged, const Cells& place, const std::vector<const Timed*>& used,
+              const std::string& without, const DeviceRows& device) {
+  const Rule& rule = out.decision->rule;
+  out.verdict = judged.verdict;
+  out.number = judged.number;
+  Cells at = place;
+  at.insert(at.end(), judged.where.begin(), judged.where.end());
+  out.place = text_of_cells(at);
+  out.note = joined({out.place, shared_cells(rule, used, at)});
+  const auto note = [&](const std::string& more) {
+    if (!more.empty()) out.note += (out.note.empty() ? "" : ": ") + more;
+  };
+  note(judged.note);
+  note(without);
+  out.runs = SIZE_MAX;
+  for (const auto* timed : used) {
+    out.cases.push_back(timed->name->id);
+    out.runs = std::min(out.runs, timed->runs.size());
+  }
+  if (out.runs >= rule.runs) return;
+  out.verdict = Verdict::undecided;
+  note(fmt::format("{} of {} runs, by which it may vary", out.runs, rule.runs));
+  out.command = command_of(*out.claim, device, fmt::format(" --runs {}", rule.runs));
+}
+
 Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const DeviceRows& device,
                         const std::vector<Family>& families) {
   Ruling out;
@@ -1232,26 +1258,7 @@ Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const Devi
       out.note = fmt::format("{} ({})", beyond_memory, fast->name->id);
       return out;
     }
-    out.verdict = decided->verdict;
-    out.number = decided->number;
-    Cells at = sides.place;
-    at.insert(at.end(), decided->where.begin(), decided->where.end());
-    out.place = text_of_cells(at);
-    out.note = joined({out.place, shared_cells(rule, used, at)});
-    for (const auto& more : {decided->note, without_text(decision, wanted)}) {
-      if (!more.empty()) out.note += (out.note.empty() ? "" : ": ") + more;
-    }
-    out.runs = SIZE_MAX;
-    for (const auto* timed : used) {
-      out.cases.push_back(timed->name->id);
-      out.runs = std::min(out.runs, timed->runs.size());
-    }
-    if (out.runs < rule.runs) {
-      out.verdict = Verdict::undecided;
-      out.note += fmt::format("{}{} of {} runs, by which it may vary", out.note.empty() ? "" : ": ", out.runs,
-                              rule.runs);
-      out.command = command_of(claim, device, fmt::format(" --runs {}", rule.runs));
-    }
+    conclude(out, *decided, sides.place, used, without_text(decision, wanted), device);
     return out;
   }
   out.cached = in_a_cache.has_value();
