@@ -2,7 +2,7 @@
 // delta: delta coding: differences of differences, to the ORDER, with what lies a TUPLE before.
 //
 // U          type of a value, unsigned: differences wrap
-// WIDTH, V   values of an item, and a vector of as many
+// WIDTH, V   values of an item, or of a step of a run, and a vector of as many
 
 // Of what lies as many tuples before, the differences: x[0] is what is left.
 #define DIFFER(x)                                                                        \
@@ -30,6 +30,13 @@ V vector_before(__global const U* restrict in, const ulong first, const uint bac
 }
 #endif
 
+U encoded(__global const U* restrict in, const ulong i) {
+  U x[ORDER + 1];
+  for (uint k = 0; k <= ORDER; ++k) x[k] = i >= k * TUPLE ? in[i - k * TUPLE] : 0;
+  DIFFER(x);
+  return x[0];
+}
+
 __kernel void encode(__global U* restrict out, __global const U* restrict in, const ulong n) {
   const ulong first = get_global_id(0) * WIDTH;
 #if WIDTH > 1
@@ -42,10 +49,25 @@ __kernel void encode(__global U* restrict out, __global const U* restrict in, co
     return;
   }
 #endif
-  for (ulong i = first; i < min(first + WIDTH, n); ++i) {
-    U x[ORDER + 1];
-    for (uint k = 0; k <= ORDER; ++k) x[k] = i >= k * TUPLE ? in[i - k * TUPLE] : 0;
+  for (ulong i = first; i < min(first + WIDTH, n); ++i) out[i] = encoded(in, i);
+}
+
+#define PASTED(name, width) name##width
+#define OF_WIDTH(name, width) PASTED(name, width)
+
+// Processors read what lies between vectors as fast as vectors.
+__kernel void encode_run(__global U* restrict out, __global const U* restrict in, const ulong n, const ulong run) {
+  ulong i = get_global_id(0) * run;
+  const ulong end = min(i + run, n);
+#if WIDTH > 1
+  for (; i < min(end, (ulong)(ORDER * TUPLE)); ++i) out[i] = encoded(in, i);
+  for (; i + WIDTH <= end; i += WIDTH) {
+    V x[ORDER + 1];
+#pragma unroll
+    for (uint k = 0; k <= ORDER; ++k) x[k] = OF_WIDTH(vload, WIDTH)(0, in + (i - k * TUPLE));
     DIFFER(x);
-    out[i] = x[0];
+    OF_WIDTH(vstore, WIDTH)(x[0], 0, out + i);
   }
+#endif
+  for (; i < end; ++i) out[i] = encoded(in, i);
 }

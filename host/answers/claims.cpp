@@ -844,24 +844,30 @@ std::optional<std::string> unseen(const Rule& rule, const Sides& sides, Clock cl
 }
 
 // The fastest of many launches is fast by luck, too, and of more by more: by what factor a draw moves the
-// ratio of both sides' fastest where a side's launches are equal, as far as those of this draw tell them
-// apart.
+// fastest, or the ratio of both sides' fastest, where a side's launches are equal, as far as those of this
+// draw tell them apart.
 double luck_of_bests(const Rule& rule, const Sides& sides, Clock measured, Clock drawn) {
-  const auto fastest = [&](const Picked& rows) {
-    double best = HUGE_VAL, least = HUGE_VAL, most = 0;
-    const auto moved = [&](const Timed* timed) { return drawn[timed->index] / measured[timed->index]; };
+  const auto fastest = [&](const Picked& rows, const std::string& quantity) {
+    struct Launch {
+      double slow, moved;
+    };
+    std::vector<Launch> launches;
     for (const auto* timed : rows) {
-      best = std::min(best, measured[timed->index]);
-      least = std::min(least, moved(timed));
-      most = std::max(most, moved(timed));
+      const auto before = value_at(*timed, quantity, measured), now = value_at(*timed, quantity, drawn);
+      if (!before || !now) continue;
+      launches.push_back(quantity == "time" ? Launch{*before, *now / *before}
+                                            : Launch{1 / *before, *before / *now});
     }
+    if (launches.empty()) return 1.0;
+    const double best = std::ranges::min(launches, {}, &Launch::slow).slow;
+    const auto [least, most] = std::ranges::minmax(launches, {}, &Launch::moved);
     double out = HUGE_VAL;
-    for (const auto* timed : rows) {
-      if (measured[timed->index] <= best * most / least) out = std::min(out, moved(timed));
+    for (const auto& launch : launches) {
+      if (launch.slow <= best * most.moved / least.moved) out = std::min(out, launch.moved);
     }
     return out;
   };
-  const double slower = fastest(sides.of) / fastest(sides.to);
+  const double slower = fastest(sides.of, rule.quantity) / fastest(sides.to, rule.quantity_to);
   return rule.quantity == "time" ? slower : 1 / slower;
 }
 
@@ -894,8 +900,9 @@ Figure widened(const Rule& rule, const Sides& sides, const DeviceRows& device, F
       number.low = std::min(number.low, number.value / by_luck);
     }
   }
-  static const std::set<std::string> of_time = {"time", "gb_per_s", "gflop_per_s", "gitems_per_s"};
-  if (rule.kind == Rule::Kind::ratio && !rule.to.empty() && of_time.contains(rule.quantity) &&
+  static const std::set<std::string> of_time = {"time", "gb_per_s", "gflop_per_s", "gitems_per_s",
+                                                "of_ceiling"};
+  if (rule.kind == Rule::Kind::ratio && of_time.contains(rule.quantity) &&
       of_time.contains(rule.quantity_to)) {
     const auto by_luck = figure(
         device, [&](Clock clock) -> Number { return luck_of_bests(rule, sides, device.measured(), clock); });
@@ -1164,7 +1171,8 @@ std::string without_text(const Decision& decision, const std::vector<Wanted>& wa
 }
 
 // Whether launches were so many groups per compute unit of a GPU that its driver calls one unit. Drivers that
-// stand on another interface say so of any GPU, and such launches fill next to nothing of it.
+// stand on another interface say so of any GPU, and such launches fill next to nothing of it. None per unit
+// are as many as there is work for, but of sam.
 bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vector<Family>& families) {
   if (device.results->type != "gpu" || device.results->compute_units != 1) return false;
   return std::ranges::any_of(std::array{&sides.of, &sides.to, &sides.of_before, &sides.to_before},
@@ -1172,7 +1180,8 @@ bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vec
                                return std::ranges::any_of(*rows, [&](const Timed* timed) {
                                  const Family& family = *family_of(families, timed->family());
                                  const auto at = case_of(family, *timed);
-                                 return at && family.uses(*at, "groups_per_unit");
+                                 return at && family.uses(*at, "groups_per_unit") &&
+                                        (at->number("groups_per_unit") > 0 || at->is("kernel", "sam"));
                                });
                              });
 }
@@ -1191,6 +1200,7 @@ void conclude(Ruling& out, const Judged& judged, const Cells& place, const std::
     if (!more.empty()) out.note += (out.note.empty() ? "" : ": ") + more;
   };
   note(judged.note);
+  out.without = without;
   note(without);
   out.runs = SIZE_MAX;
   for (const auto* timed : used) {

@@ -150,6 +150,7 @@ struct Ruling {
   std::optional<Figure> number;
   std::string place;               // the size and type that were chosen for this device; where the most is
   std::string note;                // the cells that all deciding rows share, which value decided; or why none
+  std::string without;             // of the note: what could not take part, as it cannot run here
   bool cached = false;             // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest repetitions of a row

@@ -240,6 +240,21 @@ void add_untested(const DeviceRulings& device, Report& out) {
   }
 }
 
+// What a verdict had to do without: side by side devices have no room for it.
+void add_without(const DeviceRulings& device, Report& out) {
+  std::map<std::string, std::vector<std::string>> claims;  // by what is left out
+  for (const auto& ruling : device.rulings) {
+    if (ruling.without.empty()) continue;
+    auto& ids = claims[ruling.without];
+    if (ids.empty() || ids.back() != ruling.claim->id) ids.push_back(ruling.claim->id);
+  }
+  if (claims.empty()) return;
+  out.line();
+  out.line(paint("decided by what is left on " + device.device, Style::bold));
+  for (const auto& [without, ids] : claims)
+    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), without));
+}
+
 void add_cases(const DeviceRulings& device, Report& out) {
   out.line();
   out.line(paint("rows of " + device.device, Style::bold));
@@ -344,6 +359,7 @@ Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
   add_faults(devices, out);
   for (const auto& device : devices) {
     add_untested(device, out);
+    add_without(device, out);
     if (with_cases) add_cases(device, out);
   }
   add_rows(devices, out);

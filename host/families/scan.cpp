@@ -57,9 +57,10 @@ bool chains(const std::string& kernel) {
   return kernel == "chained" || kernel.starts_with("lookback") || takes_rows(kernel) || kernel == "pascal" ||
          kernel == "cpu";
 }
+bool encodes(const std::string& kernel) { return kernel == "encode" || kernel == "encode_run"; }
 // Whose items tell each other what they have, as axis lanes says.
 bool exchanges(const std::string& kernel) {
-  return kernel != "hillis_steele" && kernel != "cpu" && kernel != "encode" && kernel != "copy";
+  return kernel != "hillis_steele" && kernel != "cpu" && !encodes(kernel) && kernel != "copy";
 }
 // From tile to tile, in as many groups as axis groups_per_unit says.
 bool goes_on(const std::string& kernel) {
@@ -434,7 +435,12 @@ Plan plan_of_encode(const Case& at, const Setting& s) {
   p.sources = {"shared/delta"};
   const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
-  p.launch("encode", {round_up(ceil_div(s.values, width), s.group)}, {s.group}, out, in, s.values);
+  if (s.kernel == "encode") {
+    p.launch("encode", {round_up(ceil_div(s.values, width), s.group)}, {s.group}, out, in, s.values);
+  } else {
+    const std::uint64_t run = at.count("chunk_kib", 1, 1 << 20) * 1024 / sizeof(T);
+    p.launch("encode_run", {ceil_div(s.values, run)}, {1}, out, in, s.values, run);
+  }
   p.derived.emplace_back("residue", fmt::format("{:.6g}", residue_of(signal, s)));
   p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
@@ -507,7 +513,7 @@ template <class T>
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
   const Setting s = setting_of(at, device, sizeof(T));
-  if (s.kernel == "encode") return plan_of_encode<T>(at, s);
+  if (encodes(s.kernel)) return plan_of_encode<T>(at, s);
   if (s.kernel == "copy") return plan_of_copy<T>(at, s);
 
   Plan p;
@@ -545,7 +551,7 @@ bool polls(const Case& at) {
 
 // What is coded undoes differences of whole numbers; an image is there for nothing else.
 bool codes_well(const Case& at, bool floating) {
-  const bool encode = at.is("kernel", "encode"), round_trip = at.is("task", "round_trip");
+  const bool encode = encodes(at.text("kernel")), round_trip = at.is("task", "round_trip");
   if (!encode && !round_trip) return !at.is("signal", "image");
   if (floating || !at.is("op", "sum") || !at.is("form", "inclusive")) return false;
   return !encode || !(round_trip || at.is("tuple_by", "reorder") || at.text("type").starts_with("u"));
@@ -600,10 +606,9 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for; "
        "lookback_wide: many look back at once; register_tile: vectors in registers; pipelined: its sum "
        "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
-       "tile "
-       "and add what lies between, in a ring of sums; pascal: one exchange for all orders and slots; cpu: "
-       "one item, wide vectors; encode: the differences that a scan takes back; copy: the driver's, of as "
-       "many bytes",
+       "tile and add what lies between, in a ring of sums; pascal: one exchange for all orders and slots; "
+       "cpu: one item, wide vectors; encode: the differences that a scan takes back; encode_run: the same, "
+       "an item of each group for a run; copy: the driver's, of as many bytes",
        kernels},
       {.name = "type",
        .meaning = "type of the values",
@@ -645,7 +650,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = {256, 64, 128, 512, 1024},
        .tunable = true,
        .takes = whole(1, 4096),
-       .when = [](const Case& at) { return !at.is("kernel", "cpu"); },
+       .when = [](const Case& at) { return !at.is("kernel", "cpu") && !at.is("kernel", "encode_run"); },
        .worth = group_sizes},
       {.name = "per_item",
        .meaning = "elements of a work-item",
@@ -654,11 +659,11 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .takes = whole(1, 64),
        .worth = per_item_worth},
       {.name = "width",
-       .meaning = "neighbouring values of a work-item of encode, as a vector",
+       .meaning = "neighbouring values, as a vector, that an item of encode has, and of encode_run at a time",
        .values = {1, 4},
        .tunable = true,
        .takes = powers_of_two(1, 16),
-       .when = [](const Case& at) { return at.is("kernel", "encode"); }},
+       .when = [](const Case& at) { return encodes(at.text("kernel")); }},
       {.name = "rows",
        .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
        .values = {8, 1, 2, 4, 6, 12, 16},
@@ -878,7 +883,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     return is_plain_scan(at) && at.is("type", "uint") && at.number("scan_order") == 1 &&
-           at.number("tuple") == 1 && !at.is("kernel", "copy") && !at.is("kernel", "encode") &&
+           at.number("tuple") == 1 && !at.is("kernel", "copy") && !encodes(at.text("kernel")) &&
            !at.is("kernel", "hillis_steele");
   };
   auto out = by_own_lanes(outcomes, device, makes_sense, counts);
@@ -971,6 +976,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                 "kernel=encode type=int scan_order=1,3 tuple=1,2,4 width=1,4 n=1,4099",
                 "kernel=encode type=long scan_order=2 tuple=3 width=2,4 n=4099",
                 "kernel=encode type=int signal=image n=4099",
+                "kernel=encode_run type=int scan_order=1,3 tuple=1,2 width=1,16 n=1,4099 chunk_kib=1",
+                "kernel=encode_run type=long scan_order=2 tuple=3 width=4 n=4099 chunk_kib=3",
                 "kernel=three_phase type=float op=max form=exclusive n=1,1009 group=32 per_item=2",
                 "kernel=reduce_then_scan type=ulong op=xor form=exclusive n=1009 group=32 per_item=2",
                 "kernel=chained type=long form=exclusive n=1009 group=32 per_item=2 state=halves",
@@ -1062,6 +1069,7 @@ Family scan() {
                           "pascal",
                           "cpu",
                           "encode",
+                          "encode_run",
                           "copy"};
   const Values types = {"uint", "int", "ulong", "long", "float", "double"};
   const Values ops = {"sum", "max", "xor", "affine"};

@@ -683,6 +683,28 @@ TEST(Claims, TheBestOfManyIsFastByLuck) {
   EXPECT_EQ(ruled(0.7, 0.001).verdict(), Verdict::holds);
 }
 
+// Beside a ceiling, too, which is no launch among several.
+TEST(Claims, TheBestFractionOfACeilingIsHighByLuck) {
+  const auto ruled = [](double best, double wide) {
+    std::vector<Record> records;
+    std::vector<int> groups;
+    for (int i = 0; i < 30; ++i) {
+      groups.push_back(16 * (i + 1));
+      const double fraction = best * (1 - 0.1 * std::abs(std::sin(i)));
+      Record& r = records.emplace_back(
+          row({"plain", "int", "64", std::to_string(groups.back())}, 1 / fraction, wide));
+      r.of_ceiling = fraction;
+    }
+    return Ruled(claim(fmt::format(R"("number": "ratio", "quantity": "of_ceiling",
+                      "of": {{"family": "loom", "group": {{"try": [{}]}}}}, "above": 0.8)",
+                                   fmt::join(groups, ", "))),
+                 records);
+  };
+  EXPECT_EQ(ruled(0.95, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(0.95, 0.001).verdict(), Verdict::holds);
+  EXPECT_EQ(ruled(0.5, 0.001).verdict(), Verdict::fails);
+}
+
 // Exactly Little's law, of 640 items with one chain, or four: a quarter as many of these are needed. What is
 // measured says only that.
 TEST(Claims, WhereARateIsReachedIsKnownNoBetterThanThePlacesAreNear) {
