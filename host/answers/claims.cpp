@@ -863,7 +863,7 @@ double luck_of_bests(const Rule& rule, const Sides& sides, Clock measured, Clock
     const auto [least, most] = std::ranges::minmax(launches, {}, &Launch::moved);
     double out = HUGE_VAL;
     for (const auto& launch : launches) {
-      if (launch.slow <= best * most.moved / least.moved) out = std::min(out, launch.moved);
+      if (launch.slow <= best * (most.moved / least.moved)) out = std::min(out, launch.moved);
     }
     return out;
   };
@@ -902,7 +902,8 @@ Figure widened(const Rule& rule, const Sides& sides, const DeviceRows& device, F
   }
   static const std::set<std::string> of_time = {"time", "gb_per_s", "gflop_per_s", "gitems_per_s",
                                                 "of_ceiling"};
-  if (rule.kind == Rule::Kind::ratio && of_time.contains(rule.quantity) &&
+  const bool chooses = sides.of.size() > 1 || sides.to.size() > 1;
+  if (rule.kind == Rule::Kind::ratio && chooses && of_time.contains(rule.quantity) &&
       of_time.contains(rule.quantity_to)) {
     const auto by_luck = figure(
         device, [&](Clock clock) -> Number { return luck_of_bests(rule, sides, device.measured(), clock); });
