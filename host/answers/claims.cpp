@@ -233,6 +233,18 @@ class Wanted {
                                [&](const Case& at) { return ran(at) || failed(at); });
   }
 
+  // The first that ran nowhere but too fast to be believed; none. The fastest may be among those.
+  const Untimed* doubted() const {
+    for (const auto& at : cases_of(*family_, sweeps_, 0)) {
+      if (ran(at)) continue;
+      const auto row = std::ranges::find_if(failed_, [&](const Untimed* one) {
+        return one->status == Status::implausible && is_row_of(at, *one->name);
+      });
+      if (row != failed_.end()) return *row;
+    }
+    return nullptr;
+  }
+
   // What of the side, by its cells along these axes, has no row however it may be launched. Lanes of other
   // vendors run nowhere else, so what has no others is not missed.
   std::set<std::string> left_out(const std::set<std::string>& along) const {
@@ -1187,6 +1199,18 @@ bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vec
                              });
 }
 
+// Why rows that are all there and would decide do not: the fastest may be another, or the launches are not of
+// the device's size. Empty: they do.
+std::string void_by(const std::vector<Wanted>& wanted, const Sides& sides, const DeviceRows& device,
+                    const std::vector<Family>& families) {
+  for (const auto& side : wanted) {
+    if (const Untimed* row = side.doubted())
+      return fmt::format("the fastest may be a launch that is implausible: {} ({})", row->reason,
+                         row->name->id);
+  }
+  return is_of_one_unit(sides, device, families) ? one_unit : "";
+}
+
 // A ruling by the rows used at a place.
 void conclude(Ruling& out, const Judged& judged, const Cells& place, const std::vector<const Timed*>& used,
               const std::string& without, const DeviceRows& device) {
@@ -1251,9 +1275,9 @@ Ruling ruling_by_itself(const Claim& claim, const Decision& decision, const Devi
       out.note = decided->note;
       return out;
     }
-    if (is_of_one_unit(sides, device, families)) {
+    if (auto why = void_by(wanted, sides, device, families); !why.empty()) {
       out.verdict = Verdict::undecided;
-      out.note = one_unit;
+      out.note = std::move(why);
       return out;
     }
     std::vector<const Timed*> used(decided->used.rows.begin(), decided->used.rows.end());

@@ -37,6 +37,11 @@ double growth(const Case& small, const Case& big) {
 constexpr double beaten = 1.05;
 // Twice the work in less than this part of the time is no cache and no rounding.
 constexpr double far_less = 0.7;
+// Beside a working set that a cache holds there are a few sums of its tiles.
+constexpr double beside = 1.05;
+// Of the sizes that were reread the next is twice as large: up to there a cache may hold a part, as those of
+// 72 or 96 MiB do.
+constexpr double next_reread = 2;
 // Below this the launch decides, not the work.
 constexpr double least_s = 20e-6;
 
@@ -109,12 +114,13 @@ void Judge::learn(const Row& row, const Job& job) {
 }
 
 bool Judge::is_cached(const Row& row) const {
-  return cache_bytes_ > 0 && static_cast<double>(row.buffer_bytes) <= cache_bytes_;
+  return static_cast<double>(row.buffer_bytes) <= beside * cache_bytes_;
 }
 
 bool Judge::may_be_cached(const Row& row) const {
   const auto fits = [&](std::int64_t bytes) { return row.buffer_bytes <= static_cast<std::uint64_t>(bytes); };
-  return is_cached(row) || std::ranges::any_of(device_.host_caches, fits);
+  return static_cast<double>(row.buffer_bytes) < next_reread * cache_bytes_ ||
+         std::ranges::any_of(device_.host_caches, fits);
 }
 
 Doubt Judge::doubt(const Row& row, const Job& job) const {

@@ -794,6 +794,21 @@ TEST(Claims, ALaunchThatIsTriedAndCannotRunIsNotMissed) {
   EXPECT_THAT(ruled.ruling.note, Not(HasSubstr("without")));
 }
 
+// What is too fast to be believed is left out of the best, which is then the best of the slow ones.
+TEST(Claims, BesideALaunchThatIsImplausibleNoneIsTheFastest) {
+  const std::string tried =
+      R"("number": "ratio", "of": {"family": "loom"},)"
+      R"( "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)";
+  std::vector<Record> rows = two(1, 2);
+  rows.push_back(failed({.kernel = "twill", .group = "256"}, "implausible", "2 GB/s where 1 are reached"));
+  const Ruled ruled(claim(tried), rows);
+  EXPECT_EQ(ruled.verdict(), Verdict::undecided);
+  EXPECT_THAT(ruled.ruling.note, HasSubstr("implausible: 2 GB/s where 1 are reached (loom/twill"));
+  rows.push_back(row({.kernel = "twill", .group = "256"}, 0.5));
+  rows.back().run = 2;
+  EXPECT_EQ(Ruled(claim(tried), rows).verdict(), Verdict::holds) << "another run was believed";
+}
+
 // Drivers on another interface call any GPU one unit; a processor may well have one.
 TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
   Family units = loom();

@@ -44,6 +44,29 @@ TEST_F(JudgeTest, WhatFitsACacheOfAProcessorsSystemMayBeatMemory) {
   EXPECT_EQ(of(row), Against::ceiling);
 }
 
+// 1 MiB was reread from a cache and 2 MiB were not: what lies between may be held in part.
+TEST_F(JudgeTest, WhatTheCacheMayHoldAPartOfMayBeatMemory) {
+  Family family = *ceiling().family;
+  family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) -> std::vector<Finding> {
+    return {{"cache_bytes", 1 << 20, "B", ""}};
+  };
+  Job job = ceiling();
+  job.family = &family;
+  Row known = ok_row(device(), job, 1e-3);
+  judge.complete(known, job, {});
+  const auto judged = [&](std::uint64_t bytes) {
+    Row row = ok_row(device(), toy("a"), 0.5e-3);
+    row.buffer_bytes = bytes;
+    const Doubt doubt = judge.doubt(row, toy("a"));
+    judge.complete(row, toy("a"), doubt);
+    return std::pair(doubt.against, row.record.cached);
+  };
+  using testing::Pair;
+  EXPECT_THAT(judged((1 << 20) + 4096), Pair(Against::nothing, "yes")) << "the set, and sums of its tiles";
+  EXPECT_THAT(judged(3 << 19), Pair(Against::nothing, "no"));
+  EXPECT_THAT(judged(2 << 20), Pair(Against::ceiling, "no"));
+}
+
 TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
   Row row = ok_row(device(), toy("a"), 0.9e-3);
   EXPECT_EQ(of(row), Against::ceiling);
