@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -220,6 +222,23 @@ std::string read_text(const std::string& path) {
 
 CsvTable read_csv(const std::string& path) { return parse_csv(read_text(path), path); }
 
+namespace {
+
+// Whoever else writes may be within a line, and ends it soon.
+bool ends_a_line(int file) {
+  constexpr int looks = 40;
+  for (int look = 1;; ++look) {
+    struct stat status = {};
+    char last = 0;
+    if (fstat(file, &status) == 0 && pread(file, &last, 1, status.st_size - 1) == 1 && last == '\n')
+      return true;
+    if (look == looks) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
+
 CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
   if (path_ == "-") {
     // A copy, because closing it must not close the program's stdout.
@@ -243,8 +262,7 @@ CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
   std::string refusal;
   if (mode == Mode::create)
     refusal = path_ + " exists and is not empty: choose another name, or replace it by --overwrite";
-  char last = 0;
-  if (mode == Mode::append && (pread(fd_, &last, 1, status.st_size - 1) != 1 || last != '\n'))
+  if (mode == Mode::append && !ends_a_line(fd_))
     refusal =
         path_ +
         " ends within a line, as if its writer was interrupted: remove that line or choose another name";

@@ -276,6 +276,15 @@ TEST_F(CsvFile, RowsOfSeveralWritersStayWhole) {
   for (const auto& row : table.rows) EXPECT_EQ(row.cells[1], std::string(3000, row.cells[0][0]));
 }
 
+TEST_F(CsvFile, ALineOfAnotherWriterIsWaitedFor) {
+  const std::string path = file("x.csv");
+  std::ofstream(path) << "a\n1";
+  std::thread other([&] { std::ofstream(path, std::ios::app) << "\n"; });
+  EXPECT_NO_THROW(CsvWriter(path, Mode::append).write(Cells{"2"}));
+  other.join();
+  EXPECT_EQ(content(path), "a\n1\n2\n");
+}
+
 TEST_F(CsvFile, NamesFileAndReasonWhenItCannotRead) {
   Error error = error_of([&] { read_csv(file("none.csv")); });
   EXPECT_EQ(error.kind, Kind::io);
