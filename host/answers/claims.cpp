@@ -1485,11 +1485,13 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
       const auto choices = choices_of(selections);
       auto choice = std::ranges::find_if(
           choices, [&](const Choice& c) { return suits(selections, c, families, device); });
-      if (choice == choices.end()) choice = std::prev(choices.end());
-      if (std::ranges::any_of(selections, [&](const Rows* rows) {
-            return longest_of(*rows, *choice, families, device).value_or(0) > longest_s;
-          }))
-        continue;
+      if (choice == choices.end()) {
+        choice = std::prev(choices.end());
+        if (std::ranges::any_of(selections, [&](const Rows* rows) {
+              return longest_of(*rows, *choice, families, device).value_or(0) > longest_s;
+            }))
+          continue;
+      }
       for (const auto* rows : selections) {
         auto& sweeps = std::ranges::find(asked, rows->family, &Family::name)->presets.at(wanted.preset);
         for (auto& sweep : sweeps_of(*rows, *choice)) sweeps.push_back(std::move(sweep));

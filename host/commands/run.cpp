@@ -228,9 +228,8 @@ class Request {
   // By the device's jobs and rivals, before tuned launches join them.
   std::vector<Job> jobs_of(const DeviceInfo& device) const {
     if (claims_.empty()) return jobs_;
-    // All of them are to be answered in ten minutes, on two cores, too; what is left out is there by its
-    // name.
-    const double longest_s = options_->claims.empty() ? 1.2 : std::numeric_limits<double>::infinity();
+    const double longest_s =
+        options_->claims.empty() ? longest_unnamed_s : std::numeric_limits<double>::infinity();
     return claim_jobs(claims_, all_families(), options_->selection, device, longest_s);
   }
   std::vector<Rival> rivals_of(const DeviceInfo& device, const std::vector<Job>& jobs,

@@ -509,7 +509,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .values = {"group", "lanes"},
        .when = [](const Case& at) { return at.is("kernel", "billeter") && at.is("lanes", "portable"); }},
       lanes_axis("how items count what they keep:"),
-      chunk_axis({16, 4, 8, 32, 64, 128}, 1 << 16),
+      chunk_axis("a tile of cpu", {16, 4, 8, 32, 64, 128}, 1 << 16),
       polls_axis(polls),
       state_axis(),
       drop_axis()};

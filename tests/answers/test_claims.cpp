@@ -765,7 +765,6 @@ TEST(Claims, AStepThatADeviceLacksIsNotPassedOver) {
   EXPECT_EQ(lacking.ruling.note, "unsupported: no shuttle");
 }
 
-// What other claims measured of another type is no reason to ask for more of this one.
 // Who reads "the fastest of all" is told of whom.
 TEST(Claims, WhatCannotRunHereIsNamed) {
   const std::string all = R"("number": "ratio", "of": {"family": "loom", "kernel": ["plain", "satin"]},)"
@@ -833,6 +832,7 @@ TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
   EXPECT_EQ(one.note, one_unit);
 }
 
+// What other claims measured of another type is no reason to ask for more of this one.
 TEST(Claims, WhereAllIsThereAndDoesNotDoNothingIsMissing) {
   const std::string json = claim(
       R"("number": "step", "of": {"family": "loom", "type": {"first": ["int", "double"]}, "group": [16, 32, 64, 128]}, "along": "group", "quantity": "gb_per_s", "above": 1)");
@@ -1177,7 +1177,7 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
   const auto& families = all_families();
   DeviceInfo processor = able("cpu");
   processor.extensions = "";
-  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, 1.2);
+  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, longest_unnamed_s);
   const auto possible = std::ranges::count_if(jobs, [&](const Job& job) {
     try {
       plan_of(*job.family, job.at, processor);

@@ -128,9 +128,9 @@ Axis window_axis(std::function<bool(const Case&)> heeded) {
               windows)};
 }
 
-Axis chunk_axis(const Values& kib, std::int64_t most_kib) {
+Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib) {
   return {.name = "chunk_kib",
-          .meaning = "kibibytes of a tile of cpu",
+          .meaning = "kibibytes of " + of,
           .values = kib,
           .tunable = true,
           .takes = whole(1, most_kib),

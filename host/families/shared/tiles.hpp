@@ -63,7 +63,7 @@ Dealt going_on(const Tiles&, const DeviceInfo&, std::uint64_t groups_per_unit);
 
 // Axes that such families have.
 Axis window_axis(std::function<bool(const Case&)> heeded);
-Axis chunk_axis(const Values& kib, std::int64_t most_kib);  // of kernel cpu
+Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib);
 Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when);
 Axis polls_axis(std::function<bool(const Case&)> when);
 Axis state_axis();
