@@ -9,19 +9,19 @@
 
 #include "base/error.hpp"
 #include "base/exit.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "commands/command.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 
-int exit_code(Kind kind) {
-  switch (kind) {
-    case Kind::usage: return bad_usage;
-    case Kind::no_device: return no_such_device;
-    case Kind::io: return io_failed;
-    case Kind::closed: return pipe_closed;
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::usage: return bad_usage;
+    case ErrorCode::no_device: return no_such_device;
+    case ErrorCode::io: return io_failed;
+    case ErrorCode::closed: return pipe_closed;
     default: return case_failed;
   }
 }
@@ -38,15 +38,15 @@ int code_of(int argc, char** argv) {
   try {
     return run_command({argv + 1, argv + argc});
   } catch (const Error& error) {
-    if (error.kind != Kind::closed) tell("clweave: {}\n", error.what());
-    return exit_code(error.kind);
+    if (error.code != ErrorCode::closed) log_line("clweave: {}\n", error.what());
+    return exit_code(error.code);
   } catch (const std::system_error& error) {
     // fmt's, for an output that takes no more.
     if (error.code().value() == EPIPE) return pipe_closed;
-    tell("clweave: {}\n", error.what());
+    log_line("clweave: {}\n", error.what());
     return io_failed;
   } catch (const std::exception& error) {
-    tell("clweave: {}\n", error.what());
+    log_line("clweave: {}\n", error.what());
     return case_failed;
   }
 }
@@ -59,6 +59,6 @@ int main(int argc, char** argv) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   const int code = code_of(argc, argv);
   if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
-  tell("clweave: cannot write stdout: {}\n", std::generic_category().message(errno));
+  log_line("clweave: cannot write stdout: {}\n", std::generic_category().message(errno));
   return io_failed;
 }

@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "suite/family.hpp"
-#include "suite/imaginary_devices.hpp"
+#include "suite/mock_devices.hpp"
 
 namespace clweave {
 
@@ -25,13 +25,13 @@ Error error_of(F&& action) {
   } catch (const Error& error) {
     return error;
   }
-  return {Kind::wrong_result, "no error"};
+  return {ErrorCode::wrong_result, "no error"};
 }
 
 inline std::string complaint(const std::function<void()>& action) {
   const Error error = error_of(action);
   // A value that its axis does not take, or values that mean nothing together.
-  EXPECT_THAT(error.kind, testing::AnyOf(Kind::usage, Kind::unsupported)) << error.what();
+  EXPECT_THAT(error.code, testing::AnyOf(ErrorCode::usage, ErrorCode::unsupported)) << error.what();
   return error.what();
 }
 

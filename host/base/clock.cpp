@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace clweave {
+namespace clweave::base {
 
 double host_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -17,4 +17,4 @@ std::string utc_now(const char* format) {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -2,11 +2,13 @@
 #pragma once
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 double host_now();  // seconds of a monotonic clock
 
 // The time now, by a format of fmt/chrono such as "{:%Y-%m-%d}".
 std::string utc_now(const char* format);
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -20,13 +20,13 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 namespace {
 
 [[noreturn]] void fail(const char* action, const std::string& path, int error) {
-  throw Error(Kind::io, fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
-                                    std::generic_category().message(error)));
+  throw Error(ErrorCode::io, fmt::format("cannot {} {}: {}", action, path == "-" ? "stdout" : path,
+                                         std::generic_category().message(error)));
 }
 
 // Of each byte whether it ends or quotes a cell: one look instead of four comparisons.
@@ -45,7 +45,7 @@ bool needs_quotes(const std::string& cell) {
 }  // namespace
 
 std::string csv_line(std::span<const std::string> cells) {
-  if (cells.empty()) throw Error(Kind::usage, "a CSV row has at least one cell");
+  if (cells.empty()) throw Error(ErrorCode::usage, "a CSV row has at least one cell");
   // Many readers skip blank lines, and a lone empty cell would be one.
   if (cells.size() == 1 && cells.front().empty()) return "\"\"\n";
   std::string out;
@@ -74,7 +74,7 @@ CsvReader::CsvReader(const std::string& path)
     : name_(path), file_(std::fopen(path.c_str(), "rbe"), [](std::FILE* file) {
         if (file != nullptr) std::fclose(file);
       }) {
-  if (!file_) clweave::fail("open", path, errno);
+  if (!file_) clweave::base::fail("open", path, errno);
   refill(0);
   read_header();
 }
@@ -110,7 +110,7 @@ bool CsvReader::refill(std::size_t from) {
   const std::size_t kept = buffer_.size();
   buffer_.resize(kept + std::max(piece, kept));
   const std::size_t n = std::fread(buffer_.data() + kept, 1, buffer_.size() - kept, file_.get());
-  if (std::ferror(file_.get()) != 0) clweave::fail("read", name_, errno);
+  if (std::ferror(file_.get()) != 0) clweave::base::fail("read", name_, errno);
   buffer_.resize(kept + n);
   text_ = buffer_;
   at_ -= std::min(at_, from);
@@ -150,9 +150,10 @@ bool CsvReader::next(CsvTable::Row& row) {
 void CsvReader::fail_at(std::size_t where, const std::string& what) const {
   const auto before = text_.substr(0, where);
   const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  throw Error(Kind::io, fmt::format("{}:{}:{}: {}", name_,
-                                    first_line_ + static_cast<std::size_t>(std::ranges::count(before, '\n')),
-                                    1 + where - line_start, what));
+  throw Error(ErrorCode::io,
+              fmt::format("{}:{}:{}: {}", name_,
+                          first_line_ + static_cast<std::size_t>(std::ranges::count(before, '\n')),
+                          1 + where - line_start, what));
 }
 
 CsvReader::End CsvReader::cell(std::string& out) {
@@ -268,7 +269,7 @@ CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
         " ends within a line, as if its writer was interrupted: remove that line or choose another name";
   if (refusal.empty()) return;
   ::close(fd_);
-  throw Error(Kind::usage, refusal);
+  throw Error(ErrorCode::usage, refusal);
 }
 
 CsvWriter::~CsvWriter() {
@@ -276,7 +277,7 @@ CsvWriter::~CsvWriter() {
 }
 
 void CsvWriter::write(std::span<const std::string> cells) {
-  if (fd_ < 0) throw Error(Kind::usage, "a row for " + path_ + " after it was closed or a write failed");
+  if (fd_ < 0) throw Error(ErrorCode::usage, "a row for " + path_ + " after it was closed or a write failed");
   const std::string line = csv_line(cells);
   if (watched_) look();
   size_ += static_cast<std::int64_t>(line.size());
@@ -309,8 +310,8 @@ void CsvWriter::look() const {
   const bool same =
       stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
   if (same && ours.st_size == size_) return;
-  throw Error(Kind::io, fmt::format("{} was {} while it was written: what follows would have no place", path_,
-                                    same ? "changed by another program" : "removed or replaced"));
+  throw Error(ErrorCode::io, fmt::format("{} was {} while it was written: what follows would have no place",
+                                         path_, same ? "changed by another program" : "removed or replaced"));
 }
 
 void CsvWriter::close() {
@@ -319,4 +320,4 @@ void CsvWriter::close() {
   if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail("close", path_, errno);
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

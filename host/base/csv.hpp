@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 struct CsvTable {
   struct Row {
@@ -133,4 +135,4 @@ class CsvWriter {
   std::int64_t size_ = 0;  // as this left it
 };
 
-}  // namespace clweave
+}  // namespace clweave::base

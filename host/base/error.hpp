@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// error: the one exception clweave throws; `kind` decides the row's status or the exit code.
+// error: the one exception clweave throws; `code` decides the row's status or the exit code.
 #pragma once
 #include <stdexcept>
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
 
-enum class Kind {
+namespace clweave::base {
+
+enum class ErrorCode {
   usage,
   no_device,
   unsupported,
@@ -22,8 +24,8 @@ enum class Kind {
 };
 
 struct Error : std::runtime_error {
-  Error(Kind k, const std::string& what) : std::runtime_error(what), kind(k) {}
-  Kind kind;
+  Error(ErrorCode c, const std::string& what) : std::runtime_error(what), code(c) {}
+  ErrorCode code;
 };
 
-}  // namespace clweave
+}  // namespace clweave::base

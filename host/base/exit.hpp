@@ -3,10 +3,12 @@
 #include <array>
 #include <utility>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 enum Exit {
-  fine = 0,
+  success = 0,
   case_failed = 1,
   bad_usage = 2,
   no_such_device = 3,
@@ -18,7 +20,7 @@ enum Exit {
 };
 
 inline constexpr std::array<std::pair<Exit, const char*>, 9> exit_meanings = {
-    {{fine, "All went well."},
+    {{success, "All went well."},
      {case_failed, "A case failed, and its row says how; or tune found nothing of what it was to search."},
      {bad_usage, "The words of the command line; the message says what to type instead."},
      {no_such_device, "There is no OpenCL device, or none of that name."},
@@ -28,4 +30,4 @@ inline constexpr std::array<std::pair<Exit, const char*>, 9> exit_meanings = {
      {interrupted, "Interrupted; run --resume goes on."},
      {pipe_closed, "The reader of the output went away."}}};
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 FileLock::FileLock(const std::string& path) {
   // Opening a pipe would wait for its other end.
@@ -23,9 +23,9 @@ FileLock::FileLock(const std::string& path) {
   const bool taken = errno == EWOULDBLOCK;
   close(std::exchange(fd_, -1));
   if (taken)
-    throw Error(Kind::usage, path +
-                                 " is being written by another clweave: wait for its end, or choose "
-                                 "another name");
+    throw Error(ErrorCode::usage, path +
+                                      " is being written by another clweave: wait for its end, or choose "
+                                      "another name");
 }
 
 FileLock FileLock::of_folder(const std::string& path) {
@@ -48,4 +48,4 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
   return *this;
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -3,7 +3,9 @@
 #pragma once
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 class FileLock {
  public:
@@ -27,4 +29,4 @@ class FileLock {
   int fd_ = -1;
 };
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace clweave {
+namespace clweave::base {
 
 namespace {
 
@@ -23,4 +23,4 @@ void catch_interrupts() {
 
 int interrupts() { return caught; }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -5,10 +5,10 @@
 
 #include <cstdlib>
 
-namespace clweave {
+namespace clweave::base {
 
 double rounded(double value, int digits) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string_view>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // The number that the whole text is, in any locale; none for anything else, nan and inf among it.
 template <class T>
@@ -21,4 +23,4 @@ std::optional<T> number_of(std::string_view text) {
 // Of a measured number, as many digits as mean something.
 double rounded(double value, int digits = 6);
 
-}  // namespace clweave
+}  // namespace clweave::base

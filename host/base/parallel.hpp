@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // Calls f(begin, end) on disjoint stretches of [0, n), each but the last a multiple of `grain` long, on as
 // many threads as there is work for. f must not throw. Threads of its own, and no library's pool: OpenCL
@@ -33,4 +35,4 @@ void with_heartbeat(std::chrono::milliseconds every, const Work& work, const Bea
   done.get();
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

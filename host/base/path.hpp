@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // The file behind symbolic links, there or not, so that what replaces it leaves the links, and what stands
 // beside it is the same by every name. Devices and pipes keep the name they were given.
@@ -19,4 +21,4 @@ inline std::string behind_links(const std::string& path) {
   return file.string();
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

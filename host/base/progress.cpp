@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 namespace {
 
@@ -110,4 +110,4 @@ void Progress::put(const std::string& text) {
   std::fflush(out_);
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

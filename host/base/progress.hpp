@@ -8,7 +8,7 @@
 
 #include "base/terminal.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 // One line, redrawn in place: [ 3/40] |████▌     | 1:05, 3:20 left  text. Silent, but for notes, where the
 // screen is not live. Draws at most ten times a second. For one thread.
@@ -56,4 +56,4 @@ class Progress {
   bool drawn_ = false;
 };
 
-}  // namespace clweave
+}  // namespace clweave::base

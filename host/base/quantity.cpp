@@ -9,7 +9,7 @@
 #include <cmath>
 #include <span>
 
-namespace clweave {
+namespace clweave::base {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::string percent_text(double fraction, int decimals) {
   return number + " %";
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // Numbers for people, the same in every locale: three significant digits unless told otherwise, "-" for what
 // is not finite.
@@ -20,4 +22,4 @@ std::string figure_text(double value, std::optional<double> low, std::optional<d
 // 3.12 T, or with a unit 3.12 TB/s.
 std::string si_text(double value, int digits = 3, const std::string& unit = "");
 
-}  // namespace clweave
+}  // namespace clweave::base

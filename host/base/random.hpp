@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014): passes BigCrush when fed a counter.
 constexpr std::uint64_t mix_bits(std::uint64_t x) {
@@ -36,4 +38,4 @@ struct Random {
   }
 };
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -16,7 +16,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::base {
 namespace {
 
 // In double precision, as all else here: Boost would compute in long double, five times as long.
@@ -27,7 +27,7 @@ constexpr double most_r1 = 0.95;  // above it the estimate is too poor to divide
 template <class... Args>
 void check(bool right, const char* who, fmt::format_string<Args...> what, Args&&... args) {
   if (!right)
-    throw Error(Kind::usage, fmt::format("{}: {}", who, fmt::format(what, std::forward<Args>(args)...)));
+    throw Error(ErrorCode::usage, fmt::format("{}: {}", who, fmt::format(what, std::forward<Args>(args)...)));
 }
 
 void check_values(std::span<const double> values, const char* who) {
@@ -338,4 +338,4 @@ std::optional<double> kendall(std::span<const double> x, std::span<const double>
          std::sqrt(static_cast<double>(untied_x) * static_cast<double>(untied_y));
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

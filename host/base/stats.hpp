@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // stats: estimates, intervals and tests on repeated measurements, and the rule that ends the repeating.
 //
-// Pure functions. A sequence that is empty or holds a NaN or an infinity throws Error(Kind::usage); what else
-// a function refuses, it says. Estimates carry the unit of the samples.
+// Pure functions. A sequence that is empty or holds a NaN or an infinity throws Error(ErrorCode::usage); what
+// else a function refuses, it says. Estimates carry the unit of the samples.
 #pragma once
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // The mean of the two middle values when their number is even.
 double median(std::span<const double>);
@@ -115,4 +117,4 @@ std::optional<double> concordance(std::span<const std::vector<double>> judges);
 // Refuses different lengths and fewer than 2 pairs.
 std::optional<double> kendall(std::span<const double>, std::span<const double>);
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 namespace fs = std::filesystem;
 
@@ -19,7 +19,7 @@ TemporaryFolder::TemporaryFolder() {
     path_ = path;
     return;
   }
-  throw Error(Kind::io, "cannot make a temporary folder: set TMPDIR to one that can be written");
+  throw Error(ErrorCode::io, "cannot make a temporary folder: set TMPDIR to one that can be written");
 }
 
 TemporaryFolder::~TemporaryFolder() {
@@ -27,4 +27,4 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -3,7 +3,9 @@
 #pragma once
 #include <filesystem>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // Empty at first, gone with all that it holds at the end. Throws `io` where none can be made.
 class TemporaryFolder {
@@ -18,4 +20,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -20,7 +20,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 namespace {
 
@@ -280,11 +280,11 @@ void put(int fd, std::string_view text) {
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
       const int error = errno;
-      throw Error(error == EPIPE ? Kind::closed : Kind::io,
+      throw Error(error == EPIPE ? ErrorCode::closed : ErrorCode::io,
                   fmt::format("cannot write to {}: {}", fd == STDERR_FILENO ? "stderr" : "stdout",
                               std::generic_category().message(error)));
     }
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // In this order: NO_COLOR not empty: no; CLICOLOR_FORCE neither empty nor 0: yes; TERM=dumb: no; else whether
 // fd is a terminal. Sources: no-color.org, bixense.com/clicolors.
@@ -56,4 +58,4 @@ std::string bar(double fraction, int width, bool ascii = false);
 // Writes all of it. Throws `io`, or `closed` where the reader of a pipe went away.
 void put(int fd, std::string_view text);
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -4,7 +4,7 @@
 #include <boost/algorithm/string.hpp>
 #include <cctype>
 
-namespace clweave {
+namespace clweave::base {
 
 std::string lower(std::string text) {
   boost::algorithm::to_lower(text, std::locale::classic());
@@ -39,4 +39,4 @@ std::string slug(const std::string& text) {
   return out.empty() ? "device" : out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

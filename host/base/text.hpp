@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 std::string lower(std::string text);
 
@@ -16,4 +18,4 @@ std::vector<std::string> split(const std::string& text, char separator);
 // A name that is safe as a folder: lower case, runs of anything else become one dash.
 std::string slug(const std::string& text);
 
-}  // namespace clweave
+}  // namespace clweave::base

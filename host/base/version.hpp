@@ -2,10 +2,12 @@
 // version: what this program was built from.
 #pragma once
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 // Generated at build time.
 extern const char* const version;      // "0.1.0 3f2a91c0d4e7"
 extern const char* const version_day;  // of that commit, "2026-11-23"; empty where that is not known
 
-}  // namespace clweave
+}  // namespace clweave::base

@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::base {
 
 namespace fs = std::filesystem;
 
@@ -28,37 +28,37 @@ using Reading = std::unique_ptr<void, CloseRead>;
 bool write_all(const std::string& path, const std::vector<ZipEntry>& entries) {
   const zipFile archive = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   if (archive == nullptr) return false;
-  bool fine = true;
+  bool ok = true;
   constexpr std::size_t stretch = std::size_t{1} << 30;  // at a time: its lengths are of 32 bits
   constexpr uLong names_are_utf8 = 1 << 11;
   for (const auto& entry : entries) {
     const zip_fileinfo info{};
-    fine = fine && zipOpenNewFileInZip4_64(archive, entry.name.c_str(), &info, nullptr, 0, nullptr, 0,
-                                           nullptr, Z_DEFLATED, Z_DEFAULT_COMPRESSION, 0, -MAX_WBITS,
-                                           DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, nullptr, 0, 0, names_are_utf8,
-                                           entry.text.size() >= UINT32_MAX ? 1 : 0) == ZIP_OK;
-    for (std::size_t at = 0; fine && at < entry.text.size(); at += stretch) {
+    ok = ok && zipOpenNewFileInZip4_64(archive, entry.name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr,
+                                       Z_DEFLATED, Z_DEFAULT_COMPRESSION, 0, -MAX_WBITS, DEF_MEM_LEVEL,
+                                       Z_DEFAULT_STRATEGY, nullptr, 0, 0, names_are_utf8,
+                                       entry.text.size() >= UINT32_MAX ? 1 : 0) == ZIP_OK;
+    for (std::size_t at = 0; ok && at < entry.text.size(); at += stretch) {
       const auto length = static_cast<unsigned>(std::min(stretch, entry.text.size() - at));
-      fine = zipWriteInFileInZip(archive, &entry.text[at], length) == ZIP_OK;
+      ok = zipWriteInFileInZip(archive, &entry.text[at], length) == ZIP_OK;
     }
-    fine = fine && zipCloseFileInZip(archive) == ZIP_OK;
+    ok = ok && zipCloseFileInZip(archive) == ZIP_OK;
   }
-  return zipClose(archive, nullptr) == ZIP_OK && fine;
+  return zipClose(archive, nullptr) == ZIP_OK && ok;
 }
 
 std::string text_of_entry(void* archive, std::uint64_t bytes, const std::string& what) {
   std::string text(bytes, '\0');
   constexpr std::size_t stretch = std::size_t{1} << 30;
-  bool fine = unzOpenCurrentFile(archive) == UNZ_OK;
-  for (std::size_t at = 0; fine && at < text.size();) {
+  bool ok = unzOpenCurrentFile(archive) == UNZ_OK;
+  for (std::size_t at = 0; ok && at < text.size();) {
     const int got =
         unzReadCurrentFile(archive, &text[at], static_cast<unsigned>(std::min(stretch, text.size() - at)));
-    fine = got > 0;
+    ok = got > 0;
     at += static_cast<std::size_t>(std::max(got, 0));
   }
   // Closing looks at the sum of what was read.
-  if (unzCloseCurrentFile(archive) != UNZ_OK || !fine)
-    throw Error(Kind::io, fmt::format("cannot read {}: it is broken", what));
+  if (unzCloseCurrentFile(archive) != UNZ_OK || !ok)
+    throw Error(ErrorCode::io, fmt::format("cannot read {}: it is broken", what));
   return text;
 }
 
@@ -68,7 +68,7 @@ void check_zip(const std::string& path) {
   std::error_code none;
   if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return;
   if (!Reading(unzOpen64(path.c_str())))
-    throw Error(Kind::usage, path + " is no archive, and would be lost: choose another name");
+    throw Error(ErrorCode::usage, path + " is no archive, and would be lost: choose another name");
 }
 
 void write_zip(const std::string& path, const std::vector<ZipEntry>& entries) {
@@ -82,13 +82,13 @@ void write_zip(const std::string& path, const std::vector<ZipEntry>& entries) {
     if (!error) return;
   }
   fs::remove(part, error);
-  throw Error(Kind::io, fmt::format("cannot write {}: is there such a folder, and room?", path));
+  throw Error(ErrorCode::io, fmt::format("cannot write {}: is there such a folder, and room?", path));
 }
 
 std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending) {
   constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
   const Reading archive(unzOpen64(path.c_str()));
-  if (!archive) throw Error(Kind::io, fmt::format("cannot read {}: it is no archive", path));
+  if (!archive) throw Error(ErrorCode::io, fmt::format("cannot read {}: it is no archive", path));
   std::vector<ZipEntry> out;
   std::uint64_t bytes = 0;
   for (int at = unzGoToFirstFile(archive.get()); at != UNZ_END_OF_LIST_OF_FILE;
@@ -97,15 +97,15 @@ std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending)
     unz_file_info64 info{};
     if (at != UNZ_OK || unzGetCurrentFileInfo64(archive.get(), &info, name.data(), name.size() - 1, nullptr,
                                                 0, nullptr, 0) != UNZ_OK)
-      throw Error(Kind::io, fmt::format("cannot read {}: it is broken", path));
+      throw Error(ErrorCode::io, fmt::format("cannot read {}: it is broken", path));
     const std::string called = name.data();
     if (!called.ends_with(ending) || called.find_first_of("/\\") != std::string::npos) continue;
     bytes += info.uncompressed_size;
-    if (bytes > most_bytes) throw Error(Kind::io, path + " unpacks to more than 4 GiB");
+    if (bytes > most_bytes) throw Error(ErrorCode::io, path + " unpacks to more than 4 GiB");
     out.push_back({called, text_of_entry(archive.get(), info.uncompressed_size,
                                          fmt::format("{} of {}", called, path))});
   }
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::base

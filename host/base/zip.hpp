@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::base {
 
 struct ZipEntry {
   std::string name;  // of a file, in no folder
@@ -22,4 +24,4 @@ void write_zip(const std::string& path, const std::vector<ZipEntry>&);
 // elsewhere. Throws `io` for what is no archive or a broken one, and for one that unpacks to more than 4 GiB.
 std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending);
 
-}  // namespace clweave
+}  // namespace clweave::base

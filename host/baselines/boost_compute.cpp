@@ -18,12 +18,12 @@
 #include <memory>
 
 #include "base/error.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "baselines/native.hpp"
 #include "device/enumerate.hpp"
 #include "families/shared/scanned.hpp"
 
-namespace clweave {
+namespace clweave::baselines {
 namespace {
 
 namespace compute = boost::compute;
@@ -170,20 +170,20 @@ std::vector<Native> all_natives(const compute::command_queue& queue) {
 Natives natives_on(const Wanted& wanted) {
   std::vector<std::string> complaints;
   auto devices = enumerate_devices(complaints);
-  for (const auto& complaint : complaints) tell("{}\n", complaint);
-  if (devices.empty()) throw Error(Kind::no_device, "no OpenCL device here");
+  for (const auto& complaint : complaints) log_line("{}\n", complaint);
+  if (devices.empty()) throw Error(ErrorCode::no_device, "no OpenCL device here");
   const auto& selectors = wanted.selectors;
   const auto& beside = wanted.beside;
-  if (selectors.size() > 1) throw Error(Kind::usage, "--device: one device at a time");
+  if (selectors.size() > 1) throw Error(ErrorCode::usage, "--device: one device at a time");
   if (!selectors.empty()) devices = select_devices(devices, selectors.front());
   if (beside) {
     std::erase_if(devices, [&](const DeviceInfo& device) {
       return device.index() != beside->index() || device.name != beside->name;
     });
-    if (devices.empty()) throw Error(Kind::no_device, "it sees another list of devices");
+    if (devices.empty()) throw Error(ErrorCode::no_device, "it sees another list of devices");
   }
   if (devices.size() != 1)
-    throw Error(Kind::no_device,
+    throw Error(ErrorCode::no_device,
                 fmt::format("--device SEL must mean one device; `clweave devices` names them"));
   const DeviceInfo& device = devices.front();
   const auto platform = compute::system::platforms().at(static_cast<std::size_t>(device.platform_index));
@@ -197,6 +197,6 @@ Natives natives_on(const Wanted& wanted) {
 }
 
 }  // namespace
-}  // namespace clweave
+}  // namespace clweave::baselines
 
 int main(int argc, char** argv) { return clweave::native_main({argv + 1, argv + argc}, clweave::natives_on); }

@@ -30,7 +30,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace clweave {
+namespace clweave::baselines {
 namespace {
 
 using Words = std::uint32_t;
@@ -266,15 +266,15 @@ std::vector<Native> all_natives() {
 }
 
 }  // namespace
-}  // namespace clweave
+}  // namespace clweave::baselines
 
 int main(int argc, char** argv) {
   using namespace clweave;
   return native_main({argv + 1, argv + argc}, [](const Wanted& wanted) -> Natives {
     if (!wanted.selectors.empty())
-      throw Error(Kind::usage, "--device: this program is for the processor alone");
+      throw Error(ErrorCode::usage, "--device: this program is for the processor alone");
     if (wanted.beside && wanted.beside->type != "cpu")
-      throw Error(Kind::no_device, "it is for the processor alone");
+      throw Error(ErrorCode::no_device, "it is for the processor alone");
     const unsigned all = std::max(1U, std::thread::hardware_concurrency());
     return {
         processor(), wanted.threads.empty() ? std::vector{all} : wanted.threads,

@@ -20,7 +20,7 @@
 #include "baselines/native.hpp"
 #include "families/shared/scanned.hpp"
 
-namespace clweave {
+namespace clweave::baselines {
 namespace {
 
 // Too little memory, as others may have some, is the failure of one case.
@@ -29,7 +29,7 @@ void* allocated(std::size_t bytes) {
   const cudaError_t status = cudaMalloc(&at, bytes);
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();  // which the next launch is asked for
-    throw Error(Kind::out_of_memory,
+    throw Error(ErrorCode::out_of_memory,
                 "the device has too little memory: cudaMalloc of " + std::to_string(bytes) + " bytes");
   }
   must(status, "cudaMalloc");
@@ -310,25 +310,25 @@ bool fills_the_device(const Case& at) {
 int place_of(const std::optional<DeviceInfo>& beside) {
   int place = 0;
   if (beside && !beside->pci.empty() && cudaDeviceGetByPCIBusId(&place, beside->pci.c_str()) != cudaSuccess)
-    throw Error(Kind::no_device, std::string(toolkit::name) + " has no device at " + beside->pci);
+    throw Error(ErrorCode::no_device, std::string(toolkit::name) + " has no device at " + beside->pci);
   return place;
 }
 
 Natives natives_on(const Wanted& wanted) {
   if (!wanted.selectors.empty())
-    throw Error(Kind::usage, std::string("--device: ") + toolkit::device_list + " says which");
+    throw Error(ErrorCode::usage, std::string("--device: ") + toolkit::device_list + " says which");
   const auto& beside = wanted.beside;
   if (beside && beside->vendor != toolkit::vendor)
-    throw Error(Kind::no_device, std::string("it is for devices of ") + toolkit::vendor + " alone");
+    throw Error(ErrorCode::no_device, std::string("it is for devices of ") + toolkit::vendor + " alone");
   cudaDeviceProp properties;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
-    throw Error(Kind::no_device, std::string("no ") + toolkit::name + " device here");
+    throw Error(ErrorCode::no_device, std::string("no ") + toolkit::name + " device here");
   const int place = place_of(beside);
   must(cudaSetDevice(place), "cudaSetDevice");
   must(cudaGetDeviceProperties(&properties, place), "properties");
   if (beside && beside->name != properties.name)
-    throw Error(Kind::no_device, std::string(toolkit::name) + "'s device is another, " + properties.name);
+    throw Error(ErrorCode::no_device, std::string(toolkit::name) + "'s device is another, " + properties.name);
   int driver = 0, runtime = 0;
   must(cudaDriverGetVersion(&driver), "version");
   must(cudaRuntimeGetVersion(&runtime), "version");
@@ -389,6 +389,6 @@ Natives natives_on(const Wanted& wanted) {
 }
 
 }  // namespace
-}  // namespace clweave
+}  // namespace clweave::baselines
 
 int main(int argc, char** argv) { return clweave::native_main({argv + 1, argv + argc}, clweave::natives_on); }

@@ -21,16 +21,16 @@
 #include "base/error.hpp"
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
+#include "base/log.hpp"
 #include "base/number.hpp"
 #include "base/parallel.hpp"
-#include "base/tell.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
 #include "campaign/protocol.hpp"
 #include "campaign/worker.hpp"
+#include "commands/case_list.hpp"
 #include "commands/command.hpp"
-#include "commands/listing.hpp"
-#include "commands/measuring.hpp"
+#include "commands/open_devices.hpp"
 #include "commands/options.hpp"
 #include "device/measure.hpp"
 #include "results/provenance.hpp"
@@ -38,7 +38,7 @@
 #include "results/results_set.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::baselines {
 
 using nlohmann::json;
 
@@ -115,9 +115,9 @@ class HostBuffers {
       const BufferSpec& spec = plan_.buffers[one.buffer.index];
       const std::span<const std::byte> all(memory_[one.buffer.index].get(), spec.bytes);
       const Tally tally = compared(one, all.first(spec.used()));
-      if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
+      if (tally.wrong > 0) throw Error(ErrorCode::wrong_result, tally.text());
       if (const auto at = first_touched(all, spec.used()))
-        throw Error(Kind::wrong_result, fmt::format("byte {} was written, behind what is kept", *at));
+        throw Error(ErrorCode::wrong_result, fmt::format("byte {} was written, behind what is kept", *at));
     }
   }
 
@@ -139,14 +139,14 @@ std::optional<Case> like(const Native& native, const Family& family, const Case&
   Sweep sweep(native.like);
   for (const auto& axis : native.axes) sweep[axis] = Values(at.at(axis));
   const auto cases = cases_of(family, {sweep}, at.seed);
-  if (cases.size() != 1 || !native.takes(cases.front())) return {};
+  if (cases.size() != 1 || !native.domain(cases.front())) return {};
   return cases.front();
 }
 
 const Family& family_of(const Case& at) {
   const auto& families = all_families();
   const auto family = std::ranges::find(families, at.family, &Family::name);
-  if (family == families.end()) throw Error(Kind::usage, "there is no family " + at.family);
+  if (family == families.end()) throw Error(ErrorCode::usage, "there is no family " + at.family);
   return *family;
 }
 
@@ -186,7 +186,7 @@ std::vector<NativeJob> jobs_for(const Natives& host, const Selection& selection)
 }
 
 // Throws what went wrong. `stage` hears what begins.
-void measure_into(Row& row, const NativeJob& job, const Natives& host, Measuring rule,
+void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingOptions rule,
                   const std::function<void(const char*)>& stage) {
   Record& record = row.record;
   stage("fill");
@@ -231,7 +231,7 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, Measuring
   record.timer = rule.use_event ? Timer::event : Timer::host;
   record.timer_reason = rule.use_event ? "" : "there is no device";
   Probe probe{.run = sample, .canary = {}, .pause = {}};
-  Measured samples = measure(probe, rule);
+  SampleSet samples = measure(probe, rule);
   record_cost(record, plan.cost);
   record_times(record, samples, rule);
   record.call_s = record.time_s;
@@ -246,16 +246,16 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, Measuring
   record.status = Status::ok;
 }
 
-Row measured(const NativeJob& job, const Natives& host, Measuring rule,
+Row measured(const NativeJob& job, const Natives& host, SamplingOptions rule,
              const std::function<void(const char*)>& stage) {
   Row row{named_record(host.device, *job.family, job.row), {}};
   Record& record = row.record;
   record.api = job.native->api;
   record.build_options = host.made_by;
-  const auto failed = [&](Kind kind, const std::string& why) {
+  const auto failed = [&](ErrorCode code, const std::string& why) {
     drop_times(record);
     row.samples.clear();
-    fail(record, kind, why);
+    fail(record, code, why);
   };
   try {
     const auto measure = [&] { measure_into(row, job, host, rule, stage); };
@@ -264,11 +264,11 @@ Row measured(const NativeJob& job, const Natives& host, Measuring rule,
     else
       measure();
   } catch (const Error& error) {
-    failed(error.kind, error.what());
+    failed(error.code, error.what());
   } catch (const std::bad_alloc&) {
-    failed(Kind::out_of_memory, "the host has too little memory");
+    failed(ErrorCode::out_of_memory, "the host has too little memory");
   } catch (const std::exception& error) {
-    failed(Kind::launch, error.what());
+    failed(ErrorCode::launch, error.what());
   }
   return row;
 }
@@ -279,7 +279,7 @@ class Budget {
   Budget(std::optional<double> seconds, std::size_t cases) : seconds_(seconds), cases_(cases) {}
 
   // For the next case; none where the time is up. One case is measured at least.
-  std::optional<Measuring> next(Measuring rule) {
+  std::optional<SamplingOptions> next(SamplingOptions rule) {
     if (!seconds_) return rule;
     const double left_s = *seconds_ - (host_now() - began_s_);
     const std::size_t to_come = cases_--;
@@ -305,7 +305,7 @@ class Budget {
 void describe(const std::vector<NativeJob>& jobs, const DeviceInfo& device) {
   std::vector<Job> all;
   for (const auto& job : jobs)
-    all.push_back({.family = job.family, .at = job.like, .native = Elsewhere{job.native->api, job.row}});
+    all.push_back({.family = job.family, .at = job.like, .native = BaselineCase{job.native->api, job.row}});
   print(dry_run_report(all, device, false));
 }
 
@@ -316,22 +316,23 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
   app->description(
       "What people would use instead of the kernels of clweave, verified and measured as they are: "
       "one CSV row per case. clweave run --with-baselines measures both in turns.");
-  Options options;
+  MeasureOptions options;
   add_baseline(*app, options);
-  if (!parse(*app, arguments)) return fine;
+  if (!parse(*app, arguments)) return success;
   if (options.csv.empty() && !options.dry_run)
-    throw Error(Kind::usage, "--csv FILE is required; --csv - is stdout");
+    throw Error(ErrorCode::usage, "--csv FILE is required; --csv - is stdout");
   catch_interrupts();
   const Natives host = natives_on({options.devices, {}, options.threads});
   if (!options.threads.empty() && host.threads.empty())
-    throw Error(Kind::usage, "--threads: what runs on " + host.device.name + " is not of the host's threads");
+    throw Error(ErrorCode::usage,
+                "--threads: what runs on " + host.device.name + " is not of the host's threads");
   const auto jobs = jobs_for(host, options.selection);
-  if (jobs.empty()) throw Error(Kind::usage, "no baseline does the work of these cases");
+  if (jobs.empty()) throw Error(ErrorCode::usage, "no baseline does the work of these cases");
   if (options.dry_run) {
     describe(jobs, host.device);
-    return fine;
+    return success;
   }
-  const Measuring rule = rule_of(options);
+  const SamplingOptions rule = rule_of(options);
   auto axes = axis_names(all_families());
   axes.emplace_back(threads_axis);
   std::vector<std::string> words = {program};
@@ -339,7 +340,7 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
   const Record common = provenance(words, options.selection.seed, options.label);
   ResultsFile file(options.csv, axes, {common.command, common.run_id, common.version, {}}, options.overwrite);
   Budget budget(options.budget_s, jobs.size() * static_cast<std::size_t>(options.runs()));
-  int code = fine;
+  int code = success;
   for (int run = 1; run <= options.runs(); ++run) {
     std::int64_t order = 0;
     for (const auto& job : jobs) {
@@ -351,15 +352,15 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
       stamp(row.record, common, run);
       file.write(row.record, row.samples);
       if (row.record.ok()) continue;
-      tell("clweave: {}: {}, {}\n", row.record.case_id, row.record.status, row.record.reason);
+      log_line("clweave: {}: {}, {}\n", row.record.case_id, row.record.status, row.record.reason);
       if (row.record.failed()) code = case_failed;
     }
   }
   if (budget.left_out() == 0)
     file.finish();
   else
-    tell("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
-         *options.budget_s, budget.left_out());
+    log_line("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
+             *options.budget_s, budget.left_out());
   return code;
 }
 
@@ -371,27 +372,28 @@ json answer_to(const json& request, std::optional<Natives>& host, const NativesO
         {{}, request.at("open").get<DeviceInfo>(), request.at("threads").get<std::vector<unsigned>>()});
     return {{"device", host->device}, {"version", version}};
   }
-  if (!host) throw Error(Kind::usage, "no device is open");
+  if (!host) throw Error(ErrorCode::usage, "no device is open");
   if (request.contains("natives")) {
     json natives = json::array();
     for (const auto& job : jobs_for(*host, case_from(request.at("natives")))) {
-      natives.push_back(json_of(Elsewhere{job.native->api, job.row}));
+      natives.push_back(json_of(BaselineCase{job.native->api, job.row}));
       natives.back()["case"] = json_of(job.like);
     }
     return {{"natives", natives}};
   }
-  const Elsewhere wanted = elsewhere_from(request.at("native"));
+  const BaselineCase wanted = elsewhere_from(request.at("native"));
   for (const auto& job : jobs_for(*host, case_from(request.at("case")))) {
     if (job.native->api == wanted.api && job.row.id() == wanted.row.id())
       return json_of(measured(job, *host, rule_from(request), tell_stage));
   }
-  throw Error(Kind::usage, "there is no " + wanted.row.id() + " of " + wanted.api);
+  throw Error(ErrorCode::usage, "there is no " + wanted.row.id() + " of " + wanted.api);
 }
 
 [[noreturn]] void serve_natives(const std::vector<std::string>& arguments, const NativesOn& natives_on) {
   const bool is_known = arguments.size() == 3 && arguments[1] == "--parent";
   const auto parent = is_known ? number_of<int>(arguments[2]) : std::nullopt;
-  if (!parent) throw Error(Kind::usage, "worker --parent PID is what clweave run --with-baselines starts");
+  if (!parent)
+    throw Error(ErrorCode::usage, "worker --parent PID is what clweave run --with-baselines starts");
   std::optional<Natives> host;
   serve(*parent, [&](const json& request) { return answer_to(request, host, natives_on); });
 }
@@ -422,12 +424,12 @@ int native_main(const std::vector<std::string>& arguments, const NativesOn& nati
     if (!arguments.empty() && arguments.front() == "worker") serve_natives(arguments, natives_on);
     return measure_all(arguments, natives_on);
   } catch (const Error& error) {
-    tell("{}\n", error.what());
-    return error.kind == Kind::usage       ? bad_usage
-           : error.kind == Kind::no_device ? no_such_device
-           : error.kind == Kind::io        ? io_failed
-                                           : case_failed;
+    log_line("{}\n", error.what());
+    return error.code == ErrorCode::usage       ? bad_usage
+           : error.code == ErrorCode::no_device ? no_such_device
+           : error.code == ErrorCode::io        ? io_failed
+                                                : case_failed;
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::baselines

@@ -15,7 +15,7 @@
 #include "suite/case.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::baselines {
 
 // The buffers of a plan in host memory, in its order: first what it fills, then what it leaves to be written.
 struct Work {
@@ -92,4 +92,4 @@ using NativesOn = std::function<Natives(const Wanted&)>;
 // answers as campaign/protocol.hpp says. Returns the exit code.
 int native_main(const std::vector<std::string>& arguments, const NativesOn&);
 
-}  // namespace clweave
+}  // namespace clweave::baselines

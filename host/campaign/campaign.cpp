@@ -13,11 +13,11 @@
 
 #include "base/random.hpp"
 #include "base/terminal.hpp"
-#include "campaign/examiner.hpp"
+#include "campaign/case_runner.hpp"
 #include "results/provenance.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 namespace {
 
@@ -58,11 +58,11 @@ Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unf
   for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
 }
 
-Exit Campaign::execute(std::vector<Bench> benches, std::vector<AtOnce> at_once) {
+Exit Campaign::execute(std::vector<DevicePlan> benches, std::vector<AtOnce> at_once) {
   const int runs = rules_.runs;
   std::vector<double> predicted;
   for (int run = 1; run <= runs; ++run) {
-    const auto predict = [&](const Bench& bench) {
+    const auto predict = [&](const DevicePlan& bench) {
       for (const auto& group : groups_of(bench, run)) {
         for (const auto& job : group.jobs) predicted.push_back(predicted_of(job, bench.device));
       }
@@ -97,7 +97,7 @@ Exit Campaign::execute(std::vector<Bench> benches, std::vector<AtOnce> at_once) 
   if (ended) return interrupted;
   const bool failed = std::ranges::any_of(records_, &Record::failed) ||
                       std::ranges::any_of(at_once_records_, &Record::failed);
-  return failed ? case_failed : fine;
+  return failed ? case_failed : success;
 }
 
 void Campaign::tick() {
@@ -113,9 +113,9 @@ std::uint64_t Campaign::seed_of(int run) const {
 }
 
 // Ceilings first of all, then a family after the other, each beside what rivals have of it; exhibits last.
-std::vector<Campaign::Group> Campaign::groups_of(const Bench& bench, int run) const {
+std::vector<Campaign::Group> Campaign::groups_of(const DevicePlan& bench, int run) const {
   std::vector<Group> groups;
-  const auto add_rivals = [&] {
+  const auto add_baselines = [&] {
     if (groups.empty() || groups.back().rival != nullptr || groups.back().jobs.front().exhibit) return;
     const Family* family = groups.back().jobs.front().family;
     for (const auto& rival : bench.rivals) {
@@ -129,19 +129,19 @@ std::vector<Campaign::Group> Campaign::groups_of(const Bench& bench, int run) co
   for (const auto& job : bench.jobs) {
     const std::string key = job.family->name + (job.exhibit ? " exhibits" : "");
     if (groups.empty() || key != last) {
-      add_rivals();
+      add_baselines();
       groups.emplace_back();
     }
     groups.back().jobs.push_back(job);
     last = key;
   }
-  add_rivals();
+  add_baselines();
   for (auto& group : groups) shuffle(group.jobs, seed_of(run));
   return groups;
 }
 
-void Campaign::run_device(Bench& bench, int run) {
-  Examiner examiner(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
+void Campaign::run_device(DevicePlan& bench, int run) {
+  CaseRunner examiner(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
   std::int64_t order = 0;
   bool whole = true;
   for (auto& group : groups_of(bench, run)) {
@@ -195,9 +195,9 @@ void Campaign::run_at_once(AtOnce& cards, int run) {
     if (record.run == run) alone.emplace(row_key(record), &record);
   }
   const auto groups = groups_of(cards.benches.front(), run);
-  std::deque<Examiner> examiners;
+  std::deque<CaseRunner> examiners;
   for (const auto& bench : cards.benches) {
-    Examiner& examiner =
+    CaseRunner& examiner =
         examiners.emplace_back(runner_, *bench.file, bench.device, bench.jobs, common_, rules_.outside);
     // What a device can do is what it did alone.
     for (const auto& job : bench.jobs) {
@@ -238,8 +238,8 @@ void Campaign::run_at_once(AtOnce& cards, int run) {
 
 // What its family asks for now that it knows the rest. Later runs have the same and no more: what is to be
 // held against each other round by round is in all of them.
-std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& bench, const Judge& judge,
-                                           int run) {
+std::vector<Job> Campaign::asked_by_family(const Group& group, const DevicePlan& bench,
+                                           const PlausibilityCheck& judge, int run) {
   const Job& first = group.jobs.front();
   const Family& family = *first.family;
   const bool refines = bench.refines || first.is_ceiling;
@@ -261,7 +261,7 @@ std::vector<Job> Campaign::asked_by_family(const Group& group, const Bench& benc
 }
 
 // What a rival has of the work of those.
-std::vector<Job> Campaign::asked_of_rival(Group& group, const Bench& bench) const {
+std::vector<Job> Campaign::asked_of_rival(Group& group, const DevicePlan& bench) const {
   const Family& family = *group.jobs.front().family;
   const auto known = refined_.find({bench.device.index(), &family});
   if (std::exchange(group.asked, true) || !group.rival->more || known == refined_.end()) return {};
@@ -273,7 +273,7 @@ std::vector<Job> Campaign::asked_of_rival(Group& group, const Bench& bench) cons
 }
 
 // Puts behind the group what turned out to be worth measuring besides.
-bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge, int run) {
+bool Campaign::extend(Group& group, const DevicePlan& bench, const PlausibilityCheck& judge, int run) {
   if (rules_.outside.interrupts() != 0) return false;
   const auto key = [](const Job& job) { return job.named().id() + (job.native ? job.native->api : ""); };
   std::set<std::string> ids;
@@ -293,12 +293,12 @@ bool Campaign::extend(Group& group, const Bench& bench, const Judge& judge, int 
   return !predicted.empty();
 }
 
-void Campaign::run_job(Bench& bench, Examiner& examiner, const Group& group, const Job& job,
+void Campaign::run_job(DevicePlan& bench, CaseRunner& examiner, const Group& group, const Job& job,
                        const std::string& key, int run, std::int64_t order, double predicted_s) {
   const int attempt = left_ != nullptr && left_->running_key == key ? left_->running_attempts + 1 : 1;
   Row row;
   if (attempt > most_attempts) {
-    row = failed_row(group.rival != nullptr ? group.rival->device : bench.device, job, Kind::crashed,
+    row = failed_row(group.rival != nullptr ? group.rival->device : bench.device, job, ErrorCode::crashed,
                      "the run ended twice while this case was running");
   } else {
     bench.file->running(key, attempt);
@@ -314,8 +314,8 @@ void Campaign::run_job(Bench& bench, Examiner& examiner, const Group& group, con
   records_.push_back(row.record);
 }
 
-Measuring Campaign::rule_of(double predicted_s) const {
-  Measuring rule = rules_.measuring;
+SamplingOptions Campaign::rule_of(double predicted_s) const {
+  SamplingOptions rule = rules_.measuring;
   if (!rules_.budget_s) return rule;
   // What is left of the budget, shared by what is predicted for the rest; half of a case is not sampling.
   const double share_s = budget_left_s() * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
@@ -323,4 +323,4 @@ Measuring Campaign::rule_of(double predicted_s) const {
   return rule;
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

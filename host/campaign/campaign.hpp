@@ -12,17 +12,17 @@
 
 #include "base/exit.hpp"
 #include "base/progress.hpp"
-#include "campaign/crew.hpp"
-#include "campaign/examiner.hpp"
-#include "campaign/outside.hpp"
+#include "campaign/case_runner.hpp"
+#include "campaign/environment.hpp"
+#include "campaign/parallel_devices.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 // What another program measures beside a device.
-struct Rival {
+struct RivalProgram {
   std::shared_ptr<Runner> runner;
   DeviceInfo device;  // as its rows name it
   std::vector<Job> jobs;
@@ -35,12 +35,12 @@ struct Rival {
 // Rivals are measured in turns with ours: in each repetition (`runs`) all of ours of a family, then at once
 // each rival's of that family, each in a process of its own. That is a round; `runs` of them, A B A B ..,
 // tell the luck of a process and what drifts with the hour from what one is faster by.
-struct Bench {
+struct DevicePlan {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
   std::vector<Job> jobs;
   bool refines = false;  // whether families may ask for more cases on the way
-  std::vector<Rival> rivals = {};
+  std::vector<RivalProgram> rivals = {};
   // The jobs with, behind each, its work in launches that were tuned, and a word to the user where there is
   // something to say; may be empty.
   std::function<std::vector<Job>(std::vector<Job>, const std::function<void(const std::string&)>& note)>
@@ -50,17 +50,17 @@ struct Bench {
 // Equal devices that measure the same once more, all at the same moment: behind each repetition of theirs
 // alone, so that what drifts with the hour is on both sides.
 struct AtOnce {
-  std::unique_ptr<Crew> crew;
-  std::vector<Bench> benches;  // in the crew's order, of the same jobs
+  std::unique_ptr<ParallelDevices> crew;
+  std::vector<DevicePlan> benches;  // in the crew's order, of the same jobs
 };
 
 struct CampaignRules {
-  Measuring measuring;
+  SamplingOptions measuring;
   std::uint64_t seed = 1;
   int runs = 1;
   std::optional<double> budget_s;  // for the whole: no case begins after it
   bool quiet = false;              // rows go to the terminal, where a progress line would be in their way
-  Outside outside = {};
+  Environment outside = {};
 };
 
 class Campaign {
@@ -70,7 +70,7 @@ class Campaign {
   Campaign(CampaignRules, Runner&, Record common, const Unfinished* left);
 
   // Throws `io` when a row cannot be written. A file of which cases are missing gets no footer.
-  Exit execute(std::vector<Bench>, std::vector<AtOnce> = {});
+  Exit execute(std::vector<DevicePlan>, std::vector<AtOnce> = {});
 
   std::size_t left_out() const { return left_out_; }  // cases that the budget did not reach
   const std::set<std::string>& unfinished() const { return unfinished_; }  // files of which cases are missing
@@ -85,18 +85,18 @@ class Campaign {
   // A process' part of a run: cases of one family, by one program.
   struct Group {
     std::vector<Job> jobs;
-    const Rival* rival = nullptr;  // null: ours
-    bool asked = false;            // the rival, for more
+    const RivalProgram* rival = nullptr;  // null: ours
+    bool asked = false;                   // the rival, for more
   };
-  std::vector<Group> groups_of(const Bench&, int run) const;
-  void run_device(Bench&, int run);
+  std::vector<Group> groups_of(const DevicePlan&, int run) const;
+  void run_device(DevicePlan&, int run);
   void run_at_once(AtOnce&, int run);
-  bool extend(Group&, const Bench&, const Judge&, int run);
-  std::vector<Job> asked_by_family(const Group&, const Bench&, const Judge&, int run);
-  std::vector<Job> asked_of_rival(Group&, const Bench&) const;
-  void run_job(Bench&, Examiner&, const Group&, const Job&, const std::string& key, int run,
+  bool extend(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
+  std::vector<Job> asked_by_family(const Group&, const DevicePlan&, const PlausibilityCheck&, int run);
+  std::vector<Job> asked_of_rival(Group&, const DevicePlan&) const;
+  void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
-  Measuring rule_of(double predicted_s) const;
+  SamplingOptions rule_of(double predicted_s) const;
   double budget_left_s() const { return *rules_.budget_s - (rules_.outside.now() - began_s_); }
   // A run measures one case at least, so that whoever resumes it again and again gets to its end.
   bool budget_spent() const { return rules_.budget_s && measured_ > 0 && budget_left_s() <= 0; }
@@ -121,4 +121,4 @@ class Campaign {
   double began_s_ = 0;
 };
 
-}  // namespace clweave
+}  // namespace clweave::campaign

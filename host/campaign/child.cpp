@@ -22,7 +22,7 @@
 // NOLINTNEXTLINE(readability-redundant-declaration): POSIX leaves it to the program
 extern char** environ;
 
-namespace clweave {
+namespace clweave::campaign {
 
 namespace {
 
@@ -49,7 +49,7 @@ class Pipe {
  public:
   Pipe() {
     if (pipe2(ends_, O_CLOEXEC) != 0)
-      throw Error(Kind::io, std::string("cannot make a pipe: ") + std::strerror(errno));
+      throw Error(ErrorCode::io, std::string("cannot make a pipe: ") + std::strerror(errno));
   }
   ~Pipe() {
     for (const int end : ends_) {
@@ -102,7 +102,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   posix_spawn_file_actions_destroy(&files);
   if (answer != up.write_end()) close(answer);
   if (failure != 0)
-    throw Error(Kind::io,
+    throw Error(ErrorCode::io,
                 fmt::format("cannot start a child process{}: {}",
                             program == this_program ? "" : " of " + program, std::strerror(failure)));
   to_ = down.take_write_end();
@@ -126,24 +126,24 @@ bool Child::send(const std::string& line) const {
   return true;
 }
 
-Child::Heard Child::hear(std::string& line, double seconds) {
+Child::ChildMessage Child::hear(std::string& line, double seconds) {
   const double until = host_now() + seconds;
   while (true) {
     if (const auto end = buffer_.find('\n'); end != std::string::npos) {
       line = buffer_.substr(0, end);
       buffer_.erase(0, end + 1);
-      return Heard::line;
+      return ChildMessage::line;
     }
     const double left = until - host_now();
-    if (left <= 0) return Heard::silence;
+    if (left <= 0) return ChildMessage::silence;
     pollfd ready{from_, POLLIN, 0};
     const int n = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
-    if (n < 0 && errno == EINTR) return Heard::silence;
+    if (n < 0 && errno == EINTR) return ChildMessage::silence;
     if (n <= 0) continue;
     char bytes[65536];
     const ssize_t got = read(from_, bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Heard::end;
+    if (got <= 0) return ChildMessage::end;
     buffer_.append(bytes, static_cast<std::size_t>(got));
   }
 }
@@ -180,4 +180,4 @@ bool Child::stop() {
   return reap(5);
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

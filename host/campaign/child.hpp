@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::campaign {
 
 // The file descriptor on which a child answers: stdout belongs to whatever a driver prints.
 inline constexpr int answer_fd = 3;
@@ -28,10 +30,10 @@ class Child {
   // False when the child no longer listens.
   bool send(const std::string& line) const;
 
-  enum class Heard { line, silence, end };
+  enum class ChildMessage { line, silence, end };
   // Waits up to `seconds` for the next line of the child. `end`: it closed its side, that is, it is gone.
   // Returns early, as silence, when a signal came.
-  Heard hear(std::string& line, double seconds);
+  ChildMessage hear(std::string& line, double seconds);
 
   // What became of it: "exit code 7", "SIGSEGV"; empty after exit code 0. Waits up to `seconds` for an end
   // that is under way, then stops it.
@@ -51,4 +53,4 @@ class Child {
   std::optional<int> status_;
 };
 
-}  // namespace clweave
+}  // namespace clweave::campaign

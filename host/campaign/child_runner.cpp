@@ -16,12 +16,12 @@
 #include "base/temporary_folder.hpp"
 #include "base/version.hpp"
 #include "campaign/child.hpp"
-#include "campaign/patience.hpp"
 #include "campaign/protocol.hpp"
+#include "campaign/watchdog.hpp"
 #include "device/loader.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 namespace {
 
@@ -31,8 +31,8 @@ using nlohmann::json;
 std::vector<std::string> worker_words() { return {"worker", "--parent", std::to_string(getpid())}; }
 
 // Why a child gave no answer.
-struct Silence {
-  Kind kind;  // timeout or crashed
+struct ChildTimeout {
+  ErrorCode code;  // timeout or crashed
   std::string why;
   bool unkillable = false;
 };
@@ -70,17 +70,17 @@ class ChildRunner : public Baseline {
 
   Offer offer(const DeviceInfo& beside, const std::vector<Job>& jobs) override {
     begin(beside);
-    Silence silence{};
+    ChildTimeout silence{};
     const auto ask = [&](const std::optional<json>& answer) -> const json& {
-      if (!answer) throw Error(silence.kind, silence.why);
+      if (!answer) throw Error(silence.code, silence.why);
       if (answer->contains("error"))
-        throw Error(answer->at("kind").get<Kind>(), answer->at("error").get<std::string>());
+        throw Error(answer->at("kind").get<ErrorCode>(), answer->at("error").get<std::string>());
       return *answer;
     };
     try {
       const auto opened = open({}, silence);
       if (const std::string its = ask(opened).at("version"); its != version)
-        throw Error(Kind::launch, fmt::format("it is of clweave {}, this is {}", its, version));
+        throw Error(ErrorCode::launch, fmt::format("it is of clweave {}, this is {}", its, version));
       Offer out{opened->at("device").get<DeviceInfo>(), {}};
       std::set<std::string> known;
       for (const auto& job : jobs) {
@@ -88,7 +88,7 @@ class ChildRunner : public Baseline {
         child_->send(json{{"natives", json_of(job.at)}}.dump());
         const auto answer = answer_of(*child_, silence);
         for (const auto& one : ask(answer).at("natives")) {
-          Elsewhere native = elsewhere_from(one);
+          BaselineCase native = elsewhere_from(one);
           if (known.insert(native.api + " " + native.row.id()).second)
             out.jobs.push_back(
                 {.family = job.family, .at = case_from(one.at("case")), .native = std::move(native)});
@@ -97,7 +97,7 @@ class ChildRunner : public Baseline {
       child_.reset();
       return out;
     } catch (const json::exception& error) {
-      throw Error(Kind::launch, std::string("it answers nonsense: ") + error.what());
+      throw Error(ErrorCode::launch, std::string("it answers nonsense: ") + error.what());
     }
   }
 
@@ -107,11 +107,11 @@ class ChildRunner : public Baseline {
     child.send(
         json{{"build", device}, {"text", source.text}, {"options", source.options}, {"entries", kernels}}
             .dump());
-    Silence silence{};
+    ChildTimeout silence{};
     const auto answer = answer_of(child, silence);
-    if (!answer) throw Error(silence.kind, silence.why);
+    if (!answer) throw Error(silence.code, silence.why);
     if (answer->contains("error"))
-      throw Error(answer->at("kind").get<Kind>(), answer->at("error").get<std::string>());
+      throw Error(answer->at("kind").get<ErrorCode>(), answer->at("error").get<std::string>());
     return driver_build_from(answer->at("built"));
   }
 
@@ -125,7 +125,7 @@ class ChildRunner : public Baseline {
 
   void open() override {
     if (child_ || must_probe_ || lost_.contains(device_.index())) return;
-    Silence silence{};
+    ChildTimeout silence{};
     try {
       const auto opened = open({}, silence);
       if (opened && !opened->contains("error")) return;
@@ -135,19 +135,19 @@ class ChildRunner : public Baseline {
     child_.reset();
   }
 
-  std::optional<Row> run(const Job& job, const Measuring& rule) override {
+  std::optional<Row> run(const Job& job, const SamplingOptions& rule) override {
     if (const auto lost = lost_.find(device_.index()); lost != lost_.end())
-      return row(job, Kind::device_lost, lost->second);
+      return row(job, ErrorCode::device_lost, lost->second);
     if (must_probe_ && !is_baseline_) {
       must_probe_ = false;
       if (const std::string why = probe(); !why.empty()) {
         lost_[device_.index()] = "not run: the device did not come back after an earlier case (" + why + ")";
-        return row(job, Kind::device_lost, lost_[device_.index()]);
+        return row(job, ErrorCode::device_lost, lost_[device_.index()]);
       }
     }
-    Silence silence{};
+    ChildTimeout silence{};
     auto answer = attempt(job, rule, {}, silence);
-    if (!answer && silence.kind == Kind::crashed && !options_.stop_at_once()) {
+    if (!answer && silence.code == ErrorCode::crashed && !options_.stop_at_once()) {
       const std::string first = silence.why;
       answer = attempt(job, rule, empty_caches(), silence);
       if (answer)
@@ -164,7 +164,7 @@ class ChildRunner : public Baseline {
       if (silence.unkillable)
         lost_[device_.index()] =
             "not run: a process that used the device cannot be killed (" + silence.why + ")";
-      return row(job, silence.kind, silence.why);
+      return row(job, silence.code, silence.why);
     }
     silent_ = 0;
     // After these a driver's context is of no use any more, on some for good.
@@ -176,8 +176,8 @@ class ChildRunner : public Baseline {
   }
 
  private:
-  Row row(const Job& job, Kind kind, const std::string& why) const {
-    return failed_row(device_, job, kind, why);
+  Row row(const Job& job, ErrorCode code, const std::string& why) const {
+    return failed_row(device_, job, code, why);
   }
 
   // The process goes on with them, or a broken cache would cost every case of the group a crash. None where
@@ -195,24 +195,24 @@ class ChildRunner : public Baseline {
   }
 
   // Reads lines until one is no sign of life. Empty: `silence` says why there is none.
-  std::optional<json> answer_of(Child& child, Silence& silence) const {
+  std::optional<json> answer_of(Child& child, ChildTimeout& silence) const {
     constexpr double slice_s = 0.1;
-    Patience patience(options_.timeout_s);
+    Watchdog patience(options_.timeout_s);
     std::string line;
     double last_s = host_now();
     while (true) {
       const auto heard = child.hear(line, slice_s);
       if (options_.tick) options_.tick();
       if (options_.stop_at_once()) return {};
-      if (heard == Child::Heard::end) {
+      if (heard == Child::ChildMessage::end) {
         const std::string how = child.end(1.0);
-        silence = {Kind::crashed, fmt::format("the process ended with {} during {}",
-                                              how.empty() ? "exit code 0" : how, patience.stage())};
+        silence = {ErrorCode::crashed, fmt::format("the process ended with {} during {}",
+                                                   how.empty() ? "exit code 0" : how, patience.stage())};
         return {};
       }
       const double now_s = host_now();
       patience.pass(now_s - std::exchange(last_s, now_s));
-      if (heard == Child::Heard::line) {
+      if (heard == Child::ChildMessage::line) {
         json answer = json::parse(line, nullptr, false);
         if (answer.is_object()) {
           if (!answer.contains("stage")) return answer;
@@ -225,8 +225,8 @@ class ChildRunner : public Baseline {
         }
       }
       if (patience.over()) {
-        silence = {Kind::timeout, fmt::format("no sign of life for {:.3g} s during {}", patience.quiet_s(),
-                                              patience.stage())};
+        silence = {ErrorCode::timeout, fmt::format("no sign of life for {:.3g} s during {}",
+                                                   patience.quiet_s(), patience.stage())};
         if (!child.stop()) silence.unkillable = true;
         return {};
       }
@@ -234,7 +234,7 @@ class ChildRunner : public Baseline {
   }
 
   // A fresh process on the device.
-  std::optional<json> open(const std::vector<std::string>& extra, Silence& silence) {
+  std::optional<json> open(const std::vector<std::string>& extra, ChildTimeout& silence) {
     auto environment = environment_;
     environment.insert(environment.end(), extra.begin(), extra.end());
     child_.reset();
@@ -244,8 +244,8 @@ class ChildRunner : public Baseline {
     return answer_of(*child_, silence);
   }
 
-  std::optional<Row> attempt(const Job& job, const Measuring& rule, const std::vector<std::string>& extra,
-                             Silence& silence) {
+  std::optional<Row> attempt(const Job& job, const SamplingOptions& rule,
+                             const std::vector<std::string>& extra, ChildTimeout& silence) {
     try {
       if (const auto waited = std::exchange(unopened_, {}); waited && extra.empty()) {
         silence = *waited;
@@ -256,19 +256,20 @@ class ChildRunner : public Baseline {
         if (!opened) return {};
         if (opened->contains("error")) {
           child_.reset();
-          return row(job, opened->at("kind").get<Kind>(), opened->at("error"));
+          return row(job, opened->at("kind").get<ErrorCode>(), opened->at("error"));
         }
       }
       child_->send(json_of(job, rule).dump());
       const auto answer = answer_of(*child_, silence);
       if (!answer) return {};
-      if (answer->contains("error")) return row(job, answer->at("kind").get<Kind>(), answer->at("error"));
+      if (answer->contains("error"))
+        return row(job, answer->at("kind").get<ErrorCode>(), answer->at("error"));
       return row_from(*answer);
     } catch (const json::exception& error) {
-      silence = {Kind::crashed, std::string("the process answered nonsense: ") + error.what()};
+      silence = {ErrorCode::crashed, std::string("the process answered nonsense: ") + error.what()};
       return {};
     } catch (const Error& error) {  // no process to be had: the next case may get one
-      return row(job, Kind::launch, error.what());
+      return row(job, ErrorCode::launch, error.what());
     }
   }
 
@@ -277,10 +278,10 @@ class ChildRunner : public Baseline {
     const auto& families = all_families();
     const auto family = std::ranges::find(families, "ceiling", &Family::name);
     const auto cases = cases_of(*family, {{{"kernel", {"copy"}}, {"n", {32768}}}}, 1);
-    Measuring once;
+    SamplingOptions once;
     once.stop = {.precision = 1, .min_samples = 1, .max_samples = 1, .max_seconds = 1, .check_every = 1};
     child_.reset();
-    Silence silence{};
+    ChildTimeout silence{};
     const auto answer = attempt({&*family, cases.at(0)}, once, {}, silence);
     if (!answer) return silence.why;
     return answer->record.ok() ? "" : text_of(answer->record.status) + ": " + answer->record.reason;
@@ -290,7 +291,7 @@ class ChildRunner : public Baseline {
                                                    std::vector<std::string>& complaints) {
     Child child(program_, worker_words(), environment);
     child.send(R"({"devices":true})");
-    Silence silence{};
+    ChildTimeout silence{};
     const auto answer = answer_of(child, silence);
     if (!answer || answer->contains("error")) {
       enumerate_failure_ = answer ? answer->at("error").get<std::string>() : silence.why;
@@ -314,13 +315,13 @@ class ChildRunner : public Baseline {
   std::string enumerate_failure_;
   std::map<std::string, std::string> lost_;  // device index -> why
   bool must_probe_ = false;
-  std::optional<Silence> unopened_;  // why open() got no answer: that it hangs costs its timeout once
+  std::optional<ChildTimeout> unopened_;  // why open() got no answer: that it hangs costs its timeout once
 };
 
 }  // namespace
 
-Row failed_row(const DeviceInfo& device, const Job& job, Kind kind, const std::string& why) {
-  Row row{failed_record(device, *job.family, job.named(), kind, why), {}, 0};
+Row failed_row(const DeviceInfo& device, const Job& job, ErrorCode code, const std::string& why) {
+  Row row{failed_record(device, *job.family, job.named(), code, why), {}, 0};
   if (job.native) row.record.api = job.native->api;
   return row;
 }
@@ -333,4 +334,4 @@ std::unique_ptr<Baseline> baseline_runner(std::string program, RunnerOptions opt
   return std::make_unique<ChildRunner>(std::move(options), std::move(program));
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

@@ -5,7 +5,7 @@
 #include "device/open_device.hpp"
 #include "device/run_case.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 namespace {
 
@@ -30,8 +30,8 @@ class InProcessRunner : public Runner {
     return driver_build(device, source, kernels);
   }
 
-  std::optional<Row> run(const Job& job, const Measuring& rule) override {
-    if (!device_) throw Error(Kind::usage, "no device is open");
+  std::optional<Row> run(const Job& job, const SamplingOptions& rule) override {
+    if (!device_) throw Error(ErrorCode::usage, "no device is open");
     return run_case(*device_, *job.family, job.at, rule);
   }
 
@@ -43,11 +43,11 @@ class InProcessRunner : public Runner {
 }  // namespace
 
 DriverBuild Runner::build(const DeviceInfo&, const Source&, const std::vector<std::string>&) {
-  throw Error(Kind::unsupported, "it builds no programs");
+  throw Error(ErrorCode::unsupported, "it builds no programs");
 }
 
 std::unique_ptr<Runner> in_process_runner(RunnerOptions options) {
   return std::make_unique<InProcessRunner>(std::move(options));
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

@@ -5,17 +5,26 @@
 
 #include "base/csv.hpp"
 
-namespace clweave {
+// The conversions of a type stand in its own namespace, where argument-dependent lookup finds them.
+namespace clweave::base {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
+}  // namespace clweave::base
+
+namespace clweave::device {
+// The other fields are what the device decides: run_case fills them.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SamplingOptions, stop, cold, min_batch_s, max_batch, check_again,
+                                   warm_up_s, energy_s, together)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width, local, scratch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild, ok, log, kernels, binary_bytes, ptx)
+}  // namespace clweave::device
+
+namespace clweave::results {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
+}  // namespace clweave::results
+
+namespace clweave::campaign {
 
 using nlohmann::json;
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
-// The other fields are what the device decides: run_case fills them.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measuring, stop, cold, min_batch_s, max_batch, check_again, warm_up_s,
-                                   energy_s, together)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width, local, scratch)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild, fine, log, kernels, binary_bytes, ptx)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, event_s, host_s, batch, throttled)
 
 json json_of(const Case& at) {
   json axes = json::array();
@@ -42,17 +51,17 @@ Case case_from(const json& text) {
   return at;
 }
 
-json json_of(const Elsewhere& native) { return {{"api", native.api}, {"row", json_of(native.row)}}; }
+json json_of(const BaselineCase& native) { return {{"api", native.api}, {"row", json_of(native.row)}}; }
 
-Elsewhere elsewhere_from(const json& text) { return {text.at("api"), case_from(text.at("row"))}; }
+BaselineCase elsewhere_from(const json& text) { return {text.at("api"), case_from(text.at("row"))}; }
 
-json json_of(const Job& job, const Measuring& rule) {
+json json_of(const Job& job, const SamplingOptions& rule) {
   json out = {{"case", json_of(job.at)}, {"rule", rule}};
   if (job.native) out["native"] = json_of(*job.native);
   return out;
 }
 
-Measuring rule_from(const json& request) { return request.at("rule").get<Measuring>(); }
+SamplingOptions rule_from(const json& request) { return request.at("rule").get<SamplingOptions>(); }
 
 json json_of(const DriverBuild& built) { return built; }
 
@@ -76,4 +85,4 @@ Row row_from(const json& text) {
   return {records_of(table, "child").at(0), text.at("samples"), text.at("buffer_bytes"), text.at("launch_s")};
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

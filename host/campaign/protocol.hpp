@@ -24,16 +24,16 @@
 #include "results/row.hpp"
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 nlohmann::json json_of(const Case&);
 Case case_from(const nlohmann::json&);
 
-nlohmann::json json_of(const Elsewhere&);
-Elsewhere elsewhere_from(const nlohmann::json&);
+nlohmann::json json_of(const BaselineCase&);
+BaselineCase elsewhere_from(const nlohmann::json&);
 
-nlohmann::json json_of(const Job&, const Measuring&);
-Measuring rule_from(const nlohmann::json& request);
+nlohmann::json json_of(const Job&, const SamplingOptions&);
+SamplingOptions rule_from(const nlohmann::json& request);
 
 nlohmann::json json_of(const DriverBuild&);
 DriverBuild driver_build_from(const nlohmann::json&);
@@ -41,4 +41,4 @@ DriverBuild driver_build_from(const nlohmann::json&);
 nlohmann::json json_of(const Row&);
 Row row_from(const nlohmann::json& text);
 
-}  // namespace clweave
+}  // namespace clweave::campaign

@@ -12,7 +12,7 @@
 #include "results/row.hpp"
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 struct RunnerOptions {
   std::string kernel_dir;
@@ -42,7 +42,7 @@ class Runner {
   virtual void open() {}
 
   // Never throws for what a driver does: the row tells. Empty when the user wanted out.
-  virtual std::optional<Row> run(const Job&, const Measuring&) = 0;
+  virtual std::optional<Row> run(const Job&, const SamplingOptions&) = 0;
 
   // What the compiler of a device's driver makes of a program. Throws what became of a driver that gave no
   // answer.
@@ -53,7 +53,7 @@ class Runner {
 };
 
 // The row of a job that could not be run at all.
-Row failed_row(const DeviceInfo&, const Job&, Kind, const std::string& why);
+Row failed_row(const DeviceInfo&, const Job&, ErrorCode, const std::string& why);
 
 // Each begin() starts a child process, and so does whatever follows a crash, a hang or a failed launch. After
 // a hang, a crash or a lost device, a probe child runs a small verified case first: if that fails, the
@@ -78,4 +78,4 @@ std::unique_ptr<Baseline> baseline_runner(std::string program, RunnerOptions);
 // Everything in this process, for debuggers and profilers.
 std::unique_ptr<Runner> in_process_runner(RunnerOptions);
 
-}  // namespace clweave
+}  // namespace clweave::campaign

@@ -12,14 +12,14 @@
 
 #include "base/quantity.hpp"
 #include "base/stats.hpp"
-#include "base/table.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
+#include "report/table.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 namespace {
 
@@ -29,7 +29,8 @@ bool has_tunable(const Family& family) { return std::ranges::any_of(family.axes,
 Values values_to_search(const Axis& axis, const Selection& selection, const Case& at,
                         const DeviceInfo& device) {
   if (axis.when && !axis.when(at)) return Values(axis.values.front());
-  Values values = values_set(selection, axis).value_or(axis.worth ? axis.worth(at, device) : axis.values);
+  Values values =
+      values_set(selection, axis).value_or(axis.search_values ? axis.search_values(at, device) : axis.values);
   std::erase_if(values, [&](const Value& value) { return !axis.taken(value); });
   return values;
 }
@@ -49,7 +50,7 @@ Error nothing_tunable(bool compete, const std::string& what) {
         fmt::join(competing, ","));
   else
     text += "families that have a tunable axis: ";
-  return {Kind::usage, text + fmt::format("--family {}", fmt::join(all, ","))};
+  return {ErrorCode::usage, text + fmt::format("--family {}", fmt::join(all, ","))};
 }
 
 bool runs_on(const Family& family, const Case& at, const DeviceInfo& device) {
@@ -165,14 +166,15 @@ bool is_narrowed(const Family& family, const std::vector<std::string>& among, co
     if (!axis.tunable && !says_design) return false;
     return values_set(selection, axis) ||
            (says_design && std::ranges::any_of(selection.where, [&](const std::string& text) {
-              return axis.is_called(setting_of(text).first);
+              return axis.has_name(setting_of(text).first);
             }));
   });
 }
 
 // Every launch of every design that makes sense and that the device can run.
-Landscape landscape_of(const std::vector<const Job*>& jobs, std::string work, std::vector<std::string> among,
-                       const Selection& selection, const DeviceInfo& device) {
+SearchSpace landscape_of(const std::vector<const Job*>& jobs, std::string work,
+                         std::vector<std::string> among, const Selection& selection,
+                         const DeviceInfo& device) {
   const Family& family = *jobs.front()->family;
   const auto designs = designs_of(jobs, selection, device);
   Places places;
@@ -185,7 +187,7 @@ Landscape landscape_of(const std::vector<const Job*>& jobs, std::string work, st
   std::vector<std::pair<Point, Case>> all;
   for (std::size_t d = 0; d < designs.size(); ++d) {
     for (auto& at : launches_of(designs[d])) {
-      if ((family.makes_sense && !family.makes_sense(at)) || !runs_on(family, at, device)) continue;
+      if ((family.is_valid && !family.is_valid(at)) || !runs_on(family, at, device)) continue;
       Point point = {d};
       for (const auto& axis : family.axes) {
         if (axis.tunable) point.push_back(places.of(axis.name, at.at(axis.name)));
@@ -274,7 +276,7 @@ bool tied(const Record& row, const Record& best) {
 }
 
 // The family and what tells the landscape from others of the table.
-std::string short_name(const Landscape& landscape, const std::vector<Search>& all) {
+std::string short_name(const SearchSpace& landscape, const std::vector<Search>& all) {
   std::vector<std::string> parts;
   for (const auto& axis : landscape.family->axes) {
     if (axis.tunable || is_among(landscape.among, axis.name)) continue;
@@ -291,7 +293,7 @@ std::string short_name(const Landscape& landscape, const std::vector<Search>& al
 }
 
 // The design by its words, then the axes that are searched of it: "pipelined ptx group=256 rows=8".
-std::string launch_text(const Landscape& landscape, const Case& at) {
+std::string launch_text(const SearchSpace& landscape, const Case& at) {
   const Family& family = *landscape.family;
   std::vector<std::string> parts;
   for (const auto& axis : landscape.among) {
@@ -302,7 +304,7 @@ std::string launch_text(const Landscape& landscape, const Case& at) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-const Case& case_named(const Landscape& landscape, const std::string& id) {
+const Case& case_named(const SearchSpace& landscape, const std::string& id) {
   return *std::ranges::find_if(landscape.cases, [&](const Case& at) { return at.id() == id; });
 }
 
@@ -350,7 +352,7 @@ class Budget {
  private:
   std::optional<double> seconds_;
   std::optional<std::size_t> cases_;
-  const Outside& outside_;
+  const Environment& outside_;
   std::size_t landscapes_, all_used_ = 0;
   double least_share_s_, began_s_, search_began_s_;
   double share_s_ = HUGE_VAL, share_cases_ = HUGE_VAL, used_ = 0;
@@ -359,7 +361,7 @@ class Budget {
 constexpr double for_one_doubt = 0.1;  // of what a landscape got, for further looks at a case
 
 // Less effort: shorter sampling that is content with less.
-Measuring with_effort(Measuring rule, double effort) {
+SamplingOptions with_effort(SamplingOptions rule, double effort) {
   if (effort >= 1) return rule;
   rule.stop.max_seconds *= effort;
   rule.stop.precision = std::min(0.1, rule.stop.precision / effort);
@@ -374,7 +376,7 @@ Measuring with_effort(Measuring rule, double effort) {
 Tuner::Tuner(TuningRules rules, Runner& runner, const DeviceInfo& device, ResultsFile& file, Record common)
     : rules_(std::move(rules)), runner_(runner), device_(device), file_(file), common_(std::move(common)) {}
 
-void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscape>& landscapes) {
+void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>& landscapes) {
   std::vector<double> predicted;
   for (const auto& job : ceilings) predicted.push_back(predicted_seconds(job, device_));
   std::vector<std::size_t> first_step;
@@ -400,7 +402,7 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<Landscap
   }
   Budget budget(rules_, landscapes.size());
   for (std::size_t l = 0; l < landscapes.size() && rules_.outside.interrupts() == 0; ++l) {
-    const Landscape& landscape = landscapes[l];
+    const SearchSpace& landscape = landscapes[l];
     runner_.begin(device_);
     searches_.push_back({&landscape, {}, 0});
     Search& found = searches_.back();
@@ -444,7 +446,7 @@ void Tuner::tick() {
   if (progress_ != nullptr) progress_->tick();
 }
 
-std::optional<Record> Tuner::run(const Job& job, const Measuring& rule, int round,
+std::optional<Record> Tuner::run(const Job& job, const SamplingOptions& rule, int round,
                                  const std::function<bool()>& in_time) {
   auto row = examiner_->measured(job, rule, in_time);
   if (!row) return {};
@@ -457,7 +459,7 @@ std::optional<Record> Tuner::run(const Job& job, const Measuring& rule, int roun
 }
 
 bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
-  const Landscape& landscape = *found.landscape;
+  const SearchSpace& landscape = *found.landscape;
   auto rows = candidates(found.rows);
   const Record* usual = row_of(rows, landscape.cases.front());
   std::erase_if(rows, [](const Record* row) { return row->verified != Verified::yes; });
@@ -480,8 +482,8 @@ void need_something_tunable(const Selection& selection) {
   }
 }
 
-std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selection& selection,
-                                     const DeviceInfo& device) {
+std::vector<SearchSpace> landscapes_of(const std::vector<Job>& jobs, const Selection& selection,
+                                       const DeviceInfo& device) {
   const bool compete = selection.preset == "tune";
   const auto sized = compete ? at_tuning_size(jobs, selection, device) : jobs;
   std::vector<std::string> order;
@@ -495,7 +497,7 @@ std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selecti
     here.push_back(&job);
   }
   if (order.empty()) throw nothing_tunable(compete, "nothing here has a tunable axis");
-  std::vector<Landscape> out;
+  std::vector<SearchSpace> out;
   for (const auto& work : order) {
     const Family& family = *works[work].front()->family;
     auto landscape = landscape_of(
@@ -508,20 +510,20 @@ std::vector<Landscape> landscapes_of(const std::vector<Job>& jobs, const Selecti
 const Record* Search::best() const { return best_of(candidates(rows)); }
 
 Table searches_table(const std::vector<Search>& searches) {
-  Table table({{"best configuration", Align::left, Give::cut},
+  Table table({{"best configuration", Align::left, Overflow::cut},
                {"work"},
-               {"speed", Align::right, Give::keep, 7},
+               {"speed", Align::right, Overflow::keep, 7},
                {"default / best", Align::right},
-               {"time", Align::right, Give::keep, 8},
-               {"95 % interval", Align::right, Give::keep, 6},
-               {"median / best", Align::right, Give::keep, 3},
-               {"worst / best", Align::right, Give::keep, 2},
-               {"as good", Align::right, Give::keep, 4},
-               {"minima", Align::right, Give::keep, 1},
-               {"measured", Align::right, Give::keep, 5},
-               {"took", Align::right, Give::keep, 5}});
+               {"time", Align::right, Overflow::keep, 8},
+               {"95 % interval", Align::right, Overflow::keep, 6},
+               {"median / best", Align::right, Overflow::keep, 3},
+               {"worst / best", Align::right, Overflow::keep, 2},
+               {"as good", Align::right, Overflow::keep, 4},
+               {"minima", Align::right, Overflow::keep, 1},
+               {"measured", Align::right, Overflow::keep, 5},
+               {"took", Align::right, Overflow::keep, 5}});
   for (const auto& found : searches) {
-    const Landscape& landscape = *found.landscape;
+    const SearchSpace& landscape = *found.landscape;
     const auto rows = candidates(found.rows);
     const std::string name = short_name(landscape, searches);
     const std::string measured = fmt::format("{} of {}", rows.size(), landscape.space.size());
@@ -551,4 +553,4 @@ Table searches_table(const std::vector<Search>& searches) {
   return table;
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "base/progress.hpp"
-#include "base/table.hpp"
-#include "campaign/examiner.hpp"
+#include "campaign/case_runner.hpp"
 #include "campaign/runner.hpp"
+#include "report/table.hpp"
 #include "results/results_file.hpp"
 #include "suite/search.hpp"
 #include "suite/selection.hpp"
 #include "suite/tuned_store.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 // All configurations that do the same work: `space.points()[i]` is `cases[i]`.
-struct Landscape {
+struct SearchSpace {
   const Family* family;
   std::string work;                // the id without the axes that say how it is done
   std::vector<std::string> among;  // the axes that say by which design; none where there is one only
@@ -37,7 +37,7 @@ struct Landscape {
 // are; of others each variant is a landscape of its own, and its default the start. An axis takes the values
 // of `--set`, else those worth trying on the device, and those the jobs have. Throws `usage` when no family
 // of the jobs has a tunable axis.
-std::vector<Landscape> landscapes_of(const std::vector<Job>&, const Selection&, const DeviceInfo&);
+std::vector<SearchSpace> landscapes_of(const std::vector<Job>&, const Selection&, const DeviceInfo&);
 
 // Throws `usage` where the user names a family of which the selection has nothing to search.
 void need_something_tunable(const Selection&);
@@ -46,7 +46,7 @@ void need_something_tunable(const Selection&);
 // others are as good, the spread of all, and the gain over the default. `rows` are those of the landscape, in
 // the order measured.
 struct Search {
-  const Landscape* landscape;
+  const SearchSpace* landscape;
   std::vector<Record> rows;
   double took_s = 0;
   bool whole = true;  // ended by itself: no budget and no user cut it short
@@ -56,14 +56,14 @@ struct Search {
 Table searches_table(const std::vector<Search>&);
 
 struct TuningRules {
-  Measuring measuring;
+  SamplingOptions measuring;
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
   // For all landscapes together, ceilings aside. What one leaves is dealt out evenly to those to come; each
   // gets half of an even share at least, whatever those before it took.
   std::optional<double> budget_s;
   std::optional<std::size_t> budget_cases;
-  Outside outside = {};
+  Environment outside = {};
 };
 
 // One device's search.
@@ -74,21 +74,22 @@ class Tuner {
 
   // Measures the ceilings, then searches each landscape; these must outlive the searches. Throws `io` when a
   // row cannot be written.
-  void execute(const std::vector<Job>& ceilings, const std::vector<Landscape>&);
+  void execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>&);
 
   void tick();  // to be called often while a case runs
   const std::vector<Search>& searches() const { return searches_; }
   bool failed() const { return failed_; }
 
  private:
-  std::optional<Record> run(const Job&, const Measuring&, int round, const std::function<bool()>& in_time);
+  std::optional<Record> run(const Job&, const SamplingOptions&, int round,
+                            const std::function<bool()>& in_time);
 
   TuningRules rules_;
   Runner& runner_;
   const DeviceInfo& device_;
   ResultsFile& file_;
   Record common_;
-  std::optional<Examiner> examiner_;
+  std::optional<CaseRunner> examiner_;
   std::unique_ptr<Progress> progress_;
   std::vector<Search> searches_;
   std::int64_t order_ = 0;
@@ -99,4 +100,4 @@ class Tuner {
 // search cut short only what is faster than what is kept already. Throws `io`.
 bool keep(TunedStore&, const DeviceInfo&, const Search&);
 
-}  // namespace clweave
+}  // namespace clweave::campaign

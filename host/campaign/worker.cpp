@@ -17,7 +17,7 @@
 #include "campaign/runner.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::campaign {
 
 using nlohmann::json;
 
@@ -54,7 +54,7 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
   }
   const Case at = case_from(request.at("case"));
   const auto family = std::ranges::find(families, at.family, &Family::name);
-  if (family == families.end()) throw Error(Kind::usage, "there is no family " + at.family);
+  if (family == families.end()) throw Error(ErrorCode::usage, "there is no family " + at.family);
   return json_of(*runner.run({.family = &*family, .at = at}, rule_from(request)));
 }
 
@@ -75,9 +75,9 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
     try {
       say(answer(json::parse(line)));
     } catch (const Error& error) {
-      say({{"error", error.what()}, {"kind", error.kind}});
+      say({{"error", error.what()}, {"kind", error.code}});
     } catch (const std::exception& error) {
-      say({{"error", error.what()}, {"kind", Kind::launch}});
+      say({{"error", error.what()}, {"kind", ErrorCode::launch}});
     }
   }
   // Not through exit(): drivers hang and crash in their handlers there.
@@ -98,4 +98,4 @@ void serve(int parent) {
   });
 }
 
-}  // namespace clweave
+}  // namespace clweave::campaign

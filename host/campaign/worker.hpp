@@ -4,7 +4,9 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::campaign {
 
 // A sign of life, before what takes long.
 void tell_stage(const char* what);
@@ -16,4 +18,4 @@ void tell_stage(const char* what);
 // The body of `clweave worker`.
 [[noreturn]] void serve(int parent);
 
-}  // namespace clweave
+}  // namespace clweave::campaign

@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "answers/claims.hpp"
+#include "analysis/claims/claims.hpp"
 #include "commands/command.hpp"
-#include "commands/reading.hpp"
+#include "commands/read_results.hpp"
 
 namespace clweave::commands {
 

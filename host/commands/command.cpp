@@ -6,13 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "answers/report.hpp"
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
+#include "report/report.hpp"
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 namespace {
 
@@ -74,7 +74,7 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
     return false;
   } catch (const CLI::ParseError& error) {
     const std::string& name = app.get_name();
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{}\n{} --help {}", error.what(), name,
                             has_commands ? fmt::format("and {} run --help show what may be typed", name)
                                          : "shows what may be typed"));
@@ -87,11 +87,11 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
 int run_command(const std::vector<std::string>& arguments) {
   const auto app = empty_command_line();
   const auto commands = all_commands(*app);
-  if (!parse(*app, arguments)) return fine;
+  if (!parse(*app, arguments)) return success;
   for (const auto& command : commands) {
     if (command.app->parsed()) return command.run(arguments);
   }
-  return fine;
+  return success;
 }
 
 void add_files(CLI::App& command, std::vector<std::string>& files) {
@@ -163,4 +163,4 @@ void add_claims(CLI::App& command, std::vector<std::string>& ids, std::string& f
       ->check(CLI::ExistingFile);
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -14,9 +14,13 @@ class App;
 class Validator;
 }  // namespace CLI
 
-namespace clweave {
+#include "base/namespaces.hpp"
 
+namespace clweave::suite {
 struct Selection;
+}  // namespace clweave::suite
+
+namespace clweave::commands {
 
 struct Command {
   CLI::App* app;
@@ -50,4 +54,4 @@ void add_selection(CLI::App&, Selection&);  // --family, --preset, --set, --wher
 void add_kernels(CLI::App&, std::string& folder);
 void add_claims(CLI::App&, std::vector<std::string>& ids, std::string& file);
 
-}  // namespace clweave
+}  // namespace clweave::commands

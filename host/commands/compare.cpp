@@ -5,15 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "answers/architectures.hpp"
-#include "answers/published.hpp"
-#include "answers/regression.hpp"
+#include "analysis/compare/changes.hpp"
+#include "analysis/compare/devices.hpp"
+#include "analysis/profile/published.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "commands/command.hpp"
-#include "commands/fingerprint.hpp"
-#include "commands/reading.hpp"
+#include "commands/profile.hpp"
+#include "commands/read_results.hpp"
 #include "results/results_files.hpp"
 #include "suite/family.hpp"
 
@@ -44,13 +44,13 @@ bool one_device(const ResultsSet& a, const ResultsSet& b) {
 
 // Exit code 4 for what the user said to fail on, and where nothing was measured that could have shown it: a
 // guard that cannot see does not say that all is well.
-Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
+Exit verdict_code(const RunComparison& regression, const FailOn& fail_on) {
   for (const auto& row : regression.cases) {
     if (fail_on.broken && row.what == What::broken) return slower;
     if (fail_on.slower_than && row.verdict == Change::slower && row.ratio > 1 + *fail_on.slower_than)
       return slower;
   }
-  if (!fail_on.broken && !fail_on.slower_than) return fine;
+  if (!fail_on.broken && !fail_on.slower_than) return success;
   std::size_t guarded = 0, unseen = 0;  // cases that were ok before
   for (const auto& row : regression.cases) {
     if (!row.old_s) continue;
@@ -58,12 +58,13 @@ Exit verdict_code(const Regression& regression, const FailOn& fail_on) {
     const bool untimed = row.what == What::broken || row.what == What::apart;
     if (row.what == What::gone || (fail_on.slower_than && untimed)) ++unseen;
   }
-  if (guarded > 0 && unseen == 0) return fine;
-  tell("--fail-on: {}\n",
-       guarded == 0 ? "no case that was ok before: there is nothing to guard"
-                    : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
-                                  "that they compare",
-                                  unseen, guarded));
+  if (guarded > 0 && unseen == 0) return success;
+  log_line("--fail-on: {}\n",
+           guarded == 0
+               ? "no case that was ok before: there is nothing to guard"
+               : fmt::format("{} of the {} cases that were ok before were not measured now, or not so "
+                             "that they compare",
+                             unseen, guarded));
   return slower;
 }
 
@@ -73,11 +74,12 @@ int compare(Options options) {
   const FailOn fail_on = options.fail_on ? fail_on_of(*options.fail_on) : FailOn();
   const bool two_sides = !options.against.empty() || options.files.size() == 2;
   if (!two_sides && options.mode == "regression")
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 "a regression has two sides: clweave compare OLD.csv NEW.csv, or OLD1.csv OLD2.csv --against "
                 "NEW1.csv NEW2.csv");
   if (options.noise.size() == 1)
-    throw Error(Kind::usage, "--noise takes two or more files, measured with nothing changed between them");
+    throw Error(ErrorCode::usage,
+                "--noise takes two or more files, measured with nothing changed between them");
   const auto& families = all_families();
   const auto read = [&](const std::vector<std::string>& files) {
     return read_results(unpacked(files), families, Samples::read);
@@ -93,19 +95,18 @@ int compare(Options options) {
   if (!regression) {
     if (!options.noise.empty() || options.fail_on || !options.against.empty())
       throw Error(
-          Kind::usage,
+          ErrorCode::usage,
           "--against, --noise and --fail-on compare one device before and after, but these are different "
           "devices; --mode regression takes them for one");
     before.merge(std::move(after));
     before.keep(options.families);
     if (before.devices.size() < 2)
-      throw Error(Kind::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("{}: results of one device; compare takes two files of one device, or "
                               "results of several devices",
                               fmt::join(options.files, ", ")));
     if (options.format == "csv") tell_notes(before.notes);
-    Report report =
-        report_of(compare_architectures(before, families), !options.families.empty(), options.all);
+    Report report = report_of(compare_devices(before, families), !options.families.empty(), options.all);
     if (options.all || !options.families.empty()) {
       std::vector<const Family*> every;
       for (const auto& family : families) every.push_back(&family);
@@ -116,7 +117,7 @@ int compare(Options options) {
   std::vector<ResultsSet> noise;
   for (const auto& file : options.noise) noise.push_back(read({file}));
   for (auto* set : {&before, &after}) set->keep(options.families);
-  Regression found = compare_regression(before, after, noise, {.margin = options.margin});
+  RunComparison found = compare_runs(before, after, noise, {.margin = options.margin});
   for (const auto& one : before.files) {
     for (const auto& other : after.files) {
       if (same_content(one, other))
@@ -127,7 +128,7 @@ int compare(Options options) {
     }
   }
   if (options.format == "csv") tell_notes(found.notes);  // the other formats have a place for them
-  if (const int code = print(report_of(found, options.all), options.format); code != fine) return code;
+  if (const int code = print(report_of(found, options.all), options.format); code != success) return code;
   return verdict_code(found, fail_on);
 }
 

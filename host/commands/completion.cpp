@@ -35,7 +35,7 @@ Command completion(CLI::App& app) {
   command->add_option("SHELL", *shell, "Whose format")->required()->check(CLI::IsMember(names));
   return {command, [&app, shell](const auto&) {
             put(STDOUT_FILENO, printers_by_name().at(*shell)(option_table(app)));
-            return fine;
+            return success;
           }};
 }
 

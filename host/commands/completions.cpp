@@ -9,7 +9,7 @@
 
 #include "commands/option_table.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 namespace {
 
@@ -215,4 +215,4 @@ std::string fish_completion(const std::vector<CommandEntry>& commands) {
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::commands {
 
 struct CommandEntry;
 
@@ -13,4 +15,4 @@ std::string bash_completion(const std::vector<CommandEntry>&);
 std::string zsh_completion(const std::vector<CommandEntry>&);
 std::string fish_completion(const std::vector<CommandEntry>&);
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -2,9 +2,9 @@
 // devices: every OpenCL device.
 #include <CLI/CLI.hpp>
 
+#include "commands/case_list.hpp"
 #include "commands/command.hpp"
-#include "commands/listing.hpp"
-#include "commands/measuring.hpp"
+#include "commands/open_devices.hpp"
 
 namespace clweave::commands {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fleet: equal cards against each other: which is to be drained.
-#include "answers/fleet.hpp"
+#include "analysis/fleet/fleet.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <filesystem>
 
 #include "base/exit.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "commands/command.hpp"
-#include "commands/reading.hpp"
+#include "commands/read_results.hpp"
 #include "results/merge.hpp"
 #include "suite/family.hpp"
 
@@ -39,7 +39,7 @@ class Whole {
     const Merged merged = merge_files(names, path_, true);
     tell_notes(merged.notes);
     if (!merged.missing.empty())
-      tell("note: missing tasks: {}; clweave merge names them\n", merged.missing.size());
+      log_line("note: missing tasks: {}; clweave merge names them\n", merged.missing.size());
   }
   ~Whole() {
     std::error_code none;
@@ -61,11 +61,11 @@ int fleet(const Options& options) {
   const ResultsSet* baseline =
       options.baseline.empty() ? nullptr : &read_with_notes(options.baseline, all_families());
   const auto fleets = fleets_of(set, baseline);
-  if (const int code = print(report_of(fleets, options.all), options.format); code != fine) return code;
-  const auto any = [&](CardVerdict verdict) {
+  if (const int code = print(report_of(fleets, options.all), options.format); code != success) return code;
+  const auto any = [&](DeviceVerdict verdict) {
     return std::ranges::any_of(fleets, [&](const Fleet& one) { return one.count(verdict) > 0; });
   };
-  return any(CardVerdict::drain) ? to_be_drained : any(CardVerdict::unjudged) ? case_failed : fine;
+  return any(DeviceVerdict::drain) ? to_be_drained : any(DeviceVerdict::unjudged) ? case_failed : success;
 }
 
 }  // namespace

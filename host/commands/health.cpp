@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // health: a card against a reference, pass or fail.
-#include "answers/health.hpp"
+#include "analysis/fleet/health.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "commands/command.hpp"
-#include "commands/reading.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -29,7 +29,7 @@ struct Options {
 
 void write_reference(const std::string& path, const std::vector<Reference>& references) {
   if (references.empty())
-    throw Error(Kind::usage, path + " would be empty: no case was measured in these files by one clock");
+    throw Error(ErrorCode::usage, path + " would be empty: no case was measured in these files by one clock");
   // Another text than a reference would be lost.
   std::error_code none;
   if (std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0)
@@ -37,28 +37,28 @@ void write_reference(const std::string& path, const std::vector<Reference>& refe
   std::ofstream out(path, std::ios::binary);
   out << reference_text(references);
   out.close();
-  if (!out) throw Error(Kind::io, "cannot write " + path);
+  if (!out) throw Error(ErrorCode::io, "cannot write " + path);
   for (const auto& one : references)
-    tell("clweave: {}: what {} session{} of {} took, and what {} families may take{}\n", path, one.sessions,
-         one.sessions == 1 ? "" : "s", one.device, one.families.size(),
-         one.sessions == 1 ? "; more sessions tell how much of that is luck" : "");
+    log_line("clweave: {}: what {} session{} of {} took, and what {} families may take{}\n", path,
+             one.sessions, one.sessions == 1 ? "" : "s", one.device, one.families.size(),
+             one.sessions == 1 ? "; more sessions tell how much of that is luck" : "");
 }
 
 int health(const Options& options) {
   const ResultsSet& set = read_with_notes(options.files, all_families());
   if (!options.emit.empty()) {
     write_reference(options.emit, references_of(set));
-    return fine;
+    return success;
   }
   if (options.reference.empty())
     throw Error(
-        Kind::usage,
+        ErrorCode::usage,
         "--reference FILE is required: clweave health GOOD1.csv GOOD2.csv --emit-reference FILE makes one");
   const auto cards = health_of(set, references_in(read_text(options.reference), options.reference));
-  if (const int code = print(report_of(cards), options.format); code != fine) return code;
+  if (const int code = print(report_of(cards), options.format); code != success) return code;
   Health worst = Health::pass;
   for (const auto& card : cards) worst = std::max(worst, card.health());
-  return worst == Health::fail ? to_be_drained : worst == Health::unmeasured ? case_failed : fine;
+  return worst == Health::fail ? to_be_drained : worst == Health::unmeasured ? case_failed : success;
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "commands/command.hpp"
-#include "commands/inspecting.hpp"
-#include "commands/measuring.hpp"
+#include "commands/open_devices.hpp"
+#include "compilers/inspect_report.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -32,7 +32,7 @@ Job chosen_job(const Options& options, const std::vector<Family>& families) {
   if (!options.id.empty()) return job_named(families, options.id);
   const Selection& wanted = options.selection;
   if (wanted.families.empty() && wanted.set.empty() && wanted.where.empty() && wanted.filter.empty())
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 "which case? clweave inspect copy/kernel=ilp/ilp=4 (what it leaves out has its default), "
                 "or --family, --set and --where as of clweave run, or --every kernel's first case");
   Selection selection = wanted;
@@ -60,8 +60,8 @@ Job chosen_job(const Options& options, const std::vector<Family>& families) {
   std::string first;
   for (std::size_t j = 0; j < std::min<std::size_t>(jobs.size(), 3); ++j)
     first += "\n  clweave inspect " + short_id(jobs[j]);
-  throw Error(Kind::usage, fmt::format("{} cases match; choose by {}; or name one:{}{}", jobs.size(),
-                                       fmt::join(ways, ", "), first, jobs.size() > 3 ? "\n  .." : ""));
+  throw Error(ErrorCode::usage, fmt::format("{} cases match; choose by {}; or name one:{}{}", jobs.size(),
+                                            fmt::join(ways, ", "), first, jobs.size() > 3 ? "\n  .." : ""));
 }
 
 // Those asked for, or all whose compilers are here; what the others need goes to `missing`.
@@ -79,7 +79,7 @@ std::vector<const Target*> chosen_targets(const Options& options, std::vector<st
       missing.push_back(fmt::format("{} ({}) needs {}", name, target.meaning, target.missing));
   }
   if (out.empty() && options.devices.empty())
-    throw Error(Kind::no_device,
+    throw Error(ErrorCode::no_device,
                 fmt::format("no compiler here for what is asked:\n  {}", fmt::join(missing, "\n  ")));
   return out;
 }
@@ -88,13 +88,13 @@ int inspect_case(const Options& options) {
   const auto& families = all_families();
   std::vector<std::string> missing;
   if (options.every) {
-    if (!options.devices.empty()) throw Error(Kind::usage, "--every is for targets: leave --device out");
+    if (!options.devices.empty()) throw Error(ErrorCode::usage, "--every is for targets: leave --device out");
     const Survey survey =
         survey_of(families, options.selection, chosen_targets(options, missing), options.kernels);
     const Report report = survey_report(survey, missing);
     if (options.into.empty()) return print(report, options.format);
     write_survey(report, options.into);
-    return fine;
+    return success;
   }
   const Job job = chosen_job(options, families);
   std::vector<Inspected> all;
@@ -111,13 +111,13 @@ int inspect_case(const Options& options) {
   }
   if (options.text.diff && all.size() != 2)
     throw Error(
-        Kind::usage,
+        ErrorCode::usage,
         fmt::format("--diff holds two against each other, here are {}: --target gfx90a,gfx1100 --diff",
                     all.size()));
   if (std::ranges::all_of(all, [](const Inspected& one) { return !one.why.empty(); }))
-    throw Error(Kind::unsupported, fmt::format("{}: {}", job.at.id(), all.front().why));
+    throw Error(ErrorCode::unsupported, fmt::format("{}: {}", job.at.id(), all.front().why));
   print(inspection_report(job, all, missing, options.text), options.format);
-  return std::ranges::any_of(all, &Inspected::failed) ? case_failed : fine;
+  return std::ranges::any_of(all, &Inspected::failed) ? case_failed : success;
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ Command inspect(CLI::App& app) {
     if (options->every && command->count("--preset") == 0) options->selection.preset = "smoke";
     for (const char* other : {"--family", "--preset", "--set", "--where", "--filter", "--every"}) {
       if (!options->id.empty() && command->count(other) > 0)
-        throw Error(Kind::usage, fmt::format("{} is one case: leave {} out", options->id, other));
+        throw Error(ErrorCode::usage, fmt::format("{} is one case: leave {} out", options->id, other));
     }
   });
   return {command, [options](const auto&) { return inspect_case(*options); }};

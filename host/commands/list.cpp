@@ -7,8 +7,8 @@
 
 #include "base/exit.hpp"
 #include "base/terminal.hpp"
+#include "commands/case_list.hpp"
 #include "commands/command.hpp"
-#include "commands/listing.hpp"
 #include "results/record.hpp"
 #include "suite/family.hpp"
 
@@ -25,7 +25,7 @@ struct Options {
 int list(const Options& options) {
   if (options.columns) {
     put(STDOUT_FILENO, column_dictionary());
-    return fine;
+    return success;
   }
   auto families = all_families();
   chosen_families(families, options.families);  // refuses unknown names

@@ -9,7 +9,7 @@
 #include "base/version.hpp"
 #include "commands/option_table.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 namespace {
 
@@ -95,4 +95,4 @@ Rows go to CSV files, tables to stdout, progress and complaints to stderr.
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

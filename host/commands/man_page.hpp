@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::commands {
 
 struct CommandEntry;
 
 std::string man_page(const std::vector<CommandEntry>&);  // in roff
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -7,10 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/exit.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "commands/command.hpp"
-#include "commands/measuring.hpp"
-#include "commands/reading.hpp"
+#include "commands/open_devices.hpp"
+#include "commands/read_results.hpp"
 
 namespace clweave::commands {
 
@@ -26,8 +26,8 @@ struct Options {
 void tell_missing(const std::vector<std::string>& missing) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < missing.size() && i < most; ++i)
-    tell("missing: {}: no finished file of this task\n", missing[i]);
-  if (missing.size() > most) tell("missing: {} tasks more\n", missing.size() - most);
+    log_line("missing: {}: no finished file of this task\n", missing[i]);
+  if (missing.size() > most) log_line("missing: {} tasks more\n", missing.size() - most);
 }
 
 int merge(const Options& options) {
@@ -35,10 +35,10 @@ int merge(const Options& options) {
   const Merged merged = merge_files(options.files, out, options.overwrite);
   tell_notes(merged.notes);
   tell_missing(merged.missing);
-  tell("clweave: {} rows of {} card{} from {} file{} -> {}{}\n", merged.rows, merged.cards,
-       merged.cards == 1 ? "" : "s", merged.files, merged.files == 1 ? "" : "s", out,
-       merged.missing.empty() ? "" : fmt::format("; missing tasks: {}", merged.missing.size()));
-  return merged.missing.empty() ? fine : case_failed;
+  log_line("clweave: {} rows of {} card{} from {} file{} -> {}{}\n", merged.rows, merged.cards,
+           merged.cards == 1 ? "" : "s", merged.files, merged.files == 1 ? "" : "s", out,
+           merged.missing.empty() ? "" : fmt::format("; missing tasks: {}", merged.missing.size()));
+  return merged.missing.empty() ? success : case_failed;
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <map>
 
-#include "answers/claims.hpp"
+#include "analysis/claims/claims.hpp"
 #include "base/text.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<CommandEntry> option_table(const CLI::App& app) {
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

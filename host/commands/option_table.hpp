@@ -9,7 +9,9 @@ namespace CLI {
 class App;
 }  // namespace CLI
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::commands {
 
 struct OptionEntry {
   enum class Values { any, words, files, folders };
@@ -35,4 +37,4 @@ struct CommandEntry {
 // The program, then its commands by name, without those that are not for people.
 std::vector<CommandEntry> option_table(const CLI::App&);
 
-}  // namespace clweave
+}  // namespace clweave::commands

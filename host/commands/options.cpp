@@ -15,7 +15,7 @@
 
 #include "commands/command.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 CLI::Validator within(double least, double most) {
   return CLI::Validator(
@@ -71,7 +71,7 @@ CLI::Validator in_seconds() {
 }
 
 // Which cases on which devices, and how long each: the same words for every program that measures.
-void add_choice(CLI::App& command, Options& out) {
+void add_choice(CLI::App& command, MeasureOptions& out) {
   add_devices(command, out.devices, "[every device]");
   add_selection(command, out.selection);
   command
@@ -103,7 +103,7 @@ void add_choice(CLI::App& command, Options& out) {
 }
 
 // Where kernels are from, and the processes that they run in.
-void add_processes(CLI::App& command, Options& out) {
+void add_processes(CLI::App& command, MeasureOptions& out) {
   add_kernels(command, out.kernels);
   command
       .add_option("--timeout", out.timeout_s, "Stop a case that shows no sign of life for so many seconds")
@@ -115,7 +115,7 @@ void add_processes(CLI::App& command, Options& out) {
 }
 
 // How often, for how long, or not at all, and under which name.
-void add_course(CLI::App& command, Options& out) {
+void add_course(CLI::App& command, MeasureOptions& out) {
   command.add_flag("--dry-run", out.dry_run,
                    "Print the cases with launch shapes, memory and time estimates; run nothing");
   command.add_option("--runs", out.repeat, "Repetitions [5 for paper and full, else 1]")
@@ -135,7 +135,7 @@ void add_course(CLI::App& command, Options& out) {
       ->type_name("NAME");
 }
 
-CLI::Option* add_threads(CLI::App& command, Options& out, const std::string& meaning) {
+CLI::Option* add_threads(CLI::App& command, MeasureOptions& out, const std::string& meaning) {
   return command.add_option("--threads", out.threads, meaning)
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -144,18 +144,19 @@ CLI::Option* add_threads(CLI::App& command, Options& out, const std::string& mea
 }
 
 // "60s", "5m" or "200cases".
-void read_budget(const std::string& text, Options& out) {
+void read_budget(const std::string& text, MeasureOptions& out) {
   const auto [count, word] = with_unit(text);
   if (const auto seconds = seconds_of(text); seconds && *seconds > 0)
     out.budget_s = *seconds;
   else if (count && *count >= 1 && *count < 1e15 && (word == "cases" || word == "case"))
     out.budget_cases = static_cast<std::size_t>(*count);
   else
-    throw Error(Kind::usage, "--budget " + text + ": write a time such as 60s or a number such as 200cases");
+    throw Error(ErrorCode::usage,
+                "--budget " + text + ": write a time such as 60s or a number such as 200cases");
 }
 
 // What run and tune have in common beside the choice of cases.
-void add_conditions(CLI::App& command, Options& out) {
+void add_conditions(CLI::App& command, MeasureOptions& out) {
   command.add_flag_callback(
       "--no-ceiling", [&out] { out.selection.ceilings = false; },
       "Do not measure the device's ceilings first; of_ceiling stays empty");
@@ -172,7 +173,7 @@ void add_conditions(CLI::App& command, Options& out) {
 }
 
 // Throws `usage` for what --parallel cannot have beside it.
-void check_parallel(const CLI::App& run, const Options& out) {
+void check_parallel(const CLI::App& run, const MeasureOptions& out) {
   static const std::map<std::string, const char*> against = {
       {"--in-process", "each device works in a process of its own"},
       {"--with-baselines", "other programs do not wait for each other's start"},
@@ -183,10 +184,10 @@ void check_parallel(const CLI::App& run, const Options& out) {
       {"--max-samples", "all devices sample for the same time, --max-seconds"}};
   for (const auto& [name, why] : against) {
     if (run.count(name) > 0)
-      throw Error(Kind::usage, fmt::format("--parallel and {}: {}. Leave one of them out", name, why));
+      throw Error(ErrorCode::usage, fmt::format("--parallel and {}: {}. Leave one of them out", name, why));
   }
   if (out.runs() < 2)
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 "--parallel holds what changes against what runs differ by anyway: --runs 2 or more, "
                 "or none for 3");
 }
@@ -201,7 +202,7 @@ std::vector<const CLI::Option*> given(const CLI::App& command) {
 
 }  // namespace
 
-CLI::App* add_run(CLI::App& app, Options& out) {
+CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
   auto* run = app.add_subcommand(
       "run", "Verify and measure the cases of a preset on each device; one CSV row per case");
   add_choice(*run, out);
@@ -264,22 +265,22 @@ CLI::App* add_run(CLI::App& app, Options& out) {
     for (const auto* option : out.resume.empty() ? std::vector<const CLI::Option*>{} : given(*run)) {
       if (option->get_name() != "--resume" && option->get_name() != "--dry-run" &&
           option->get_name() != "--report" && option->get_name() != "--share")
-        throw Error(Kind::usage,
+        throw Error(ErrorCode::usage,
                     "--resume takes all options from its file: leave " + option->get_name() + " out");
     }
     if (out.parallel) check_parallel(*run, out);
     if (out.energy && out.cache == "cold")
-      throw Error(Kind::usage,
+      throw Error(ErrorCode::usage,
                   "--energy of --cache cold would be that of emptying the caches: leave one of them out");
     if (out.claims.empty()) return;
     if (run->count("--preset") > 0)
-      throw Error(Kind::usage, "--claim chooses its cases itself: leave --preset out");
+      throw Error(ErrorCode::usage, "--claim chooses its cases itself: leave --preset out");
     out.run_claims = true;
   });
   return run;
 }
 
-CLI::App* add_tune(CLI::App& app, Options& out) {
+CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
   auto* tune = app.add_subcommand(
       "tune",
       "Search for the fastest launch of a copy, a reduction, a scan, a compaction and a grayscale "
@@ -305,14 +306,14 @@ CLI::App* add_tune(CLI::App& app, Options& out) {
   return tune;
 }
 
-void add_baseline(CLI::App& program, Options& out) {
+void add_baseline(CLI::App& program, MeasureOptions& out) {
   add_choice(program, out);
   add_course(program, out);
   add_threads(program, out, "Of a program for the processor: each case on so many [all]");
 }
 
-std::optional<Options> parse_options(const std::vector<std::string>& arguments) {
-  Options out;
+std::optional<MeasureOptions> parse_options(const std::vector<std::string>& arguments) {
+  MeasureOptions out;
   const auto app = empty_command_line();
   add_run(*app, out);
   add_tune(*app, out);
@@ -320,4 +321,4 @@ std::optional<Options> parse_options(const std::vector<std::string>& arguments) 
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

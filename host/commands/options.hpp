@@ -11,10 +11,10 @@ namespace CLI {
 class App;
 }
 
-namespace clweave {
+namespace clweave::commands {
 
 // What run and tune take.
-struct Options {
+struct MeasureOptions {
   bool run_claims = false;           // run: the cases that decide claims, instead of a preset's
   std::vector<std::string> claims;   // ids; empty: all
   std::string claims_file;           // empty: the built-in one
@@ -58,13 +58,13 @@ struct Options {
 };
 
 // Add the command with its options, which must outlive the command line.
-CLI::App* add_run(CLI::App&, Options&);
-CLI::App* add_tune(CLI::App&, Options&);
+CLI::App* add_run(CLI::App&, MeasureOptions&);
+CLI::App* add_tune(CLI::App&, MeasureOptions&);
 // Those of run that a program of host/baselines heeds by itself.
-void add_baseline(CLI::App& program, Options&);
+void add_baseline(CLI::App& program, MeasureOptions&);
 
 // Those of a row: of `run` or `tune`. Empty when there is nothing left to do (--help, --version): the text
 // was printed. Throws `usage`.
-std::optional<Options> parse_options(const std::vector<std::string>& arguments);
+std::optional<MeasureOptions> parse_options(const std::vector<std::string>& arguments);
 
-}  // namespace clweave
+}  // namespace clweave::commands

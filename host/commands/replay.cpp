@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "base/version.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 namespace {
 
@@ -22,7 +22,8 @@ std::vector<std::string> command_of(const Record& row, const std::string& where)
   const auto words = nlohmann::json::parse(row.command, nullptr, false);
   if (!words.is_array() || words.empty() ||
       !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
-    throw Error(Kind::io, fmt::format("{}: column command: '{}' is no list of words", where, row.command));
+    throw Error(ErrorCode::io,
+                fmt::format("{}: column command: '{}' is no list of words", where, row.command));
   std::vector<std::string> out;
   for (std::size_t w = 0; w < words.size(); ++w) {
     if (std::ranges::find(files_of_then, words[w].get<std::string>()) != files_of_then.end())
@@ -38,12 +39,13 @@ std::vector<std::string> command_of(const Record& row, const std::string& where)
 Job job_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
   const auto family = std::ranges::find(families, row.family, &Family::name);
   if (family == families.end())
-    throw Error(Kind::usage, fmt::format("{}: there is no family {} any more", where, row.family));
+    throw Error(ErrorCode::usage, fmt::format("{}: there is no family {} any more", where, row.family));
   Job job{&*family, {family->name, {}, static_cast<std::uint64_t>(row.seed.value_or(1))}};
   for (const auto& axis : family->axes) {
     const std::string cell = row.axis(axis.name);
     if (cell.empty())
-      throw Error(Kind::usage, fmt::format("{}: {} has no value for axis {}", where, row.case_id, axis.name));
+      throw Error(ErrorCode::usage,
+                  fmt::format("{}: {} has no value for axis {}", where, row.case_id, axis.name));
     job.at.axes.emplace_back(axis.name, value_of(cell));
   }
   return job;
@@ -51,7 +53,7 @@ Job job_of(const Record& row, const std::vector<Family>& families, const std::st
 
 Replay replay_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
   const auto then = parse_options(command_of(row, where));
-  if (!then) throw Error(Kind::io, where + ": column command names no run");
+  if (!then) throw Error(ErrorCode::io, where + ": column command names no run");
   Replay out{job_of(row, families, where), *then};
   out.options.csv = "-";
   out.options.repeat = 1;
@@ -62,7 +64,7 @@ Replay replay_of(const Record& row, const std::vector<Family>& families, const s
   return out;
 }
 
-Replay replay_of(const Options& given, const std::vector<Family>& families) {
+Replay replay_of(const MeasureOptions& given, const std::vector<Family>& families) {
   const CsvTable table = read_csv(given.replay);
   const RecordReader reader(table.header, given.replay);
   for (const auto& row : table.rows) {
@@ -71,8 +73,8 @@ Replay replay_of(const Options& given, const std::vector<Family>& families) {
     const std::string then = record.case_id;
     add_later_axes(record, families);
     if (then != given.replay_case && record.case_id != given.replay_case) continue;
-    if (record.is_native())
-      throw Error(Kind::usage,
+    if (record.is_baseline())
+      throw Error(ErrorCode::usage,
                   fmt::format("{} is of {}, not of clweave: clweave run --with-baselines measures it",
                               given.replay_case, record.api));
     Replay out = replay_of(record, families, fmt::format("{}:{}", given.replay, row.line));
@@ -82,11 +84,11 @@ Replay replay_of(const Options& given, const std::vector<Family>& families) {
     // What would run can be shown for any device.
     if (!given.devices.empty() || given.dry_run) out.options.devices = given.devices;
     if (record.version != version)
-      tell("clweave: the row was made by {}, this is {}\n", record.version, version);
+      log_line("clweave: the row was made by {}, this is {}\n", record.version, version);
     return out;
   }
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               given.replay + " has no case " + given.replay_case + "; its column case_id lists them");
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

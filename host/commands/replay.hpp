@@ -8,11 +8,11 @@
 #include "results/record.hpp"
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 struct Replay {
   Job job;
-  Options options;  // those that the row was made with, on its device, in one run that goes to stdout
+  MeasureOptions options;  // those that the row was made with, on its device, in one run that goes to stdout
 };
 
 // The case of a row, whose later axes are there (add_later_axes). `where` names the row in messages. Throws
@@ -24,6 +24,6 @@ Replay replay_of(const Record&, const std::vector<Family>&, const std::string& w
 
 // The same for the row of `case_id`, in today's or in its own words, in the file of `given.replay`. What
 // `given` says of the device, the file and the dry run stays.
-Replay replay_of(const Options& given, const std::vector<Family>&);
+Replay replay_of(const MeasureOptions& given, const std::vector<Family>&);
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -4,7 +4,7 @@
 
 #include "base/exit.hpp"
 #include "commands/command.hpp"
-#include "commands/reporting.hpp"
+#include "commands/write_page.hpp"
 
 namespace clweave::commands {
 
@@ -28,7 +28,7 @@ Command report(CLI::App& app) {
   command->add_option("-o,--output", options->out, "The page")->type_name("FILE")->capture_default_str();
   return {command, [options](const auto&) {
             write_report(*options);
-            return fine;
+            return success;
           }};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // roofline: every kernel of results files under the ceilings measured with it.
-#include "answers/roofline.hpp"
+#include "analysis/profile/roofline.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "commands/command.hpp"
-#include "commands/reading.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::commands {
@@ -24,7 +24,7 @@ int roofline(const Options& options) {
   const ResultsSet& results = read_with_notes(files, all_families());
   const auto all = rooflines_of(results);
   if (all.empty())
-    throw Error(Kind::io, "no row with a time in " + fmt::format("{}", fmt::join(files, ", ")));
+    throw Error(ErrorCode::io, "no row with a time in " + fmt::format("{}", fmt::join(files, ", ")));
   return print(report_of(all), options.format);
 }
 

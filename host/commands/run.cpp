@@ -13,21 +13,21 @@
 #include <optional>
 #include <set>
 
-#include "answers/claims.hpp"
-#include "answers/disturbance.hpp"
-#include "answers/summary.hpp"
+#include "analysis/claims/claims.hpp"
+#include "analysis/fleet/interference.hpp"
+#include "analysis/profile/summary.hpp"
 #include "base/interrupt.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "base/terminal.hpp"
 #include "base/zip.hpp"
 #include "campaign/campaign.hpp"
-#include "commands/beside.hpp"
+#include "commands/baseline_programs.hpp"
+#include "commands/case_list.hpp"
 #include "commands/command.hpp"
-#include "commands/listing.hpp"
-#include "commands/measuring.hpp"
+#include "commands/open_devices.hpp"
 #include "commands/replay.hpp"
-#include "commands/reporting.hpp"
-#include "commands/sources.hpp"
+#include "commands/write_page.hpp"
+#include "compilers/source_folder.hpp"
 #include "results/provenance.hpp"
 #include "results/sharing.hpp"
 #include "suite/tuned_store.hpp"
@@ -37,7 +37,7 @@ namespace clweave::commands {
 namespace {
 
 // What becomes of the launches that tune found.
-struct TunedOf {
+struct TunedSummary {
   std::set<std::string> of;  // devices of which some are measured; "": of this one
   bool with = false;         // whether some are of other work
   // Cases that have none beside them, though smaller ones would: of each family the least.
@@ -50,7 +50,7 @@ struct TunedOf {
 
 // Behind each job its work in launches that tune found, those of them that the user would have.
 std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, const Selection& selection,
-                            TunedOf& what) {
+                            TunedSummary& what) {
   std::vector<Job> out;
   std::set<std::string> ids;  // taken
   for (const auto& job : jobs) ids.insert(job.at.id());
@@ -59,7 +59,7 @@ std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, c
     std::optional<NotCarried> left_out;
     if (!job.exhibit && !job.is_ceiling) beside = tuned.beside(*job.family, job.at, &left_out);
     if (left_out && allows(selection, *job.family, left_out->at)) {
-      const TunedOf::TooLarge found = {job.family, *left_out};
+      const TunedSummary::TooLarge found = {job.family, *left_out};
       NotCarried& least = what.too_large.try_emplace(job.family->name, found).first->second.least;
       if (left_out->at.number(elements_axis) < least.at.number(elements_axis)) least = *std::move(left_out);
     }
@@ -79,7 +79,7 @@ std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, c
   return out;
 }
 
-std::vector<std::string> lines_of_too_large(const TunedOf& what) {
+std::vector<std::string> lines_of_too_large(const TunedSummary& what) {
   std::vector<std::string> out;
   for (const auto& [name, too_large] : what.too_large) {
     const auto& [family, least] = too_large;
@@ -94,19 +94,19 @@ std::vector<std::string> lines_of_too_large(const TunedOf& what) {
 }
 
 // Tells on which devices the launches were found that are measured beside the default ones.
-void tell_tuned(const DeviceInfo& device, const TunedOf& what) {
-  for (const auto& line : lines_of_too_large(what)) tell("clweave: {}: {}\n", device.name, line);
+void tell_tuned(const DeviceInfo& device, const TunedSummary& what) {
+  for (const auto& line : lines_of_too_large(what)) log_line("clweave: {}: {}\n", device.name, line);
   for (const auto& other : what.of) {
     if (other.empty())
-      tell("clweave: {}: beside default launches the best that tune found here\n", device.name);
+      log_line("clweave: {}: beside default launches the best that tune found here\n", device.name);
     else
-      tell(
+      log_line(
           "clweave: {}: beside default launches the best of the nearest device that was tuned, {}; clweave "
           "tune finds its own\n",
           device.name, other);
   }
   if (what.with)
-    tell(
+    log_line(
         "clweave: {}: where a work was not searched, the best launch of one that is alike, which column "
         "reason names\n",
         device.name);
@@ -123,20 +123,20 @@ std::string device_key_of(const DeviceInfo& device, const std::string& label) {
 std::string archive_path(const std::string& asked, const std::string& rows) {
   std::string path = asked.empty() ? std::filesystem::path(rows).replace_extension(".zip").string() : asked;
   if (!path.ends_with(".zip"))
-    throw Error(Kind::usage, fmt::format("--share {}: call it {}.zip", path, path));
+    throw Error(ErrorCode::usage, fmt::format("--share {}: call it {}.zip", path, path));
   check_zip(path);
   return path;
 }
 
 // A file goes on with the devices and drivers that it began with, or its rows would be of several without a
 // word. A file of one device of several goes on for that device. Throws `no_device` with what is missing.
-void keep_devices_of(const Unfinished& left, const Options& options, bool one_of_several,
+void keep_devices_of(const Unfinished& left, const MeasureOptions& options, bool one_of_several,
                      std::vector<DeviceInfo>& devices) {
   const std::string& path = options.csv;
   const auto key_of = [&](const DeviceInfo& device) { return device_key_of(device, options.label); };
   std::set<std::string> begun(left.origin.devices.begin(), left.origin.devices.end());
   for (const auto& record : left.records) {
-    if (!record.is_native()) begun.insert(record.device_key().text());
+    if (!record.is_baseline()) begun.insert(record.device_key().text());
   }
   std::set<std::string> here;
   for (const auto& device : devices) here.insert(key_of(device));
@@ -144,7 +144,7 @@ void keep_devices_of(const Unfinished& left, const Options& options, bool one_of
     std::string text =
         fmt::format("{} cannot go on: {} {}. Here {}", path, key, what, here.size() == 1 ? "is" : "are");
     for (const auto& other : here) text += "\n  " + other;
-    throw Error(Kind::no_device, text + "\nStart again with another --csv");
+    throw Error(ErrorCode::no_device, text + "\nStart again with another --csv");
   };
   for (const auto& key : begun) {
     if (!here.contains(key)) refuse(key, "is not here, with that driver");
@@ -167,23 +167,23 @@ struct Resumed {
 
 // Empty where the file is complete. From then on `options` are those of the command that began it, but for
 // what becomes of the rows. Throws what is wrong with the file, or its command.
-std::optional<Resumed> resumed(Options& options, const std::vector<std::string>& axes) {
+std::optional<Resumed> resumed(MeasureOptions& options, const std::vector<std::string>& axes) {
   Resumed out{ResultsFile::read(options.resume, axes), {}};
   if (out.left.complete) return {};
   const auto words = nlohmann::json::parse(out.left.origin.command, nullptr, false);
   if (!words.is_array() || !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
-    throw Error(Kind::io, fmt::format("{}:2: column command: '{}' is no list of words", options.resume,
-                                      out.left.origin.command));
+    throw Error(ErrorCode::io, fmt::format("{}:2: column command: '{}' is no list of words", options.resume,
+                                           out.left.origin.command));
   out.command = words.get<std::vector<std::string>>();
   const bool of_baseline = !out.command.empty() && out.command.front().starts_with("clweave_");
   auto again = of_baseline ? std::nullopt : parse_options(out.command);
   if (!again || std::ranges::find(out.command, "tune") != out.command.end())
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{} is not of clweave run and cannot go on; start again what made "
                             "it: {}{}",
                             options.resume, of_baseline ? "" : "clweave ", fmt::join(out.command, " ")));
   if (again->parallel)
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 fmt::format("{} is of run --parallel, of which both sides are measured in turns: "
                             "it cannot go on; start again with --overwrite or another --csv",
                             options.resume));
@@ -201,7 +201,7 @@ std::optional<Resumed> resumed(Options& options, const std::vector<std::string>&
 class Request {
  public:
   // Where a row is replayed, `options` become those that it was measured with.
-  explicit Request(Options& options) : options_(&options) {
+  explicit Request(MeasureOptions& options) : options_(&options) {
     const auto& families = all_families();
     const bool replays = !options.replay.empty();
     if (replays) {
@@ -232,22 +232,23 @@ class Request {
         options_->claims.empty() ? longest_unnamed_s : std::numeric_limits<double>::infinity();
     return claim_jobs(claims_, all_families(), options_->selection, device, longest_s);
   }
-  std::vector<Rival> rivals_of(const DeviceInfo& device, const std::vector<Job>& jobs,
-                               const std::function<void()>& tick) const {
-    return options_->with_baselines ? rivals_beside(device, jobs, *options_, tick) : std::vector<Rival>{};
+  std::vector<RivalProgram> baselines_of(const DeviceInfo& device, const std::vector<Job>& jobs,
+                                         const std::function<void()>& tick) const {
+    return options_->with_baselines ? rivals_beside(device, jobs, *options_, tick)
+                                    : std::vector<RivalProgram>{};
   }
 
   // Adds tuned launches to jobs, those that are found later too.
-  void tune(Bench& bench) const {
+  void tune(DevicePlan& bench) const {
     if (!tuned_) return;
     const auto launches = std::make_shared<const TunedLaunches>(bench.device, stores_);
-    TunedOf what;
+    TunedSummary what;
     bench.jobs = with_tuned(std::move(bench.jobs), *launches, options_->selection, what);
     tell_tuned(bench.device, what);
     bench.with_tuned = [launches, chosen = &options_->selection, told = std::set<std::string>()](
                            std::vector<Job> more,
                            const std::function<void(const std::string&)>& note) mutable {
-      TunedOf later;
+      TunedSummary later;
       auto out = with_tuned(std::move(more), *launches, *chosen, later);
       for (const auto& line : lines_of_too_large(later)) {
         if (told.insert(line).second) note(line);
@@ -263,20 +264,21 @@ class Request {
     for (const auto& device : devices) {
       auto jobs = jobs_of(device);
       if (tuned_) {
-        TunedOf what;
+        TunedSummary what;
         jobs = with_tuned(std::move(jobs), TunedLaunches(device, stores_), options_->selection, what);
         tell_tuned(device, what);
       }
-      for (const auto& rival : rivals_of(device, jobs, tick))
+      for (const auto& rival : baselines_of(device, jobs, tick))
         jobs.insert(jobs.end(), rival.jobs.begin(), rival.jobs.end());
       print(dry_run_report(jobs, device, refines_));
       if (sources) sources->add(jobs, device, options_->kernels);
     }
-    if (sources) tell("clweave: {} programs -> {}, with index.json\n", sources->finish(), options_->sources);
+    if (sources)
+      log_line("clweave: {} programs -> {}, with index.json\n", sources->finish(), options_->sources);
   }
 
  private:
-  const Options* options_;
+  const MeasureOptions* options_;
   std::vector<Job> jobs_;
   std::vector<Claim> claims_;  // whose cases depend on the device
   bool refines_ = false, tuned_ = false;
@@ -288,7 +290,7 @@ struct Outputs {
   std::vector<std::string> rows;  // a file a device, or one of all; "-" is stdout
   std::string page, archive;
 
-  Outputs(const Options& options, const std::vector<DeviceInfo>& devices) {
+  Outputs(const MeasureOptions& options, const std::vector<DeviceInfo>& devices) {
     rows = options.csv.empty() ? default_paths(devices, "") : std::vector{options.csv};
     if (to_stdout()) return;
     if (options.report) page = page_path(*options.report, rows.front());
@@ -308,13 +310,13 @@ std::vector<std::vector<std::size_t>> parallel_groups(const std::vector<DeviceIn
         fmt::format("\n  {} x {}, {}, driver {}", group.size(), device.name, device.platform, device.driver);
     for (std::size_t d = 1; d < group.size(); ++d) {
       if (devices[group[d]].silicon == device.silicon && !device.silicon.empty())
-        tell("clweave: {} and {} are the same hardware\n", device.index(), devices[group[d]].index());
+        log_line("clweave: {} and {} are the same hardware\n", device.index(), devices[group[d]].index());
     }
-    if (group.size() == 1) tell("clweave: {} has no equal here: measured alone\n", device.name);
+    if (group.size() == 1) log_line("clweave: {} has no equal here: measured alone\n", device.name);
   }
   std::erase_if(groups, [](const auto& group) { return group.size() < 2; });
   if (groups.empty())
-    throw Error(Kind::no_device,
+    throw Error(ErrorCode::no_device,
                 "--parallel takes two or more equal devices, of one name and driver. Here "
                 "are" +
                     names);
@@ -322,17 +324,17 @@ std::vector<std::vector<std::size_t>> parallel_groups(const std::vector<DeviceIn
 }
 
 // What each device measures, and the files that its rows go to, begun or gone on with.
-std::vector<Bench> benches_of(const Options& options, const Request& request, const Outputs& outputs,
-                              const std::vector<DeviceInfo>& devices, const Record& common,
-                              const std::vector<std::string>& axes, const Unfinished* left,
-                              const std::function<void()>& tick) {
-  std::vector<Bench> out;
+std::vector<DevicePlan> benches_of(const MeasureOptions& options, const Request& request,
+                                   const Outputs& outputs, const std::vector<DeviceInfo>& devices,
+                                   const Record& common, const std::vector<std::string>& axes,
+                                   const Unfinished* left, const std::function<void()>& tick) {
+  std::vector<DevicePlan> out;
   std::shared_ptr<ResultsFile> file;
   Origin origin{common.command, common.run_id, common.version, {}};
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceInfo& device = devices[d];
     auto jobs = request.jobs_of(device);
-    auto rivals = request.rivals_of(device, jobs, tick);  // before a file is begun
+    auto rivals = request.baselines_of(device, jobs, tick);  // before a file is begun
     if (d < outputs.rows.size()) {
       const std::string& path = outputs.rows[d];
       origin.devices.clear();
@@ -340,7 +342,7 @@ std::vector<Bench> benches_of(const Options& options, const Request& request, co
         origin.devices.push_back(device_key_of(other, options.label));
       file = left != nullptr ? std::make_shared<ResultsFile>(path, axes, origin, *left)
                              : std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
-      if (path != "-") tell("clweave: {} -> {}\n", device.name, path);
+      if (path != "-") log_line("clweave: {} -> {}\n", device.name, path);
     }
     out.push_back({device, file, std::move(jobs), request.refines(), std::move(rivals)});
     request.tune(out.back());
@@ -349,8 +351,9 @@ std::vector<Bench> benches_of(const Options& options, const Request& request, co
 }
 
 // The same of equal devices at once, in files beside the others'.
-std::vector<AtOnce> at_once_of(const Options& options, const std::vector<std::vector<std::size_t>>& groups,
-                               const Outputs& outputs, std::vector<Bench>& benches, const Record& common,
+std::vector<AtOnce> at_once_of(const MeasureOptions& options,
+                               const std::vector<std::vector<std::size_t>>& groups, const Outputs& outputs,
+                               std::vector<DevicePlan>& benches, const Record& common,
                                const std::vector<std::string>& axes, const std::function<void()>& tick) {
   std::vector<AtOnce> out;
   std::shared_ptr<ResultsFile> file;
@@ -363,13 +366,13 @@ std::vector<AtOnce> at_once_of(const Options& options, const std::vector<std::ve
       if (options.csv.empty() || !file) {
         const std::string path = at_once_path(outputs.rows[options.csv.empty() ? d : 0]);
         file = std::make_shared<ResultsFile>(path, axes, origin, options.overwrite);
-        tell("clweave: at once -> {}\n", path);
+        log_line("clweave: at once -> {}\n", path);
       }
       devices.push_back(benches[d].device);
       cards.benches.push_back(benches[d]);
       cards.benches.back().file = file;
     }
-    cards.crew = std::make_unique<Crew>(
+    cards.crew = std::make_unique<ParallelDevices>(
         devices,
         [&options](std::function<void()> ready) {
           RunnerOptions how = runner_options(options, {});
@@ -385,10 +388,10 @@ std::vector<AtOnce> at_once_of(const Options& options, const std::vector<std::ve
 }
 
 // By how much they disturb each other, and what tells it of every case.
-void tell_disturbances(const Options& options, const Outputs& outputs, const Campaign& campaign,
+void tell_disturbances(const MeasureOptions& options, const Outputs& outputs, const Campaign& campaign,
                        const std::vector<std::vector<std::size_t>>& groups, int code) {
   if (groups.empty() || code == interrupted) return;
-  Report report = report_of(disturbances_of(campaign.records(), campaign.at_once_records(), all_families()));
+  Report report = report_of(interference_of(campaign.records(), campaign.at_once_records(), all_families()));
   report.line("Every case, for programs:");
   std::vector<std::string> files;
   for (const auto& group : groups) {
@@ -400,7 +403,7 @@ void tell_disturbances(const Options& options, const Outputs& outputs, const Cam
 }
 
 // The summary, the page and the archive of what was measured.
-void conclude(const Options& options, const Outputs& outputs, const Campaign& campaign,
+void conclude(const MeasureOptions& options, const Outputs& outputs, const Campaign& campaign,
               const std::vector<DeviceInfo>& devices, int code) {
   const auto& families = all_families();
   const auto files = outputs.to_stdout() ? std::vector<std::string>{} : outputs.rows;
@@ -409,22 +412,22 @@ void conclude(const Options& options, const Outputs& outputs, const Campaign& ca
           outputs.to_stdout() ? STDERR_FILENO : STDOUT_FILENO);
   } catch (const Error& error) {
     // The rows are safe: a reader that has left changes nothing, nor does a stderr that is full.
-    if (error.kind != Kind::closed && !outputs.to_stdout()) throw;
+    if (error.code != ErrorCode::closed && !outputs.to_stdout()) throw;
   }
   if (!outputs.page.empty())
     write_report({.files = files, .against = {}, .out = outputs.page});
   else if (options.report)
-    tell("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
+    log_line("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
   if (!outputs.archive.empty() && code != interrupted) {
     share(outputs.archive, files, devices, identity_here());
-    tell("clweave: for others, without a name of this computer or its user: {}\n", outputs.archive);
+    log_line("clweave: for others, without a name of this computer or its user: {}\n", outputs.archive);
   } else if (options.share) {
-    tell("clweave: no archive: {}\n",
-         outputs.to_stdout() ? "the rows went to stdout" : "--resume and --share make one");
+    log_line("clweave: no archive: {}\n",
+             outputs.to_stdout() ? "the rows went to stdout" : "--resume and --share make one");
   }
 }
 
-int run(Options options, const std::vector<std::string>& arguments) {
+int run(MeasureOptions options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   auto axes = axis_names(all_families());
   std::optional<Resumed> again;
@@ -432,16 +435,16 @@ int run(Options options, const std::vector<std::string>& arguments) {
     const std::string path = options.resume;
     again = resumed(options, axes);
     if (!again) {
-      tell("clweave: {} is complete: nothing to resume\n", path);
-      return fine;
+      log_line("clweave: {} is complete: nothing to resume\n", path);
+      return success;
     }
   }
   options.csv = rows_path(options.csv);
   std::error_code none;
   if (options.parallel && (options.csv == "-" || (std::filesystem::exists(options.csv, none) &&
                                                   !std::filesystem::is_regular_file(options.csv, none))))
-    throw Error(Kind::usage, "--parallel writes FILE.csv and FILE-at-once.csv: --csv " + options.csv +
-                                 " has no place for both");
+    throw Error(ErrorCode::usage, "--parallel writes FILE.csv and FILE-at-once.csv: --csv " + options.csv +
+                                      " has no place for both");
   if (options.with_baselines) axes.emplace_back(threads_axis);
   const Request request(options);
   Campaign* campaign = nullptr;
@@ -453,7 +456,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
   if (interrupts() != 0) return interrupted;
   if (options.dry_run) {
     request.describe(devices, tick);
-    return fine;
+    return success;
   }
   const Unfinished* const left = again ? &again->left : nullptr;
   if (again) keep_devices_of(*left, options, again->own_file, devices);
@@ -473,14 +476,15 @@ int run(Options options, const std::vector<std::string>& arguments) {
   campaign = &whole;
   const int code = whole.execute(std::move(benches), std::move(at_once));
   if (whole.left_out() > 0)
-    tell("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
-         *options.budget_s, whole.left_out());
+    log_line("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
+             *options.budget_s, whole.left_out());
   for (const auto& path : whole.unfinished()) {
     if (options.parallel)
-      tell("clweave: {}{} is not whole; what is measured in turns begins anew, with --overwrite\n",
-           code == interrupted ? "interrupted; " : "", path);
+      log_line("clweave: {}{} is not whole; what is measured in turns begins anew, with --overwrite\n",
+               code == interrupted ? "interrupted; " : "", path);
     else if (path != "-")
-      tell("clweave: {}clweave run --resume {} goes on\n", code == interrupted ? "interrupted; " : "", path);
+      log_line("clweave: {}clweave run --resume {} goes on\n", code == interrupted ? "interrupted; " : "",
+               path);
   }
   conclude(options, outputs, whole, devices, code);
   tell_disturbances(options, outputs, whole, groups, code);
@@ -490,7 +494,7 @@ int run(Options options, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command run(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   return {add_run(app, *options), [options](const auto& arguments) { return run(*options, arguments); }};
 }
 

@@ -5,15 +5,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "answers/family_table.hpp"
-#include "answers/graph.hpp"
-#include "answers/quantity_shown.hpp"
-#include "answers/summary.hpp"
-#include "answers/svg.hpp"
+#include "analysis/profile/family_table.hpp"
+#include "analysis/profile/summary.hpp"
+#include "analysis/rows/metric.hpp"
 #include "base/error.hpp"
 #include "base/exit.hpp"
+#include "charts/graph.hpp"
+#include "charts/svg.hpp"
 #include "commands/command.hpp"
-#include "commands/reading.hpp"
+#include "commands/read_results.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 
@@ -34,7 +34,7 @@ struct Options {
 std::string picture(const Options& options, const ResultsSet& set, const std::vector<Family>& families) {
   const TableChoice& choice = options.choice;
   if (choice.families.size() != 1)
-    throw Error(Kind::usage, "--plot FILE.svg draws one family: name it with --family");
+    throw Error(ErrorCode::usage, "--plot FILE.svg draws one family: name it with --family");
   const Family& family = *chosen_families(families, choice.families).front();
   const auto devices = measured(set);
   const auto names = device_labels(devices);
@@ -46,7 +46,7 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
     for (const auto* axes : {&graph.x, &graph.series}) {
       for (const auto& axis : *axes) {
         if (family.axis(axis) == nullptr)
-          throw Error(Kind::usage, fmt::format("family {} has no axis {}", family.name, axis));
+          throw Error(ErrorCode::usage, fmt::format("family {} has no axis {}", family.name, axis));
       }
     }
     return svg_of(drawn(graph, family, set), devices, names);
@@ -57,7 +57,7 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
     known.push_back("'" + graph.graph.name + "'");
     if (options.chart.empty() || options.chart == graph.graph.name) return svg_of(graph, devices, names);
   }
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               known.empty()
                   ? fmt::format("too few cases of family {} for a chart", family.name)
                   : fmt::format("there is no chart '{}' of family {} here; there {} {}", options.chart,
@@ -65,14 +65,14 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
 }
 
 int show(const Options& options) {
-  if (options.files.empty()) throw Error(Kind::usage, "FILE is required: a CSV of clweave run");
+  if (options.files.empty()) throw Error(ErrorCode::usage, "FILE is required: a CSV of clweave run");
   const auto& families = all_families();
   const ResultsSet& set = read_with_notes(options.files, families);
   if (!options.svg.empty()) {
     write_drawing(options.svg, picture(options, set, families));
-    return fine;
+    return success;
   }
-  if (!options.chart.empty()) throw Error(Kind::usage, "--chart is for pictures: add --plot FILE.svg");
+  if (!options.chart.empty()) throw Error(ErrorCode::usage, "--chart is for pictures: add --plot FILE.svg");
   if (options.all || options.choice != TableChoice())
     return print(family_tables(set, families, options.choice), options.format);
   std::vector<const Family*> every;
@@ -104,7 +104,7 @@ Command show(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("AXIS,..");
   std::vector<std::string> names;
-  for (const auto& quantity : shown_quantities()) names.emplace_back(quantity.name);
+  for (const auto& quantity : metrics()) names.emplace_back(quantity.name);
   command
       ->add_option("--quantity", options->choice.quantity,
                    fmt::format("What the cells show: {} [the family's own]", fmt::join(names, ", ")))

@@ -7,25 +7,26 @@
 #include <cstdio>
 #include <memory>
 
-#include "answers/report.hpp"
 #include "base/exit.hpp"
 #include "base/interrupt.hpp"
-#include "base/tell.hpp"
+#include "base/log.hpp"
 #include "base/terminal.hpp"
 #include "campaign/tuner.hpp"
 #include "commands/command.hpp"
-#include "commands/measuring.hpp"
+#include "commands/open_devices.hpp"
+#include "report/report.hpp"
 #include "results/provenance.hpp"
 
 namespace clweave::commands {
 
 namespace {
 
-int tune(Options options, const std::vector<std::string>& arguments) {
+int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   catch_interrupts();
   const Strategy strategy = strategy_of(options.strategy);
   if (strategy == Strategy::random && !options.budget_s && !options.budget_cases)
-    throw Error(Kind::usage, "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
+    throw Error(ErrorCode::usage,
+                "--strategy random goes on until its budget ends: add --budget 60s or 200cases");
   const auto& families = all_families();
   need_something_tunable(options.selection);
   const auto jobs = select_jobs(families, options.selection);
@@ -52,7 +53,7 @@ int tune(Options options, const std::vector<std::string>& arguments) {
       file = std::make_shared<ResultsFile>(options.csv.empty() ? paths[d] : options.csv, axis_names(families),
                                            Origin{common.command, common.run_id, common.version, {}},
                                            options.overwrite);
-      if (file->path() != "-") tell("clweave: {} -> {}\n", devices[d].name, file->path());
+      if (file->path() != "-") log_line("clweave: {} -> {}\n", devices[d].name, file->path());
     }
     Tuner tuner({.measuring = rule_of(options),
                  .strategy = strategy,
@@ -84,13 +85,13 @@ int tune(Options options, const std::vector<std::string>& arguments) {
                             options.store.empty() ? "" : " with --store " + options.store));
   else
     put(people, fmt::format("nothing new to keep in {}\n", store.path()));
-  return failed ? case_failed : fine;
+  return failed ? case_failed : success;
 }
 
 }  // namespace
 
 Command tune(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   return {add_tune(app, *options), [options](const auto& arguments) { return tune(*options, arguments); }};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang: what any clang makes with any libclc: for AMD, and PTX for NVIDIA, which ptxas assembles.
-#include "compilers/makers.hpp"
+#include "compilers/vendors.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace fs = std::filesystem;
 
@@ -56,7 +56,7 @@ WithLibrary with_library(const std::string& file, const std::vector<Texts>& mach
         const TemporaryFolder folder;
         const auto words =
             clang_command(clang, options, folder.path(), probe) + Texts{"-S", "-o", folder.path() / "out"};
-        if (run_tool(words, folder.path() / "log").fine()) return {clang, options};
+        if (run_tool(words, folder.path() / "log").ok()) return {clang, options};
       }
     }
   }
@@ -64,7 +64,7 @@ WithLibrary with_library(const std::string& file, const std::vector<Texts>& mach
 }
 
 std::string version_of(const std::string& clang) {
-  return "clang " + said_by({clang, "--version"}, R"(version (\d+\.\d+\.\d+))");
+  return "clang " + first_match({clang, "--version"}, R"(version (\d+\.\d+\.\d+))");
 }
 
 // The lines after the one that matches, up to the next that begins with one of `ends`.
@@ -126,8 +126,8 @@ Texts undefined_in(const std::string& assembly) {
   return {names.begin(), names.end()};
 }
 
-const Signs& amd_signs() {
-  static const Signs signs = {
+const Symptoms& amd_signs() {
+  static const Symptoms signs = {
       .instructions = {{R"(^\t[a-z][a-z0-9]*_[a-z0-9_]+)"}},
       .branches = {{R"(^\s*(?:s_[a-z0-9_]*saveexec|v_cmpx_|s_cbranch_(?:exec|vcc)))"}},
       .selects = {{R"(v_(?:dual_)?cndmask)"}},
@@ -176,15 +176,15 @@ void be_amd(Target& target) {
     const Ran ran = run_tool(clang_command(made.clang, made.options, folder.path(), source) +
                                  Texts{"-S", "-Rpass-analysis=kernel-resource-usage", "-o", out},
                              folder.path() / "log");
-    Compiled compiled{.fine = ran.fine(), .log = ran.output, .kernels = {}};
+    Compiled compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
     const auto remarks = take_remarks(compiled.log);
-    if (!ran.fine()) return compiled;
+    if (!ran.ok()) return compiled;
     const std::string text = bytes_of(out);
     for (const auto& name : undefined_in(text)) {
-      compiled.fine = false;
+      compiled.ok = false;
       compiled.log += "undefined: " + name + "\n";
     }
-    if (!compiled.fine) return compiled;
+    if (!compiled.ok) return compiled;
     static const RE2 kernel(R"(\.amdhsa_kernel (\S+))");
     re2::StringPiece rest(text);
     for (std::string name; RE2::FindAndConsume(&rest, kernel, &name);) {
@@ -208,8 +208,8 @@ void be_amd(Target& target) {
 
 namespace {
 
-const Signs& ptx_signs() {
-  static const Signs signs = {
+const Symptoms& ptx_signs() {
+  static const Symptoms signs = {
       .instructions = {{R"(^\s+(?:@!?%p\d+\s+)?[a-z][a-z0-9_]*[. ;][^:\n]*;)"}},
       .branches = {{R"(@!?%p[0-9]+\s+bra\s)"}, {R"(\sbrx)"}},
       .selects = {{R"(\sselp\.)"}},
@@ -285,7 +285,7 @@ std::string without_ptxas() {
 }
 
 std::string version_of_ptxas() {
-  return "ptxas " + said_by({found_ptxas(), "--version"}, R"(V(\d+\.\d+\.\d+))");
+  return "ptxas " + first_match({found_ptxas(), "--version"}, R"(V(\d+\.\d+\.\d+))");
 }
 
 void assemble_ptx(Compiled& compiled, const std::string& ptx, const std::string& processor,
@@ -300,9 +300,9 @@ void assemble_ptx(Compiled& compiled, const std::string& ptx, const std::string&
   if (std::string most; RE2::PartialMatch(options, R"(-cl-nv-maxrregcount=(\d+))", &most))
     words.push_back("-maxrregcount=" + most);
   const Ran ran = run_tool(words, folder.path() / "log");
-  compiled.fine = ran.fine();
+  compiled.ok = ran.ok();
   compiled.log += take_ptxas(ran.output, compiled.kernels);
-  if (!ran.fine()) compiled.kernels.clear();
+  if (!ran.ok()) compiled.kernels.clear();
 }
 
 void be_nvidia(Target& target) {
@@ -334,10 +334,10 @@ void be_nvidia(Target& target) {
     const Ran ran =
         run_tool(clang_command(made.clang, made.options, folder.path(), source) + Texts{"-S", "-o", out},
                  folder.path() / "log");
-    Compiled compiled{.fine = ran.fine(), .log = ran.output, .kernels = {}};
-    if (ran.fine()) assemble_ptx(compiled, bytes_of(out), name, source.options);
+    Compiled compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
+    if (ran.ok()) assemble_ptx(compiled, bytes_of(out), name, source.options);
     return compiled;
   };
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace {
 
-Figure count_of(const std::vector<Sign>& signs, const std::string& text, const Figure& width) {
+Figure count_of(const std::vector<Symptom>& signs, const std::string& text, const Figure& width) {
   if (signs.empty()) return {};
   std::int64_t count = 0;
   for (const auto& sign : signs) {
@@ -31,8 +31,8 @@ std::int64_t rounded_up(std::int64_t n, std::int64_t step) { return (n + step - 
 
 }  // namespace
 
-void count_signs(Figures& figures, const Signs& signs, const std::string& isa) {
-  const auto count = [&](const std::vector<Sign>& of) { return count_of(of, isa, figures.width); };
+void count_signs(Figures& figures, const Symptoms& signs, const std::string& isa) {
+  const auto count = [&](const std::vector<Symptom>& of) { return count_of(of, isa, figures.width); };
   figures.instructions = count(signs.instructions);
   figures.branches = count(signs.branches);
   figures.selects = count(signs.selects);
@@ -74,4 +74,4 @@ std::string occupy(Figures& figures, const Unit& unit, std::uint64_t group, std:
   return by;
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

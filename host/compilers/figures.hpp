@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::compilers {
 
 using Figure = std::optional<std::int64_t>;  // empty: nobody says
 
@@ -49,17 +51,17 @@ inline constexpr std::array<NamedFigure, 18> all_figures = {{
 
 // What in the text of instructions stands for what: a regular expression (RE2, multi-line). A group in it is
 // the number of items that one such instruction does the work of, `each` how often it does it.
-struct Sign {
+struct Symptom {
   const char* pattern = "";
   int each = 1;
 };
-struct Signs {
-  std::vector<Sign> instructions = {}, branches = {}, selects = {}, fmas = {}, loads = {}, wide_loads = {},
-                    barriers = {}, exchanges = {};
+struct Symptoms {
+  std::vector<Symptom> instructions = {}, branches = {}, selects = {}, fmas = {}, loads = {}, wide_loads = {},
+                       barriers = {}, exchanges = {};
 };
 
 // The figures behind `instructions`, counted in the text of one kernel whose `width` is known.
-void count_signs(Figures&, const Signs&, const std::string& isa);
+void count_signs(Figures&, const Symptoms&, const std::string& isa);
 
 // What of a device decides how much of it a kernel occupies. A unit is what a work-group stays on.
 struct Unit {
@@ -76,4 +78,4 @@ struct Unit {
 // full occupancy.
 std::string occupy(Figures&, const Unit&, std::uint64_t group, std::uint64_t local);
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "compilers/makers.hpp"
+#include "compilers/vendors.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace {
 
@@ -42,9 +42,9 @@ Inspected begun(const DeviceInfo& device, const Job& job, const std::string& ker
     const Plan plan = plan_of(*job.family, job.at, device);
     out.source = source_of(plan, kernel_dir);
     compile(out, plan);
-    if (!out.compiled.fine) out.why = refusal_in(out.compiled.log, plan.probe || stands_in);
+    if (!out.compiled.ok) out.why = refusal_in(out.compiled.log, plan.probe || stands_in);
   } catch (const Error& error) {
-    if (error.kind != Kind::unsupported && error.kind != Kind::usage) throw;
+    if (error.code != ErrorCode::unsupported && error.code != ErrorCode::usage) throw;
     out.why = error.what();
   }
   return out;
@@ -56,7 +56,7 @@ Inspected inspect(const Target& target, const Job& job, const std::string& kerne
   Inspected out =
       begun(target.device, job, kernel_dir, target.stands_in, [&](Inspected& to, const Plan& plan) {
         to.compiled = target.compile(to.source);
-        if (to.compiled.fine) take_kernels(to, plan, target.unit);
+        if (to.compiled.ok) take_kernels(to, plan, target.unit);
       });
   out.by = target.name;
   out.compiler = target.compiler;
@@ -69,8 +69,8 @@ Inspected inspect(const DeviceInfo& device, const AskDriver& build, const Job& j
                   const std::string& kernel_dir) {
   Inspected out = begun(device, job, kernel_dir, false, [&](Inspected& to, const Plan& plan) {
     const DriverBuild built = build(to.source, launched_by(plan));
-    to.compiled = {.fine = built.fine, .log = built.log, .kernels = {}};
-    if (!built.fine) return;
+    to.compiled = {.ok = built.ok, .log = built.log, .kernels = {}};
+    if (!built.ok) return;
     if (!built.ptx.empty()) {
       to.language = "PTX";
       to.unread = without_ptxas();
@@ -105,4 +105,4 @@ Inspected inspect(const DeviceInfo& device, const AskDriver& build, const Job& j
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -8,7 +8,7 @@
 #include "device/driver_build.hpp"
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 // A kernel as the case launches it.
 struct InspectedKernel {
@@ -28,7 +28,7 @@ struct Inspected {
   Compiled compiled;     // its kernels are in `kernels`
   std::vector<InspectedKernel> kernels;  // that the case launches
 
-  bool failed() const { return why.empty() && !compiled.fine; }
+  bool failed() const { return why.empty() && !compiled.ok; }
 };
 
 // `kernel_dir` as source_of takes it. The target's compiler is here.
@@ -38,4 +38,4 @@ Inspected inspect(const Target&, const Job&, const std::string& kernel_dir);
 using AskDriver = std::function<DriverBuild(const Source&, const std::vector<std::string>& kernels)>;
 Inspected inspect(const DeviceInfo&, const AskDriver& build, const Job&, const std::string& kernel_dir);
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -16,9 +16,9 @@
 
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
-#include "compilers/makers.hpp"
+#include "compilers/vendors.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace fs = std::filesystem;
 
@@ -59,7 +59,7 @@ class Ocloc {
  public:
   explicit Ocloc(std::string device) : device_(std::move(device)) {
     const TemporaryFolder folder;
-    if (compile_source(folder.path(), vocabulary()).fine()) seen_ = spirv_in(folder.path());
+    if (compile_source(folder.path(), vocabulary()).ok()) seen_ = spirv_in(folder.path());
   }
 
   // What it makes is put into the folder.
@@ -71,7 +71,7 @@ class Ocloc {
       return start(folder, {"-spirv_input", "-file", folder / "kernel.spv"}, source);
     }
     Ran ran = compile_source(folder, source);
-    if (ran.fine()) spirv()[{seen_, source.fingerprint}] = spirv_in(folder);
+    if (ran.ok()) spirv()[{seen_, source.fingerprint}] = spirv_in(folder);
     return ran;
   }
 
@@ -91,7 +91,7 @@ class Ocloc {
     return !binary.empty() && run_tool({"env", "LD_LIBRARY_PATH=" + path, "ocloc", "disasm", "-q", "-file",
                                         binary, "-device", device_, "-dump", folder / "dump"},
                                        folder / "disassembly.log")
-                                  .fine();
+                                  .ok();
   }
 
   static std::string spirv_in(const fs::path& folder) { return bytes_of(file_in(folder, ".spv")); }
@@ -204,8 +204,8 @@ std::map<std::string, std::int64_t> spills_in(const std::string& log) {
 }
 
 // A line is an instruction of so many items: (16|M0). Those that begin with (W) do the wave's work once.
-const Signs& intel_signs() {
-  static const Signs signs = {
+const Symptoms& intel_signs() {
+  static const Symptoms signs = {
       .instructions = {{R"(^(?:\([^)]*\))? +[a-z][\w.]* +\(\d+\|M)"}, {R"(^(?:\([^)]*\))? +(?:jmpi|wait) )"}},
       .branches = {{R"(^(?:\([^)]*\))? +(?:if|goto|while) \()"}},
       .selects = {{R"(^(?:\(~?f[^)]*\))? +c?sel \((\d+)\|M)"}},
@@ -270,9 +270,9 @@ void be_intel(Target& target) {
   const auto compile = [ocloc](const Source& source) {
     const TemporaryFolder folder;
     const Ran ran = ocloc->compile(folder.path(), source);
-    Compiled compiled{.fine = ran.fine(), .log = ran.output, .kernels = {}};
+    Compiled compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
     drop_chatter(compiled.log);
-    if (!ran.fine() || !ocloc->disassemble(folder.path())) return compiled;
+    if (!ran.ok() || !ocloc->disassemble(folder.path())) return compiled;
     const fs::path dump = folder.path() / "dump";
     const auto spills = spills_in(ran.output);
     for (const auto& [name, figures] : figures_in(dump)) {
@@ -289,7 +289,7 @@ void be_intel(Target& target) {
     return compiled;
   };
   const Compiled tried = compile(probe);
-  if (!tried.fine) return;
+  if (!tried.ok) return;
   target.missing = "";
   target.compiler = version_of_ocloc();
   target.compile = compile;
@@ -303,7 +303,7 @@ void be_spirv(Target& target) {
   std::shared_ptr<Ocloc> ocloc;
   for (const char* device : {"dg2", "tgllp", "skl"}) {
     ocloc = std::make_shared<Ocloc>(device);
-    if (const TemporaryFolder folder; ocloc->compile(folder.path(), probe).fine()) {
+    if (const TemporaryFolder folder; ocloc->compile(folder.path(), probe).ok()) {
       target.missing = "";
       target.compiler = version_of_ocloc() + " for " + device;
       break;
@@ -314,16 +314,16 @@ void be_spirv(Target& target) {
   target.compile = [=](const Source& source) {
     const TemporaryFolder folder;
     const Ran ran = ocloc->compile(folder.path(), source);
-    Compiled compiled{.fine = ran.fine(), .log = ran.output, .kernels = {}};
+    Compiled compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
     drop_chatter(compiled.log);
-    if (!ran.fine()) return compiled;
+    if (!ran.ok()) return compiled;
     compiled.kernels = kernels_of_spirv(Ocloc::spirv_in(folder.path()));
     const Ran text = reads ? run_tool({"spirv-dis", "--no-color", file_in(folder.path(), ".spv")},
                                       folder.path() / "text.log")
                            : Ran();
-    for (auto& kernel : compiled.kernels) kernel.isa = text.fine() ? text.output : "";
+    for (auto& kernel : compiled.kernels) kernel.isa = text.ok() ? text.output : "";
     return compiled;
   };
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

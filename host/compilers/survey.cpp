@@ -10,7 +10,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::vector<SurveyFinding> findings_of(const Survey& survey) {
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -6,7 +6,7 @@
 
 #include "compilers/inspect.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 struct Surveyed {
   Job job;
@@ -31,4 +31,4 @@ struct SurveyFinding {
 };
 std::vector<SurveyFinding> findings_of(const Survey&);
 
-}  // namespace clweave
+}  // namespace clweave::compilers

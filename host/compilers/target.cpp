@@ -8,9 +8,9 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "compilers/makers.hpp"
+#include "compilers/vendors.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace {
 
@@ -127,7 +127,8 @@ const Target& target_of(const std::string& name) {
   if (const auto it = made.find(name); it != made.end()) return it->second;
   const auto one = std::ranges::find(known, name, &Known::name);
   if (one == known.end())
-    throw Error(Kind::usage, fmt::format("--target {}: there are {}", name, fmt::join(target_names(), ", ")));
+    throw Error(ErrorCode::usage,
+                fmt::format("--target {}: there are {}", name, fmt::join(target_names(), ", ")));
   Target target;
   target.name = name;
   target.meaning = one->meaning;
@@ -138,4 +139,4 @@ const Target& target_of(const std::string& name) {
   return made.emplace(name, std::move(target)).first->second;
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

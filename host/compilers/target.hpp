@@ -12,7 +12,7 @@
 #include "device/program.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 // One kernel of a program.
 struct Kernel {
@@ -22,7 +22,7 @@ struct Kernel {
 };
 
 struct Compiled {
-  bool fine = false;
+  bool ok = false;
   std::string log;              // what the compilers said, in their words
   std::vector<Kernel> kernels;  // none of a program that does not compile
 
@@ -48,4 +48,4 @@ const std::vector<std::string>& target_names();
 // Looks for its compilers when it is first asked for. Throws `usage` that names those there are.
 const Target& target_of(const std::string& name);
 
-}  // namespace clweave
+}  // namespace clweave::compilers

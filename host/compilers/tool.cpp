@@ -15,7 +15,7 @@
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 
-namespace clweave {
+namespace clweave::compilers {
 
 namespace fs = std::filesystem;
 
@@ -48,7 +48,7 @@ std::string found_tool(const std::string& name) {
   return {};
 }
 
-std::string said_by(const Texts& words, const std::string& pattern) {
+std::string first_match(const Texts& words, const std::string& pattern) {
   const TemporaryFolder folder;
   std::string found;
   RE2::PartialMatch(run_tool(words, folder.path() / "log").output, pattern, &found);
@@ -67,4 +67,4 @@ fs::path file_in(const fs::path& folder, const std::string& extension) {
   return {};
 }
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::compilers {
 
 using Texts = std::vector<std::string>;
 
@@ -13,7 +15,7 @@ struct Ran {
   int status = 127;    // as a shell has it
   std::string output;  // both streams
 
-  bool fine() const { return status == 0; }
+  bool ok() const { return status == 0; }
 };
 
 // Waits for the end. `words` begin with the program, which is looked for in PATH; `log` is where it writes.
@@ -23,7 +25,7 @@ Ran run_tool(Texts words, const std::filesystem::path& log);
 std::string found_tool(const std::string& name);
 
 // The first match of the pattern's group in what the program prints; empty where there is none.
-std::string said_by(const Texts& words, const std::string& pattern);
+std::string first_match(const Texts& words, const std::string& pattern);
 
 // All bytes of a file; none where it is not there.
 std::string bytes_of(const std::filesystem::path&);
@@ -31,4 +33,4 @@ std::string bytes_of(const std::filesystem::path&);
 // The file of this extension; of several any, empty where there is none.
 std::filesystem::path file_in(const std::filesystem::path& folder, const std::string& extension);
 
-}  // namespace clweave
+}  // namespace clweave::compilers

@@ -6,7 +6,7 @@
 
 #include "device/open_device.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -14,7 +14,8 @@ namespace {
 // std::random_device takes a libc that many clusters are too old for.
 cl_uint unseen_number() {
   cl_uint out = 0;
-  if (getrandom(&out, sizeof out, 0) != sizeof out) throw Error(Kind::io, "the system has no random numbers");
+  if (getrandom(&out, sizeof out, 0) != sizeof out)
+    throw Error(ErrorCode::io, "the system has no random numbers");
   return out;
 }
 
@@ -42,10 +43,10 @@ cl::Program Builder::from_binary() const {
     device_.build(program, source_.options);
     return program;
   } catch (const cl::Error& error) {
-    throw Error(Kind::unsupported,
+    throw Error(ErrorCode::unsupported,
                 "the driver does not take the binary that it gave: " + cl_name(error.err()));
   } catch (const Error& error) {
-    throw Error(Kind::unsupported,
+    throw Error(ErrorCode::unsupported,
                 std::string("the driver does not take the binary that it gave: ") + error.what());
   }
 }
@@ -55,10 +56,10 @@ void Builder::keep_binary() {
   try {
     binary_ = from_source().getInfo<CL_PROGRAM_BINARIES>();
   } catch (const cl::Error& error) {
-    throw Error(Kind::unsupported, "the driver gives no binary of a program: " + cl_name(error.err()));
+    throw Error(ErrorCode::unsupported, "the driver gives no binary of a program: " + cl_name(error.err()));
   }
   if (binary_.empty() || binary_.front().empty())
-    throw Error(Kind::unsupported, "the driver gives no binary of a program");
+    throw Error(ErrorCode::unsupported, "the driver gives no binary of a program");
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

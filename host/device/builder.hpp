@@ -5,7 +5,7 @@
 #include "device/program.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 class OpenDevice;
 
@@ -33,4 +33,4 @@ class Builder {
   cl::Program::Binaries binary_;  // of a program with this nonce, once it was asked for
 };
 
-}  // namespace clweave
+}  // namespace clweave::device

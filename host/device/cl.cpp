@@ -3,7 +3,7 @@
 
 #include <map>
 
-namespace clweave {
+namespace clweave::device {
 
 std::string cl_name(cl_int status) {
 #define NAME(code) \
@@ -79,16 +79,16 @@ Error cl_failure(const cl::Error& error, const std::string& what) {
     case CL_BUILD_PROGRAM_FAILURE:
     case CL_INVALID_BUILD_OPTIONS:
     case CL_COMPILER_NOT_AVAILABLE:
-    case CL_INVALID_PROGRAM_EXECUTABLE: return {Kind::build, text};
+    case CL_INVALID_PROGRAM_EXECUTABLE: return {ErrorCode::build, text};
     case CL_INVALID_WORK_GROUP_SIZE:
-    case CL_INVALID_WORK_ITEM_SIZE: return {Kind::unsupported, text};
+    case CL_INVALID_WORK_ITEM_SIZE: return {ErrorCode::unsupported, text};
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY:
-    case CL_INVALID_BUFFER_SIZE: return {Kind::out_of_memory, text};
+    case CL_INVALID_BUFFER_SIZE: return {ErrorCode::out_of_memory, text};
     case CL_INVALID_COMMAND_QUEUE:
-    case CL_DEVICE_NOT_AVAILABLE: return {Kind::device_lost, text};
-    default: return {Kind::launch, text};
+    case CL_DEVICE_NOT_AVAILABLE: return {ErrorCode::device_lost, text};
+    default: return {ErrorCode::launch, text};
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

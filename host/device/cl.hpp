@@ -13,11 +13,11 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 std::string cl_name(cl_int status);  // "CL_OUT_OF_RESOURCES", or "CL error -9999"
 
 // What a failed call means for the case: `what` says what was tried.
 Error cl_failure(const cl::Error&, const std::string& what);
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -3,7 +3,7 @@
 
 #include "device/cl.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -41,7 +41,7 @@ DriverBuild driver_build(const DeviceInfo& info, const Source& source,
     const bool nvidia = info.has_extension("cl_nv_compiler_options");
     try {
       program.build(device, (source.options + (nvidia ? " -cl-nv-verbose" : "")).c_str());
-      out.fine = true;
+      out.ok = true;
     } catch (const cl::Error& error) {
       out.log = cl_name(error.err()) + "\n";
     }
@@ -49,7 +49,7 @@ DriverBuild driver_build(const DeviceInfo& info, const Source& source,
       out.log += program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
     } catch (const cl::Error&) {  // then there is none
     }
-    if (!out.fine) return out;
+    if (!out.ok) return out;
     for (const auto& name : kernels) out.kernels.push_back(described(program, device, name));
     try {
       const auto binaries = program.getInfo<CL_PROGRAM_BINARIES>();
@@ -63,8 +63,8 @@ DriverBuild driver_build(const DeviceInfo& info, const Source& source,
   } catch (const cl::Error& error) {
     throw cl_failure(error, "building for " + info.name);
   } catch (const std::out_of_range&) {
-    throw Error(Kind::no_device, "device " + info.index() + " (" + info.name + ") is gone");
+    throw Error(ErrorCode::no_device, "device " + info.index() + " (" + info.name + ") is gone");
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -8,7 +8,7 @@
 #include "device/program.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 struct DriverBuild {
   // 0: the driver does not say.
@@ -19,7 +19,7 @@ struct DriverBuild {
     std::int64_t local = 0;    // bytes of local memory
     std::int64_t scratch = 0;  // bytes of an item's own memory
   };
-  bool fine = false;
+  bool ok = false;
   std::string log;
   std::vector<Kernel> kernels;
   std::int64_t binary_bytes = 0;
@@ -29,4 +29,4 @@ struct DriverBuild {
 // Throws `no_device`, and `launch` for what is wrong beside the program.
 DriverBuild driver_build(const DeviceInfo&, const Source&, const std::vector<std::string>& kernels);
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -9,9 +9,9 @@
 
 #include "device/open_device.hpp"
 #include "power/meter_certificate.hpp"
-#include "power/watching.hpp"
+#include "power/sensor_log.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 void record_conditions(Record& record, const PowerMeter* meter, const Conditions& found) {
   if (meter == nullptr) return;
@@ -33,7 +33,7 @@ void record_joules_of_work(Record& record) {
   record.joules_per_flop = per(record.flops);
 }
 
-void record_energy(Record& record, OpenDevice& device, const Measuring& rule,
+void record_energy(Record& record, OpenDevice& device, const SamplingOptions& rule,
                    const std::function<void(int batch)>& run) {
   if (rule.cold || rule.rest_s > 0) {
     record.meter_reason =
@@ -50,7 +50,7 @@ void record_energy(Record& record, OpenDevice& device, const Measuring& rule,
   const int batch =
       static_cast<int>(std::clamp(std::ceil(batch_s / each_s), 1.0, static_cast<double>(rule.max_batch)));
   double executions = 0;
-  const Watched watched = watch(*device.meter(), std::max(rule.energy_s, least_loop_s(certificate)), [&] {
+  const SensorLog watched = watch(*device.meter(), std::max(rule.energy_s, least_loop_s(certificate)), [&] {
     device.stage("energy");
     run(batch);
     executions += batch;
@@ -69,4 +69,4 @@ void record_energy(Record& record, OpenDevice& device, const Measuring& rule,
   record_joules_of_work(record);
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -6,7 +6,7 @@
 #include "device/measure.hpp"
 #include "power/power_meter.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 class OpenDevice;
 
@@ -16,9 +16,10 @@ void record_conditions(Record&, const PowerMeter*, const Conditions&);  // of no
 // execution and of its items, bytes and operations. Without a meter that is certified nothing is executed,
 // and `meter_reason` says why; so it does where there is no measure of an execution: caches are emptied or
 // the device rests between two. Throws what `run` throws.
-void record_energy(Record&, OpenDevice&, const Measuring& rule, const std::function<void(int batch)>& run);
+void record_energy(Record&, OpenDevice&, const SamplingOptions& rule,
+                   const std::function<void(int batch)>& run);
 
 // Joules per piece of work, from energy_j and the counts.
 void record_joules_of_work(Record&);
 
-}  // namespace clweave
+}  // namespace clweave::device

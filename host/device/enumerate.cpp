@@ -11,7 +11,7 @@
 #include "device/cl.hpp"
 #include "device/loader.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -216,4 +216,4 @@ std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) 
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

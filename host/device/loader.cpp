@@ -14,7 +14,7 @@
 
 #include "device/cl.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace fs = std::filesystem;
 
@@ -89,15 +89,15 @@ std::vector<std::string> why_no_driver() {
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::device
 
 // What is called of OpenCL, by name and number of arguments: here instead of in the library. A wrong number
 // is an error of the compiler, one that is missing of the linker.
 // NOLINTBEGIN(bugprone-macro-parentheses): types and functions' names take none
-#define ARGUMENT(z, i, name) clweave::Entry<&name>::Argument<i> a##i
-#define ENTRY(name, count)                                                     \
-  clweave::Entry<&name>::Result name(BOOST_PP_ENUM(count, ARGUMENT, name)) {   \
-    return clweave::Entry<&name>::call(#name, BOOST_PP_ENUM_PARAMS(count, a)); \
+#define ARGUMENT(z, i, name) clweave::device::Entry<&name>::Argument<i> a##i
+#define ENTRY(name, count)                                                             \
+  clweave::device::Entry<&name>::Result name(BOOST_PP_ENUM(count, ARGUMENT, name)) {   \
+    return clweave::device::Entry<&name>::call(#name, BOOST_PP_ENUM_PARAMS(count, a)); \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 ENTRY(clBuildProgram, 6)

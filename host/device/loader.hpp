@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::device {
 
 // Why OpenCL cannot be called at all: what the system says of libOpenCL.so.1. Empty where it can.
 std::string why_no_opencl();
@@ -17,4 +19,4 @@ std::vector<std::filesystem::path> registered_drivers();
 // Of those that name a library which cannot be opened, what the system says. Loads the others.
 std::vector<std::string> why_no_driver();
 
-}  // namespace clweave
+}  // namespace clweave::device

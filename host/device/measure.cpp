@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr int max_retries = 3;
 constexpr int most_futile = 9;
 
 // The batch that is long enough to time, found while warming up.
-int warm_up(Probe& probe, const Measuring& rule) {
+int warm_up(Probe& probe, const SamplingOptions& rule) {
   const double batch_s = std::min(rule.stop.max_seconds / 5,
                                   std::max({rule.min_batch_s, 20 * rule.launch_s, 100 * rule.tick_s}));
   Sample last = probe.run(1);  // the first launch may compile, and says nothing
@@ -38,7 +38,7 @@ int warm_up(Probe& probe, const Measuring& rule) {
 
 }  // namespace
 
-bool Calm::slow(double canary_s) {
+bool ThrottleDetector::slow(double canary_s) {
   latest_.push_back(canary_s);
   if (latest_.size() == window) {
     std::ranges::sort(latest_);
@@ -51,13 +51,13 @@ bool Calm::slow(double canary_s) {
   return canary_s > std::max(1.05, scatter_[scatter_.size() / 2]) * calm_s_;
 }
 
-Measured measure(Probe& probe, const Measuring& rule) {
+SampleSet measure(Probe& probe, const SamplingOptions& rule) {
   const int batch = warm_up(probe, rule);
   const auto slow = [&] {
     if (!probe.canary) return false;
     return probe.calm.slow(probe.canary());
   };
-  Measured out;
+  SampleSet out;
   std::vector<double> times;
   double elapsed_s = 0;
   double pause_s = std::min(0.05, rule.stop.max_seconds / 5);
@@ -100,7 +100,7 @@ void record_cost(Record& record, const Cost& cost) {
   record.items = known(cost.items);
 }
 
-void record_times(Record& record, const Measured& measured, const Measuring& rule) {
+void record_times(Record& record, const SampleSet& measured, const SamplingOptions& rule) {
   std::vector<double> times;
   std::vector<double> walls;
   std::int64_t throttled = 0;
@@ -153,4 +153,4 @@ void drop_times(Record& record) {
   record.converged = record.method = record.steps_s = "";
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -10,9 +10,9 @@
 #include "results/row.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
-struct Measuring {
+struct SamplingOptions {
   StopRule stop;
   bool use_event = true;      // which of the two times the rule looks at
   bool cold = false;          // nothing may be batched: the caches are flushed between executions
@@ -30,13 +30,13 @@ struct Measuring {
 // What is done until the timing can begin: a child process tells that, and goes on when it is told to.
 inline constexpr const char* ready = "ready";
 
-struct Measured {
+struct SampleSet {
   std::vector<Sample> samples;
   Stop stop = Stop::go_on;
 };
 
 // How calm the device has been since it was opened.
-class Calm {
+class ThrottleDetector {
  public:
   static constexpr std::size_t window = 20;  // canaries, to be run before the first case
   // Whether a canary that took so long was slow: by more than 5 % over the least of the calmest window, and
@@ -63,14 +63,14 @@ struct Probe {
   std::function<Sample(int batch)> run;
   std::function<double()> canary;
   std::function<void(double seconds)> pause;  // empty: no pause
-  Calm calm = {};                             // of the whole session; updated
+  ThrottleDetector calm = {};                 // of the whole session; updated
 };
-Measured measure(Probe&, const Measuring&);
+SampleSet measure(Probe&, const SamplingOptions&);
 
 // The cells of a row that its work decides, and those that its samples do.
 void record_cost(Record&, const Cost&);
-void record_times(Record&, const Measured&, const Measuring&);
+void record_times(Record&, const SampleSet&, const SamplingOptions&);
 // No number of a wrong kernel is worth keeping.
 void drop_times(Record&);
 
-}  // namespace clweave
+}  // namespace clweave::device

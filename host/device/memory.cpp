@@ -15,7 +15,7 @@
 #include "base/parallel.hpp"
 #include "device/open_device.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -191,7 +191,7 @@ void Memory::check_guard(std::size_t number) const {
     if (right == period && std::memcmp(guard.data(), &guard[period], guard.size() - period) == 0) continue;
     while (right < guard.size() && guard[right] == expected(right)) ++right;
     if (right < guard.size())
-      throw Error(Kind::wrong_result,
+      throw Error(ErrorCode::wrong_result,
                   fmt::format("wrote behind the end of buffer {}: byte {} of {}", number, at + right, used));
   }
 }
@@ -248,4 +248,4 @@ void Memory::transfer(const Transfer& t, bool to_device, const Memory& device, c
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

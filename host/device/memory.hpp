@@ -11,7 +11,7 @@
 #include "device/cl.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 class OpenDevice;
 
@@ -62,4 +62,4 @@ class Memory {
   std::byte* host_ = nullptr;               // where the host finds it; null: nowhere
 };
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "power/watching.hpp"
+#include "power/sensor_log.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char*)> stage)
     : info_(std::move(info)), kernel_dir_(std::move(kernel_dir)), stage_(std::move(stage)) {
@@ -27,7 +27,7 @@ OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<vo
   } catch (const cl::Error& error) {
     throw cl_failure(error, "cannot open " + info_.name);
   } catch (const std::out_of_range&) {
-    throw Error(Kind::no_device, "device " + info_.index() + " (" + info_.name + ") is gone");
+    throw Error(ErrorCode::no_device, "device " + info_.index() + " (" + info_.name + ") is gone");
   }
   try {
     open_harness();
@@ -53,8 +53,9 @@ void OpenDevice::build(cl::Program& program, const std::string& options) const {
     if (error.err() == CL_BUILD_PROGRAM_FAILURE)
       log = "\n" + with_files(program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_),
                               program.getInfo<CL_PROGRAM_SOURCE>());
-    if (const std::string why = refusal_in(log, false); !why.empty()) throw Error(Kind::unsupported, why);
-    throw Error(Kind::build, "options" + options + " gave " + cl_name(error.err()) + log);
+    if (const std::string why = refusal_in(log, false); !why.empty())
+      throw Error(ErrorCode::unsupported, why);
+    throw Error(ErrorCode::build, "options" + options + " gave " + cl_name(error.err()) + log);
   }
 }
 
@@ -65,7 +66,7 @@ cl::CommandQueue OpenDevice::queue(std::size_t number, bool in_order) {
   if (!in_order) {
     const auto able = device_.getInfo<CL_DEVICE_QUEUE_PROPERTIES>();
     if ((able & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0)
-      throw Error(Kind::unsupported, "the device has no queue that takes commands out of order");
+      throw Error(ErrorCode::unsupported, "the device has no queue that takes commands out of order");
   }
   queue = cl::CommandQueue(context_, device_, in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   return queue;
@@ -106,7 +107,7 @@ void OpenDevice::open_harness() {
   std::size_t items = min_items;
   // A neighbour that takes the processor for 10 ms must not end the search: what is found then is a canary of
   // some microseconds, which is slow whenever anything happens.
-  const auto takes = [&](double seconds) {
+  const auto domain = [&](double seconds) {
     constexpr int looks = 3;
     for (int i = 0; i < looks; ++i) {
       if (spin(items, trips, 1).host_s < seconds) return false;
@@ -185,8 +186,8 @@ const MeterCertificate& OpenDevice::meter_certificate() {
     };
     for (const double begin_s = host_now(); host_now() - begin_s < meter_settle_s;) rest();
     constexpr double rest_s = 1;
-    const Watched idle = watch(*there, rest_s, rest);
-    const Watched work = watch(*there, 2 * meter_settle_s, [this] {
+    const SensorLog idle = watch(*there, rest_s, rest);
+    const SensorLog work = watch(*there, 2 * meter_settle_s, [this] {
       stage("certify meter");
       spin(spin_items_, 2 * spin_trips_, 2);
     });
@@ -199,7 +200,7 @@ const MeterCertificate& OpenDevice::meter_certificate() {
 
 void OpenDevice::find_calm() {
   calm_ = {};
-  for (std::size_t i = 0; i < Calm::window; ++i) calm_.slow(canary());
+  for (std::size_t i = 0; i < ThrottleDetector::window; ++i) calm_.slow(canary());
 }
 
 double OpenDevice::canary() {
@@ -229,4 +230,4 @@ Stamps stamps_of(const cl::Event& event) {
   return {known && start != sentinel && end != sentinel, start, end};
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -16,7 +16,7 @@
 #include "power/meter_certificate.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 class OpenDevice {
  public:
@@ -36,7 +36,7 @@ class OpenDevice {
   // Seconds that about 2 ms of fixed arithmetic take now, by the certified timer: more than the best seen
   // means a lower clock or a busy neighbour. Throws cl::Error.
   double canary();
-  Calm& calm() { return calm_; }
+  ThrottleDetector& calm() { return calm_; }
 
   // Overwrites a buffer larger than any cache known (1 GiB at most, a quarter of the memory at most).
   void flush_caches();
@@ -92,7 +92,7 @@ class OpenDevice {
   cl::Buffer flushed_;
   std::size_t spin_items_ = 0, canary_items_ = 0;
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
-  Calm calm_;
+  ThrottleDetector calm_;
   double launch_s_ = 0;
   std::optional<Sensors> sensors_;
   std::optional<MeterCertificate> meter_certificate_;
@@ -100,4 +100,4 @@ class OpenDevice {
 
 Stamps stamps_of(const cl::Event&);
 
-}  // namespace clweave
+}  // namespace clweave::device

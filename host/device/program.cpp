@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string kernel_file(const std::string& stem, const std::string& dir) {
   const std::string path = dir + "/" + stem + ".cl";
   std::ifstream in(path, std::ios::binary);
   if (!in)
-    throw Error(Kind::io,
+    throw Error(ErrorCode::io,
                 "cannot read " + path + " (--kernels takes a folder with every .cl file, see cl_kernels/)");
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -99,4 +99,4 @@ std::vector<std::string> launched_by(const Plan& plan) {
   return names;
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

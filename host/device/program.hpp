@@ -9,7 +9,7 @@
 
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 extern const std::map<std::string, std::string_view>
     embedded_kernels;  // generated from cl_kernels/, by path without .cl
@@ -39,4 +39,4 @@ std::string with_files(const std::string& log, const std::string& text);
 // The kernels that it launches, each once, in their order.
 std::vector<std::string> launched_by(const Plan&);
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -16,10 +16,10 @@
 #include "device/energy.hpp"
 #include "device/memory.hpp"
 #include "device/open_device.hpp"
-#include "power/watching.hpp"
+#include "power/sensor_log.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -117,7 +117,7 @@ class Execution {
     device_.stage(stage);
     for (const auto& one : plan_.checks) {
       const Tally tally = memory_[one.buffer.index].compare(one, stage);
-      if (tally.wrong > 0) throw Error(Kind::wrong_result, tally.text());
+      if (tally.wrong > 0) throw Error(ErrorCode::wrong_result, tally.text());
       if (one.unit.empty()) continue;
       measured_ = std::max(measured_, tally.measured);
       unit_ = one.unit;
@@ -237,7 +237,7 @@ std::string steps_text(const std::vector<std::vector<double>>& executions) {
 
 // What samples of whole batches do not show: how long a call with its wait takes, and what each step has of
 // it.
-void record_calls(Record& record, Execution& execution, std::size_t steps, const Measuring& rule,
+void record_calls(Record& record, Execution& execution, std::size_t steps, const SamplingOptions& rule,
                   const std::function<void()>& prepare) {
   const int least = *record.wall_s < 0.1 ? 3 : 1;  // what takes long is not disturbed by much
   const int repetitions = std::clamp(static_cast<int>(20e-3 / *record.wall_s), least, 21);
@@ -284,8 +284,8 @@ Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
   try {
     return plan_of(family, at, device);
   } catch (const Error& error) {
-    if (error.kind != Kind::usage) throw;
-    throw Error(Kind::unsupported, error.what());
+    if (error.code != ErrorCode::usage) throw;
+    throw Error(ErrorCode::unsupported, error.what());
   }
 }
 
@@ -297,14 +297,14 @@ const OpenDevice::Built& probed(OpenDevice& device, const Source& source) {
   try {
     return device.build(source);
   } catch (const Error& error) {
-    if (error.kind != Kind::build) throw;
-    throw Error(Kind::unsupported, refusal_in(error.what(), true));
+    if (error.code != ErrorCode::build) throw;
+    throw Error(ErrorCode::unsupported, refusal_in(error.what(), true));
   }
 }
 
 }  // namespace
 
-Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring rule) {
+Row run_case(OpenDevice& device, const Family& family, const Case& at, SamplingOptions rule) {
   Row row{named_record(device.info(), family, at), {}};
   Record& record = row.record;
   const auto tell_timer = [&](bool by_host) {
@@ -315,10 +315,10 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     record.timer_reason = by_host ? "the host has a part in the work" : device.timer().reason;
   };
   tell_timer(false);
-  const auto failed = [&](Kind kind, const std::string& why) {
+  const auto failed = [&](ErrorCode code, const std::string& why) {
     drop_times(record);
     row.samples.clear();
-    fail(record, kind, why);
+    fail(record, code, why);
   };
   try {
     device.stage("plan");
@@ -369,7 +369,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
               [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
           .calm = device.calm()};
       const HostTicks ticks = host_ticks();
-      Measured measured = measure(probe, rule);
+      SampleSet measured = measure(probe, rule);
       const HostTicks later = host_ticks();
       record_conditions(record, meter, conditioned.end());
       device.calm() = probe.calm;
@@ -388,8 +388,8 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     try {
       take();
     } catch (const Error& error) {
-      if (error.kind != Kind::usage) throw;  // a launch that failed is none of the timer's
-      failure = std::current_exception();    // with some stamps there is nothing to reckon
+      if (error.code != ErrorCode::usage) throw;  // a launch that failed is none of the timer's
+      failure = std::current_exception();         // with some stamps there is nothing to reckon
     }
     if (by_event && !device.timer_holds()) {
       drop_times(record);
@@ -411,7 +411,7 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
         execution.run(1);  // of several, one gives its steps what another was to have from the step before
         execution.check("verify again");
       } catch (const Error& error) {
-        throw Error(error.kind, std::string("right before the timing, wrong after it: ") + error.what());
+        throw Error(error.code, std::string("right before the timing, wrong after it: ") + error.what());
       }
     }
     record.value = execution.measured();
@@ -420,14 +420,14 @@ Row run_case(OpenDevice& device, const Family& family, const Case& at, Measuring
     record.status = Status::ok;
     if (!plan.exhibit.empty()) record.reason += "right on this device";
   } catch (const Error& error) {
-    failed(error.kind, error.what());
+    failed(error.code, error.what());
   } catch (const cl::Error& error) {
     const Error meaning = cl_failure(error, "run");
-    failed(meaning.kind, meaning.what());
+    failed(meaning.code, meaning.what());
   } catch (const std::bad_alloc&) {
-    failed(Kind::out_of_memory, "the host has too little memory");
+    failed(ErrorCode::out_of_memory, "the host has too little memory");
   }
   return row;
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -63,4 +63,4 @@ void Staging::download(const cl::Buffer& buffer, std::uint64_t bytes, const Comp
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

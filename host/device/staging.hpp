@@ -14,7 +14,7 @@
 
 #include "device/cl.hpp"
 
-namespace clweave {
+namespace clweave::device {
 
 class Staging {
  public:
@@ -41,4 +41,4 @@ class Staging {
   std::array<std::vector<std::byte>, 2> pageable_;
 };
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace clweave {
+namespace clweave::device {
 
 namespace {
 
@@ -80,4 +80,4 @@ bool agrees(const TimerProbe& probe, const TimerCertificate& certificate) {
          device_s <= most_slope * probe.host_s;
 }
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::device {
 
 // Start and end of one command by the device's clock, in nanoseconds. `touched` is false when the driver
 // says success without writing them.
@@ -41,4 +43,4 @@ TimerCertificate certify(std::span<const TimerProbe>);
 // proof: the host may have been kept waiting.
 bool agrees(const TimerProbe&, const TimerCertificate&);
 
-}  // namespace clweave
+}  // namespace clweave::device

@@ -11,11 +11,11 @@
 #include <algorithm>
 
 #include "families/shared/permutation.hpp"
-#include "families/shared/worth_trying.hpp"
+#include "families/shared/search_values.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -54,7 +54,7 @@ std::uint64_t extent_of(std::uint64_t n) {
   auto extent = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
   while (extent * extent > n) --extent;
   if (extent * extent != n)
-    throw Error(Kind::unsupported, "n must be a square: the matrix of a transpose is");
+    throw Error(ErrorCode::unsupported, "n must be a square: the matrix of a transpose is");
   return extent;
 }
 
@@ -143,7 +143,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   } else if (at.is("kernel", "gather_lines")) {
     const std::uint64_t lines = at.count("lines", 1, Spread::line);
     if (n % (lines * Spread::line) != 0)
-      throw Error(Kind::unsupported, "n must be a multiple of " + std::to_string(lines * Spread::line));
+      throw Error(ErrorCode::unsupported, "n must be a multiple of " + std::to_string(lines * Spread::line));
     plan_gather<T>(p, at, Spread(n, lines, at.seed), global, {group});
   } else {
     if (!at.is("kernel", "transpose")) Plan::need_local(device, tile * (tile + 1) * sizeof(T));
@@ -153,7 +153,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 // What a kernel does not heed stays at its default, and `side` names what is not coalesced.
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   const bool line = at.is("kernel", "line"), gather = at.text("kernel").starts_with("gather");
   const bool strided = at.number("stride") != 1, misaligned = at.number("offset") != 0;
   if ((strided || misaligned) && (!line || (strided && misaligned))) return false;
@@ -265,38 +265,38 @@ Family access() {
                {.name = "stride",
                 .meaning = "elements from one item's to its neighbour's",
                 .values = {1, 2, 4, 8, 16, 32, 64},
-                .takes = powers_of_two(1, 64),
+                .domain = powers_of_two(1, 64),
                 .when = [](const Case& at) { return at.is("kernel", "line"); }},
                {.name = "offset",
                 .meaning = "elements off an aligned start",
                 .values = {0, 1, 2, 4, 8, 16, 31},
-                .takes = whole(0, 1024),
+                .domain = whole(0, 1024),
                 .when = [](const Case& at) { return at.is("kernel", "line"); }},
                {.name = "n",
                 .meaning = "elements moved; for transpose the square of the matrix' extent",
                 .values = {1 << 22},
-                .takes = whole(1, INT32_MAX)},
+                .domain = whole(1, INT32_MAX)},
                {.name = "group",
                 .meaning = "items of a work-group of line and gather",
                 .values = {256, 64, 128, 512, 1024},
                 .tunable = true,
                 .former = {"work_group"},
-                .takes = whole(1, 65536),
+                .domain = whole(1, 65536),
                 .when =
                     [](const Case& at) {
                       return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
                     },
-                .worth = group_sizes},
+                .search_values = group_sizes},
                {.name = "tile",
                 .meaning = "edge of a tile of the transposes; a work-group has 8 rows of it",
                 .values = {32, 16, 64},
                 .tunable = true,
-                .takes = multiples_of(8, 8, 64),
+                .domain = multiples_of(8, 8, 64),
                 .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }},
                {.name = "lines",
                 .meaning = "lines of 32 elements that 32 neighbours touch",
                 .values = {1, 2, 4, 8, 16, 32},
-                .takes = powers_of_two(1, 32),
+                .domain = powers_of_two(1, 32),
                 .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
       .presets =
           {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
@@ -334,12 +334,12 @@ Family access() {
                            .quantity = "slowdown",
                            .where = {"stride=1", "offset=0"},
                            .findings = {"gather_read_cost", "transpose_write_cost"}}}},
-      .makes_sense = makes_sense,
+      .is_valid = is_valid,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .findings = findings,
-      .card_group = CardGroup::memory,
-      .on_card = {{"line_time", "ns", "for each line more that 32 neighbours read from"}}};
+      .trait_group = TraitGroup::memory,
+      .traits = {{"line_time", "ns", "for each line more that 32 neighbours read from"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -13,10 +13,10 @@
 #include <map>
 #include <optional>
 
-#include "base/where_reached.hpp"
+#include "base/curve_fit.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -111,8 +111,8 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       .read = n * sizeof(Stored), .written = n * sizeof(Stored), .flops = n * ilp * 2 * trips, .items = n};
   // Of halves no ceiling is measured: not every device has them.
   if constexpr (!std::is_same_v<T, Half>) {
-    using Measured = std::conditional_t<std::is_integral_v<T>, std::make_signed<T>, std::type_identity<T>>;
-    p.ceiling = value_named<Ceiling>("arithmetic_" + type_name<typename Measured::type>()).value();
+    using SampleSet = std::conditional_t<std::is_integral_v<T>, std::make_signed<T>, std::type_identity<T>>;
+    p.ceiling = enum_named<Ceiling>("arithmetic_" + type_name<typename SampleSet::type>()).value();
   }
   p.derive("chains_per_group", static_cast<std::int64_t>(group * ilp * width));
   return p;
@@ -326,35 +326,37 @@ Family arithmetic() {
   return {
       .name = "arithmetic",
       .question = "How many items, and how many independent operations of each, keep the arithmetic busy?",
-      .axes =
-          {{.name = "operation",
-            .meaning = "mad, fma: as one; mul_add: a product, then a sum",
-            .values = operations},
-           {.name = "type", .meaning = "of the operands; int and long wrap", .values = types},
-           {.name = "ilp", .meaning = "independent chains per item", .values = chains, .takes = whole(1, 32)},
-           {.name = "unroll",
-            .meaning = "steps of each chain per turn of the loop",
-            .values = {8, 4, 16},
-            .tunable = true,
-            .takes = whole(1, 64)},
-           {.name = "width",
-            .meaning = "elements of a vector: a chain each",
-            .values = {1, 4, 16},
-            .tunable = true,
-            .takes = powers_of_two(1, 16)},
-           {.name = "group",
-            .meaning = "items of a work-group",
-            .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
-            .former = {"work_group"},
-            .takes = whole(1, 65536)},
-           {.name = "groups_per_unit",
-            .meaning = "work-groups per compute unit",
-            .values = {1, 2, 64},
-            .takes = whole(1, 4096)},
-           {.name = "trips",
-            .meaning = "steps of a chain",
-            .values = {4096, 8192, 16384, 32768},
-            .takes = multiples_of(2, 2, 400000)}},
+      .axes = {{.name = "operation",
+                .meaning = "mad, fma: as one; mul_add: a product, then a sum",
+                .values = operations},
+               {.name = "type", .meaning = "of the operands; int and long wrap", .values = types},
+               {.name = "ilp",
+                .meaning = "independent chains per item",
+                .values = chains,
+                .domain = whole(1, 32)},
+               {.name = "unroll",
+                .meaning = "steps of each chain per turn of the loop",
+                .values = {8, 4, 16},
+                .tunable = true,
+                .domain = whole(1, 64)},
+               {.name = "width",
+                .meaning = "elements of a vector: a chain each",
+                .values = {1, 4, 16},
+                .tunable = true,
+                .domain = powers_of_two(1, 16)},
+               {.name = "group",
+                .meaning = "items of a work-group",
+                .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
+                .former = {"work_group"},
+                .domain = whole(1, 65536)},
+               {.name = "groups_per_unit",
+                .meaning = "work-groups per compute unit",
+                .values = {1, 2, 64},
+                .domain = whole(1, 4096)},
+               {.name = "trips",
+                .meaning = "steps of a chain",
+                .values = {4096, 8192, 16384, 32768},
+                .domain = multiples_of(2, 2, 400000)}},
       .presets = {.smoke = {"type=" + types + " ilp=3 group=32 trips=16",
                             "operation=" + operations + " ilp=1,16 unroll=4 group=32 trips=8",
                             "type=float,long width=4 group=1 trips=16"},
@@ -386,7 +388,7 @@ Family arithmetic() {
                            .marks = {"concurrency_predicted_{type}"},
                            .little = "concurrency_predicted_{type}"}}},
       .derived = {{"chains_per_group", "independent chains of a work-group"}},
-      .makes_sense =
+      .is_valid =
           [](const Case& at) {
             return at.is("operation", "mad") || !(at.is("type", "int") || at.is("type", "long"));
           },
@@ -394,4 +396,4 @@ Family arithmetic() {
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

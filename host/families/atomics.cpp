@@ -12,7 +12,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -209,16 +209,16 @@ Family atomics() {
            {.name = "share",
             .meaning = "items that share a counter; 0: all, in local memory all of a group",
             .values = {0, 1, 32, 256},
-            .takes = whole(0, 1 << 20)},
+            .domain = whole(0, 1 << 20)},
            {.name = "spacing",
             .meaning = "words from one counter to the next",
             .values = {1, 32},
-            .takes = whole(1, 1024)},
+            .domain = whole(1, 1024)},
            {.name = "result",
             .meaning = "whether anybody looks at what an atomic returns",
             .values = {"unused", "used"}},
-           {.name = "hops", .meaning = "atomics of an item", .values = {16}, .takes = whole(1, 65536)},
-           {.name = "group", .meaning = "items of a work-group", .values = {256}, .takes = whole(1, 65536)}},
+           {.name = "hops", .meaning = "atomics of an item", .values = {16}, .domain = whole(1, 65536)},
+           {.name = "group", .meaning = "items of a work-group", .values = {256}, .domain = whole(1, 65536)}},
       .presets = {.smoke = {"kernel=" + all + " share=0,1,3 result=unused,used hops=3 group=32",
                             "kernel=add,xchg,cas share=5 spacing=3 hops=2 group=32",
                             "kernel=" + anywhere +
@@ -242,12 +242,12 @@ Family atomics() {
                            .quantity = "items"}}},
       .plan = plan,
       .findings = findings,
-      .card_group = CardGroup::synchronisation,
-      .on_card = {{"atomics_one", "G/s", "atomic additions to one counter"},
-                  {"atomics_item", "G/s", "atomic additions to one's own counter"},
-                  {"atomics_local_one", "G/s", "the same to a group's one in local memory"},
-                  {"atomics_cas", "x", "time of compare and exchange over addition"},
-                  {"atomics_float", "x", "time of that for floats over the device's own"}}};
+      .trait_group = TraitGroup::synchronisation,
+      .traits = {{"atomics_one", "G/s", "atomic additions to one counter"},
+                 {"atomics_item", "G/s", "atomic additions to one's own counter"},
+                 {"atomics_local_one", "G/s", "the same to a group's one in local memory"},
+                 {"atomics_cas", "x", "time of compare and exchange over addition"},
+                 {"atomics_float", "x", "time of that for floats over the device's own"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

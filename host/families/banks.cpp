@@ -13,7 +13,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -104,16 +104,16 @@ Family banks() {
       .axes = {{.name = "stride",
                 .meaning = "words of 4 bytes from one item's to the next one's; 0: all read one word",
                 .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
-                .takes = whole(0, 64)},
+                .domain = whole(0, 64)},
                {.name = "shift",
                 .meaning = "bytes by which every other item reads further",
                 .values = {0, 4, 8, 16},
-                .takes = multiples_of(4, 0, 252)},
+                .domain = multiples_of(4, 0, 252)},
                {.name = "group",
                 .meaning = "items of a work-group",
                 .values = {256, 64},
-                .takes = whole(1, 65536)},
-               {.name = "trips", .meaning = "reads of an item", .values = {4096}, .takes = whole(1, 65536)}},
+                .domain = whole(1, 65536)},
+               {.name = "trips", .meaning = "reads of an item", .values = {4096}, .domain = whole(1, 65536)}},
       .presets = {.smoke = {"stride=0,1,3,64 group=64 trips=5,67", "stride=64 shift=4,8 group=64 trips=67"},
                   .quick = sweeps,
                   .paper = sweeps,
@@ -130,11 +130,11 @@ Family banks() {
                            .marks = {"banks"}}}},
       .plan = plan,
       .findings = findings,
-      .card_group = CardGroup::memory,
-      .on_card = {{"banks", "", "banks of local memory"},
-                  {"bank_bytes", "B", "width of one"},
-                  {"bank_conflict", "x", "time with all items in one bank over none"},
-                  {"one_word_for_all", "x", "time of all items reading one word over one each"}}};
+      .trait_group = TraitGroup::memory,
+      .traits = {{"banks", "", "banks of local memory"},
+                 {"bank_bytes", "B", "width of one"},
+                 {"bank_conflict", "x", "time with all items in one bank over none"},
+                 {"one_word_for_all", "x", "time of all items reading one word over one each"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

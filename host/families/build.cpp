@@ -6,7 +6,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -89,7 +89,7 @@ Family build() {
                {.name = "statements",
                 .meaning = "of the kernel, each with numbers of its own",
                 .values = {64, 1, 2, 4, 8, 16, 32, 128, 256, 512, 1024},
-                .takes = powers_of_two(1, 1024)}},
+                .domain = powers_of_two(1, 1024)}},
       .presets = {.smoke = {"statements=1,32 from=source,again,binary"},
                   .quick = {"from=source,again,binary statements=" + all},
                   .card = {"from=source,again,binary statements=" + all},
@@ -98,11 +98,11 @@ Family build() {
       .view = {.rows = {"statements"}, .columns = {"from"}, .quantity = "slowdown"},
       .plan = plan,
       .findings = findings,
-      .card_group = CardGroup::synchronisation,
-      .on_card = {{"build_cold", "ms", "new program of 64 statements to its first result"},
-                  {"build_cold_least", "ms", "the same of 8 statements"},
-                  {"build_cached_gain", "x", "time of the new program over one built before"},
-                  {"build_binary_gain", "x", "the same over its binary"}}};
+      .trait_group = TraitGroup::synchronisation,
+      .traits = {{"build_cold", "ms", "new program of 64 statements to its first result"},
+                 {"build_cold_least", "ms", "the same of 8 statements"},
+                 {"build_cached_gain", "x", "time of the new program over one built before"},
+                 {"build_binary_gain", "x", "the same over its binary"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -17,11 +17,11 @@
 #include <mutex>
 
 #include "base/quantity.hpp"
-#include "families/shared/turns.hpp"
+#include "families/shared/loop_limit.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -493,11 +493,11 @@ Family cache() {
            {.name = "working_set",
             .meaning = "bytes gone through: by each compute unit where all are at work",
             .values = std::move(all_bytes),
-            .takes = multiples_of(4096, 4096, largest)},
+            .domain = multiples_of(4096, 4096, largest)},
            {.name = "apart",
             .meaning = "bytes from a node's first word to the other",
             .values = {4, 8, 16, 32, 64, 128, 256, 512},
-            .takes = multiples_of(4, 4, 1020),
+            .domain = multiples_of(4, 4, 1020),
             .when = [](const Case& at) { return at.is("kernel", "pair"); }},
            {.name = "parts",
             .meaning =
@@ -508,12 +508,12 @@ Family cache() {
            {.name = "hops",
             .meaning = "loads that wait for each other; 0: once around, from 40009 to 2^20",
             .values = {0},
-            .takes = whole(0, 1 << 24),
+            .domain = whole(0, 1 << 24),
             .when = is_walk},
            {.name = "trips",
             .meaning = "times through the working set; 0: as many as make 32 MiB",
             .values = {0},
-            .takes = whole(0, 1 << 20),
+            .domain = whole(0, 1 << 20),
             .when = rates}},
       .presets = {.smoke = {"kernel=chase,chase_own working_set=4096,12288 hops=7,101",
                             "kernel=pages working_set=131072 hops=101",
@@ -544,19 +544,19 @@ Family cache() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .card_group = CardGroup::memory,
-      .on_card = {{"cache_1_latency", "ns", "dependent load in the first level"},
-                  {"cache_1_bytes", "B", "which holds"},
-                  {"cache_1_sharers", "units", "that share it"},
-                  {"cache_1_read", "GB/s", "which all read in it together"},
-                  {"cache_2_latency", "ns", "dependent load in the second level"},
-                  {"cache_2_bytes", "B", "which holds"},
-                  {"cache_2_sharers", "units", "that share it"},
-                  {"cache_2_read", "GB/s", "which all read in it together"},
-                  {"cache_3_latency", "ns", "dependent load in the third level"},
-                  {"cache_3_bytes", "B", "which holds"},
-                  {"line_bytes", "B", "that a load fetches at least"},
-                  {"address_reach", "B", "that the cache of addresses reaches"}}};
+      .trait_group = TraitGroup::memory,
+      .traits = {{"cache_1_latency", "ns", "dependent load in the first level"},
+                 {"cache_1_bytes", "B", "which holds"},
+                 {"cache_1_sharers", "units", "that share it"},
+                 {"cache_1_read", "GB/s", "which all read in it together"},
+                 {"cache_2_latency", "ns", "dependent load in the second level"},
+                 {"cache_2_bytes", "B", "which holds"},
+                 {"cache_2_sharers", "units", "that share it"},
+                 {"cache_2_read", "GB/s", "which all read in it together"},
+                 {"cache_3_latency", "ns", "dependent load in the third level"},
+                 {"cache_3_bytes", "B", "which holds"},
+                 {"line_bytes", "B", "that a load fetches at least"},
+                 {"address_reach", "B", "that the cache of addresses reaches"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -18,7 +18,7 @@
 #include "families/shared/contents.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -37,7 +37,7 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
   const std::uint64_t bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(at.number("n"));
   const std::uint64_t multiple = vector * run * group;
   if (bytes == 0 || bytes % multiple != 0)
-    throw Error(Kind::unsupported,
+    throw Error(ErrorCode::unsupported,
                 "n must be a multiple of " + std::to_string(multiple / sizeof(std::uint32_t)));
 
   Plan p;
@@ -97,7 +97,7 @@ Plan plan_of_reread(const Case& at) {
   const std::uint64_t groups = n < 65536 ? 4 : 1024, run = n < 65536 ? 4 : 64;
   const std::uint64_t blocks = n / (4 * group);  // of one vector per item of a group
   if (blocks == 0 || n % (4 * group) != 0 || (blocks & (blocks - 1)) != 0 || blocks > UINT32_MAX)
-    throw Error(Kind::unsupported, "n must be a power of two, 1024 or more");
+    throw Error(ErrorCode::unsupported, "n must be a power of two, 1024 or more");
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
   p.define("SPREAD", std::to_string(spread) + "u").define("TURN", std::to_string(turn) + "u");
@@ -288,7 +288,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 // slow device.
 std::uint64_t items_of(const Case& at, std::uint64_t width, std::uint64_t group, const DeviceInfo& device) {
   if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
-    throw Error(Kind::unsupported, "n must be a multiple of 65536");
+    throw Error(ErrorCode::unsupported, "n must be a multiple of 65536");
   const std::uint64_t n = static_cast<std::uint64_t>(at.number("n")), units = device.units();
   // A few cores are as busy with less, and seconds would pass at each execution.
   const std::uint64_t elements = device.type == "cpu" ? std::max<std::uint64_t>(256, n / 4096) : n / 256;
@@ -344,7 +344,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   constexpr std::uint32_t unroll = 16;
   // The weighted sum of the chains must stay below 2^24, where floats are still exact.
   if (at.number("trips") <= 0 || at.number("trips") % unroll != 0 || at.number("trips") > 400000)
-    throw Error(Kind::unsupported, "trips must be a multiple of 16 up to 400000");
+    throw Error(ErrorCode::unsupported, "trips must be a multiple of 16 up to 400000");
   Plan p;
   p.define("RUN", 1)
       .define("T", type_name<T>())
@@ -363,7 +363,7 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
     return sum;
   });
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = n * 8 * 2 * trips, .items = n};
-  p.ceiling = value_named<Ceiling>("arithmetic_" + type_name<T>()).value();
+  p.ceiling = enum_named<Ceiling>("arithmetic_" + type_name<T>()).value();
   return p;
 }
 
@@ -410,11 +410,11 @@ Family ceiling() {
                            "arithmetic take n / 256 elements, a processor n / 4096, rounded up to occupy all "
                            "compute units",
                 .values = {67108864},
-                .takes = multiples_of(1024, 1024, std::int64_t{1} << 31)},
+                .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "trips",
                 .meaning = "multiply-adds of each of eight chains; of local_read eight vectors each",
                 .values = {1024, 2048, 8192},
-                .takes = whole(1, 1 << 20),
+                .domain = whole(1, 1 << 20),
                 .when =
                     [](const Case& at) {
                       return at.text("kernel").starts_with("arithmetic") ||
@@ -433,7 +433,7 @@ Family ceiling() {
                .columns = {"n"},
                .quantity = "rate",
                .chapter = "Roofline"},
-      .makes_sense =
+      .is_valid =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");
             return kernel.starts_with("arithmetic") ||
@@ -450,8 +450,8 @@ Family ceiling() {
           },
       .refine = refine,
       .findings = findings,
-      .card_group = CardGroup::memory,
-      .on_card = {{"compression", "x", "time of a copy of random words over one of zeros"}}};
+      .trait_group = TraitGroup::memory,
+      .traits = {{"compression", "x", "time of a copy of random words over one of zeros"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -17,12 +17,12 @@
 #include <optional>
 
 #include "families/shared/kept.hpp"
+#include "families/shared/search_values.hpp"
 #include "families/shared/tiles.hpp"
-#include "families/shared/worth_trying.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -67,7 +67,7 @@ double fraction_of(const Case& at) {
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* real = std::get_if<double>(&value);
   const double kept = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : -1;
-  if (!(kept >= 0 && kept <= 1)) throw Error(Kind::usage, "kept must be 0 to 1, such as 0.25");
+  if (!(kept >= 0 && kept <= 1)) throw Error(ErrorCode::usage, "kept must be 0 to 1, such as 0.25");
   return kept;
 }
 
@@ -101,7 +101,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
   s.form = &form_of(at);
   s.waits = s.form->before == Before::sections || (s.form->before == Before::look_back && s.ptx());
-  s.persists = s.form->ahead;
+  s.is_persistent = s.form->ahead;
   s.index = at.is("output", "key_index");
   s.sequences = at.is("kernel", "billeter");
   s.three_pass = at.is("kernel", "three_pass");
@@ -125,7 +125,7 @@ std::uint64_t local_bytes_of(const Setting& s) {
   const std::uint64_t scan_sums = 4 * (s.group * s.items * 33 / 32 + 2 * s.group);
   if (s.three_pass) return scan_sums;
   if (s.sequences) return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
-  const std::uint64_t vectors = s.lanes == Lanes::portable ? s.group * s.rows * 33 / 32 : 1;
+  const std::uint64_t vectors = s.lanes == SubgroupImpl::portable ? s.group * s.rows * 33 / 32 : 1;
   const std::uint64_t masks = s.form->masks && !s.ptx() ? s.tile / 32 : 0;
   const std::uint64_t ranks =
       4 * (vectors + masks + 2 * s.group + (s.waits ? 2 * s.group : 0)) + 12 * s.seen() + 64;
@@ -135,10 +135,11 @@ std::uint64_t local_bytes_of(const Setting& s) {
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
   if (!s.cpu && (s.group % bundle != 0 || s.group > bundle * bundle))
-    throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
+    throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   if (s.tile > 65536 && !s.cpu)
-    throw Error(Kind::usage, "group * rows * width must be 65536 at most: places in a tile have 16 bits");
-  if (s.width == 3) throw Error(Kind::usage, "width must be 1, 2 or 4");
+    throw Error(ErrorCode::usage,
+                "group * rows * width must be 65536 at most: places in a tile have 16 bits");
+  if (s.width == 3) throw Error(ErrorCode::usage, "width must be 1, 2 or 4");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -232,7 +233,7 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
   define_states(p, s, device);
   limit_registers(p, at, device);
   const Buffer states = states_of(p, at, s);
-  const Dealt dealt = s.persists ? going_on(s, device, s.groups_per_unit) : one_each(s);
+  const Dealt dealt = s.is_persistent ? going_on(s, device, s.groups_per_unit) : one_each(s);
   p.launch("compact", {dealt.groups * s.group}, group, m.out, m.index, m.count, states, m.in, m.in, s.n,
            dealt.tiles, dealt.tickets);
   moved += 24 * s.tiles;
@@ -288,7 +289,7 @@ std::vector<std::string> sources_of(const Setting& s) {
 Plan plan(const Case& at, const DeviceInfo& device) {
   const Setting s = setting_of(at, device);
   Plan p;
-  take_lanes(p, s.lanes, device, s.group);
+  use_subgroup_impl(p, s.lanes, device, s.group);
   refuse_what_cannot_be(s, device);
   const KeyType& type = type_of(at);
   const Predicate predicate = predicate_of(at);
@@ -327,7 +328,7 @@ bool polls(const Case& at) {
 }
 
 // An axis that a design does not heed stays at its default.
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   const Form& form = form_of(at);
   const bool sequences = at.is("kernel", "billeter"), cpu = at.is("kernel", "cpu");
   const double kept = fraction_of(at);
@@ -351,7 +352,7 @@ constexpr double no_time = std::numeric_limits<double>::infinity();
 
 struct Best {
   double time_s = no_time;
-  void heed(double t) { time_s = std::min(time_s, t); }
+  void update_min(double t) { time_s = std::min(time_s, t); }
 };
 
 // At each kept ratio, of the size with the most cases: every design over the best, and what wide loads, few
@@ -368,7 +369,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::map<double, std::map<std::string, std::map<std::int64_t, Best>>> by_kept;  // then kernel, width
   for (const auto& o : outcomes) {
     if (o.at.number("n") == n && counts(o.at))
-      by_kept[fraction_of(o.at)][o.at.text("kernel")][o.at.number("width")].heed(o.time_s);
+      by_kept[fraction_of(o.at)][o.at.text("kernel")][o.at.number("width")].update_min(o.time_s);
   }
   std::vector<Finding> out;
   for (const auto& [kept, by_kernel] : by_kept) {
@@ -440,7 +441,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
       {.name = "kept",
        .meaning = "fraction of the keys that is kept",
        .values = {0.5, 0.0, 0.01, 0.1, 0.25, 0.75, 0.9, 1.0},
-       .takes = fractions(0, 1),
+       .domain = fractions(0, 1),
        .alike = all_alike},
       {.name = "pattern",
        .meaning = "where they are: random; alternating: spread evenly, as in 1,0,3,0,5; runs: a thousand "
@@ -451,14 +452,14 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .meaning = "key: the keys; key_index: and where they were",
        .values = {"key", "key_index"},
        .alike = all_alike},
-      {.name = "n", .meaning = "keys", .values = {1 << 22}, .takes = whole(1, most_keys)},
-      {.name = "width", .meaning = "keys of a load", .values = {4, 1, 2}, .takes = powers_of_two(1, 4)},
+      {.name = "n", .meaning = "keys", .values = {1 << 22}, .domain = whole(1, most_keys)},
+      {.name = "width", .meaning = "keys of a load", .values = {4, 1, 2}, .domain = powers_of_two(1, 4)},
       {.name = "group",
        .meaning = "items of a work-group",
        .values = {256, 32, 64, 128, 512, 1024},
        .tunable = true,
-       .takes = multiples_of(bundle, bundle, 1024),
-       .worth =
+       .domain = multiples_of(bundle, bundle, 1024),
+       .search_values =
            [](const Case& at, const DeviceInfo& device) {
              return at.is("kernel", "cpu") ? Values{256} : group_sizes(at, device);
            }},
@@ -466,22 +467,22 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .meaning = "vectors of a work-item and a tile",
        .values = rows,
        .tunable = true,
-       .takes = whole(1, 32),
-       .worth = where([](const Case& at) { return !at.is("kernel", "billeter") && !at.is("kernel", "cpu"); },
-                      rows)},
+       .domain = whole(1, 32),
+       .search_values = where(
+           [](const Case& at) { return !at.is("kernel", "billeter") && !at.is("kernel", "cpu"); }, rows)},
       {.name = "per_item",
        .meaning = "counts of a work-item that scans them",
        .values = per_item,
        .tunable = true,
-       .takes = whole(1, 64),
-       .worth = where(scans_counts, per_item)},
+       .domain = whole(1, 64),
+       .search_values = where(scans_counts, per_item)},
       window_axis([](const Case& at) { return form_of(at).before == Before::look_back; }),
       {.name = "groups_per_unit",
        .meaning = "work-groups per compute unit, of pipelined and billeter",
        .values = per_unit,
        .tunable = true,
-       .takes = whole(1, 1024),
-       .worth =
+       .domain = whole(1, 1024),
+       .search_values =
            where([](const Case& at) { return at.is("kernel", "pipelined") || at.is("kernel", "billeter"); },
                  per_unit)},
       {.name = "groups",
@@ -489,7 +490,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
                   "that have no key; 0: by the unit",
        .values = {0, 120, 480},
        .tunable = true,
-       .takes = whole(0, 1 << 20),
+       .domain = whole(0, 1 << 20),
        .when = [](const Case& at) { return at.is("kernel", "billeter"); }},
       registers_axis("hughes, single_pass, ranked, staged and pipelined",
                      [](const Case& at) { return form_of(at).chained(); }),
@@ -508,11 +509,11 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            "as published",
        .values = {"group", "lanes"},
        .when = [](const Case& at) { return at.is("kernel", "billeter") && at.is("lanes", "portable"); }},
-      lanes_axis("how items count what they keep:"),
+      subgroup_axis("how items count what they keep:"),
       chunk_axis("a tile of cpu", {16, 4, 8, 32, 64, 128}, 1 << 16),
-      polls_axis(polls),
+      spin_limit_axis(polls),
       state_axis(),
-      drop_axis()};
+      fault_rate_axis()};
 }
 
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -520,7 +521,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
     return at.is("pattern", "random") && at.is("type", "uint") && at.is("predicate", "non_zero") &&
            at.is("output", "key") && at.at("kept") == Value(0.5);
   };
-  auto out = by_own_lanes(outcomes, device, makes_sense, counts);
+  auto out = with_own_subgroup_impl(outcomes, device, is_valid, counts);
   std::ranges::move(
       at_device_size(outcomes, device, 2, plan,
                      [&](const Case& at) { return counts(at) && !at.is("kernel", "unordered"); }),
@@ -626,10 +627,10 @@ Family compaction() {
           .derived = {{"metadata_bytes", "counts, flags, masks or tile states of the design"},
                       {"traffic_bytes", "what the design reads and writes in all"},
                       {"stable", "yes: the kept keys are in their order"}},
-          .makes_sense = makes_sense,
+          .is_valid = is_valid,
           .plan = plan,
           .refine = refine,
           .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

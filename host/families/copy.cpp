@@ -15,11 +15,11 @@
 #include <tuple>
 
 #include "families/shared/contents.hpp"
-#include "families/shared/worth_trying.hpp"
+#include "families/shared/search_values.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -177,7 +177,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 
 // Exhibits are the launches that were published, of one type and wherever the size is one they can be
 // scaled to; what a kernel does not heed stays at its default.
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool billeter = kernel.starts_with("billeter");
   const bool loops = kernel == "grid_stride" || has_sequences(at);
@@ -253,7 +253,7 @@ constexpr std::array published_bests = {PublishedBest{"no_loop", 1, "outside", 8
                                         PublishedBest{"billeter", 4, "inside", 1335.7, 128, 120, true}};
 
 // One way to copy, in the order of its search.
-using Landscape = std::vector<const Outcome*>;
+using SearchSpace = std::vector<const Outcome*>;
 
 std::string launch_text(const Outcome& o) {
   std::string text = std::to_string(o.at.number("group"));
@@ -268,11 +268,11 @@ std::string launch_text(const Outcome& o) {
 
 // Faster than what comes before and after it in the search, beyond what either may be off by: of times that
 // chance alone tells apart a third are faster than both.
-Landscape local_minima(const Landscape& search) {
+SearchSpace local_minima(const SearchSpace& search) {
   const auto is_faster = [](const Outcome& one, const Outcome& other) {
     return one.high_s.value_or(one.time_s) < other.low_s.value_or(other.time_s);
   };
-  Landscape minima;
+  SearchSpace minima;
   for (std::size_t i = 1; i + 1 < search.size(); ++i) {
     if (is_faster(*search[i], *search[i - 1]) && is_faster(*search[i], *search[i + 1]))
       minima.push_back(search[i]);
@@ -343,7 +343,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     return at.is("type", "uint") && at.is("form", "corrected") && at.is("contents", "random");
   };
   const std::int64_t largest = common_size(outcomes, counts);
-  std::map<std::string, Landscape> searches;
+  std::map<std::string, SearchSpace> searches;
   const Outcome* fastest = nullptr;
   const Outcome* buffer = nullptr;
   for (const auto& o : outcomes) {
@@ -375,7 +375,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                            "time of the worst of " + std::to_string(search.size()) + " launches, " +
                                launch_text(**worst) + ", over the best"));
     std::string list;
-    const Landscape minima = local_minima(search);
+    const SearchSpace minima = local_minima(search);
     for (const auto* o : minima) {
       const auto number = measurement_of(o->at);
       list += fmt::format("{}{}{} {}", list.empty() ? "" : ", ", number ? fmt::format("#{} ", *number) : "",
@@ -419,31 +419,31 @@ Family copy() {
             .meaning = "elements of a vector",
             .values = widths,
             .tunable = true,
-            .takes = powers_of_two(1, 16)},
+            .domain = powers_of_two(1, 16)},
            {.name = "group",
             .meaning = "items of a work-group",
             .values = work_groups,
             .tunable = true,
             .former = {"work_group"},
-            .takes = whole(1, 65536),
-            .worth = group_sizes},
+            .domain = whole(1, 65536),
+            .search_values = group_sizes},
            {.name = "groups",
             .meaning = "work-groups of a loop; the others take as many as they need",
             .values = groups,
             .tunable = true,
-            .takes = whole(1, 1 << 24),
+            .domain = whole(1, 1 << 24),
             .when = [](const Case& at) { return at.is("kernel", "grid_stride") || has_sequences(at); },
-            .worth =
+            .search_values =
                 [](const Case& at, const DeviceInfo& device) {
-                  Values worth = groups_by_unit(at, device);
-                  worth.emplace_back(default_groups);
-                  return worth;
+                  Values search_values = groups_by_unit(at, device);
+                  search_values.emplace_back(default_groups);
+                  return search_values;
                 }},
            {.name = "ilp",
             .meaning = "vectors that an item of the kernel ilp holds at once",
             .values = ilps,
             .tunable = true,
-            .takes = whole(1, 32),
+            .domain = whole(1, 32),
             .when = [](const Case& at) { return at.is("kernel", "ilp"); }},
            {.name = "store",
             .meaning = "plain; streaming: past the caches, where the compiler has such stores",
@@ -461,7 +461,10 @@ Family copy() {
             .tunable = true,
             .when =
                 [](const Case& at) { return at.is("kernel", "warp_stride") && at.is("form", "corrected"); }},
-           {.name = "n", .meaning = "elements", .values = Values(published_n), .takes = whole(1, UINT32_MAX)},
+           {.name = "n",
+            .meaning = "elements",
+            .values = Values(published_n),
+            .domain = whole(1, UINT32_MAX)},
            {.name = "form",
             .meaning = "corrected: copies the array; published: exhibit of a launch that does not cover it",
             .values = {"corrected", "published"}},
@@ -530,11 +533,11 @@ Family copy() {
       .derived = {{"lanes", "neighbouring items that share a sequence"},
                   {"sequence_size", "vectors of the longest sequence"},
                   {"measurement", "number of the launch in the published search and its plot"}},
-      .makes_sense = makes_sense,
+      .is_valid = is_valid,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

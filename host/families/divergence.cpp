@@ -15,7 +15,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -50,8 +50,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t launches = at.count("launches", 1, 16);
   const Range local = range_of(text_of(at.at("group")));
   if (local.size() != (kernel == "loop" ? 1 : 2))
-    throw Error(Kind::unsupported, "group=" + text_of(local) +
-                                       ": loop takes one number, such as 256, the others two, such as 16x16");
+    throw Error(
+        ErrorCode::unsupported,
+        "group=" + text_of(local) + ": loop takes one number, such as 256, the others two, such as 16x16");
   Plan::need_type<T>(device);
 
   Range global;
@@ -93,7 +94,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   const bool line = text_of(at.at("group")).find('x') == std::string::npos;
   if (at.is("kernel", "loop") != line) return false;
   if (at.is("form", "corrected")) return true;
@@ -248,13 +249,13 @@ Family divergence() {
                {.name = "n",
                 .meaning = "rows and columns of the matrices",
                 .values = {1024},
-                .takes = whole(1, 1 << 30)},
+                .domain = whole(1, 1 << 30)},
                {.name = "group",
                 .meaning = "work-group shape; one number for loop, two for the others",
                 .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
                 .tunable = true,
                 .former = {"local"},
-                .takes = shapes(1, 65536)},
+                .domain = shapes(1, 65536)},
                {.name = "form",
                 .meaning = "corrected: does its work; published: exhibit of a known error",
                 .values = {"corrected", "published"}},
@@ -262,7 +263,7 @@ Family divergence() {
                 .meaning =
                     "elements between the end of a row and the next, so that rows are no powers of two",
                 .values = {0, 16},
-                .takes = whole(0, 1 << 20)},
+                .domain = whole(0, 1 << 20)},
                {.name = "index",
                 .meaning =
                     "type that places are computed in: ulong as in the published code, uint as in its text",
@@ -270,7 +271,7 @@ Family divergence() {
                {.name = "launches",
                 .meaning = "one after the other, timed together: two and one differ by the time of a launch",
                 .values = {1, 2},
-                .takes = whole(1, 16)}},
+                .domain = whole(1, 16)}},
       .presets = {.smoke = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                 " type=float n=33 group=" + locals,
                             "kernel=" + kernels + " operands=a n=1,64 group=" + locals,
@@ -318,10 +319,10 @@ Family divergence() {
                            .findings = {"coalescing_penalty", "loop_over_grid"}},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "rate"}}},
       .derived = {{"published_as", "the kernel's name in the published code"}},
-      .makes_sense = makes_sense,
+      .is_valid = is_valid,
       .plan = for_types<float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -16,7 +16,7 @@
 #include "base/parallel.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -90,7 +90,7 @@ std::uint64_t operations(const std::string& kernel) {
 bool is_matrix(const Case& at) { return at.text("kernel").starts_with("matrix"); }
 
 // Items that multiply together.
-std::uint64_t lanes_of(const Case& at) {
+std::uint64_t work_items_per_matrix(const Case& at) {
   return at.is("path", "subgroup8") ? 8 : at.is("path", "subgroup16") ? 16 : 32;
 }
 
@@ -177,7 +177,7 @@ void matrices(Plan& p, const Case& at, const Launched& l) {
     }
   }
   const auto in = p.input<Word>(words_of_a + words_of_b, value);
-  const std::uint64_t tiles = l.items / lanes_of(at) * l.ilp;
+  const std::uint64_t tiles = l.items / work_items_per_matrix(at) * l.ilp;
   const auto out = p.output<Sum>(tiles * tile);
   p.launch("matrices", {l.items}, {l.group}, out, in, static_cast<Word>(l.trips));
   p.expect<Sum>(out, [=](std::uint64_t i) {
@@ -289,16 +289,16 @@ Family formats() {
            {.name = "ilp",
             .meaning = "independent chains of an item",
             .values = {8, 1, 2, 4},
-            .takes = whole(1, 16)},
+            .domain = whole(1, 16)},
            {.name = "group",
             .meaning = "items of a work-group",
             .values = {256, 128, 1024},
-            .takes = multiples_of(32, 32, 1024)},
+            .domain = multiples_of(32, 32, 1024)},
            {.name = "groups_per_unit",
             .meaning = "work-groups for each compute unit",
             .values = {16},
-            .takes = whole(1, 1024)},
-           {.name = "trips", .meaning = "steps of a chain", .values = {512}, .takes = whole(1, 65536)}},
+            .domain = whole(1, 1024)},
+           {.name = "trips", .meaning = "steps of a chain", .values = {512}, .domain = whole(1, 65536)}},
       .presets = {.smoke = each(all, "group=32 groups_per_unit=1 trips=1,37 ilp=2") +
                            each({"kernel=half path=builtin,emulation"},
                                 "group=32 groups_per_unit=1 trips=611 ilp=1"),
@@ -306,7 +306,7 @@ Family formats() {
                   .paper = {},
                   .full = each(all, "ilp=1,2,4,8 group=128,256,1024")},
       .view = {.rows = {"kernel", "path"}, .columns = {"ilp", "group"}, .quantity = "rate"},
-      .makes_sense =
+      .is_valid =
           [](const Case& at) {
             const std::string kernel = at.text("kernel"), path = at.text("path");
             const bool by_subgroup = path.starts_with("subgroup");
@@ -318,11 +318,11 @@ Family formats() {
           },
       .plan = plan,
       .findings = findings,
-      .card_group = CardGroup::formats,
-      .on_card = {{"half_rate", "Gop/s", "multiply-adds of half, by the best path"},
-                  {"dot8_rate", "Gop/s", "products of bytes and their sums"},
-                  {"matrix_half_rate", "Gop/s", "matrix unit, half"},
-                  {"matrix_int8_rate", "Gop/s", "matrix unit, bytes"}}};
+      .trait_group = TraitGroup::formats,
+      .traits = {{"half_rate", "Gop/s", "multiply-adds of half, by the best path"},
+                 {"dot8_rate", "Gop/s", "products of bytes and their sums"},
+                 {"matrix_half_rate", "Gop/s", "matrix unit, half"},
+                 {"matrix_int8_rate", "Gop/s", "matrix unit, bytes"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -13,10 +13,10 @@
 #include <array>
 #include <cmath>
 
-#include "families/shared/worth_trying.hpp"
+#include "families/shared/search_values.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -51,7 +51,8 @@ struct Image {
 
 Image image_of(const Case& at) {
   const Range extents = range_of(text_of(at.at("image")));
-  if (extents.size() != 2) throw Error(Kind::unsupported, "image must be width x height, such as 2272x1704");
+  if (extents.size() != 2)
+    throw Error(ErrorCode::unsupported, "image must be width x height, such as 2272x1704");
   const std::uint64_t multiple = is_unchecked(at)           ? at.count("group", 1, 65536)
                                  : at.is("pitch", "padded") ? pitch_multiple
                                                             : 1;
@@ -144,7 +145,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
 }
 
 // Rows that are apart matter where groups lie in rows; the published grids were those of the plain kernel.
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   if (at.is("pitch", "padded") && !may_pad(at)) return false;
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
@@ -329,7 +330,7 @@ Family grayscale() {
                {.name = "image",
                 .meaning = "columns x rows of RGBA pixels",
                 .values = published_images,
-                .takes = shapes(1, 1 << 20),
+                .domain = shapes(1, 1 << 20),
                 .alike = all_alike},  // no launch counts groups: an item has as much to do whatever the size
                {.name = "pitch",
                 .meaning = "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, "
@@ -340,15 +341,15 @@ Family grayscale() {
                 .meaning = "pixels of an item of words",
                 .values = widths,
                 .tunable = true,
-                .takes = powers_of_two(1, 16),
+                .domain = powers_of_two(1, 16),
                 .when = is_words},
                {.name = "group",
                 .meaning = "items of a work-group",
                 .values = all_groups,
                 .tunable = true,
                 .former = {"work_group"},
-                .takes = whole(1, 65536),
-                .worth = group_sizes},
+                .domain = whole(1, 65536),
+                .search_values = group_sizes},
                {.name = "form",
                 .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
                 .values = {"corrected", "published"}}},
@@ -388,10 +389,10 @@ Family grayscale() {
                            .series = {"kernel"},
                            .quantity = "slowdown"}}},
       .derived = {{"groups", "work-groups launched"}},
-      .makes_sense = makes_sense,
+      .is_valid = is_valid,
       .plan = plan,
       .refine = refine,
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

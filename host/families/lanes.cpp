@@ -14,7 +14,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -155,23 +155,25 @@ Family lanes() {
   return {
       .name = "lanes",
       .question = "What do distinct paths of neighbouring items cost, and how many items run in lock-step?",
-      .axes =
-          {{.name = "paths", .meaning = "distinct paths", .values = all_paths, .takes = powers_of_two(1, 64)},
-           {.name = "granularity",
-            .meaning = "neighbouring items that share a path",
-            .values = all_granularities,
-            .takes = whole(1, UINT32_MAX),
-            .when = [](const Case& at) { return at.number("paths") > 1; }},
-           {.name = "trips",
-            .meaning = "dependent steps of a path",
-            .values = {256},
-            .takes = whole(0, UINT32_MAX)},
-           {.name = "n", .meaning = "work-items", .values = {262144}, .takes = whole(1, UINT32_MAX)},
-           {.name = "group",
-            .meaning = "items of a work-group",
-            .values = {256},
-            .former = {"work_group"},
-            .takes = whole(1, 65536)}},
+      .axes = {{.name = "paths",
+                .meaning = "distinct paths",
+                .values = all_paths,
+                .domain = powers_of_two(1, 64)},
+               {.name = "granularity",
+                .meaning = "neighbouring items that share a path",
+                .values = all_granularities,
+                .domain = whole(1, UINT32_MAX),
+                .when = [](const Case& at) { return at.number("paths") > 1; }},
+               {.name = "trips",
+                .meaning = "dependent steps of a path",
+                .values = {256},
+                .domain = whole(0, UINT32_MAX)},
+               {.name = "n", .meaning = "work-items", .values = {262144}, .domain = whole(1, UINT32_MAX)},
+               {.name = "group",
+                .meaning = "items of a work-group",
+                .values = {256},
+                .former = {"work_group"},
+                .domain = whole(1, 65536)}},
       .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 group=64"},
                   .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
                   .card = {"paths=1,2,8,32 granularity=" + all_granularities},
@@ -196,9 +198,9 @@ Family lanes() {
                            .quantity = "slowdown",
                            .findings = {"serialised_paths"},
                            .marks = {"lockstep_width"}}}},
-      .makes_sense = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
+      .is_valid = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
       .plan = plan,
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

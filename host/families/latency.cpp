@@ -13,7 +13,7 @@
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -210,17 +210,17 @@ Family latency() {
                {.name = "working_set",
                 .meaning = "bytes that a walk goes through",
                 .values = all_bytes,
-                .takes = multiples_of(1024, 1024, std::int64_t{1} << 34),
+                .domain = multiples_of(1024, 1024, std::int64_t{1} << 34),
                 .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
                {.name = "hops",
                 .meaning = "steps that wait for each other: loads, multiply-adds, launches, atomics",
                 .values = {40009, 64, 256, 4096},
-                .takes = whole(1, 1 << 24)},
+                .domain = whole(1, 1 << 24)},
                {.name = "group",
                 .meaning = "items of a work-group of many items' atomics",
                 .values = {64, 256},
                 .former = {"work_group"},
-                .takes = whole(1, 65536),
+                .domain = whole(1, 65536),
                 .when =
                     [](const Case& at) {
                       return at.text("kernel").starts_with("atomic_") &&
@@ -252,7 +252,7 @@ Family latency() {
                            .series = {"kernel"},
                            .quantity = "ns",
                            .where = {one_after_another}}}},
-      .makes_sense =
+      .is_valid =
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");
             const bool many = kernel.starts_with("atomic_") && !kernel.starts_with("atomic_chain");
@@ -263,4 +263,4 @@ Family latency() {
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

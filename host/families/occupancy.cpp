@@ -15,11 +15,11 @@
 #include <mutex>
 #include <optional>
 
-#include "base/where_reached.hpp"
+#include "base/curve_fit.hpp"
 #include "families/shared/walks.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -48,7 +48,7 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t unused = at.count("local_bytes", 0, 1 << 24);
   const std::uint64_t vector = width_of(at) * sizeof(float);
   if (bytes % vector != 0)
-    throw Error(Kind::unsupported, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
+    throw Error(ErrorCode::unsupported, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
   // At least what the test for an impossible n may touch.
   const std::uint64_t local = std::max<std::uint64_t>(unused, group * sizeof(Word));
   const std::uint64_t n = bytes / vector, tile = group * words;
@@ -56,7 +56,7 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, device.units() * per_unit);
   Plan::need(ceil_div(tiles, groups) <= device.most_turns(),
              "the device leaves every loop before a group has done its tiles: take more groups_per_unit");
-  if (n + tile > UINT32_MAX) throw Error(Kind::unsupported, "n is too large for 32-bit indices");
+  if (n + tile > UINT32_MAX) throw Error(ErrorCode::unsupported, "n is too large for 32-bit indices");
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", static_cast<std::int64_t>(words));
   p.define("V", "uint" + (vector == 4 ? "" : std::to_string(vector / 4)));
@@ -104,7 +104,7 @@ class Left {
 Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   const std::uint64_t trips = at.count("n", 1, 65535), group = at.count("group", 1, 65536);
   if (!std::has_single_bit(group) || group < 4)
-    throw Error(Kind::unsupported, "group must be a power of two from 4");
+    throw Error(ErrorCode::unsupported, "group must be a power of two from 4");
   Plan::need_local(device, 2 * group * sizeof(Word));
   const std::uint64_t items = device.units() * 64 * group;
   Plan p;
@@ -287,7 +287,7 @@ Family occupancy() {
                {.name = "words",
                 .meaning = "words that an item of a copy has in flight",
                 .values = words,
-                .takes = whole(1, 32),
+                .domain = whole(1, 32),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "type",
                 .meaning = "of a word",
@@ -297,22 +297,22 @@ Family occupancy() {
                 .meaning = "items of a work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
                 .former = {"work_group"},
-                .takes = whole(1, 65536),
+                .domain = whole(1, 65536),
                 .when = [](const Case& at) { return !at.is("kernel", "chase"); }},
                {.name = "local_bytes",
                 .meaning = "local memory that each group of a copy occupies and does not use",
                 .values = {0, 8192, 16384, 32768, 48128},
-                .takes = whole(0, 1 << 24),
+                .domain = whole(0, 1 << 24),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "groups_per_unit",
                 .meaning = "work-groups per compute unit, which walk through the data; 0: one per tile",
                 .values = {0, 1, 2, 4},
-                .takes = whole(0, 4096),
+                .domain = whole(0, 4096),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "n",
                 .meaning = "32-bit words copied, or walked through by chase; steps of an item for the others",
                 .values = {67108864, 50331648, 1024, 2048},
-                .takes = whole(1, std::int64_t{1} << 31)}},
+                .domain = whole(1, std::int64_t{1} << 31)}},
       .presets = {.smoke = {"words=1,14 type=float,float4 group=32 n=4,5012",
                             "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_unit=2 n=4016",
                             "kernel=local,private group=32 n=5,67", "kernel=chase n=4096"},
@@ -352,7 +352,7 @@ Family occupancy() {
                   {"items_per_unit",
                    "on a compute unit, where so few are launched or their local memory has no room for more"},
                   {"percent_of_2048", "the same, of what a unit of NVIDIA's A100 and H200 holds"}},
-      .makes_sense =
+      .is_valid =
           [](const Case& at) {
             return at.is("kernel", "copy") ||
                    (at.number("words") == 1 && at.is("type", "float") && at.number("local_bytes") == 0 &&
@@ -362,4 +362,4 @@ Family occupancy() {
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -8,7 +8,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -220,7 +220,7 @@ Family queues() {
            {.name = "queues",
             .meaning = "among which the launches are dealt out",
             .values = {1, 2, 4, 8, 16, 32, 64},
-            .takes = whole(1, 256),
+            .domain = whole(1, 256),
             .when = of({"launch"})},
            {.name = "ordered",
             .meaning = "whether a queue keeps the order of its commands",
@@ -229,33 +229,33 @@ Family queues() {
            {.name = "launches",
             .meaning = "launches of one execution",
             .values = {64},
-            .takes = whole(1, 4096),
+            .domain = whole(1, 4096),
             .when = of({"launch"})},
            {.name = "idle_ms",
             .meaning = "so long the device rests before each launch; that is not timed",
             .values = {0, 1, 10, 100},
-            .takes = whole(0, 10000),
+            .domain = whole(0, 10000),
             .when = of({"round_trip"})},
            {.name = "groups",
             .meaning = "work-groups of one launch",
             .values = {1 << 20, 1 << 16},
-            .takes = whole(1, 1 << 30),
+            .domain = whole(1, 1 << 30),
             .when = of({"groups"})},
            {.name = "group",
             .meaning = "items of a work-group",
             .values = {64, 1, 256},
-            .takes = whole(1, 65536),
+            .domain = whole(1, 65536),
             .when = of({"groups"})},
            {.name = "trips",
             .meaning =
                 "steps of each item's arithmetic, 2048 items for each compute unit; 0: none, and one item",
             .values = {0, 1000},
-            .takes = whole(0, 1000000000),
+            .domain = whole(0, 1000000000),
             .when = computes},
            {.name = "n",
             .meaning = "bytes of the transfer",
             .values = {64 << 20, 1 << 20},
-            .takes = multiples_of(4, 4, std::int64_t{1} << 36),
+            .domain = multiples_of(4, 4, std::int64_t{1} << 36),
             .when = of({"transfer", "overlap"})}},
       .presets = {.smoke = {"kernel=launch launches=5 queues=1,2",
                             "kernel=launch launches=5 queues=2 ordered=no",
@@ -275,11 +275,11 @@ Family queues() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .card_group = CardGroup::synchronisation,
-      .on_card = {{"queues_gain", "x", "gain of more queues"},
-                  {"wake_up", "x", "round trip after 100 ms of rest over none"},
-                  {"group_rate", "M/s", "work-groups begun"},
-                  {"overlap", "", "part of a transfer beside a kernel"}}};
+      .trait_group = TraitGroup::synchronisation,
+      .traits = {{"queues_gain", "x", "gain of more queues"},
+                 {"wake_up", "x", "round trip after 100 ms of rest over none"},
+                 {"group_rate", "M/s", "work-groups begun"},
+                 {"overlap", "", "part of a transfer beside a kernel"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

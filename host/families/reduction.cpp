@@ -15,12 +15,12 @@
 #include <mutex>
 
 #include "base/parallel.hpp"
-#include "families/shared/lanes.hpp"
-#include "families/shared/worth_trying.hpp"
+#include "families/shared/search_values.hpp"
+#include "families/shared/subgroup.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -186,20 +186,20 @@ bool walks(const Case& at) { return at.is("kernel", "more_work"); }
 // How the items of a group fold what they have. The last 64 values alone are no work for sub-groups; and
 // those of processors hold back the loop before: by Intel's runtime `single` takes 4 times as long, `atomic`
 // 11 times.
-Lanes lanes_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
+SubgroupImpl fold_impl_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
   const bool lockstep = at.is("lanes", "lockstep");
-  if (!lockstep && !at.is("lanes", "best")) return lanes_of(at);
-  const Lanes own = lanes_of(device);
-  const std::uint64_t least = own == Lanes::amd ? 64 : 32;
+  if (!lockstep && !at.is("lanes", "best")) return subgroup_impl_of(at);
+  const SubgroupImpl own = subgroup_impl_of(device);
+  const std::uint64_t least = own == SubgroupImpl::amd ? 64 : 32;
   if (lockstep || at.is("kernel", "subgroup"))
-    Plan::need(own != Lanes::portable, "neither sub-groups nor NVIDIA's or AMD's compiler");
-  else if (own == Lanes::subgroup && (is_last_warp(form) || device.type == "cpu"))
-    return Lanes::portable;
+    Plan::need(own != SubgroupImpl::portable, "neither sub-groups nor NVIDIA's or AMD's compiler");
+  else if (own == SubgroupImpl::subgroup && (is_last_warp(form) || device.type == "cpu"))
+    return SubgroupImpl::portable;
   if (form.shuffle && group % least == 0) return own;
   Plan::need(
       !at.is("kernel", "subgroup"),
       fmt::format("its groups are multiples of {} items: others would fold through local memory", least));
-  return Lanes::portable;
+  return SubgroupImpl::portable;
 }
 
 struct Passes {
@@ -250,9 +250,9 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
   if (is_last_warp(form) && group < 64)
-    throw Error(Kind::unsupported, "the last 64 values are those of a group of 64 or more");
-  const Lanes lanes = lanes_of(at, form, device, group);
-  if (lanes == Lanes::ptx) Plan::need(group >= 32, "NVIDIA's shuffles are among 32 items");
+    throw Error(ErrorCode::unsupported, "the last 64 values are those of a group of 64 or more");
+  const SubgroupImpl lanes = fold_impl_of(at, form, device, group);
+  if (lanes == SubgroupImpl::ptx) Plan::need(group >= 32, "NVIDIA's shuffles are among 32 items");
   if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
     Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
 
@@ -261,7 +261,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 2) : unroll;
   Plan p;
   p.sources = {"shared/elements", "shared/bundles", "reduction"};
-  take_lanes(p, lanes, device, group);
+  use_subgroup_impl(p, lanes, device, group);
   p.derived.emplace_back("folded_by", name_of(lanes));
   p.define("T", type_name<T>())
       .define("U", type_name<T>())
@@ -329,7 +329,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 // A tunable that a variant does not heed stays at its default; a run has no neighbours.
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   const Form& form = form_of(at);
   if (at.is("kernel", "subgroup") && at.is("lanes", "portable")) return false;  // is vector
   if (at.is("lanes", "lockstep") && !is_last_warp(form)) return false;
@@ -455,14 +455,14 @@ Family reduction() {
             .meaning = "of the values; sums of int wrap as those of uint do, it is the same kernel",
             .values = types,
             .alike = alike_within({{"int", "uint", "float"}, {"long", "double"}})},
-           {.name = "n", .meaning = "values", .values = {16777216}, .takes = whole(1, most)},
+           {.name = "n", .meaning = "values", .values = {16777216}, .domain = whole(1, most)},
            {.name = "group",
             .meaning = "items of a work-group",
             .values = {256, 1, 64, 128, 512, 1024},
             .tunable = true,
             .former = {"work_group"},
-            .takes = powers_of_two(1, 65536),
-            .worth =
+            .domain = powers_of_two(1, 65536),
+            .search_values =
                 [](const Case& at, const DeviceInfo& device) {
                   return is_run(form_of(at)) ? Values{1} : group_sizes(at, device);
                 }},
@@ -470,17 +470,17 @@ Family reduction() {
             .meaning = "vectors of 16 bytes that an item loads at a time, words in variant many",
             .values = {8, 2, 4, 16},
             .tunable = true,
-            .takes = whole(1, 64),
+            .domain = whole(1, 64),
             .when = [](const Case& at) { return form_of(at).per_item == 0; }},
            {.name = "groups_per_unit",
             .meaning =
                 "work-groups per compute unit, of more_work and from many on, if there is work for so many",
             .values = {8, 1, 2, 4, 16, 32, 64},
             .tunable = true,
-            .takes = whole(1, 4096),
+            .domain = whole(1, 4096),
             .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; }},
            [] {
-             Axis axis = lanes_axis(
+             Axis axis = subgroup_axis(
                  "how the last values of a group fold: best: NVIDIA's or AMD's own way where their compiler "
                  "is; from subgroup on sub-groups, of processors that alone; else portable; lockstep: the "
                  "last 64 values in local memory, but by the device's own lanes and without the group's "
@@ -521,10 +521,10 @@ Family reduction() {
       .derived = {{"folded_by", "lanes by which a group's values folded in the end"},
                   {"groups", "work-groups of the first launch"},
                   {"launches", "of one reduction"}},
-      .makes_sense = makes_sense,
+      .is_valid = is_valid,
       .plan = plan,
       .refine = refine,
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

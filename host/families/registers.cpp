@@ -15,7 +15,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -236,16 +236,16 @@ Family registers() {
            {.name = "live",
             .meaning = "words that an item needs in every step",
             .values = octaves,
-            .takes = multiples_of(8, 8, 512)},
-           {.name = "group", .meaning = "items of a work-group", .values = {64}, .takes = whole(1, 65536)},
+            .domain = multiples_of(8, 8, 512)},
+           {.name = "group", .meaning = "items of a work-group", .values = {64}, .domain = whole(1, 65536)},
            {.name = "groups_per_unit",
             .meaning = "work-groups per compute unit",
             .values = {64},
-            .takes = whole(1, 1024)},
+            .domain = whole(1, 1024)},
            {.name = "trips",
             .meaning = "steps; 0: 4096 updates of an item, of a census 64 looks",
             .values = {0},
-            .takes = whole(0, 65535)}},
+            .domain = whole(0, 65535)}},
       .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_unit=2 trips=1,3",
                             "kernel=census live=8,40 group=16 groups_per_unit=3 trips=5"},
                   .quick = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8,64"},
@@ -258,9 +258,9 @@ Family registers() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .on_card = {{"live_values", "values", "that an item keeps before they cost more"},
-                  {"spill_cost", "x", "time of an operation among the most of them over the fewest"},
-                  {"groups_at_once_8", "groups", "that run at once, counted by themselves"}}};
+      .traits = {{"live_values", "values", "that an item keeps before they cost more"},
+                 {"spill_cost", "x", "time of an operation among the most of them over the fewest"},
+                 {"groups_at_once_8", "groups", "that run at once, counted by themselves"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -23,14 +23,14 @@
 #include <optional>
 #include <tuple>
 
-#include "families/shared/photograph.hpp"
+#include "families/shared/sample_image.hpp"
 #include "families/shared/scanned.hpp"
+#include "families/shared/search_values.hpp"
 #include "families/shared/tiles.hpp"
-#include "families/shared/worth_trying.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -45,7 +45,7 @@ Op op_of(const Case& at) {
 template <class T>
 Signal<T> signal_of(const Case& at, std::uint64_t channels) {
   return {Random<std::uint64_t>(at.seed, 2), channels,
-          at.is("signal", "image") ? photograph().pixels : std::string_view()};
+          at.is("signal", "image") ? sample_image().pixels : std::string_view()};
 }
 
 // ---- Designs -------------------------------------------------------------------------------------------
@@ -63,11 +63,11 @@ bool exchanges(const std::string& kernel) {
   return kernel != "hillis_steele" && kernel != "cpu" && !encodes(kernel) && kernel != "copy";
 }
 // From tile to tile, in as many groups as axis groups_per_unit says.
-bool goes_on(const std::string& kernel) {
+bool is_persistent(const std::string& kernel) {
   return kernel == "sam" || kernel == "pipelined" || kernel == "cpu";
 }
 // Several tile states at once.
-bool looks_back_wide(const std::string& kernel) {
+bool has_parallel_lookback(const std::string& kernel) {
   return kernel == "lookback_wide" || kernel == "register_tile" || kernel == "pipelined" ||
          kernel == "pascal";
 }
@@ -100,7 +100,7 @@ struct Setting : Tiles {
   std::uint64_t items, rows;
 
   // Whether items hand over what they hold without local memory, whichever they ask.
-  bool in_registers() const { return ptx() || lanes == Lanes::amd; }
+  bool in_registers() const { return ptx() || lanes == SubgroupImpl::amd; }
   // Whether each item of a bundle that looks back has a part of a state, as parts.cl has it.
   bool in_parts() const { return ptx() && (tuple_rows || kernel == "pascal"); }
 };
@@ -135,7 +135,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
   s.kernel = kernel;
   s.waits = waits(kernel, s.ptx());
-  s.persists = kernel == "sam" || cpu || (kernel == "pipelined" && s.groups_per_unit > 0);
+  s.is_persistent = kernel == "sam" || cpu || (kernel == "pipelined" && s.groups_per_unit > 0);
   s.op = op_of(at);
   s.exclusive = at.is("form", "exclusive");
   s.round_trip = at.is("task", "round_trip");
@@ -154,7 +154,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
 // What the kernel declares, so that a device with less is refused and not asked.
 std::uint64_t local_bytes_of(const Setting& s) {
   if (s.kernel == "cpu") return 1024;
-  const bool portable = s.lanes == Lanes::portable, rows = takes_rows(s.kernel);
+  const bool portable = s.lanes == SubgroupImpl::portable, rows = takes_rows(s.kernel);
   if (!portable && s.streams > 1) return s.bytes * s.group / bundle * (s.rows + 2) * s.streams + 1024;
   const std::uint64_t seen = s.seen() * (s.known_bytes + 8);
   if (s.tuple_rows)
@@ -172,13 +172,13 @@ std::uint64_t local_bytes_of(const Setting& s) {
                       s.streams) +
            32;
   const std::uint64_t tile = rows ? s.group * s.rows : s.tile;
-  return s.bytes * (tile + tile / bundle) + sums + (looks_back_wide(s.kernel) ? seen : 0) +
+  return s.bytes * (tile + tile / bundle) + sums + (has_parallel_lookback(s.kernel) ? seen : 0) +
          2 * s.known_bytes + 32;
 }
 
 void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
   if ((takes_rows(s.kernel) || s.ptx()) && (s.group % bundle != 0 || s.group > bundle * bundle))
-    throw Error(Kind::usage, "group must be a multiple of 32, up to 1024");
+    throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   Plan::need(!s.tuple_rows || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that each place of a vector belongs to one value of a tuple; "
              "sam, pascal and lookback_wide take others");
@@ -318,7 +318,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setti
   if (s.in_parts())
     p.define("LOOKS", s.kernel == "pascal" ? s.window * std::bit_ceil(s.parts) / bundle : s.window / bundle);
   if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / value_bytes);
-  if (s.kernel == "pipelined") p.define("AHEAD", s.persists ? 1 : 0);
+  if (s.kernel == "pipelined") p.define("AHEAD", s.is_persistent ? 1 : 0);
   if (s.kernel == "sam") {
     p.define("STREAMS", s.streams).define("AHEAD", at.is("prefetch", "yes") ? 1 : 0);
     // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
@@ -337,7 +337,7 @@ Scan chain(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s) 
   const bool sam = s.kernel == "sam", cpu = s.kernel == "cpu", pipelined = s.kernel == "pipelined";
   define_chain(p, at, device, s, sizeof(T));
   const std::uint64_t per_unit = s.groups_per_unit > 0 ? s.groups_per_unit : cpu ? 1 : 2;
-  const Dealt dealt = s.persists ? going_on(s, device, per_unit) : one_each(s);
+  const Dealt dealt = s.is_persistent ? going_on(s, device, per_unit) : one_each(s);
   const Ring ring = ring_of(s, dealt);
   const Buffer states = states_of(p, at, s, ring);
   std::optional<Buffer> table;  // order 1 reads none
@@ -517,7 +517,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (s.kernel == "copy") return plan_of_copy<T>(at, s);
 
   Plan p;
-  take_lanes(p, s.lanes, device, s.group);
+  use_subgroup_impl(p, s.lanes, device, s.group);
   refuse_what_cannot_be(s, device);
   define_kernel(p, s, type_name<T>(), type_name<typename Wraps<T>::Type>(), sizeof(T));
   p.sources = sources_of(s);
@@ -557,7 +557,7 @@ bool codes_well(const Case& at, bool floating) {
   return !encode || !(round_trip || at.is("tuple_by", "reorder") || at.text("type").starts_with("u"));
 }
 
-bool makes_sense(const Case& at) {
+bool is_valid(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool floating = at.is("type", "float") || at.is("type", "double"), ptx = at.is("lanes", "ptx");
   const bool affine = at.is("op", "affine"), tuples = at.number("tuple") > 1, pascal = kernel == "pascal";
@@ -631,53 +631,53 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
       {.name = "scan_order",
        .meaning = "how often: sam keeps its values in registers, pascal exchanges once, others scan again",
        .values = {1},
-       .takes = whole(1, 8)},
+       .domain = whole(1, 8)},
       {.name = "tuple",
        .meaning =
            "values of a tuple, each scanned by itself; sam and pascal take them as they lie, powers of "
            "two register_tile and pipelined, too",
        .values = {1},
-       .takes = whole(1, 32)},
+       .domain = whole(1, 32)},
       {"tuple_by",
        "struct: an operator on tuples; reorder: tuples are taken apart first",
        {"struct", "reorder"}},
       {.name = "n",
        .meaning = "values, or affine maps",
        .values = {1 << 22},
-       .takes = whole(1, std::int64_t{1} << 34)},
+       .domain = whole(1, std::int64_t{1} << 34)},
       {.name = "group",
        .meaning = "items of a work-group",
        .values = {256, 64, 128, 512, 1024},
        .tunable = true,
-       .takes = whole(1, 4096),
+       .domain = whole(1, 4096),
        .when = [](const Case& at) { return !at.is("kernel", "cpu") && !at.is("kernel", "encode_run"); },
-       .worth = group_sizes},
+       .search_values = group_sizes},
       {.name = "per_item",
        .meaning = "elements of a work-item",
        .values = per_item,
        .tunable = true,
-       .takes = whole(1, 64),
-       .worth = per_item_worth},
+       .domain = whole(1, 64),
+       .search_values = per_item_worth},
       {.name = "width",
        .meaning = "neighbouring values, as a vector, that an item of encode has, and of encode_run at a time",
        .values = {1, 4},
        .tunable = true,
-       .takes = powers_of_two(1, 16),
+       .domain = powers_of_two(1, 16),
        .when = [](const Case& at) { return encodes(at.text("kernel")); }},
       {.name = "rows",
        .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
        .values = {8, 1, 2, 4, 6, 12, 16},
        .tunable = true,
-       .takes = whole(1, 64),
+       .domain = whole(1, 64),
        .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
-      window_axis([](const Case& at) { return looks_back_wide(at.text("kernel")); }),
+      window_axis([](const Case& at) { return has_parallel_lookback(at.text("kernel")); }),
       {.name = "groups_per_unit",
        .meaning =
            "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
        .values = {0, 1, 2, 3, 4, 8},
        .tunable = true,
-       .takes = whole(0, 1024),
-       .when = [](const Case& at) { return goes_on(at.text("kernel")); }},
+       .domain = whole(0, 1024),
+       .when = [](const Case& at) { return is_persistent(at.text("kernel")); }},
       {.name = "prefetch",
        .meaning = "whether sam asks for the next tile's values before it waits, for which it needs registers",
        .values = {"yes", "no"},
@@ -686,18 +686,18 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
       registers_axis(
           "register_tile, pipelined, sam and pascal",
           [](const Case& at) { return takes_rows(at.text("kernel")) || at.is("kernel", "pascal"); }),
-      lanes_axis("how items scan, with ptx those of register_tile, pipelined, sam and pascal alone:"),
+      subgroup_axis("how items scan, with ptx those of register_tile, pipelined, sam and pascal alone:"),
       chunk_axis("a tile of cpu, or of a run of encode_run", {256, 16, 32, 64, 128, 512, 1024, 2048},
                  1 << 20),
       {.name = "batch_kib",
        .meaning = "kibibytes of a batch of batched",
        .values = batch_kib,
        .tunable = true,
-       .takes = whole(1, 1 << 30),
-       .worth = where([](const Case& at) { return at.is("kernel", "batched"); }, batch_kib)},
-      polls_axis(polls),
+       .domain = whole(1, 1 << 30),
+       .search_values = where([](const Case& at) { return at.is("kernel", "batched"); }, batch_kib)},
+      spin_limit_axis(polls),
       state_axis(),
-      drop_axis()};
+      fault_rate_axis()};
   // The driver's own copy has nothing to tune.
   for (auto& axis : axes) {
     if (axis.tunable)
@@ -714,7 +714,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
 struct Best {
   std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>, const Outcome*> at;
 
-  void heed(const Outcome& o) {
+  void update_min(const Outcome& o) {
     const Outcome*& best =
         at[{o.at.text("type"), o.at.number("scan_order"), o.at.number("tuple"), o.at.number("n")}];
     if (best == nullptr || o.time_s < best->time_s) best = &o;
@@ -739,14 +739,15 @@ struct Designs {
     for (const auto& o : outcomes) {
       const std::string& kernel = o.at.text("kernel");
       if (!is_plain_scan(o.at)) continue;
-      if (kernel == "copy") copy.heed(o);
-      if (kernel == "three_phase") three_phase.heed(o);
-      if (kernel == "sam") sam.heed(o);
-      if (kernel == "sam" && o.at.number("group") == 1024 && o.at.is("prefetch", "no")) as_published.heed(o);
+      if (kernel == "copy") copy.update_min(o);
+      if (kernel == "three_phase") three_phase.update_min(o);
+      if (kernel == "sam") sam.update_min(o);
+      if (kernel == "sam" && o.at.number("group") == 1024 && o.at.is("prefetch", "no"))
+        as_published.update_min(o);
       const bool as_they_lie = o.at.number("tuple") > 1 && o.at.is("tuple_by", "struct");
       if (kernel == "chained" || kernel.starts_with("lookback") ||
           (takes_rows(kernel) && kernel != "sam" && !as_they_lie))
-        rival.heed(o);
+        rival.update_min(o);
     }
   }
 };
@@ -887,7 +888,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
            at.number("tuple") == 1 && !at.is("kernel", "copy") && !encodes(at.text("kernel")) &&
            !at.is("kernel", "hillis_steele");
   };
-  auto out = by_own_lanes(outcomes, device, makes_sense, counts);
+  auto out = with_own_subgroup_impl(outcomes, device, is_valid, counts);
   std::ranges::move(at_device_size(outcomes, device, 2, plan<std::uint32_t>, counts),
                     std::back_inserter(out));
   return out;
@@ -1091,11 +1092,11 @@ Family scan() {
                   {"auxiliary_bytes", "of memory that the design needs beside input and output"},
                   {"residue",
                    "what encode leaves of a value, on average: by how much predictions of its order miss"}},
-      .makes_sense = makes_sense,
+      .is_valid = is_valid,
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
       .findings = findings};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -17,7 +17,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -363,11 +363,11 @@ Family special() {
                {.name = "n",
                 .meaning = "arguments of the sweep, an item each",
                 .values = {262144},
-                .takes = whole(1, 1 << 26)},
+                .domain = whole(1, 1 << 26)},
                {.name = "trips",
                 .meaning = "values that an item adds up besides",
                 .values = {64},
-                .takes = multiples_of(4, 4, grid_points),
+                .domain = multiples_of(4, 4, grid_points),
                 .when = evaluates}},
       .presets = {.smoke = sweeps(everything, "n=130 trips=4") + Sweeps{"path=full,native n=67 trips=12"},
                   .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536"),
@@ -377,14 +377,14 @@ Family special() {
       .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
       .plan = plan,
       .findings = findings,
-      .card_group = CardGroup::formats,
-      .on_card = {{"sin_rate", "G/s", "sines of full precision"},
-                  {"sin_native_gain", "x", "time of a sine of full precision over a native one"},
-                  {"sin_native_ulp", "ULP", "largest error of a native one"},
-                  {"exp_native_gain", "x", "time of an exponential of full precision over a native one"},
-                  {"divide_native_gain", "x", "time of a division of full precision over a native one"},
-                  {"denormals_flushed", "", "1: denormal floats become zero"},
-                  {"contracted", "", "1: a * b + c is rounded once"}}};
+      .trait_group = TraitGroup::formats,
+      .traits = {{"sin_rate", "G/s", "sines of full precision"},
+                 {"sin_native_gain", "x", "time of a sine of full precision over a native one"},
+                 {"sin_native_ulp", "ULP", "largest error of a native one"},
+                 {"exp_native_gain", "x", "time of an exponential of full precision over a native one"},
+                 {"divide_native_gain", "x", "time of a division of full precision over a native one"},
+                 {"denormals_flushed", "", "1: denormal floats become zero"},
+                 {"contracted", "", "1: a * b + c is rounded once"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -16,7 +16,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -324,18 +324,18 @@ Family sync() {
            {.name = "barriers",
             .meaning = "of a step of an exchange: one is needed",
             .values = {1, 2, 4, 8},
-            .takes = whole(1, 16),
+            .domain = whole(1, 16),
             .when = exchanges},
            {.name = "width",
             .meaning = "items that an operation through memory is among",
             .values = {32, 8, 16, 64},
-            .takes = powers_of_two(2, 1024),
+            .domain = powers_of_two(2, 1024),
             .when = [=](const Case& at) { return !exchanges(at) && means_of(at) == By::memory; }},
            {.name = "group",
             .meaning = "items of a work-group",
             .values = {256, 32, 64, 128, 512, 1024},
-            .takes = powers_of_two(2, 4096)},
-           {.name = "trips", .meaning = "steps", .values = {1024}, .takes = whole(2, 65535)}},
+            .domain = powers_of_two(2, 4096)},
+           {.name = "trips", .meaning = "steps", .values = {1024}, .domain = whole(2, 65535)}},
       .presets = {.smoke = {"operation=exchange memory=local,global barriers=1,4 group=32 trips=2,5",
                             each + "by=memory width=4,32 group=32,64 trips=3",
                             each + "by=subgroups,shuffle group=64 trips=35"},
@@ -351,12 +351,12 @@ Family sync() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .card_group = CardGroup::synchronisation,
-      .on_card = {{"barrier_local_256", "ns", "barrier of 256 items, local fence"},
-                  {"barrier_global_256", "ns", "the same, global fence"},
-                  {"subgroup_width", "items", "that tell each other without memory"},
-                  {"reduce_gain", "x", "time of a sum through local memory over theirs"},
-                  {"shuffle_gain", "x", "time of a shuffle through local memory over theirs"}}};
+      .trait_group = TraitGroup::synchronisation,
+      .traits = {{"barrier_local_256", "ns", "barrier of 256 items, local fence"},
+                 {"barrier_global_256", "ns", "the same, global fence"},
+                 {"subgroup_width", "items", "that tell each other without memory"},
+                 {"reduce_gain", "x", "time of a sum through local memory over theirs"},
+                 {"shuffle_gain", "x", "time of a shuffle through local memory over theirs"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

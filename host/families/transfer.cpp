@@ -11,7 +11,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -227,7 +227,7 @@ Family transfer() {
            {.name = "n",
             .meaning = "bytes each way",
             .values = sizes,
-            .takes = multiples_of(16, 16, std::int64_t{1} << 36)}},
+            .domain = multiples_of(16, 16, std::int64_t{1} << 36)}},
       .presets =
           {.smoke = {"kernel=write,read,both,rect_write,rect_read n=4112",
                      "kernel=write,read memory=pinned n=4112", "kernel=write,read align=1 n=1048592",
@@ -255,7 +255,7 @@ Family transfer() {
       .view = {.rows = {"kernel", "buffer", "wait", "used"},
                .columns = {"memory", "align"},
                .quantity = "rate"},
-      .makes_sense =
+      .is_valid =
           [](const Case& at) {
             const bool svm = at.text("buffer").starts_with("svm");
             return at.is("buffer", "device") ||
@@ -263,13 +263,13 @@ Family transfer() {
           },
       .plan = plan,
       .findings = findings,
-      .card_group = CardGroup::host_link,
-      .on_card = {{"to_device", "GB/s", "bytes to the device, pinned"},
-                  {"from_device", "GB/s", "bytes from the device, pinned"},
-                  {"to_device_pageable", "GB/s", "the same from ordinary memory"},
-                  {"both_ways", "x", "gain of both ways at once, of 2"},
-                  {"to_device_least", "us", "a small transfer"},
-                  {"map_growth_device", "x", "mapping 64 MiB over 4 KiB: 1 where nothing is copied"}}};
+      .trait_group = TraitGroup::host_link,
+      .traits = {{"to_device", "GB/s", "bytes to the device, pinned"},
+                 {"from_device", "GB/s", "bytes from the device, pinned"},
+                 {"to_device_pageable", "GB/s", "the same from ordinary memory"},
+                 {"both_ways", "x", "gain of both ways at once, of 2"},
+                 {"to_device_least", "us", "a small transfer"},
+                 {"map_growth_device", "x", "mapping 64 MiB over 4 KiB: 1 where nothing is copied"}}};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

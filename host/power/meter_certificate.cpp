@@ -11,7 +11,7 @@
 #include "base/quantity.hpp"
 #include "base/stats.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 namespace {
 
@@ -180,4 +180,4 @@ std::optional<Joules> joules_of(Looks looks, const MeterCertificate& certificate
   return Joules{watts * each_s, std::max(0.0, watts - half) * each_s, (watts + half) * each_s};
 }
 
-}  // namespace clweave
+}  // namespace clweave::power

@@ -7,7 +7,7 @@
 
 #include "power/power_meter.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 // What a meter read one after the other while the device did the same all the time.
 using Looks = std::span<const Energy>;
@@ -45,4 +45,4 @@ std::optional<Joules> joules_of(Looks, const MeterCertificate&, double begin_s, 
 // So long a loop has to be for that.
 double least_loop_s(const MeterCertificate&);
 
-}  // namespace clweave
+}  // namespace clweave::power

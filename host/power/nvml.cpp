@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 namespace {
 
@@ -174,4 +174,4 @@ Sensors nvml_sensors(const std::string& library, const std::string& uuid, const 
   return {std::make_unique<Nvml>(call, device)};
 }
 
-}  // namespace clweave
+}  // namespace clweave::power

@@ -5,9 +5,9 @@
 
 #include "power/power_meter.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 // `library`: as dlopen takes it. `uuid`: 32 hex digits; `pci`: "0000:17:00.0"; either may be empty.
 Sensors nvml_sensors(const std::string& library, const std::string& uuid, const std::string& pci);
 
-}  // namespace clweave
+}  // namespace clweave::power

@@ -7,7 +7,7 @@
 #include "power/sysfs.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 SensorPlaces sensor_places() {
   SensorPlaces out;
@@ -24,4 +24,4 @@ Sensors sensors_of(const DeviceInfo& device, const SensorPlaces& places) {
   return {};
 }
 
-}  // namespace clweave
+}  // namespace clweave::power

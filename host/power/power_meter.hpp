@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
 
+namespace clweave::suite {
 struct DeviceInfo;
+}  // namespace clweave::suite
+
+namespace clweave::power {
 
 // Of one moment. What is empty is not told.
 struct Energy {
@@ -48,4 +52,4 @@ SensorPlaces sensor_places();
 // A processor's are those of its host; a card is found by its UUID or PCI address, as DeviceInfo has them.
 Sensors sensors_of(const DeviceInfo&, const SensorPlaces&);
 
-}  // namespace clweave
+}  // namespace clweave::power

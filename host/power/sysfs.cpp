@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 namespace {
 
@@ -229,4 +229,4 @@ Sensors card_sensors(const fs::path& root, const std::string& pci) {
   return sensors_from(std::move(meter), std::move(remark));
 }
 
-}  // namespace clweave
+}  // namespace clweave::power

@@ -6,7 +6,7 @@
 
 #include "power/power_meter.hpp"
 
-namespace clweave {
+namespace clweave::power {
 
 // `root` stands for /sys. Energy of all packages and, where it is told, of their memory; clocks; temperature.
 Sensors processor_sensors(const std::filesystem::path& root);
@@ -14,4 +14,4 @@ Sensors processor_sensors(const std::filesystem::path& root);
 // Of amdgpu, i915 and xe. `pci`: "0000:03:00.0".
 Sensors card_sensors(const std::filesystem::path& root, const std::string& pci);
 
-}  // namespace clweave
+}  // namespace clweave::power

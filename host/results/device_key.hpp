@@ -4,7 +4,9 @@
 #include <compare>
 #include <string>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::results {
 
 struct DeviceKey {
   std::string platform, name, id, driver;
@@ -31,4 +33,4 @@ struct DeviceKey {
   auto operator<=>(const DeviceKey&) const = default;
 };
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -18,7 +18,7 @@
 #include "results/record.hpp"
 #include "results/results_files.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -95,15 +95,15 @@ class Merging {
     for (Record r; reader.next(row);) {
       if (!records.read(row, r)) {
         if (r.run_id != std::to_string(since_footer))
-          throw Error(Kind::io, fmt::format("{}:{}: the footer counts {} rows, but there are {}", path,
-                                            row.line, r.run_id, since_footer));
+          throw Error(ErrorCode::io, fmt::format("{}:{}: the footer counts {} rows, but there are {}", path,
+                                                 row.line, r.run_id, since_footer));
         since_footer = 0;
         source.finished = true;
         continue;
       }
       if (r.command.starts_with("[\"tune\"")) {
         const std::string why = path + " is of clweave tune: a search, which is no card's measure";
-        if (named) throw Error(Kind::usage, why + "; leave it out");
+        if (named) throw Error(ErrorCode::usage, why + "; leave it out");
         notes.push_back(why + ", is left out");
         return;
       }
@@ -116,12 +116,12 @@ class Merging {
       if (is_new) {
         ++source.rows;
         DeviceKey key = r.device_key();
-        if (!r.is_native()) sessions_[{label_of(r, path), key.text()}].insert(r.run_id);
+        if (!r.is_baseline()) sessions_[{label_of(r, path), key.text()}].insert(r.run_id);
         continue;
       }
       const Seen& first = place->second;
       if (first.row != content_of(r))
-        throw Error(Kind::io,
+        throw Error(ErrorCode::io,
                     fmt::format("{}:{} and {}:{} tell different things of the same run of {}: keep one",
                                 first.file == file ? path : sources[first.file].path, first.line, path,
                                 row.line, r.case_id));
@@ -192,7 +192,7 @@ class Merging {
         out.write(cells);
         ++written;
       }
-      if (n < source.kept.size()) throw Error(Kind::io, source.path + " became shorter meanwhile");
+      if (n < source.kept.size()) throw Error(ErrorCode::io, source.path + " became shorter meanwhile");
     }
     out.write(footer_cells(written, axes));
     out.close();
@@ -239,9 +239,9 @@ Merged merge_files(const std::vector<std::string>& names, const std::string& out
   for (const auto& source : all.sources) {
     merged.rows += source.rows;
     if (out != "-" && fs::equivalent(source.path, out, none))
-      throw Error(Kind::usage, out + " is one of the files: choose another name for what they become");
+      throw Error(ErrorCode::usage, out + " is one of the files: choose another name for what they become");
   }
-  if (merged.rows == 0) throw Error(Kind::io, fmt::format("no row in {}", fmt::join(names, ", ")));
+  if (merged.rows == 0) throw Error(ErrorCode::io, fmt::format("no row in {}", fmt::join(names, ", ")));
   merged.files = all.sources.size();
   merged.twice = all.twice;
   merged.cards = all.cards();
@@ -251,4 +251,4 @@ Merged merge_files(const std::vector<std::string>& names, const std::string& out
   return merged;
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

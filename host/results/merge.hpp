@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::results {
 
 struct Merged {
   std::size_t files = 0;             // whose rows are there
@@ -29,4 +31,4 @@ struct Merged {
 // note; and as results_files and CsvWriter do. Nothing is written unless all can be read.
 Merged merge_files(const std::vector<std::string>& names, const std::string& out, bool overwrite);
 
-}  // namespace clweave
+}  // namespace clweave::results

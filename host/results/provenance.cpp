@@ -13,7 +13,7 @@
 #include "base/clock.hpp"
 #include "base/version.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -77,4 +77,4 @@ void stamp(Record& record, const Record& common, int run) {
   record.loader = common.loader;
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

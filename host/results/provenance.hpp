@@ -7,7 +7,7 @@
 
 #include "results/record.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 // What is the same in every row of one call: run id, version, command, seed, host, system, processor, loader,
 // and what its user calls the devices.
@@ -17,4 +17,4 @@ Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed,
 // Copies that into a row of repetition `run`, finished now.
 void stamp(Record&, const Record& common, int run);
 
-}  // namespace clweave
+}  // namespace clweave::results

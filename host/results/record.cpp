@@ -9,7 +9,7 @@
 #include "base/number.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> table = {
@@ -190,7 +190,7 @@ std::string cell_of(const Record& record, const Column& column) {
         const auto& field = record.*member;
         if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
           return field;
-        } else if constexpr (Worded<std::decay_t<decltype(field)>>) {
+        } else if constexpr (NamedEnum<std::decay_t<decltype(field)>>) {
           return text_of(field);
         } else {
           return field ? fmt::format("{}", *field) : std::string();
@@ -241,15 +241,15 @@ RecordReader::RecordReader(std::vector<std::string> header, std::string name)
 
 void RecordReader::check_header() const {
   if (!missing_.empty())
-    throw Error(Kind::io, name_ + ":1: no column '" + missing_ + "': not a CSV of clweave run");
+    throw Error(ErrorCode::io, name_ + ":1: no column '" + missing_ + "': not a CSV of clweave run");
 }
 
 bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
   const std::string& schema = row.cells.at(schema_);
   const bool footer = schema == footer_mark;
   if (!footer && schema != Record().schema)
-    throw Error(Kind::io, fmt::format("{}:{}: schema '{}', this clweave reads '{}'", name_, row.line, schema,
-                                      Record().schema));
+    throw Error(ErrorCode::io, fmt::format("{}:{}: schema '{}', this clweave reads '{}'", name_, row.line,
+                                           schema, Record().schema));
   check_header();
   record.axes.clear();
   for (std::size_t c = 0; c < row.cells.size(); ++c) {
@@ -263,19 +263,18 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
           auto& field = record.*member;
           if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
             field = cell;
-          } else if constexpr (Worded<std::decay_t<decltype(field)>>) {
-            const auto value = value_named<std::decay_t<decltype(field)>>(cell);
+          } else if constexpr (NamedEnum<std::decay_t<decltype(field)>>) {
+            const auto value = enum_named<std::decay_t<decltype(field)>>(cell);
             if (!value)
-              throw Error(Kind::io,
-                          fmt::format("{}:{}: column {}: '{}' is none of{}", name_, row.line, header_[c],
-                                      cell, fmt::join(Words<std::decay_t<decltype(field)>>::list, " ")));
+              throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is none of{}", name_, row.line,
+                                                     header_[c], cell, fmt::join(enum_names(field), " ")));
             field = *value;
           } else {
             // What is not known is an empty cell: no writer of ours puts inf or nan there.
             field = number_of<typename std::decay_t<decltype(field)>::value_type>(cell);
             if (!cell.empty() && !field)
-              throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", name_, row.line,
-                                                header_[c], cell));
+              throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number", name_, row.line,
+                                                     header_[c], cell));
           }
         },
         meaning_[c]->member);
@@ -315,7 +314,7 @@ void add_later_axes(Record& record, const std::vector<Family>& families) {
   std::string id = family->name, id_now = family->name;
   auto axes = record.axes;
   for (const auto& axis : family->axes) {
-    const auto is_it = [&](const auto& cell) { return axis.is_called(cell.first); };
+    const auto is_it = [&](const auto& cell) { return axis.has_name(cell.first); };
     auto cell = std::ranges::find_if(axes, is_it);
     if (cell != axes.end())
       id.append("/").append(cell->first).append("=").append(cell->second);
@@ -330,4 +329,4 @@ void add_later_axes(Record& record, const std::vector<Family>& families) {
   record.axes = std::move(axes);
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

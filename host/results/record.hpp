@@ -14,9 +14,11 @@
 #include "suite/axis.hpp"
 #include "suite/ceiling.hpp"
 
-namespace clweave {
-
+namespace clweave::suite {
 struct Family;
+}  // namespace clweave::suite
+
+namespace clweave::results {
 
 using Number = std::optional<double>;  // empty: not known, and an empty cell
 using Count = std::optional<std::int64_t>;
@@ -119,7 +121,7 @@ struct Record {
   std::string axis(const std::string& name) const;
   DeviceKey device_key() const { return {platform, device, device_id, driver, uuid, label}; }
   bool ok() const { return status == Status::ok; }
-  bool is_native() const { return api != opencl_api; }  // of a baseline
+  bool is_baseline() const { return api != opencl_api; }  // of a baseline
   // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
   bool failed() const { return !ok() && status != Status::unsupported && exhibit.empty(); }
 };
@@ -187,4 +189,4 @@ bool lacks_axes(const Record&, const std::vector<Family>&);
 // The column dictionary of results/README.md, as a Markdown table.
 std::string column_dictionary();
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -13,7 +13,7 @@
 #include "base/path.hpp"
 #include "base/version.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -72,7 +72,7 @@ void check_samples(const std::string& rows) {
     const std::string line = first_line(samples);
     if (line.empty() || (!shared && csv_line(sample_header).starts_with(line))) return;
   }
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               samples + " is in the way of this run's samples: move it away, or choose another --csv");
 }
 
@@ -95,7 +95,7 @@ void read_note(const std::string& path, Unfinished& out) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{} cannot go on: {}; start again with another --csv, or with --csv {} "
                           "--overwrite",
                           path, why, path));
@@ -168,14 +168,14 @@ bool is_samples_path(const std::string& path) { return path.ends_with(".samples.
 std::string row_key(const Record& record) {
   return fmt::format("{} / {} / {} / {} / run {} / {}{}", record.platform, record.device, record.device_id,
                      record.driver, record.run.value_or(0), record.case_id,
-                     record.is_native() ? " by " + record.api : "");
+                     record.is_baseline() ? " by " + record.api : "");
 }
 
 ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes, Origin origin,
                          bool overwrite)
     : path_(behind_links(path)), axes_(std::move(axes)), origin_(std::move(origin)) {
   if (is_samples_path(path_))
-    throw Error(Kind::usage, path_ + ": the samples of other rows have such names: choose another");
+    throw Error(ErrorCode::usage, path_ + ": the samples of other rows have such names: choose another");
   if (path_ != "-") check_samples(path_);
   if (path_ != "-") lock_ = std::make_shared<FileLock>(path_);
   rows_ = std::make_unique<CsvWriter>(path_, overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
@@ -311,4 +311,4 @@ void ResultsFile::finish() {
   fs::remove(note_path(path_), gone);
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

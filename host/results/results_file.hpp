@@ -11,7 +11,7 @@
 #include "base/file_lock.hpp"
 #include "results/row.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 // Where a file's rows come from. The rows tell the same; until the first is there, only a note beside the
 // file does.
@@ -88,4 +88,4 @@ class ResultsFile {
   bool running_ = false;
 };
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -13,7 +13,7 @@
 #include "results/results_file.hpp"
 #include "results/results_set.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -70,7 +70,7 @@ void add_below(const fs::path& folder, ResultsFiles::What what, const std::strin
       continue;
     found.push_back(it->path().string());
   }
-  if (error) throw Error(Kind::io, fmt::format("cannot read {}: {}", folder.string(), error.message()));
+  if (error) throw Error(ErrorCode::io, fmt::format("cannot read {}: {}", folder.string(), error.message()));
   std::ranges::sort(found, by_number);
   std::ranges::copy_if(found, std::back_inserter(out.paths),
                        [&](const std::string& path) { return is_wanted(path, what, out.notes); });
@@ -91,15 +91,15 @@ ResultsFiles results_files(const std::vector<std::string>& names, ResultsFiles::
       add_below(name, what, fs::exists(without, none) ? without : "", out);
       continue;
     }
-    if (!fs::exists(name, none)) throw Error(Kind::io, name + ": there is no such file or folder");
+    if (!fs::exists(name, none)) throw Error(ErrorCode::io, name + ": there is no such file or folder");
     if (!is_samples_path(name)) out.paths.push_back(name);
   }
   if (!out.paths.empty()) return out;
   const std::string all = fmt::format("{}", fmt::join(names, ", "));
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               std::ranges::all_of(names, is_samples_path)
                   ? all + ": samples alone; name the CSV of rows that they lie beside"
                   : fmt::format("no results file in {}: clweave run --csv FILE writes one", all));
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::results {
 
 inline constexpr const char* archive_ending = ".zip";  // of what clweave run --share writes
 
@@ -27,4 +29,4 @@ ResultsFiles results_files(const std::vector<std::string>& names, ResultsFiles::
 // Samples among the names, unless there is nothing else: for what counts its files.
 void pass_over_samples(std::vector<std::string>& names);
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -20,7 +20,7 @@
 #include "results/results_file.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -137,7 +137,7 @@ void check_times(const Record& r, const std::string& file, std::size_t line) {
     if (member == nullptr || column.unit != "s" || column.name == "sd_s") continue;
     const Number& value = r.**member;
     if (value && !(*value >= least_s && *value <= most_s))
-      throw Error(Kind::io,
+      throw Error(ErrorCode::io,
                   fmt::format("{}:{}: column {}: {} s is no time", file, line, column.name, *value));
   }
 }
@@ -150,10 +150,10 @@ void check_axes(const CaseName& name, const std::vector<Family>& families, const
   const auto is_word = [](const Value& value) { return std::holds_alternative<std::string>(value); };
   for (const auto& [title, value] : name.axes) {
     const Axis* axis = family->axis(*title);
-    const bool of_numbers =
-        axis != nullptr && axis->takes.of != Takes::Of::shapes && std::ranges::none_of(axis->values, is_word);
+    const bool of_numbers = axis != nullptr && axis->domain.of != Domain::Of::shapes &&
+                            std::ranges::none_of(axis->values, is_word);
     if (of_numbers && is_word(*value))
-      throw Error(Kind::io,
+      throw Error(ErrorCode::io,
                   fmt::format("{}:{}: column {}: '{}' is no number", file, line, *title, text_of(*value)));
   }
 }
@@ -169,7 +169,7 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
   const auto column = [&](const char* title) {
     const auto it = std::ranges::find(reader.header(), title);
     if (it == reader.header().end())
-      throw Error(Kind::io,
+      throw Error(ErrorCode::io,
                   fmt::format("{}:1: no column '{}': not samples of clweave run", samples_name, title));
     return static_cast<std::size_t>(it - reader.header().begin());
   };
@@ -185,7 +185,7 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
       // Samples are written to a tenth of a nanosecond.
       if (std::abs(interval.median - run.time_s) > 1e-3 * run.time_s + 1e-10)
         throw Error(
-            Kind::io,
+            ErrorCode::io,
             fmt::format("{}:{}: row {} has a median of {:.4g} s in {}, but {:.4g} s here: the samples "
                         "are of another file",
                         samples_name, of_line, of_row, run.time_s, rows_name, interval.median));
@@ -199,14 +199,14 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
       const std::string& cell = row.cells[c];
       const auto value = number_of<double>(cell);
       if (!value)
-        throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number", samples_name, row.line,
-                                          reader.header()[c], cell));
+        throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number", samples_name, row.line,
+                                               reader.header()[c], cell));
       return *value;
     };
     const double at = number(row_column);
     if (!(at >= 1) || at > static_cast<double>(places.size()) || at != std::floor(at))
-      throw Error(Kind::io, fmt::format("{}:{}: row {} is not in {}, which has {}", samples_name, row.line,
-                                        row.cells[row_column], rows_name, places.size()));
+      throw Error(ErrorCode::io, fmt::format("{}:{}: row {} is not in {}, which has {}", samples_name,
+                                             row.line, row.cells[row_column], rows_name, places.size()));
     if (const auto number_of_row = static_cast<std::size_t>(at); number_of_row != of_row) {
       finish();
       of_row = number_of_row;
@@ -227,7 +227,7 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
   const auto column = [&](const char* title) {
     const auto it = std::ranges::find(reader.header(), title);
     if (it == reader.header().end())
-      throw Error(Kind::io,
+      throw Error(ErrorCode::io,
                   fmt::format("{}:1: no column '{}': neither a CSV of clweave run nor the published "
                               "figures",
                               name, title));
@@ -258,13 +258,13 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
       if (cells[at].empty()) continue;
       const auto value = number_of<double>(cells[at]);
       if (!value || !(*value > 0))
-        throw Error(Kind::io, fmt::format("{}:{}: column {}: '{}' is no number above 0", name, row.line,
-                                          title, cells[at]));
+        throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number above 0", name, row.line,
+                                               title, cells[at]));
       figure.quantity = quantity;
       figure.value = *value;
     }
     if (figure.value == 0 || (figure.over != nullptr) != (figure.quantity == Quantity::speedup))
-      throw Error(Kind::io,
+      throw Error(ErrorCode::io,
                   fmt::format("{}:{}: a case needs seconds, or of_ceiling, or a speedup over another", name,
                               row.line));
     set.figures.push_back(figure);
@@ -423,7 +423,7 @@ void DeviceResults::keep(const std::vector<std::string>& families) {
     return std::ranges::find(families, family) == families.end();
   };
   std::erase_if(cases, [&](const CaseTimes& at) { return goes(at.family()); });
-  std::erase_if(untimed, [&](const Untimed& row) { return goes(row.name->family); });
+  std::erase_if(untimed, [&](const FailedCase& row) { return goes(row.name->family); });
   std::erase_if(findings, [&](const FindingRows& found) { return goes(found.family); });
   finding_by_id_.clear();
   for (std::size_t i = 0; i < findings.size(); ++i) finding_by_id_[findings[i].id] = i;
@@ -561,9 +561,9 @@ DeviceResults& ResultsSet::device_of(const DeviceKey& key) {
 namespace {
 
 // Adds rows one by one: what a file's rows have in common is remembered between them.
-class Filing {
+class RowImporter {
  public:
-  Filing(ResultsSet& set, const std::string& name, const std::vector<Family>& families)
+  RowImporter(ResultsSet& set, const std::string& name, const std::vector<Family>& families)
       : set_(set), families_(families), name_(name), file_(static_cast<std::uint32_t>(set.files.size())) {
     set.files.push_back(name);
   }
@@ -572,7 +572,7 @@ class Filing {
   std::optional<Place> add(const Record& r, std::size_t line) {
     if (is_in_another_file(r)) return {};
     const std::uint32_t place = set_.rows++;
-    if (r.is_native()) {
+    if (r.is_baseline()) {
       add_native(r, line);
       return {};
     }
@@ -596,8 +596,8 @@ class Filing {
     run.run = run_number(r);
     run.row = place;
     if (!at.runs.empty() && at.runs.back().run == run.run)
-      throw Error(Kind::io, fmt::format("{}:{}: a second row of run {} of {}", name_, line, r.run.value_or(0),
-                                        at.label()));
+      throw Error(ErrorCode::io, fmt::format("{}:{}: a second row of run {} of {}", name_, line,
+                                             r.run.value_or(0), at.label()));
     // A search looks again and longer at what seems good: its last look is the one that counts.
     if (tuning_ && !at.runs.empty() && at.runs.back().file == file_) at.runs.pop_back();
     const bool timed = add_row(at, r, run);
@@ -647,7 +647,7 @@ class Filing {
     if (r.failed()) failed_[r.api].push_back(fmt::format("{}, {}: {}", r.case_id, r.status, r.reason));
     if (!r.ok()) return;
     check_times(r, name_, line);
-    NativeTime& native = set_.natives.emplace_back();
+    BaselineTime& native = set_.natives.emplace_back();
     native = {r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)};
     native.run.file = file_;
     native.run.run = run_number(r);
@@ -718,15 +718,15 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
     return add_figures(*this, reader, name, static_cast<std::uint32_t>(files.size() - 1));
   }
   const RecordReader records(reader.header(), name);
-  Filing filing(*this, name, families);
+  RowImporter filing(*this, name, families);
   std::vector<std::optional<Place>> places;  // per row of the file
   std::size_t count = 0, unfinished = 0;     // unfinished: rows since the last footer
   CsvTable::Row row;
   for (Record r; reader.next(row);) {
     if (!records.read(row, r)) {
       if (r.run_id != std::to_string(unfinished))
-        throw Error(Kind::io, fmt::format("{}:{}: the footer counts {} rows, but there are {}", name,
-                                          row.line, r.run_id, unfinished));
+        throw Error(ErrorCode::io, fmt::format("{}:{}: the footer counts {} rows, but there are {}", name,
+                                               row.line, r.run_id, unfinished));
       unfinished = 0;
       continue;
     }
@@ -739,12 +739,12 @@ void ResultsSet::add(CsvReader& reader, const std::string& name, CsvReader* samp
   records.check_header();
   if (!reader.complete_last_line())
     reader.fail("the file ends within this row: clweave run --resume finishes what was interrupted");
-  if (count == 0) throw Error(Kind::io, name + ": no row to compare");
+  if (count == 0) throw Error(ErrorCode::io, name + ": no row to compare");
   if (unfinished > 0) notes.push_back(fmt::format("{} was interrupted after {} rows", name, count));
   if (samples != nullptr) add_samples(*this, places, *samples, samples_name, name);
 }
 
-bool NativeTime::runs_on(const DeviceResults& other) const {
+bool BaselineTime::runs_on(const DeviceResults& other) const {
   if (!device.platform.starts_with(native_platform)) return device.meets(other);
   return device.name == other.name || (other.type == "cpu" && device.name == other.cpu);
 }
@@ -826,13 +826,13 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
     return std::ranges::find(families, name.family) == families.end();
   };
   std::erase_if(figures, [&](const PublishedFigure& figure) { return is_left_out(*figure.of); });
-  std::erase_if(natives, [&](const NativeTime& native) { return is_left_out(*native.of); });
+  std::erase_if(natives, [&](const BaselineTime& native) { return is_left_out(*native.of); });
   std::erase_if(devices,
                 [](const DeviceResults& device) { return device.published && device.cases.empty(); });
   for (const auto& family : families) {
     if (!here.contains(family))
-      throw Error(Kind::usage, fmt::format("no case of family '{}' in {}; there are {}", family,
-                                           fmt::join(files, ", "), fmt::join(here, ", ")));
+      throw Error(ErrorCode::usage, fmt::format("no case of family '{}' in {}; there are {}", family,
+                                                fmt::join(files, ", "), fmt::join(here, ", ")));
   }
 }
 
@@ -847,8 +847,8 @@ std::vector<const DeviceResults*> measured(const ResultsSet& set) {
 namespace {
 
 // Grouped by api, case and device: names of the same device differ where it is reached in several ways.
-std::vector<NativeLooks> grouped(const NativeLooks& natives, bool by_device) {
-  std::vector<NativeLooks> out;
+std::vector<BaselineTimes> grouped(const BaselineTimes& natives, bool by_device) {
+  std::vector<BaselineTimes> out;
   std::map<std::tuple<std::string, const CaseName*, std::string>, std::size_t> places;
   for (const auto* native : natives) {
     const auto [place, is_new] =
@@ -861,24 +861,24 @@ std::vector<NativeLooks> grouped(const NativeLooks& natives, bool by_device) {
 
 }  // namespace
 
-std::vector<NativeLooks> native_looks(const ResultsSet& set) {
-  NativeLooks all;
+std::vector<BaselineTimes> baseline_times(const ResultsSet& set) {
+  BaselineTimes all;
   for (const auto& native : set.natives) all.push_back(&native);
   return grouped(all, true);
 }
 
-std::vector<NativeLooks> native_looks(const ResultsSet& set, const DeviceResults& device) {
-  NativeLooks here;
+std::vector<BaselineTimes> baseline_times(const ResultsSet& set, const DeviceResults& device) {
+  BaselineTimes here;
   for (const auto& native : set.natives) {
     if (native.runs_on(device)) here.push_back(&native);
   }
   return grouped(here, false);
 }
 
-NativeTime typical(const NativeLooks& looks) {
+BaselineTime typical(const BaselineTimes& looks) {
   std::vector<const RunTime*> runs;
   for (const auto* look : looks) runs.push_back(&look->run);
-  NativeTime out = *looks.front();
+  BaselineTime out = *looks.front();
   out.run = middle_of(std::move(runs));
   return out;
 }
@@ -953,7 +953,7 @@ ResultsSet results_of(const std::vector<Record>& records) {
 
 ResultsSet results_of(const std::vector<Record>& records, const std::vector<Family>& families) {
   ResultsSet out;
-  Filing filing(out, "rows", families);
+  RowImporter filing(out, "rows", families);
   std::int64_t run = 0;
   for (Record record : records) {
     ++run;
@@ -964,4 +964,4 @@ ResultsSet results_of(const std::vector<Record>& records, const std::vector<Fami
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

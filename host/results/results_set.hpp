@@ -27,7 +27,7 @@
 #include "results/record.hpp"
 #include "suite/outcome.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 inline constexpr const char* several_clocks = "several clocks";
 // The platform of what runs without OpenCL.
@@ -163,7 +163,7 @@ struct CaseTimes {
 };
 
 // A row without a time that counts: it failed, or is an exhibit.
-struct Untimed {
+struct FailedCase {
   const CaseName* name = nullptr;
   Status status = Status::none;
   bool exhibit = false;
@@ -190,7 +190,7 @@ struct DeviceResults : DeviceKey {
   Number idle_w = {};
   std::map<Ceiling, double> ceilings;  // best rate by name
   std::vector<CaseTimes> cases;        // in the order met
-  std::vector<Untimed> untimed;        // by row
+  std::vector<FailedCase> untimed;     // by row
   std::vector<FindingRows> findings;   // in the order met
   std::size_t rows = 0;                // without findings
 
@@ -240,7 +240,7 @@ struct PublishedFigure {
 
 // A row of another API: what people would use instead of a kernel. Its axes say what is computed; `kernel` is
 // what computes it, and `threads` on how many.
-struct NativeTime {
+struct BaselineTime {
   std::string api;
   const CaseName* of = nullptr;
   DeviceKey device;
@@ -256,7 +256,7 @@ struct ResultsSet {
   std::vector<std::string> files;
   std::vector<DeviceResults> devices;
   std::vector<PublishedFigure> figures;
-  std::vector<NativeTime> natives;
+  std::vector<BaselineTime> natives;
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
   std::uint32_t rows = 0;
@@ -292,10 +292,10 @@ std::vector<const DeviceResults*> measured(const ResultsSet&);
 
 // What other programs did, on a device's silicon or at all: the looks at each of their cases, all in the
 // order met; and the middle of such looks.
-using NativeLooks = std::vector<const NativeTime*>;
-std::vector<NativeLooks> native_looks(const ResultsSet&);
-std::vector<NativeLooks> native_looks(const ResultsSet&, const DeviceResults&);
-NativeTime typical(const NativeLooks&);
+using BaselineTimes = std::vector<const BaselineTime*>;
+std::vector<BaselineTimes> baseline_times(const ResultsSet&);
+std::vector<BaselineTimes> baseline_times(const ResultsSet&, const DeviceResults&);
+BaselineTime typical(const BaselineTimes&);
 
 enum class Samples {
   ignored,
@@ -314,4 +314,4 @@ ResultsSet results_of(const std::vector<Record>&);  // of no family
 // Whether two files hold the same bytes; false where either cannot be read.
 bool same_content(const std::string& one, const std::string& other);
 
-}  // namespace clweave
+}  // namespace clweave::results

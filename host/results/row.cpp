@@ -5,7 +5,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -56,7 +56,7 @@ Outcome outcome_of(const Case& at, const Record& record) {
           .idle_w = record.idle_w};
 }
 
-void fail(Record& record, Kind kind, std::string why) {
+void fail(Record& record, ErrorCode code, std::string why) {
   // One line: a file cut within a quoted line end could not be read back.
   for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");
   // A compiler may say megabytes.
@@ -65,16 +65,16 @@ void fail(Record& record, Kind kind, std::string why) {
     while (end > 0 && (static_cast<unsigned char>(why[end]) & 0xC0) == 0x80) --end;  // within a character
     why = fmt::format("{} .. ({} more bytes)", why.substr(0, end), why.size() - end);
   }
-  record.status = status_of(kind);
+  record.status = status_of(code);
   record.reason += why;
-  if (kind == Kind::wrong_result) record.verified = Verified::no;
+  if (code == ErrorCode::wrong_result) record.verified = Verified::no;
 }
 
-Record failed_record(const DeviceInfo& device, const Family& family, const Case& at, Kind kind,
+Record failed_record(const DeviceInfo& device, const Family& family, const Case& at, ErrorCode code,
                      const std::string& why) {
   Record record = named_record(device, family, at);
-  fail(record, kind, why);
+  fail(record, code, why);
   return record;
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -9,11 +9,13 @@
 #include "results/record.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
-
-struct Case;
+namespace clweave::suite {
 struct Family;
+struct Case;
 struct Outcome;
+}  // namespace clweave::suite
+
+namespace clweave::results {
 
 // One timed batch; times are of one execution.
 struct Sample {
@@ -42,9 +44,9 @@ Record named_record(const DeviceInfo&, const Family&, const Case&);
 Outcome outcome_of(const Case&, const Record&);
 
 // The row becomes one that failed; its reason is on one line.
-void fail(Record&, Kind, std::string why);
+void fail(Record&, ErrorCode, std::string why);
 
 // The row of a case that could not be run at all.
-Record failed_record(const DeviceInfo&, const Family&, const Case&, Kind, const std::string& why);
+Record failed_record(const DeviceInfo&, const Family&, const Case&, ErrorCode, const std::string& why);
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -20,7 +20,7 @@
 #include "results/record.hpp"
 #include "results/results_file.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 namespace {
 
@@ -129,4 +129,4 @@ void share(const std::string& path, const std::vector<std::string>& files,
   write_zip(path, entries);
 }
 
-}  // namespace clweave
+}  // namespace clweave::results

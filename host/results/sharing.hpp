@@ -7,7 +7,7 @@
 
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 // What a text may betray. Empty: nothing is known of it.
 struct Identity {
@@ -25,4 +25,4 @@ std::string anonymous(std::string text, const Identity&);
 void share(const std::string& path, const std::vector<std::string>& files, const std::vector<DeviceInfo>&,
            const Identity&);
 
-}  // namespace clweave
+}  // namespace clweave::results

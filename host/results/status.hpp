@@ -3,10 +3,10 @@
 #pragma once
 #include <array>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
-#include "base/words.hpp"
 
-namespace clweave {
+namespace clweave::results {
 
 enum class Status {
   none,  // not yet known
@@ -21,37 +21,30 @@ enum class Status {
   device_lost,
   implausible
 };
-template <>
-struct Words<Status> {
-  static constexpr std::array list = {
+constexpr auto enum_names(Status) {
+  return std::array{
       "",        "ok",      "unsupported", "build_failed", "launch_failed", "out_of_memory", "wrong_result",
       "timeout", "crashed", "device_lost", "implausible"};
-};
+}
 
 // What a row becomes for an error while its case ran.
-constexpr Status status_of(Kind kind) {
-  switch (kind) {
-    case Kind::unsupported: return Status::unsupported;
-    case Kind::build: return Status::build_failed;
-    case Kind::wrong_result: return Status::wrong_result;
-    case Kind::timeout: return Status::timeout;
-    case Kind::crashed: return Status::crashed;
-    case Kind::out_of_memory: return Status::out_of_memory;
-    case Kind::device_lost: return Status::device_lost;
+constexpr Status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::unsupported: return Status::unsupported;
+    case ErrorCode::build: return Status::build_failed;
+    case ErrorCode::wrong_result: return Status::wrong_result;
+    case ErrorCode::timeout: return Status::timeout;
+    case ErrorCode::crashed: return Status::crashed;
+    case ErrorCode::out_of_memory: return Status::out_of_memory;
+    case ErrorCode::device_lost: return Status::device_lost;
     default: return Status::launch_failed;
   }
 }
 
 enum class Verified { none, yes, before, no };
-template <>
-struct Words<Verified> {
-  static constexpr std::array list = {"", "yes", "before", "no"};
-};
+constexpr auto enum_names(Verified) { return std::array{"", "yes", "before", "no"}; }
 
 enum class Timer { none, event, host };
-template <>
-struct Words<Timer> {
-  static constexpr std::array list = {"", "event", "host"};
-};
+constexpr auto enum_names(Timer) { return std::array{"", "event", "host"}; }
 
-}  // namespace clweave
+}  // namespace clweave::results

@@ -2,11 +2,13 @@
 #pragma once
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::suite {
 
 struct Family;
 
 // Made and checked once a process. Generated: one call per host/families/*.cpp.
 const std::vector<Family>& all_families();
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "suite/range.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 std::string text_of(const Value& value) {
   if (const auto* n = std::get_if<std::int64_t>(&value)) return std::to_string(*n);
@@ -19,7 +19,7 @@ std::string text_of(const Value& value) {
   return std::get<std::string>(value);
 }
 
-bool Axis::is_called(const std::string& word) const {
+bool Axis::has_name(const std::string& word) const {
   return word == name || std::ranges::find(former, word) != former.end();
 }
 
@@ -42,7 +42,7 @@ std::string text_of(const Values& values) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
 
-bool Takes::number(double v) const {
+bool Domain::number(double v) const {
   if (!(v >= least && v <= most)) return false;
   if (of == Of::fractions) return true;
   if (v != std::floor(v)) return false;
@@ -51,7 +51,7 @@ bool Takes::number(double v) const {
   return of != Of::multiples || n % step == 0;
 }
 
-std::string Takes::text() const {
+std::string Domain::text() const {
   std::string range = fmt::format("{} to {}", least, most);
   switch (of) {
     case Of::listed: break;
@@ -69,21 +69,21 @@ namespace {
 // Beyond that a double is no exact number any more.
 constexpr double largest = 9007199254740992.0;
 
-Takes numbers(Takes::Of of, std::int64_t least, std::int64_t most, std::int64_t step = 1) {
+Domain numbers(Domain::Of of, std::int64_t least, std::int64_t most, std::int64_t step = 1) {
   return {of, static_cast<double>(least), std::min(static_cast<double>(most), largest), step};
 }
 
 }  // namespace
 
-Takes whole(std::int64_t least, std::int64_t most) { return numbers(Takes::Of::whole, least, most); }
-Takes powers_of_two(std::int64_t least, std::int64_t most) {
-  return numbers(Takes::Of::powers_of_two, least, most);
+Domain whole(std::int64_t least, std::int64_t most) { return numbers(Domain::Of::whole, least, most); }
+Domain powers_of_two(std::int64_t least, std::int64_t most) {
+  return numbers(Domain::Of::powers_of_two, least, most);
 }
-Takes multiples_of(std::int64_t step, std::int64_t least, std::int64_t most) {
-  return numbers(Takes::Of::multiples, least, most, step);
+Domain multiples_of(std::int64_t step, std::int64_t least, std::int64_t most) {
+  return numbers(Domain::Of::multiples, least, most, step);
 }
-Takes fractions(double least, double most) { return {Takes::Of::fractions, least, most}; }
-Takes shapes(std::int64_t least, std::int64_t most) { return numbers(Takes::Of::shapes, least, most); }
+Domain fractions(double least, double most) { return {Domain::Of::fractions, least, most}; }
+Domain shapes(std::int64_t least, std::int64_t most) { return numbers(Domain::Of::shapes, least, most); }
 
 std::optional<Value> Axis::taken(const Value& value) const {
   if (std::ranges::find(values, value) != values.end()) return value;
@@ -91,12 +91,12 @@ std::optional<Value> Axis::taken(const Value& value) const {
   for (const auto& listed : values) {
     if (text_of(listed) == text) return listed;
   }
-  if (takes.of == Takes::Of::listed) return {};
-  if (takes.of == Takes::Of::shapes) {
+  if (domain.of == Domain::Of::listed) return {};
+  if (domain.of == Domain::Of::shapes) {
     const auto shape = range_in(text);
     if (!shape) return {};
     const bool fits =
-        std::ranges::all_of(*shape, [&](auto extent) { return takes.number(static_cast<double>(extent)); });
+        std::ranges::all_of(*shape, [&](auto extent) { return domain.number(static_cast<double>(extent)); });
     return fits ? std::optional<Value>(text_of(*shape)) : std::nullopt;
   }
   // A whole number by itself: as a double, 2^53 + 1 would pass for its neighbour.
@@ -105,15 +105,15 @@ std::optional<Value> Axis::taken(const Value& value) const {
   const auto* real = std::get_if<double>(&value);
   if (whole_number == nullptr && real == nullptr) return {};
   const double number = real != nullptr ? *real : static_cast<double>(*whole_number);
-  if (!takes.number(number)) return {};
-  if (takes.of == Takes::Of::fractions) return number;
+  if (!domain.number(number)) return {};
+  if (domain.of == Domain::Of::fractions) return number;
   return static_cast<std::int64_t>(number);
 }
 
-std::string Axis::takes_text() const {
+std::string Axis::domain_text() const {
   std::vector<std::string> texts;
   for (const auto& value : values) texts.push_back(text_of(value));
-  return takes.of == Takes::Of::listed ? fmt::format("{}", fmt::join(texts, ", ")) : takes.text();
+  return domain.of == Domain::Of::listed ? fmt::format("{}", fmt::join(texts, ", ")) : domain.text();
 }
 
 bool all_alike(const Value&, const Value&) { return true; }
@@ -130,7 +130,7 @@ std::function<bool(const Value&, const Value&)> alike_within(std::vector<Values>
 std::pair<std::string, Values> setting_of(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-    throw Error(Kind::usage, text + ": write axis=value[,value], such as n=1024,4096");
+    throw Error(ErrorCode::usage, text + ": write axis=value[,value], such as n=1024,4096");
   Values values;
   for (const auto& word : split(text.substr(equals + 1), ',')) values.push_back(value_of(word));
   return {text.substr(0, equals), values};
@@ -141,9 +141,9 @@ Sweep::Sweep(const std::string& line) {
     if (words.empty()) continue;
     auto [axis, values] = setting_of(words);
     if (!emplace(axis, std::move(values)).second)
-      throw Error(Kind::usage, fmt::format("'{}' says {} twice", line, axis));
+      throw Error(ErrorCode::usage, fmt::format("'{}' says {} twice", line, axis));
   }
 }
 Sweep::Sweep(const char* line) : Sweep(std::string(line)) {}
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -10,9 +10,12 @@
 #include <variant>
 #include <vector>
 
-namespace clweave {
+#include "base/enum_names.hpp"
+
+namespace clweave::suite {
 
 using Value = std::variant<std::int64_t, double, std::string>;
+using base::text_of;
 std::string text_of(const Value&);
 Value value_of(const std::string& text);  // "4" is a number, "0.5" too, "row" is text
 
@@ -34,7 +37,7 @@ struct Values : std::vector<Value> {
 };
 
 // What an axis takes beside the values that it lists; nothing unless said.
-struct Takes {
+struct Domain {
   enum class Of { listed, whole, powers_of_two, multiples, fractions, shapes };
   Of of = Of::listed;
   double least = 0, most = 0;  // of each number, exact up to 2^53
@@ -43,11 +46,11 @@ struct Takes {
   bool number(double) const;
   std::string text() const;  // "1 to 64, powers of two"
 };
-Takes whole(std::int64_t least, std::int64_t most);
-Takes powers_of_two(std::int64_t least, std::int64_t most);
-Takes multiples_of(std::int64_t step, std::int64_t least, std::int64_t most);
-Takes fractions(double least, double most);
-Takes shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extents from least to most
+Domain whole(std::int64_t least, std::int64_t most);
+Domain powers_of_two(std::int64_t least, std::int64_t most);
+Domain multiples_of(std::int64_t step, std::int64_t least, std::int64_t most);
+Domain fractions(double least, double most);
+Domain shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extents from least to most
 
 // For Axis::alike: any two values; two of the same list.
 bool all_alike(const Value&, const Value&);
@@ -71,20 +74,20 @@ struct Axis {
   bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
   std::vector<std::string> former = {};  // names it had, which files and the command line may say
   std::vector<std::pair<std::string, std::string>> former_values = {};  // the same of its values, and today's
-  Takes takes = {};
+  Domain domain = {};
   // Whether the axis means anything in this case, empty: always. Where it does not, it has its default.
   std::function<bool(const Case&)> when = {};
   // What `clweave tune` tries of a tunable axis in such a case on such a device; empty: `values`. The default
   // alone where the kernel does not heed the axis and `when` says nothing of it.
-  std::function<Values(const Case&, const DeviceInfo&)> worth = {};
+  std::function<Values(const Case&, const DeviceInfo&)> search_values = {};
   // Whether works of these two values are so alike that the launch which suits one is worth a try at the
   // other where nothing nearer was searched; empty: no two are.
   std::function<bool(const Value&, const Value&)> alike = {};
 
   // The value as this axis holds it (local=256 may be a shape); none when it takes no such value.
   std::optional<Value> taken(const Value&) const;
-  std::string takes_text() const;  // for people: all values, or the rule
-  bool is_called(const std::string& word) const;
+  std::string domain_text() const;  // for people: all values, or the rule
+  bool has_name(const std::string& word) const;
   const std::string& todays(const std::string& value) const;  // of a former value, else the same
 };
 
@@ -114,4 +117,4 @@ inline Sweeps operator+(Sweeps all, const Sweeps& more) {
 std::string text_of(const Values&);
 inline std::string operator+(const std::string& line, const Values& values) { return line + text_of(values); }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -5,30 +5,30 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 const Value& Case::at(const std::string& axis) const {
   for (const auto& [name, value] : axes) {
     if (name == axis) return value;
   }
-  throw Error(Kind::usage, "family " + family + " has no axis '" + axis + "'");
+  throw Error(ErrorCode::usage, "family " + family + " has no axis '" + axis + "'");
 }
 
 std::int64_t Case::number(const std::string& axis) const {
   if (const auto* n = std::get_if<std::int64_t>(&at(axis))) return *n;
-  throw Error(Kind::usage, axis + "=" + text_of(at(axis)) + " must be a whole number");
+  throw Error(ErrorCode::usage, axis + "=" + text_of(at(axis)) + " must be a whole number");
 }
 
 std::uint64_t Case::count(const std::string& axis, std::int64_t least, std::int64_t most) const {
   const std::int64_t value = number(axis);
   if (value < least || value > most)
-    throw Error(Kind::unsupported, fmt::format("{} must be {} to {} here", axis, least, most));
+    throw Error(ErrorCode::unsupported, fmt::format("{} must be {} to {} here", axis, least, most));
   return static_cast<std::uint64_t>(value);
 }
 
 const std::string& Case::text(const std::string& axis) const {
   if (const auto* word = std::get_if<std::string>(&at(axis))) return *word;
-  throw Error(Kind::usage, axis + "=" + text_of(at(axis)) + " must be a word");
+  throw Error(ErrorCode::usage, axis + "=" + text_of(at(axis)) + " must be a word");
 }
 
 std::string Case::id() const {
@@ -37,4 +37,4 @@ std::string Case::id() const {
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -7,7 +7,7 @@
 
 #include "suite/axis.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 // One point of a sweep.
 struct Case {
@@ -25,4 +25,4 @@ struct Case {
   std::string id() const;  // divergence/kernel=grid/parity=row/...
 };
 
-}  // namespace clweave
+}  // namespace clweave::suite

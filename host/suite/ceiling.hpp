@@ -3,9 +3,9 @@
 #pragma once
 #include <array>
 
-#include "base/words.hpp"
+#include "base/enum_names.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 enum class Ceiling {
   none,
@@ -18,20 +18,19 @@ enum class Ceiling {
   arithmetic_long
 };
 
-template <>
-struct Words<Ceiling> {
-  static constexpr std::array list = {"",
-                                      "copy",
-                                      "read",
-                                      "local",
-                                      "arithmetic_float",
-                                      "arithmetic_double",
-                                      "arithmetic_int",
-                                      "arithmetic_long"};
-};
+constexpr auto enum_names(Ceiling) {
+  return std::array{"",
+                    "copy",
+                    "read",
+                    "local",
+                    "arithmetic_float",
+                    "arithmetic_double",
+                    "arithmetic_int",
+                    "arithmetic_long"};
+}
 
 constexpr bool of_arithmetic(Ceiling c) { return c >= Ceiling::arithmetic_float; }
 constexpr bool of_memory(Ceiling c) { return c == Ceiling::copy || c == Ceiling::read; }
 constexpr const char* unit_of(Ceiling c) { return of_arithmetic(c) ? "Gop/s" : "GB/s"; }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "suite/family.hpp"
-#include "suite/imaginary_devices.hpp"
+#include "suite/mock_devices.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 namespace {
 
@@ -222,7 +222,7 @@ class Checker {
       at_ = {preset, &at, {}};
       rule(ids.insert(at.id()).second, "two cases have this id");
       std::optional<Plan> made;
-      for (const auto& device : imaginary_devices()) {
+      for (const auto& device : mock_devices()) {
         auto here = planned(at, device);
         if (device.name == roomy().name) made = std::move(here);
       }
@@ -256,7 +256,8 @@ class Checker {
         rule(device.fp64 || value != "double", "define {} says double on a device without it", name);
       return made;
     } catch (const Error& error) {
-      rule(error.kind == Kind::unsupported, "its plan throws '{}', and only Plan::need may", error.what());
+      rule(error.code == ErrorCode::unsupported, "its plan throws '{}', and only Plan::need may",
+           error.what());
       rule(device.name != "roomy", "it runs nowhere: {}", error.what());
       rule(*error.what() != '\0', "it is refused without a reason");
       return {};
@@ -271,12 +272,12 @@ class Checker {
            {0LL, 1LL, 3LL, 255LL, 256LL, 1000LL, 1000003LL, 1LL << 31, (1LL << 32) - 1, 1LL << 62}) {
         Case changed = at;
         changed.axes[a].second = n;
-        if (family_.makes_sense && !family_.makes_sense(changed)) continue;
+        if (family_.is_valid && !family_.is_valid(changed)) continue;
         at_ = {"smoke", &changed, {}};
         try {
           sound(plan_of(family_, changed, roomy()), roomy());
         } catch (const Error& error) {
-          rule(error.kind == Kind::usage || error.kind == Kind::unsupported, "its plan throws '{}'",
+          rule(error.code == ErrorCode::usage || error.code == ErrorCode::unsupported, "its plan throws '{}'",
                error.what());
         }
       }
@@ -525,4 +526,4 @@ std::vector<std::string> problems_of(const Family& family, const std::vector<std
   return Checker(family, stems).problems();
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::suite {
 
 struct Family;
 
@@ -12,4 +14,4 @@ struct Family;
 // every preset is planned on every imaginary device; the smallest cases are filled and checked, too.
 std::vector<std::string> problems_of(const Family&, const std::vector<std::string>& stems);
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 bool DeviceInfo::has_extension(const std::string& extension) const {
   return (" " + extensions + " ").find(" " + extension + " ") != std::string::npos;
@@ -65,4 +65,4 @@ void from_json(const nlohmann::json& nlohmann_json_j, DeviceInfo& nlohmann_json_
   NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM, CLWEAVE_FIELDS))
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

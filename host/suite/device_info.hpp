@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::suite {
 
 // As reported by the driver. Nothing here enters a formula for speed: reported compute units, clocks
 // and cache sizes are wrong often enough (0 MHz, 1 compute unit) that only measurements are trusted.
@@ -61,4 +63,4 @@ void from_json(const nlohmann::json&, DeviceInfo&);
 // the device's, vendor's or platform's name in any case. Empty when nothing matches.
 std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo>&, const std::string& selector);
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -7,7 +7,7 @@
 
 #include "suite/selection.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
   return {};
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -10,7 +10,7 @@
 
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 // The fastest of these outcomes that count, one for each of the `kernels` fastest kernels, at n = 3 * 2^k:
 // the least by which the buffers of each are four times the last-level cache and half a GiB. Where half a GiB
@@ -33,4 +33,4 @@ std::int64_t tuning_size(const Family&, const std::vector<Case>&, const DeviceIn
 // few is not it.
 std::int64_t common_size(const std::vector<Outcome>&, const std::function<bool(const Case&)>& counts);
 
-}  // namespace clweave
+}  // namespace clweave::suite

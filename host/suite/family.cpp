@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace clweave {
+namespace clweave::suite {
 
 const Axis* Family::axis(const std::string& axis_name) const {
-  const auto it = std::ranges::find_if(axes, [&](const Axis& axis) { return axis.is_called(axis_name); });
+  const auto it = std::ranges::find_if(axes, [&](const Axis& axis) { return axis.has_name(axis_name); });
   return it == axes.end() ? nullptr : &*it;
 }
 
@@ -22,7 +22,8 @@ Sweeps& Presets::at(const std::string& preset) {
   const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &card, &paper, &full, &tune};
   const auto* const it = std::ranges::find(preset_names, preset);
   if (it == preset_names.end())
-    throw Error(Kind::usage, fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
+    throw Error(ErrorCode::usage,
+                fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
   return *all.at(static_cast<std::size_t>(it - preset_names.begin()));
 }
 
@@ -34,13 +35,13 @@ const Axis& need_axis(const Family& family, const std::string& name, const std::
   if (const Axis* axis = family.axis(name); axis != nullptr && axis->name == name) return *axis;
   std::vector<std::string> known;
   for (const auto& axis : family.axes) known.push_back(axis.name);
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               fmt::format("{} names axis {}; there are {}", where, name, fmt::join(known, ", ")));
 }
 
 void check_axes(const Family& family) {
   for (const auto& axis : family.axes) {
-    if (axis.values.empty()) throw Error(Kind::usage, "axis " + axis.name + " has no value");
+    if (axis.values.empty()) throw Error(ErrorCode::usage, "axis " + axis.name + " has no value");
   }
   for (const auto* names : {&family.view.rows, &family.view.columns, &family.view.apart}) {
     for (const auto& name : *names) need_axis(family, name, "the view");
@@ -63,8 +64,8 @@ void check_sweeps(const Family& family, const std::string& preset) {
       const Axis& axis = need_axis(family, name, "preset " + preset);
       for (const auto& value : values) {
         if (!axis.taken(value))
-          throw Error(Kind::usage, fmt::format("preset {} says {}={}, which takes {}", preset, name,
-                                               text_of(value), axis.takes_text()));
+          throw Error(ErrorCode::usage, fmt::format("preset {} says {}={}, which takes {}", preset, name,
+                                                    text_of(value), axis.domain_text()));
       }
     }
   }
@@ -76,11 +77,11 @@ Family checked(const std::string& name, Family (*make)()) {
   try {
     Family family = make();
     check_axes(family);
-    if (family.presets.card.empty() && !family.on_card.empty()) family.presets.card = family.presets.quick;
+    if (family.presets.card.empty() && !family.traits.empty()) family.presets.card = family.presets.quick;
     for (const char* preset : preset_names) check_sweeps(family, preset);
     return family;
   } catch (const Error& error) {
-    throw Error(error.kind, "family " + name + ": " + error.what());
+    throw Error(error.code, "family " + name + ": " + error.what());
   }
 }
 
@@ -132,8 +133,7 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
           key += choices[a][chosen[a]].text + "/";
         }
       }
-      if ((!family.makes_sense || family.makes_sense(at)) && seen.insert(std::move(key)).second)
-        out.push_back(at);
+      if ((!family.is_valid || family.is_valid(at)) && seen.insert(std::move(key)).second) out.push_back(at);
       for (const std::size_t a : meaningless) at.axes[a].second = choices[a][chosen[a]].value;
       more = false;
       for (std::size_t a = axes.size(); !more && a-- > 0;) {
@@ -150,9 +150,9 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   for (std::size_t a = 0; a < std::min(at.axes.size(), family.axes.size()); ++a) {
     const Axis& axis = family.axes[a];
     const auto& [name, value] = at.axes[a];
-    if (axis.is_called(name) && !axis.taken(value))
-      throw Error(Kind::usage,
-                  fmt::format("{}={}: {} takes {}", name, text_of(value), name, axis.takes_text()));
+    if (axis.has_name(name) && !axis.taken(value))
+      throw Error(ErrorCode::usage,
+                  fmt::format("{}={}: {} takes {}", name, text_of(value), name, axis.domain_text()));
   }
   Plan plan = family.plan(at, device);
   if (plan.sources.empty()) plan.sources = {family.name};
@@ -188,4 +188,4 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   return plan;
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

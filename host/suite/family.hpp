@@ -44,13 +44,13 @@
 #include "suite/outcome.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 // What a trait of a device's card is about, in the order of the card.
-enum class CardGroup { execution, memory, host_link, synchronisation, formats, algorithms };
+enum class TraitGroup { execution, memory, host_link, synchronisation, formats, algorithms };
 
 // A finding that stands on a device's card.
-struct OnCard {
+struct TraitSpec {
   std::string finding;
   std::string unit;
   std::string meaning;  // a few words
@@ -110,15 +110,15 @@ struct Family {
   Presets presets;
   View view = {};
   std::vector<Derived> derived = {};
-  std::function<bool(const Case&)> makes_sense = {};  // empty: every combination does
+  std::function<bool(const Case&)> is_valid = {};  // empty: every combination does
   std::function<Plan(const Case&, const DeviceInfo&)> plan;
   // Cases that are worth measuring once these are known, such as a size between one that fits a cache and one
   // that does not. Asked again with theirs, until it names none that is new; may be empty.
   std::function<std::vector<Case>(const std::vector<Outcome>&, const DeviceInfo&)> refine = {};
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
-      {};                                       // may be empty
-  CardGroup card_group = CardGroup::execution;  // of all of on_card
-  std::vector<OnCard> on_card = {};
+      {};                                          // may be empty
+  TraitGroup trait_group = TraitGroup::execution;  // of all of on_card
+  std::vector<TraitSpec> traits = {};
 
   const Axis* axis(const std::string& axis_name) const;   // by its name or a former one; null without
   bool uses(const Case&, const std::string& axis) const;  // whether it has the axis and that means something
@@ -146,9 +146,9 @@ std::function<Plan(const Case&, const DeviceInfo&)> for_types(F plan) {
     std::optional<Plan> made;
     ((type_name<Ts>() == at.text("type") ? void(made = plan.template operator()<Ts>(at, device)) : void()),
      ...);
-    if (!made) throw Error(Kind::usage, at.family + " has no type '" + at.text("type") + "'");
+    if (!made) throw Error(ErrorCode::usage, at.family + " has no type '" + at.text("type") + "'");
     return *std::move(made);
   };
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

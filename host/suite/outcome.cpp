@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace clweave {
+namespace clweave::suite {
 
 namespace {
 
@@ -38,4 +38,4 @@ Finding energy_ratio_of(std::string name, const Outcome& of, const Outcome& to, 
                {to.energy_j.value(), to.energy_low_j, to.energy_high_j}, std::move(text));
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -6,7 +6,7 @@
 
 #include "suite/case.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 // A measured case, as a family sees it when it draws conclusions.
 struct Outcome {
@@ -38,4 +38,4 @@ Finding ratio_of(std::string name, const Outcome& of, const Outcome& to, std::st
 // The same of their energies, which both have.
 Finding energy_ratio_of(std::string name, const Outcome& of, const Outcome& to, std::string text);
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace clweave {
+namespace clweave::suite {
 
 void Tally::merge(const Tally& other) {
   elements += other.elements;
@@ -33,4 +33,4 @@ std::string Plan::mismatch_text(std::uint64_t index, long double got, long doubl
   return fmt::format("[{}] is {}, expected {}", index, got, want);
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

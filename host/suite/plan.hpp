@@ -23,7 +23,7 @@
 #include "suite/device_info.hpp"
 #include "suite/range.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 struct Buffer {
   std::size_t index;
@@ -210,7 +210,7 @@ struct Plan {
 
   // Throws `unsupported` with the reason unless the device can do it.
   static void need(bool able, const std::string& reason) {
-    if (!able) throw Error(Kind::unsupported, reason);
+    if (!able) throw Error(ErrorCode::unsupported, reason);
   }
   // Of one work-group. plan_of adds up what arguments ask for; arrays that a kernel declares it cannot see.
   static void need_local(const DeviceInfo& device, std::uint64_t bytes) {
@@ -320,4 +320,4 @@ struct Plan {
   }
 };
 
-}  // namespace clweave
+}  // namespace clweave::suite

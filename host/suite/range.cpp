@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 std::size_t items_in(const Range& range) {
   std::size_t items = 1;
@@ -39,8 +39,8 @@ std::optional<Range> range_in(const std::string& text) {
 
 Range range_of(const std::string& text) {
   if (auto range = range_in(text)) return *std::move(range);
-  throw Error(Kind::usage,
+  throw Error(ErrorCode::usage,
               "'" + text + "' is no shape: write 1 to 3 positive numbers joined by x, such as 256 or 16x16");
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

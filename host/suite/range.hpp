@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::suite {
 
 // One to three dimensions, fastest first. Empty as a local size: the driver chooses.
 using Range = std::vector<std::size_t>;
@@ -18,4 +20,4 @@ std::string text_of(const Range&);                       // "16x16"
 std::optional<Range> range_in(const std::string& text);  // 1 to 3 positive numbers joined by x
 Range range_of(const std::string& text);                 // usage error unless it is that
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 Space::Space(std::vector<Point> points, std::size_t starts)
     : points_(std::move(points)), starts_(starts), neighbours_(points_.size()) {
@@ -43,7 +43,8 @@ Strategy strategy_of(const std::string& name) {
                                                         {"halving", Strategy::halving}};
   const auto it = names.find(name);
   if (it == names.end())
-    throw Error(Kind::usage, "--strategy " + name + ": there are exhaustive, coarse, random and halving");
+    throw Error(ErrorCode::usage,
+                "--strategy " + name + ": there are exhaustive, coarse, random and halving");
   return it->second;
 }
 
@@ -257,4 +258,4 @@ std::vector<std::size_t> local_minima(const Space& space, const std::vector<std:
   return minima;
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace clweave {
+#include "base/namespaces.hpp"
+
+namespace clweave::suite {
 
 // A configuration: the place of each axis' value in its list.
 using Point = std::vector<std::size_t>;
@@ -63,4 +65,4 @@ std::size_t expected_trials(const Space&, Strategy);
 // whose neighbours was measured is not counted. `times` has an entry per point.
 std::vector<std::size_t> local_minima(const Space&, const std::vector<std::optional<double>>& times);
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 namespace {
 
@@ -21,8 +21,8 @@ Setting option_setting(const std::string& text, const char* option) {
   try {
     return setting_of(text);
   } catch (const Error&) {
-    throw Error(Kind::usage, fmt::format("--{} {}: write axis=value[,value], such as --{} n=1024,4096",
-                                         option, text, option));
+    throw Error(ErrorCode::usage, fmt::format("--{} {}: write axis=value[,value], such as --{} n=1024,4096",
+                                              option, text, option));
   }
 }
 
@@ -40,17 +40,17 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
         if (std::ranges::find(known, axis.name) == known.end()) known.push_back(axis.name);
       }
     }
-    throw Error(Kind::usage, fmt::format("--{} {}: no family here has that axis; there are {}", option, name,
-                                         fmt::join(known, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("--{} {}: no family here has that axis; there are {}", option,
+                                              name, fmt::join(known, ", ")));
   }
   std::vector<std::string> rules;
   for (const Axis* axis : axes) {
-    if (std::ranges::find(rules, axis->takes_text()) == rules.end()) rules.push_back(axis->takes_text());
+    if (std::ranges::find(rules, axis->domain_text()) == rules.end()) rules.push_back(axis->domain_text());
   }
   for (const auto& value : values) {
     if (std::ranges::none_of(axes, [&](const Axis* axis) { return axis->taken(value).has_value(); }))
-      throw Error(Kind::usage, fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name,
-                                           fmt::join(rules, "; or ")));
+      throw Error(ErrorCode::usage, fmt::format("--{} {}={}: {} takes {}", option, name, text_of(value), name,
+                                                fmt::join(rules, "; or ")));
   }
 }
 
@@ -64,7 +64,7 @@ class Left {
  public:
   explicit Left(const Selection& wanted) : filter_(wanted.filter, RE2::Quiet) {
     for (const auto& text : wanted.where) where_.push_back(option_setting(text, "where"));
-    if (!filter_.ok()) throw Error(Kind::usage, "--filter " + wanted.filter + ": " + filter_.error());
+    if (!filter_.ok()) throw Error(ErrorCode::usage, "--filter " + wanted.filter + ": " + filter_.error());
   }
 
   bool has(const Family& family, const Case& at) const {
@@ -96,7 +96,7 @@ void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
                  (values.size() == 1 && text_of(values.front()) == text_of(axis->values.front()));
         });
     if (!heeded)
-      throw Error(Kind::usage,
+      throw Error(ErrorCode::usage,
                   fmt::format("--set {}={}: {} means nothing in these cases (kernel={}); leave it out", name,
                               text_of(values), name, fmt::join(kernels, ",")));
   }
@@ -114,7 +114,7 @@ std::vector<const Family*> chosen_families(const std::vector<Family>& families,
     if (std::ranges::find(families, name, &Family::name) != families.end()) continue;
     std::vector<std::string> known;
     for (const auto& family : families) known.push_back(family.name);
-    throw Error(Kind::usage, fmt::format("--family {}: there are {}", name, fmt::join(known, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("--family {}: there are {}", name, fmt::join(known, ", ")));
   }
   return chosen;
 }
@@ -163,7 +163,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   }
   check_used(set, jobs);
   if (jobs.empty()) {
-    throw Error(Kind::usage,
+    throw Error(ErrorCode::usage,
                 "no case is left: loosen --where or --filter (clweave list shows axes and values, "
                 "clweave run --dry-run the cases)");
   }
@@ -174,7 +174,7 @@ Job job_named(const std::vector<Family>& families, const std::string& id) {
   const auto words = split(id, '/');
   const auto family = std::ranges::find(families, words.front(), &Family::name);
   const auto refuse = [&](const std::string& why) {
-    throw Error(Kind::usage, fmt::format("case {}: {}", id, why));
+    throw Error(ErrorCode::usage, fmt::format("case {}: {}", id, why));
   };
   if (family == families.end()) {
     std::vector<std::string> known;
@@ -191,7 +191,7 @@ Job job_named(const std::vector<Family>& families, const std::string& id) {
     if (axis == nullptr || equals == std::string::npos)
       refuse(fmt::format("write {}/axis=value; its axes are {}", family->name, fmt::join(known, ", ")));
     const auto value = axis->taken(value_of(word.substr(equals + 1)));
-    if (!value) refuse(fmt::format("{} takes {}", axis->name, axis->takes_text()));
+    if (!value) refuse(fmt::format("{} takes {}", axis->name, axis->domain_text()));
     sweep[axis->name] = Values(*value);
   }
   const auto cases = cases_of(*family, {sweep}, 1);
@@ -215,7 +215,7 @@ std::optional<Values> values_set(const Selection& wanted, const Axis& axis) {
   std::optional<Values> values;
   for (const auto& text : wanted.set) {
     auto setting = option_setting(text, "set");
-    if (axis.is_called(setting.first)) values = std::move(setting.second);
+    if (axis.has_name(setting.first)) values = std::move(setting.second);
   }
   return values;
 }
@@ -264,4 +264,4 @@ double predicted_seconds(const Job& job, const DeviceInfo& device) {
   }
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

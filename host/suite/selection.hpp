@@ -10,7 +10,7 @@
 #include "suite/case.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 // The words of the command line, as given.
 struct Selection {
@@ -30,7 +30,7 @@ std::optional<Values> values_set(const Selection&, const Axis&);
 std::vector<const Family*> chosen_families(const std::vector<Family>&, const std::vector<std::string>& names);
 
 // Another program that does the work of a case, as its row names it.
-struct Elsewhere {
+struct BaselineCase {
   std::string api;
   Case row;
 };
@@ -38,13 +38,13 @@ struct Elsewhere {
 struct Job {
   const Family* family = nullptr;
   Case at;
-  bool exhibit = false;                  // form=published
-  bool is_ceiling = false;               // the best of these is what other rows are held against
-  bool tuned = false;                    // in a launch that tune found, beside the default one ..
-  std::string tuned_on = {};             // .. on this other device; empty: on the same
-  std::string tuned_with = {};           // .. at work with this, "op=sum"; empty: at this work
-  bool refined = false;                  // Family::refine asked for it
-  std::optional<Elsewhere> native = {};  // who does the work of `at`; else the kernel does
+  bool exhibit = false;                     // form=published
+  bool is_ceiling = false;                  // the best of these is what other rows are held against
+  bool tuned = false;                       // in a launch that tune found, beside the default one ..
+  std::string tuned_on = {};                // .. on this other device; empty: on the same
+  std::string tuned_with = {};              // .. at work with this, "op=sum"; empty: at this work
+  bool refined = false;                     // Family::refine asked for it
+  std::optional<BaselineCase> native = {};  // who does the work of `at`; else the kernel does
 
   const Case& named() const { return native ? native->row : at; }  // in its row
 };
@@ -75,4 +75,4 @@ struct Estimate {
 Estimate estimate(const Plan&, const DeviceInfo&);
 double predicted_seconds(const Job&, const DeviceInfo&);  // of a job that cannot run: next to nothing
 
-}  // namespace clweave
+}  // namespace clweave::suite

@@ -21,7 +21,7 @@
 #include "base/path.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 extern const std::vector<std::string_view> embedded_tuned;  // generated from results/*/tuned.json
 
@@ -58,7 +58,7 @@ json read_store(const std::string& path) {
   json store;
   if (std::ifstream in(path); fs::is_regular_file(path, none)) store = json::parse(in, nullptr, false);
   if (!is_sound(store))
-    throw Error(Kind::io, path + " is no store of clweave tune; name another by --store, or remove it");
+    throw Error(ErrorCode::io, path + " is no store of clweave tune; name another by --store, or remove it");
   return store;
 }
 
@@ -128,7 +128,7 @@ std::optional<Case> done_so(const Family& family, Case at, const Cells& cells,
     }
   }
   try {
-    if (family.makes_sense && !family.makes_sense(at)) return {};
+    if (family.is_valid && !family.is_valid(at)) return {};
     plan_of(family, at, device);
     return at;
   } catch (const Error&) {
@@ -287,7 +287,7 @@ void TunedStore::save() const {
   if (!out || error) {
     std::error_code ignored;
     fs::remove(fresh, ignored);
-    throw Error(Kind::io, "cannot write " + path.string() + "; name another place by --store");
+    throw Error(ErrorCode::io, "cannot write " + path.string() + "; name another place by --store");
   }
 }
 
@@ -339,7 +339,7 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
         // short.
         if (!known.of.empty()) break;
       } catch (const json::exception&) {
-        throw Error(Kind::io,
+        throw Error(ErrorCode::io,
                     fmt::format("what the store of clweave tune has of {} is damaged; remove it, or "
                                 "name another by --store",
                                 known.of.empty() ? device_.name : known.of));
@@ -350,4 +350,4 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
   return out;
 }
 
-}  // namespace clweave
+}  // namespace clweave::suite

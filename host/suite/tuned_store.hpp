@@ -13,7 +13,7 @@
 #include "suite/case.hpp"
 #include "suite/device_info.hpp"
 
-namespace clweave {
+namespace clweave::suite {
 
 // What a case computes: its id without the tunable axes, which say how, and without those in `among`, which
 // say by which of several designs.
@@ -112,4 +112,4 @@ class TunedLaunches {
   std::vector<Known> known_;  // the nearest first
 };
 
-}  // namespace clweave
+}  // namespace clweave::suite

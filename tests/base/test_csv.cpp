@@ -16,7 +16,7 @@
 
 #include "base/error.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 
@@ -30,12 +30,12 @@ Error error_of(F&& action) {
   } catch (const Error& error) {
     return error;
   }
-  return Error(Kind::wrong_result, "no error");
+  return Error(ErrorCode::wrong_result, "no error");
 }
 
 std::string complaint(std::string_view text) {
   const Error error = error_of([&] { parse_csv(text, "x.csv"); });
-  EXPECT_EQ(error.kind, Kind::io) << error.what();
+  EXPECT_EQ(error.code, ErrorCode::io) << error.what();
   return error.what();
 }
 
@@ -48,7 +48,7 @@ class CsvFile : public testing::Test {
  protected:
   CsvFile() {
     std::string name = std::filesystem::temp_directory_path() / "clweave-csv-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw Error(Kind::io, "no temporary folder");
+    if (mkdtemp(name.data()) == nullptr) throw Error(ErrorCode::io, "no temporary folder");
     folder_ = name;
   }
   ~CsvFile() override { std::filesystem::remove_all(folder_); }
@@ -63,7 +63,7 @@ class StdoutPipe {
  public:
   explicit StdoutPipe(int flags = 0) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC | flags) != 0) throw Error(Kind::io, "no pipe");
+    if (pipe2(ends, O_CLOEXEC | flags) != 0) throw Error(ErrorCode::io, "no pipe");
     reader_ = ends[0];
     saved_ = dup(STDOUT_FILENO);
     dup2(ends[1], STDOUT_FILENO);
@@ -108,7 +108,7 @@ TEST(CsvLine, NeverGivesABlankLine) { EXPECT_EQ(csv_line(Cells{""}), "\"\"\n"); 
 TEST(CsvLine, MakesANulByteVisible) { EXPECT_EQ(csv_line(Cells{std::string("a\0b", 3)}), "a\uFFFDb\n"); }
 
 TEST(CsvLine, RefusesARowWithoutCells) {
-  EXPECT_EQ(error_of([] { csv_line({}); }).kind, Kind::usage);
+  EXPECT_EQ(error_of([] { csv_line({}); }).kind, ErrorCode::usage);
 }
 
 TEST(CsvParse, GivesHeaderRowsAndTheirLines) {
@@ -231,7 +231,7 @@ TEST_F(CsvFile, ReadsWhatTheWriterWrote) {
 TEST_F(CsvFile, RefusesToWriteOnceClosed) {
   CsvWriter writer(file("x.csv"));
   writer.close();
-  EXPECT_EQ(error_of([&] { writer.write(Cells{"a"}); }).kind, Kind::usage);
+  EXPECT_EQ(error_of([&] { writer.write(Cells{"a"}); }).kind, ErrorCode::usage);
 }
 
 TEST_F(CsvFile, NeverOverwritesUnasked) {
@@ -239,7 +239,7 @@ TEST_F(CsvFile, NeverOverwritesUnasked) {
   { CsvWriter empty(path); }
   CsvWriter(path).write(Cells{"a"});
   const Error error = error_of([&] { CsvWriter again(path); });
-  EXPECT_EQ(error.kind, Kind::usage);
+  EXPECT_EQ(error.code, ErrorCode::usage);
   EXPECT_EQ(error.what(),
             path + " exists and is not empty: choose another name, or replace it by --overwrite");
   EXPECT_EQ(content(path), "a\n");
@@ -257,7 +257,7 @@ TEST_F(CsvFile, AppendsAfterWholeLinesOnly) {
   EXPECT_EQ(content(path), "a\n1\n");
   std::ofstream(path, std::ios::app) << "2";
   const Error error = error_of([&] { CsvWriter again(path, Mode::append); });
-  EXPECT_EQ(error.kind, Kind::usage);
+  EXPECT_EQ(error.code, ErrorCode::usage);
   EXPECT_NE(std::string(error.what()).find("ends within a line"), std::string::npos);
 }
 
@@ -287,7 +287,7 @@ TEST_F(CsvFile, ALineOfAnotherWriterIsWaitedFor) {
 
 TEST_F(CsvFile, NamesFileAndReasonWhenItCannotRead) {
   Error error = error_of([&] { read_csv(file("none.csv")); });
-  EXPECT_EQ(error.kind, Kind::io);
+  EXPECT_EQ(error.code, ErrorCode::io);
   EXPECT_EQ(error.what(), "cannot open " + file("none.csv") + ": No such file or directory");
   error = error_of([&] { read_csv(folder_); });
   EXPECT_EQ(error.what(), "cannot read " + folder_.string() + ": Is a directory");
@@ -298,11 +298,11 @@ TEST_F(CsvFile, NamesFileAndReasonWhenItCannotRead) {
 
 TEST_F(CsvFile, NamesFileAndReasonWhenItCannotOpen) {
   Error error = error_of([&] { CsvWriter writer(folder_); });
-  EXPECT_EQ(error.kind, Kind::io);
+  EXPECT_EQ(error.code, ErrorCode::io);
   EXPECT_EQ(error.what(), "cannot open " + folder_.string() + ": Is a directory");
   std::ofstream(file("plain")) << "x";
   error = error_of([&] { CsvWriter writer(file("plain/sub/x.csv")); });
-  EXPECT_EQ(error.kind, Kind::io);
+  EXPECT_EQ(error.code, ErrorCode::io);
   EXPECT_EQ(error.what(), "cannot create the folder of " + file("plain/sub/x.csv") + ": Not a directory");
 }
 
@@ -314,14 +314,14 @@ TEST_F(CsvFile, NamesAFolderThatForbidsWriting) {
   const Error error = error_of([&] { CsvWriter writer(file("x.csv")); });
   ASSERT_TRUE(!root || seteuid(0) == 0);
   std::filesystem::permissions(folder_, std::filesystem::perms(0755));
-  EXPECT_EQ(error.kind, Kind::io);
+  EXPECT_EQ(error.code, ErrorCode::io);
   EXPECT_EQ(error.what(), "cannot open " + file("x.csv") + ": Permission denied");
 }
 
 TEST_F(CsvFile, NamesAFullDisk) {
   CsvWriter writer("/dev/full");
   const Error error = error_of([&] { writer.write(Cells{"a"}); });
-  EXPECT_EQ(error.kind, Kind::io);
+  EXPECT_EQ(error.code, ErrorCode::io);
   EXPECT_STREQ(error.what(), "cannot write /dev/full: No space left on device");
 }
 
@@ -336,7 +336,7 @@ TEST_F(CsvFile, AddsNothingToARowThatATornWriteLeft) {
   const Error error = error_of([&] { writer.write(Cells{"123", "456789"}); });
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(error.what(), "cannot write " + file("x.csv") + ": File too large");
-  EXPECT_EQ(error_of([&] { writer.write(Cells{"1", "2"}); }).kind, Kind::usage);
+  EXPECT_EQ(error_of([&] { writer.write(Cells{"1", "2"}); }).kind, ErrorCode::usage);
   EXPECT_EQ(content(file("x.csv")), "a,b\n123,45");
   const auto table = read_csv(file("x.csv"));
   EXPECT_TRUE(table.rows.empty());
@@ -370,6 +370,6 @@ TEST(CsvStdout, ReportsAReaderThatWentAway) {
   CsvWriter writer("-");
   out.stop_reading();
   const Error error = error_of([&] { writer.write(Cells{"a"}); });
-  EXPECT_EQ(error.kind, Kind::io);
+  EXPECT_EQ(error.code, ErrorCode::io);
   EXPECT_STREQ(error.what(), "cannot write stdout: Broken pipe");
 }

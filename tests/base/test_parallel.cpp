@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-using namespace clweave;
+using namespace clweave::commands;
 
 TEST(Stretches, CoverEveryElementOnceAndBeginAtTheGrain) {
   for (const std::uint64_t n : {0, 1, 63, 64, 65, 6400, 100003}) {

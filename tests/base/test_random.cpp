@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-using namespace clweave;
+using namespace clweave::commands;
 
 TEST(RandomValues, AreThoseOfSplitMix64) {
   // The first outputs of its reference implementation for seed 0.

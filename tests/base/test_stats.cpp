@@ -36,7 +36,7 @@ void expect_refused(const std::function<void()>& call, const std::string& why) {
     call();
     ADD_FAILURE() << "accepted, expected: " << why;
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_EQ(error.code, ErrorCode::usage);
     EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
   }
 }

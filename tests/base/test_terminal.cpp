@@ -20,9 +20,9 @@
 #include "base/error.hpp"
 #include "base/progress.hpp"
 #include "base/quantity.hpp"
-#include "base/table.hpp"
+#include "report/table.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 
@@ -208,10 +208,10 @@ TEST(TableText, CountsCodePointsOutsideEscapes) {
 
 TEST(TableText, GivesWayInTheOrderStated) {
   Table table({{"verdict"},
-               {"case", Align::left, Give::cut},
-               {"ms", Align::right, Give::keep, 2},
-               {"by", Align::left, Give::keep, 1},
-               {"why", Align::left, Give::wrap}});
+               {"case", Align::left, Overflow::cut},
+               {"ms", Align::right, Overflow::keep, 2},
+               {"by", Align::left, Overflow::keep, 1},
+               {"why", Align::left, Overflow::wrap}});
   table.add({"SLOWER", "scan kernel=pascal tuple=3 n=4099 group=32", "1234.5", "event",
              "the canary beside it ran slow all the while and nobody knows why"});
   const auto at = [&](int width) { return table.text(Screen{.ascii = false, .width = width}); };
@@ -296,7 +296,7 @@ TEST(Put, SaysWhatAnOutputCannotTake) {
     put(full, "text");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::io);
+    EXPECT_EQ(error.code, ErrorCode::io);
     EXPECT_THAT(error.what(), testing::HasSubstr("No space left"));
   }
   close(full);
@@ -308,7 +308,7 @@ TEST(Put, SaysWhatAnOutputCannotTake) {
     put(ends[1], "text");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::closed);
+    EXPECT_EQ(error.code, ErrorCode::closed);
   }
   close(ends[1]);
 }
@@ -325,7 +325,7 @@ TEST(TableText, RefusesARowOfAnotherWidth) {
     table.add({"1"});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_EQ(error.code, ErrorCode::usage);
     EXPECT_STREQ(error.what(), "a table row of 1 cells for 2 columns");
   }
 }

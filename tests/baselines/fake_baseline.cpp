@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "baselines/native.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 
@@ -28,7 +28,7 @@ Prepared copy(const Work& work) {
 
 Natives natives_on(const Wanted& wanted) {
   const char* set = std::getenv("CLWEAVE_FAKE");
-  if (set != nullptr && std::string(set) == "refuse") throw Error(Kind::no_device, "it likes none");
+  if (set != nullptr && std::string(set) == "refuse") throw Error(ErrorCode::no_device, "it likes none");
   return {processor(),
           wanted.threads.empty() ? std::vector{2U} : wanted.threads,
           "a compiler",

@@ -15,7 +15,7 @@
 #include "results/results_set.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -42,7 +42,7 @@ class Baselines : public testing::Test {
               .name = name,
               .like = "kernel=no_loop width=1",
               .axes = {"type", "n"},
-              .takes = [type](const Case& at) { return at.is("type", type); },
+              .domain = [type](const Case& at) { return at.is("type", type); },
               .prepare = prepare};
     };
     std::vector<Native> all = {of_type("move", "uint")};
@@ -144,7 +144,7 @@ TEST_F(Baselines, MayNotWriteBehindWhatTheyKeep) {
                         .name = "keep",
                         .like = "kernel=spataro",
                         .axes = {"type", "predicate", "kept", "n"},
-                        .takes = [](const Case&) { return true; },
+                        .domain = [](const Case&) { return true; },
                         .prepare = [more](const Work& work) { return kept_of(work, more); }};
     const int code = native_main({"--family", "compaction", "--where", "kernel=spataro", "--set", "type=uint",
                                   "--set", "predicate=non_zero", "--set", "kept=0.5", "--set", "output=key",
@@ -186,7 +186,7 @@ TEST_F(Baselines, RunOnAsManyThreadsAsTheyAreAskedTo) {
 TEST_F(Baselines, AreListedByADryRunAndNotRun) {
   testing::internal::CaptureStdout();
   const int code =
-      measure([](const Work&) -> Prepared { throw Error(Kind::launch, "it was run"); }, {"--dry-run"});
+      measure([](const Work&) -> Prepared { throw Error(ErrorCode::launch, "it was run"); }, {"--dry-run"});
   const std::string said = testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, fine);
   EXPECT_THAT(said, HasSubstr("copy/kernel=move/type=uint/n=1009/threads=3"));

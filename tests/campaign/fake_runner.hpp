@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "campaign/outside.hpp"
+#include "campaign/environment.hpp"
 #include "campaign/runner.hpp"
 #include "results/results_file.hpp"
 #include "suite/family.hpp"
 
 namespace fake {
 
-using namespace clweave;
+using namespace clweave::commands;
 
 // A family whose cases move 1 GB each, and one that measures how fast that can be.
 inline const std::vector<Family>& families() {
@@ -31,7 +31,7 @@ inline const std::vector<Family>& families() {
       {.name = "toy",
        .question = "?",
        .axes = {{.name = "kernel", .meaning = "", .values = {"a", "b"}},
-                {.name = "n", .meaning = "", .values = {1024}, .takes = whole(1, 1 << 20)}},
+                {.name = "n", .meaning = "", .values = {1024}, .domain = whole(1, 1 << 20)}},
        .plan = plan}};
   return all;
 }
@@ -80,7 +80,7 @@ class FakeRunner : public Runner {
     on_ = info;
     ++begun;
   }
-  std::optional<Row> run(const Job& job, const Measuring& rule) override {
+  std::optional<Row> run(const Job& job, const SamplingOptions& rule) override {
     ran.push_back(job.at.id());
     rules.push_back(rule);
     if (before) before(job);
@@ -105,7 +105,7 @@ class FakeRunner : public Runner {
 
   std::function<void(const Job&)> before;
   std::vector<std::string> ran;
-  std::vector<Measuring> rules;
+  std::vector<SamplingOptions> rules;
   int begun = 0;
 
  private:

@@ -15,7 +15,7 @@
 #include "campaign/tuner.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using namespace fake;
 using testing::Contains;
 using testing::ElementsAre;
@@ -73,8 +73,8 @@ class CampaignTest : public testing::Test {
   FakeRunner runner_;
   CampaignRules rules_;
   bool refines_ = false;
-  std::vector<Rival> rivals_;
-  decltype(Bench::with_tuned) with_tuned_;
+  std::vector<RivalProgram> rivals_;
+  decltype(DevicePlan::with_tuned) with_tuned_;
   int interrupts_ = 0;
   double now_s_ = 0;
   std::size_t left_out_ = 0;
@@ -90,9 +90,9 @@ TEST_F(CampaignTest, EveryCaseIsARow) {
 }
 
 TEST_F(CampaignTest, WhatTheRunnerSaysOfAHangACrashAndALostDeviceIsKept) {
-  runner_.fails(toy("a"), Kind::timeout, "no sign of life");
-  runner_.fails(toy("b"), Kind::crashed, "SIGSEGV");
-  runner_.fails(toy("a", 2048), Kind::device_lost, "not run: gone");
+  runner_.fails(toy("a"), ErrorCode::timeout, "no sign of life");
+  runner_.fails(toy("b"), ErrorCode::crashed, "SIGSEGV");
+  runner_.fails(toy("a", 2048), ErrorCode::device_lost, "not run: gone");
   EXPECT_EQ(run({toy("a"), toy("b"), toy("a", 2048), toy("b", 2048)}), case_failed);
   EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=b/n=1024", "device_lost toy/kernel=a/n=2048",
                                      "ok toy/kernel=b/n=2048", "timeout toy/kernel=a/n=1024"));
@@ -100,7 +100,7 @@ TEST_F(CampaignTest, WhatTheRunnerSaysOfAHangACrashAndALostDeviceIsKept) {
 }
 
 TEST_F(CampaignTest, ADeviceThatIsBackIsUsedByResume) {
-  runner_.fails(toy("a", 2048), Kind::device_lost, "not run: gone");
+  runner_.fails(toy("a", 2048), ErrorCode::device_lost, "not run: gone");
   EXPECT_EQ(run({toy("a"), toy("a", 2048)}), case_failed);
   runner_.times(toy("a", 2048), {2e-3});
   EXPECT_EQ(resume({toy("a"), toy("a", 2048)}), fine);
@@ -407,7 +407,7 @@ TEST_F(RivalTest, AreMeasuredInTurnsWithOurs) {
   EXPECT_EQ(turns_, "AAABAAABAAAB") << "a ceiling and two of ours, then theirs";
   EXPECT_EQ(rival_.begun, 3) << "a process each";
   EXPECT_THAT(in_file(), SizeIs(12));
-  EXPECT_EQ(std::ranges::count_if(rows_, &Record::is_native), 3);
+  EXPECT_EQ(std::ranges::count_if(rows_, &Record::is_baseline), 3);
 }
 
 TEST_F(RivalTest, AreResumedAsOursAre) {
@@ -433,7 +433,7 @@ TEST_F(RivalTest, AreResumedAsOursAre) {
 
 TEST_F(RivalTest, ThatFailAreARowAndLeaveOursAlone) {
   answer([this](const Row&) {
-    return failed_row(rivals_.front().device, by_rival(), Kind::crashed, "SIGSEGV");
+    return failed_row(rivals_.front().device, by_rival(), ErrorCode::crashed, "SIGSEGV");
   });
   EXPECT_EQ(run(jobs()), case_failed);
   EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=loop/n=1024", "ok ceiling/kernel=copy",
@@ -521,7 +521,7 @@ TEST_F(CampaignTest, AFileGoesOnUnderItsOwnHeaderAndVersionOnly) {
     try {
       ResultsFile::read(path(), axes());
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind, Kind::usage) << error.what();
+      EXPECT_EQ(error.code, ErrorCode::usage) << error.what();
       return std::string(error.what());
     }
     return std::string();
@@ -559,7 +559,7 @@ TEST_F(CampaignTest, SamplesReplaceNothingElse) {
 }
 
 TEST_F(CampaignTest, ResumeAddsNoSamplesToAnotherFile) {
-  runner_.fails(toy("b"), Kind::device_lost, "not run: gone");
+  runner_.fails(toy("b"), ErrorCode::device_lost, "not run: gone");
   run({toy("a"), toy("b")});
   const std::string rows = read_text(path());
   std::ofstream(samples_path(path())) << "row,run\n1,1";
@@ -586,7 +586,7 @@ TEST_F(CampaignTest, SamplesAreOfOneFile) {
 
 // What is done to a file by another name is done to the file.
 TEST_F(CampaignTest, ALinkIsTheFileItself) {
-  runner_.fails(toy("b"), Kind::device_lost, "not run: gone");
+  runner_.fails(toy("b"), ErrorCode::device_lost, "not run: gone");
   run({toy("a"), toy("b")});
   const std::string link = folder_.of("link.csv");
   fs::create_symlink("rows.csv", link);

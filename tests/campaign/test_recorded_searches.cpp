@@ -10,12 +10,12 @@
 
 #include "base/csv.hpp"
 #include "base/random.hpp"
-#include "commands/reading.hpp"
+#include "commands/read_results.hpp"
 #include "results/record.hpp"
 #include "suite/family.hpp"
 #include "suite/search.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 
@@ -30,7 +30,7 @@ struct Recording {
 void PrintTo(const Recording& recording, std::ostream* out) { *out << recording.file; }
 
 // All that was measured once and in full. A brief look finds any time within the interval of that.
-struct Landscape {
+struct SearchSpace {
   Space space;
   std::vector<Record> rows;
 
@@ -41,7 +41,7 @@ struct Landscape {
   }
 };
 
-Landscape read(const Recording& recording) {
+SearchSpace read(const Recording& recording) {
   const std::string path = std::string(CLWEAVE_SOURCE_DIR "/results/nvidia-h200/") + recording.file;
   const auto& families = all_families();
   std::vector<Record> rows;
@@ -79,8 +79,8 @@ struct Searched {
 };
 
 // `budget`: looks, however long.
-Searched halved(const Landscape& all, std::uint64_t seed, std::size_t budget = SIZE_MAX) {
-  const Random<std::uint64_t> luck(seed, 0x100C);
+Searched halved(const SearchSpace& all, std::uint64_t seed, std::size_t budget = SIZE_MAX) {
+  const Random<std::uint64_t> selection_bias(seed, 0x100C);
   Searched out;
   double best_s = HUGE_VAL;
   search(
@@ -89,7 +89,7 @@ Searched halved(const Landscape& all, std::uint64_t seed, std::size_t budget = S
         const Record& row = all.rows[point];
         out.cost += effort;
         const double low = row.time_low_s.value_or(*row.time_s), high = row.time_high_s.value_or(*row.time_s);
-        const double part = static_cast<double>(luck(++out.looks) % 1000) / 1000;
+        const double part = static_cast<double>(selection_bias(++out.looks) % 1000) / 1000;
         const double seen = effort == 1 ? *row.time_s : low + part * (high - low);
         if (effort == 1 && seen < best_s) {
           best_s = seen;
@@ -107,7 +107,7 @@ class RecordedSearch : public testing::TestWithParam<Recording> {};
 
 // The promise is 1 %. Of a hundred seeds a few may have bad luck; the program's own is the first.
 TEST_P(RecordedSearch, HalvingComesWithinAHundredthOfTheBest) {
-  const Landscape all = read(GetParam());
+  const SearchSpace all = read(GetParam());
   ASSERT_GT(all.space.size(), 200U);
   constexpr int seeds = 100;
   int near = 0;
@@ -129,7 +129,7 @@ TEST_P(RecordedSearch, HalvingComesWithinAHundredthOfTheBest) {
 
 // As many looks as a slow device has time for.
 TEST_P(RecordedSearch, WithFewLooksItComesWithinSomeHundredths) {
-  const Landscape all = read(GetParam());
+  const SearchSpace all = read(GetParam());
   double mean = 0;
   constexpr int seeds = 50;
   for (int seed = 1; seed <= seeds; ++seed) {

@@ -20,7 +20,7 @@
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -190,16 +190,16 @@ const Family& toy() {
       .name = "toy",
       .question = "Which?",
       .axes = {{"kernel", "", {"a", "b"}},
-               {.name = "n", .meaning = "", .values = {1024}, .takes = whole(1, 1 << 20)},
+               {.name = "n", .meaning = "", .values = {1024}, .domain = whole(1, 1 << 20)},
                {.name = "group",
                 .meaning = "",
                 .values = {256, 32, 64, 96},
                 .tunable = true,
                 .former = {"work_group"},
-                .takes = whole(1, 1024)},
+                .domain = whole(1, 1024)},
                {.name = "order", .meaning = "", .values = {"up", "down"}, .tunable = true}},
       .presets = {.quick = {"kernel=a,b n=1024 group=96"}},
-      .makes_sense = [](const Case& at) { return !(at.is("kernel", "b") && at.is("order", "down")); },
+      .is_valid = [](const Case& at) { return !(at.is("kernel", "b") && at.is("order", "down")); },
       .plan =
           [](const Case& at, const DeviceInfo& device) {
             Plan::need(at.number("group") <= device.max_group, "too large");
@@ -301,23 +301,24 @@ const Family& rivals() {
       .question = "Which?",
       .axes = {{"kernel", "", {"slow", "fast", "other"}},
                {"lanes", "", {"portable", "own"}},
-               {.name = "n", .meaning = "", .values = {1024}, .takes = whole(1, 1 << 30)},
+               {.name = "n", .meaning = "", .values = {1024}, .domain = whole(1, 1 << 30)},
                {.name = "group",
                 .meaning = "",
                 .values = {64, 32},
                 .tunable = true,
-                .takes = whole(1, 1024),
-                .worth =
+                .domain = whole(1, 1024),
+                .search_values =
                     [](const Case&, const DeviceInfo& on) {
-                      Values worth;
-                      for (std::int64_t size = 32; size <= on.max_group; size *= 2) worth.emplace_back(size);
-                      return worth;
+                      Values search_values;
+                      for (std::int64_t size = 32; size <= on.max_group; size *= 2)
+                        search_values.emplace_back(size);
+                      return search_values;
                     }},
                {.name = "rows",
                 .meaning = "",
                 .values = {1, 2},
                 .tunable = true,
-                .worth =
+                .search_values =
                     [](const Case& at, const DeviceInfo&) {
                       return at.is("kernel", "fast") ? Values{1, 2} : Values{1};
                     }}},
@@ -393,7 +394,7 @@ class Budgeted : public testing::Test {
   }
 
   // What was measured of each landscape.
-  std::vector<std::size_t> search(const std::vector<Landscape>& landscapes, std::optional<double> budget_s,
+  std::vector<std::size_t> search(const std::vector<SearchSpace>& landscapes, std::optional<double> budget_s,
                                   const std::vector<Job>& ceilings = {}) {
     Record common;
     common.run_id = "one";
@@ -823,7 +824,7 @@ TEST_F(Store, ADamagedEntryIsNamed) {
     beside(store, device(), toy(), at("a", 1024, 96));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::io);
+    EXPECT_EQ(error.code, ErrorCode::io);
     EXPECT_THAT(error.what(), HasSubstr("Device"));
     EXPECT_THAT(error.what(), HasSubstr("--store"));
   }

@@ -21,7 +21,7 @@
 #include "faults/trial.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using namespace trial;
 using testing::ContainsRegex;
 using testing::HasSubstr;

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "answers/compared_rows.hpp"
+#include "analysis/compared_rows.hpp"
 #include "base/exit.hpp"
 #include "commands/command.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -111,13 +111,13 @@ TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
                   [&] {
                     run({"old.csv", "--fingerprint", "--against", "new.csv"});
                   },
-                  Kind::usage),
+                  ErrorCode::usage),
               HasSubstr("--against"));
 }
 
 TEST_F(CompareCommand, SaysWhatToTypeInstead) {
   const auto refused = [&](const std::vector<std::string>& words) {
-    return complaint_of([&] { run(words); }, Kind::usage);
+    return complaint_of([&] { run(words); }, ErrorCode::usage);
   };
   EXPECT_THAT(refused({"old.csv"}), HasSubstr("results of one device"));
   EXPECT_THAT(refused({"old.csv", "--mode", "regression"}), HasSubstr("--against"));

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "answers/compared_rows.hpp"
+#include "analysis/compared_rows.hpp"
 #include "base/exit.hpp"
 #include "commands/command.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -135,13 +135,13 @@ TEST_F(FleetCommand, WritesAReferenceAndHoldsCardsAgainstIt) {
                   [&] {
                     run({"health", file(4)});
                   },
-                  Kind::usage),
+                  ErrorCode::usage),
               HasSubstr("--reference FILE is required"));
   EXPECT_THAT(complaint_of(
                   [&] {
                     run({"health", file(1), "--emit-reference", file(2)});
                   },
-                  Kind::io),
+                  ErrorCode::io),
               HasSubstr("no reference"))
       << "rows would be lost";
 }

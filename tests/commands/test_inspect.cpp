@@ -12,13 +12,13 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "commands/command.hpp"
-#include "commands/inspecting.hpp"
-#include "commands/sources.hpp"
+#include "compilers/inspect_report.hpp"
+#include "compilers/source_folder.hpp"
 #include "compilers/tool.hpp"
 #include "suite/family.hpp"
-#include "suite/imaginary_devices.hpp"
+#include "suite/mock_devices.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
@@ -31,7 +31,7 @@ std::string refusal(Kind kind, const std::vector<std::string>& words) {
   try {
     run_command(words);
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, kind) << error.what();
+    EXPECT_EQ(error.code, kind) << error.what();
     return error.what();
   }
   ADD_FAILURE() << "not refused";
@@ -39,26 +39,27 @@ std::string refusal(Kind kind, const std::vector<std::string>& words) {
 }
 
 TEST(Inspect, SaysWhatToTypeInstead) {
-  EXPECT_THAT(refusal(Kind::usage, {"inspect"}), AllOf(HasSubstr("which case?"), HasSubstr("--family")));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "nothing/n=1"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect"}), AllOf(HasSubstr("which case?"), HasSubstr("--family")));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "nothing/n=1"}),
               AllOf(HasSubstr("no family nothing"), HasSubstr("lanes")));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "lanes/path=1"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/path=1"}),
               AllOf(HasSubstr("lanes/axis=value"), HasSubstr("paths, granularity")));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "lanes/paths"}), HasSubstr("lanes/axis=value"));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "lanes/paths=3"}), HasSubstr("paths takes"));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "lanes", "--target", "gfx90"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths"}), HasSubstr("lanes/axis=value"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths=3"}), HasSubstr("paths takes"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--target", "gfx90"}),
               AllOf(HasSubstr("gfx90"), HasSubstr("gfx90a, "), HasSubstr("sm_90")));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "lanes", "--where", "paths=1"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--where", "paths=1"}),
               HasSubstr("leave --where out"));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "lanes", "--every"}), HasSubstr("leave --every out"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--every"}), HasSubstr("leave --every out"));
 }
 
 TEST(Inspect, OfSeveralCasesNamesWhatTellsThemApart) {
-  EXPECT_THAT(
-      refusal(Kind::usage, {"inspect", "--family", "lanes", "--preset", "smoke", "--where", "paths=1,2"}),
-      AllOf(HasSubstr("cases match"), HasSubstr("--where paths=1|2"), HasSubstr("clweave inspect lanes/"),
-            Not(HasSubstr("--where trips"))));
-  EXPECT_THAT(refusal(Kind::usage, {"inspect", "--family", "lanes,copy"}), HasSubstr("--family copy|lanes"));
+  EXPECT_THAT(refusal(ErrorCode::usage,
+                      {"inspect", "--family", "lanes", "--preset", "smoke", "--where", "paths=1,2"}),
+              AllOf(HasSubstr("cases match"), HasSubstr("--where paths=1|2"),
+                    HasSubstr("clweave inspect lanes/"), Not(HasSubstr("--where trips"))));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "--family", "lanes,copy"}),
+              HasSubstr("--family copy|lanes"));
 }
 
 Inspected made_by(const char* by, std::int64_t registers) {
@@ -67,7 +68,7 @@ Inspected made_by(const char* by, std::int64_t registers) {
   out.compiler = "a compiler";
   out.language = "ISA";
   out.source = {"the text", " -D N=1", "1234"};
-  out.compiled.fine = true;
+  out.compiled.ok = true;
   InspectedKernel kernel;
   kernel.kernel = {.name = "lanes", .figures = {}, .isa = "\tmov\n"};
   kernel.kernel.figures.registers = registers;
@@ -103,7 +104,7 @@ TEST(Inspection, OfTwoShowsWhatDiffers) {
 
 TEST(Inspection, TellsWhatFailed) {
   Inspected broken = made_by("one", 1), lacking = made_by("two", 1);
-  broken.compiled = {.fine = false, .log = "lanes.cl:7: error\n", .kernels = {}};
+  broken.compiled = {.ok = false, .log = "lanes.cl:7: error\n", .kernels = {}};
   broken.kernels.clear();
   lacking = broken;
   lacking.by = "two";
@@ -122,7 +123,7 @@ TEST(EmittedSources, AreThoseOfTheRun) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "made" / "here";
   SourcesFolder sources(path);
-  for (const DeviceInfo& device : {roomy(), imaginary_devices().back()}) sources.add(jobs, device, "");
+  for (const DeviceInfo& device : {roomy(), mock_devices().back()}) sources.add(jobs, device, "");
   const std::size_t count = sources.finish();
   const auto index = nlohmann::json::parse(bytes_of(path / "index.json"));
   EXPECT_EQ(index.size(), count);
@@ -137,7 +138,7 @@ TEST(EmittedSources, AreThoseOfTheRun) {
     const Job job = job_named(families, program.at("cases").at(0));
     EXPECT_EQ(job_named(families, short_id(job)).at.id(), job.at.id());
     asking.insert(job.family->name);
-    const DeviceInfo device = program.at("devices").at(0) == "roomy" ? roomy() : imaginary_devices().back();
+    const DeviceInfo device = program.at("devices").at(0) == "roomy" ? roomy() : mock_devices().back();
     const Source source = source_of(plan_of(*job.family, job.at, device), "");
     EXPECT_EQ(text, source.text);
     EXPECT_EQ(" " + options, source.options.empty() ? " " : source.options);
@@ -160,11 +161,11 @@ TEST(EmittedSources, NeedAFolder) {
       SourcesFolder sources{path};
       FAIL() << path;
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind, Kind::io);
+      EXPECT_EQ(error.code, ErrorCode::io);
       EXPECT_THAT(error.what(), HasSubstr(path.string()));
     }
   }
-  EXPECT_THAT(refusal(Kind::usage, {"run", "--emit-sources", "x"}), HasSubstr("--dry-run"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"run", "--emit-sources", "x"}), HasSubstr("--dry-run"));
 }
 
 }  // namespace

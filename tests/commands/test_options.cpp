@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "commands/command.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 TEST(ClaimOptions, AClaimTakesThePlaceOfAPreset) {
   EXPECT_TRUE(parse_options({"run", "--claims"})->run_claims);
@@ -58,7 +58,7 @@ TEST(MeasuringOptions, ParallelRefusesWhatItCannotHaveBesideIt) {
       parse_options(all);
       ADD_FAILURE() << words[0] << " is accepted";
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind, Kind::usage);
+      EXPECT_EQ(error.code, ErrorCode::usage);
       EXPECT_NE(std::string(error.what()).find(words[0]), std::string::npos) << error.what();
     }
   }
@@ -81,7 +81,7 @@ TEST(ListOptions, SwallowNoFile) {
       run_command(words);
       ADD_FAILURE() << "an empty file is no results";
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind, Kind::io) << error.what();
+      EXPECT_EQ(error.code, ErrorCode::io) << error.what();
     }
   }
 }

@@ -10,9 +10,9 @@
 
 #include "commands/replay.hpp"
 #include "suite/family.hpp"
-#include "suite/imaginary_devices.hpp"
+#include "suite/mock_devices.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 namespace {
@@ -42,7 +42,7 @@ TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
         plan_of(*again.family, again.at, device);
       } catch (const Error& error) {
         // What another device lacks is a row, not a refusal.
-        if (error.kind != Kind::unsupported)
+        if (error.code != ErrorCode::unsupported)
           ADD_FAILURE() << path << ": " << record.case_id << ": " << error.what();
       }
     }
@@ -79,7 +79,7 @@ class ReplayFile : public testing::Test {
   const std::string path_ = fs::absolute("replay_" + std::to_string(getpid()) + ".csv");
   Record record_;
   Family family_;
-  Options given_;
+  MeasureOptions given_;
 };
 
 TEST_F(ReplayFile, MeasuresAsThenOnTheDeviceOfThen) {
@@ -119,7 +119,7 @@ TEST_F(ReplayFile, ADamagedCommandIsNamed) {
       replay();
       ADD_FAILURE() << command;
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind, Kind::io);
+      EXPECT_EQ(error.code, ErrorCode::io);
       EXPECT_THAT(error.what(), HasSubstr(path_ + ":2: column command"));
     }
   }

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "answers/compared_rows.hpp"
+#include "analysis/compared_rows.hpp"
 #include "base/exit.hpp"
 #include "base/zip.hpp"
 #include "commands/command.hpp"
 #include "results/sharing.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -182,9 +182,9 @@ TEST_F(Share, FilesAmongOthersAreFound) {
 }
 
 TEST_F(Share, ReplacesNothingElse) {
-  EXPECT_THAT(complaint_of([&] { share(rows(2), {rows(1)}, {}, weaver); }, Kind::usage),
+  EXPECT_THAT(complaint_of([&] { share(rows(2), {rows(1)}, {}, weaver); }, ErrorCode::usage),
               HasSubstr("no archive"));
   EXPECT_NE(read_text(rows(2)), "");
-  EXPECT_THAT(complaint_of([&] { share("/proc/no/x.zip", {rows(1)}, {}, weaver); }, Kind::io),
+  EXPECT_THAT(complaint_of([&] { share("/proc/no/x.zip", {rows(1)}, {}, weaver); }, ErrorCode::io),
               HasSubstr("cannot write /proc/no/x.zip"));
 }

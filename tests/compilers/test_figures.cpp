@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
-#include "compilers/makers.hpp"
+#include "compilers/vendors.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 namespace {
@@ -71,9 +71,9 @@ TEST(Occupancy, IsUnknownWhereFiguresAre) {
   EXPECT_FALSE(figures.waves || figures.occupancy);
 }
 
-TEST(Signs, CountEachAsOftenAsItDoesItsWork) {
+TEST(Symptoms, CountEachAsOftenAsItDoesItsWork) {
   Figures figures;
-  const Signs signs = {.branches = {{"^if"}}, .fmas = {{"mad \\((\\d+)\\|"}, {"pk_fma", 2}}};
+  const Symptoms signs = {.branches = {{"^if"}}, .fmas = {{"mad \\((\\d+)\\|"}, {"pk_fma", 2}}};
   const std::string isa = "if\nmad (8|M0)\nmad (8|M8)\n pk_fma\nelse if\n";
   count_signs(figures, signs, isa);
   EXPECT_EQ(figures.branches, 1);
@@ -153,7 +153,7 @@ TEST(Targets, OfOtherNamesAreRefusedWithThoseThereAre) {
     target_of("gfx9000");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_EQ(error.code, ErrorCode::usage);
     EXPECT_THAT(error.what(), HasSubstr("gfx90a"));
     EXPECT_THAT(error.what(), HasSubstr("spirv"));
   }
@@ -175,7 +175,7 @@ TEST(Tools, ThatAreNotHereAreNoCrash) {
   EXPECT_EQ(run_tool({"no such program"}, folder.path() / "log").status, 127);
   EXPECT_EQ(run_tool({"sh", "-c", "echo out; echo err >&2; exit 3"}, folder.path() / "log").status, 3);
   EXPECT_EQ(bytes_of(folder.path() / "log"), "out\nerr\n");
-  EXPECT_EQ(said_by({"echo", "version 1.2"}, "version (\\S+)"), "1.2");
+  EXPECT_EQ(first_match({"echo", "version 1.2"}, "version (\\S+)"), "1.2");
 }
 
 }  // namespace

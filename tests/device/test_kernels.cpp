@@ -28,7 +28,7 @@
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 namespace fs = std::filesystem;
@@ -173,8 +173,8 @@ struct Opened {
 };
 
 // As little timing as there is: no test here looks at how long something took.
-Measuring once() {
-  Measuring rule;
+SamplingOptions once() {
+  SamplingOptions rule;
   rule.stop.precision = 1;
   rule.stop.min_samples = 1;
   rule.stop.max_samples = 1;

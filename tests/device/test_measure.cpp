@@ -25,13 +25,13 @@ struct Scene {
   std::function<double(int call)> time_s;           // of one execution, by both clocks
   std::function<double(int call)> event_s = {};     // empty: as time_s
   std::function<double(int canary)> canary_s = {};  // empty: no canary
-  Measuring rule = {};
+  SamplingOptions rule = {};
 
   std::vector<int> batches = {};    // of every call
   std::vector<double> pauses = {};  // seconds
   int canaries = 0;
 
-  Measured measured() {
+  SampleSet measured() {
     Probe probe = this->probe();
     return measure(probe, rule);
   }
@@ -45,7 +45,8 @@ struct Scene {
           .event_s = event_s ? event_s(call) : time_s(call), .host_s = time_s(call), .batch = batch};
     };
     if (canary_s) probe.canary = [this] { return canary_s(canaries++); };
-    for (std::size_t i = 0; i < Calm::window; ++i) probe.calm.slow(1);  // as the device was opened
+    for (std::size_t i = 0; i < ThrottleDetector::window; ++i)
+      probe.calm.slow(1);  // as the device was opened
     probe.pause = [this](double seconds) { pauses.push_back(seconds); };
     return probe;
   }
@@ -71,14 +72,14 @@ TEST(Measure, RestsAreShort) {
   scene.rule.max_batch = 1;
   scene.rule.rest_s = 0.1;
   scene.rule.stop.max_seconds = 0.25;
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.samples.size(), 10U) << "a quarter of each rest counts";
   EXPECT_LE(scene.batches.size(), 13U) << "it need not be warmed up for long";
 }
 
 TEST(Measure, StopsAtTheFewestSamplesWhenTimesAreConstant) {
   Scene scene{.time_s = constant(0.01)};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.stop, Stop::converged);
   EXPECT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
   for (const auto& sample : measured.samples) {
@@ -149,7 +150,7 @@ TEST(Measure, WarmsUpUntilTheTimesAgreeOrLongEnough) {
   Scene settling{.time_s = [](int call) { return call < 5 ? 0.01 / (1 + call) : 1.5e-3; }};
   EXPECT_EQ(settling.measured().stop, Stop::converged);
   EXPECT_GE(settling.batches.size(), 5 + settling.rule.stop.min_samples);
-  const Measured settled = settling.measured();
+  const SampleSet settled = settling.measured();
   for (const auto& sample : settled.samples) EXPECT_EQ(sample.host_s, 1.5e-3);
 
   // Never alike: 0.1 s of running, no more.
@@ -164,7 +165,7 @@ TEST(Measure, WarmsUpUntilTheTimesAgreeOrLongEnough) {
 // A first execution that compiles for a second is no reason to measure a second one of that length.
 TEST(Measure, LeavesTheFirstExecutionOut) {
   Scene scene{.time_s = [](int call) { return call == 0 ? 1.0 : 2e-3; }};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   for (const auto& sample : measured.samples) EXPECT_EQ(sample.host_s, 2e-3);
 }
 
@@ -172,14 +173,14 @@ TEST(Measure, EndsAtTheCapOfSamples) {
   Scene scene{.time_s = wild(1e-4)};
   scene.rule.stop.precision = 1e-6;
   scene.rule.stop.max_samples = 50;
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.stop, Stop::sample_cap);
   EXPECT_EQ(measured.samples.size(), 50U);
 }
 
 TEST(Measure, EndsAtTheCapOfTimeEvenBeforeTheFewestSamples) {
   Scene scene{.time_s = constant(0.7)};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.stop, Stop::time_cap);
   EXPECT_EQ(measured.samples.size(), 3U);
   Scene endless{.time_s = constant(100)};
@@ -192,7 +193,7 @@ TEST(Measure, NeedsABoundedNumberOfRunsWhateverTheTimesAre) {
     for (const bool throttled : {false, true}) {
       Scene scene{.time_s = wild(seconds)};
       if (throttled) scene.canary_s = [](int canary) { return canary == 0 ? 1.0 : 2.0; };
-      const Measured measured = scene.measured();
+      const SampleSet measured = scene.measured();
       EXPECT_LE(measured.samples.size(), scene.rule.stop.max_samples);
       EXPECT_LE(scene.batches.size(), 200 + scene.rule.stop.max_samples + 3 * 10);
       EXPECT_LE(scene.pauses.size(), 3U);
@@ -226,14 +227,14 @@ TEST(Measure, KeepsBothTimesOfEverySample) {
 TEST(Measure, PassesOnWhatTheActionThrows) {
   for (const int failing : {0, 1, 10}) {
     Scene scene{.time_s = [failing](int call) {
-      if (call == failing) throw Error(Kind::device_lost, "gone");
+      if (call == failing) throw Error(ErrorCode::device_lost, "gone");
       return 0.01;
     }};
     try {
       scene.measured();
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind, Kind::device_lost);
+      EXPECT_EQ(error.code, ErrorCode::device_lost);
       EXPECT_STREQ(error.what(), "gone");
     }
     EXPECT_EQ(scene.batches.size(), static_cast<std::size_t>(failing) + 1) << "went on";
@@ -250,7 +251,7 @@ TEST(Measure, RefusesTimesThatAreNone) {
 
 // A pool of threads gives the canary one of two times by chance: no neighbour, and no slow clock.
 TEST(Canary, IsSlowByMoreThanWhatItDoesByItself) {
-  Calm calm;
+  ThrottleDetector calm;
   const auto canary = [&](double seconds, int times) {
     int slow = 0;
     for (int i = 0; i < times; ++i) slow += calm.slow((i % 3 == 0 ? 2 : 1) * seconds) ? 1 : 0;
@@ -265,9 +266,9 @@ TEST(Canary, IsSlowByMoreThanWhatItDoesByItself) {
 
 // One that met a neighbour as the device was opened knows better when it has been calm for a while.
 TEST(Canary, LearnsFromTheCalmerHalfOfTheTime) {
-  Calm calm;
+  ThrottleDetector calm;
   const auto windows = [&](int count, auto canary) {
-    for (int i = 0; i < count * static_cast<int>(Calm::window); ++i) calm.slow(canary(i));
+    for (int i = 0; i < count * static_cast<int>(ThrottleDetector::window); ++i) calm.slow(canary(i));
   };
   windows(6, [](int i) { return i % 2 == 0 ? 4 : 1; });
   EXPECT_FALSE(calm.slow(3.9));
@@ -279,7 +280,7 @@ TEST(Canary, LearnsFromTheCalmerHalfOfTheTime) {
 
 TEST(Canary, ThatIsCalmChangesNothing) {
   Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return 1 + 0.04 * (canary % 2); }};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
   EXPECT_THAT(scene.pauses, testing::IsEmpty());
   for (const auto& sample : measured.samples) EXPECT_FALSE(sample.throttled);
@@ -289,7 +290,7 @@ TEST(Canary, ThatIsCalmChangesNothing) {
 TEST(Canary, ThatRunsSlowOnceHasTheSamplesTakenAgain) {
   // The second canary, after the first ten samples, is slow.
   Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return canary == 1 ? 1.06 : 1.0; }};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.stop, Stop::converged);
   EXPECT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
   for (const auto& sample : measured.samples) EXPECT_FALSE(sample.throttled);
@@ -299,7 +300,7 @@ TEST(Canary, ThatRunsSlowOnceHasTheSamplesTakenAgain) {
 
 TEST(Canary, ThatStaysSlowLeavesTheSamplesFlagged) {
   Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return canary == 0 ? 1.0 : 1.2; }};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.stop, Stop::converged);
   ASSERT_EQ(measured.samples.size(), scene.rule.stop.min_samples);
   for (const auto& sample : measured.samples) EXPECT_TRUE(sample.throttled);
@@ -312,7 +313,7 @@ TEST(Canary, FlagsOnlyTheSamplesBesideIt) {
   Scene scene{.time_s = wild(1.5e-3), .canary_s = [](int canary) { return canary < 2 ? 1.0 : 1.5; }};
   scene.rule.stop.precision = 1e-6;
   scene.rule.stop.max_samples = 20;
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   ASSERT_EQ(measured.samples.size(), 20U);
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(measured.samples[i].throttled, i >= 10) << i;
 }
@@ -325,7 +326,7 @@ TEST(Canary, IsHeldAgainstTheBestOfTheSession) {
   EXPECT_THAT(scene.pauses, testing::IsEmpty());
   // The next case finds the device as slow as it finds it, but the session knows better.
   scene.canary_s = constant(1.2);
-  const Measured measured = measure(probe, scene.rule);
+  const SampleSet measured = measure(probe, scene.rule);
   EXPECT_EQ(probe.calm.calm_s(), 1.0);
   EXPECT_TRUE(measured.samples.front().throttled);
 }
@@ -336,7 +337,7 @@ TEST(Canary, ThatIsNeverCalmIsWaitedForNoMore) {
   Probe probe = scene.probe();
   for (int i = 0; i < 3; ++i) measure(probe, scene.rule);
   EXPECT_EQ(scene.pauses.size(), 9U);
-  const Measured measured = measure(probe, scene.rule);
+  const SampleSet measured = measure(probe, scene.rule);
   EXPECT_EQ(scene.pauses.size(), 9U);
   EXPECT_TRUE(measured.samples.front().throttled);
   scene.canary_s = constant(1.0);
@@ -349,7 +350,7 @@ TEST(Canary, ThatIsNeverCalmIsWaitedForNoMore) {
 // Taking samples again costs time, and the cap of time holds for all of it.
 TEST(Canary, TakesNothingAgainBeyondTheCapOfTime) {
   Scene scene{.time_s = constant(0.3), .canary_s = [](int canary) { return canary == 0 ? 1.0 : 2.0; }};
-  const Measured measured = scene.measured();
+  const SampleSet measured = scene.measured();
   EXPECT_EQ(measured.stop, Stop::time_cap);
   EXPECT_EQ(measured.samples.size(), 7U);
   EXPECT_THAT(scene.pauses, testing::IsEmpty());

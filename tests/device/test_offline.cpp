@@ -21,11 +21,11 @@
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
 #include "compilers/inspect.hpp"
-#include "compilers/makers.hpp"
+#include "compilers/vendors.hpp"
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 
@@ -77,7 +77,7 @@ std::vector<Program> make_programs(const char* preset) {
           if (seen.insert(source.fingerprint).second)
             programs.push_back({job.at.id(), source, fp64, plan.probe});
         } catch (const Error& error) {
-          if (error.kind != Kind::unsupported) throw;
+          if (error.code != ErrorCode::unsupported) throw;
         }
       }
     }
@@ -150,7 +150,7 @@ Target front_end(bool fp64) {
     const TemporaryFolder folder;
     const Ran ran =
         run_tool(clang_command(found.at(0), options, folder.path(), source), folder.path() / "log");
-    return Compiled{.fine = ran.fine(), .log = ran.output, .kernels = {}};
+    return Compiled{.ok = ran.ok(), .log = ran.output, .kernels = {}};
   };
   return target;
 }
@@ -240,12 +240,12 @@ TEST_P(Compiler, takes_every_kernel) {
   for (const auto& program : programs) {
     const Compiled compiled = target().compile(program.source);
     SCOPED_TRACE(program.asked_by + ", options" + program.source.options);
-    if (compiled.fine) ++taken;
-    if (!compiled.fine && (target().stands_in || program.probed)) {
+    if (compiled.ok) ++taken;
+    if (!compiled.ok && (target().stands_in || program.probed)) {
       std::cout << "not taken: " << program.asked_by << "\n" << compiled.log;
       continue;
     }
-    EXPECT_TRUE(compiled.fine) << compiled.log;
+    EXPECT_TRUE(compiled.ok) << compiled.log;
     EXPECT_TRUE(GetParam().starts_with("front_end") || !compiled.kernels.empty()) << compiled.log;
     for (const auto& kernel : compiled.kernels) {
       const Figures& figures = kernel.figures;
@@ -290,7 +290,7 @@ TEST_P(Compiler, takes_the_shapes_of_paper) {
     if (program.fp64 && !target().device.fp64) continue;
     const Compiled compiled = target().compile(program.source);
     ++taken;
-    EXPECT_TRUE(compiled.fine || program.probed || target().stands_in)
+    EXPECT_TRUE(compiled.ok || program.probed || target().stands_in)
         << program.asked_by << ", options" << program.source.options << "\n"
         << compiled.log;
   }
@@ -306,7 +306,7 @@ TEST_P(Undefined, functions_are_told) {
   const Compiled compiled =
       target().compile(source_of_text("int nowhere(int x);\n"
                                       "__kernel void probe(__global int* x) { x[0] = nowhere(x[1]); }\n"));
-  EXPECT_FALSE(compiled.fine);
+  EXPECT_FALSE(compiled.ok);
   EXPECT_THAT(compiled.log, testing::HasSubstr("nowhere"));
 }
 
@@ -484,13 +484,13 @@ TEST_P(OfNvidia, the_drivers_own_program_is_read) {
   for (const std::string& end : {std::string(), std::string(2, '\0')}) {
     const auto build = [&](const Source&, const Texts&) {
       DriverBuild built;
-      built.fine = true;
+      built.ok = true;
       built.ptx =
           ".version 7.8\n.target sm_90\n.address_size 64\n.entry no_loop(.param .u64 p) { ret; }\n" + end;
       return built;
     };
     const Inspected one = inspect(imaginary_device("gpu", true), build, job, "");
-    EXPECT_TRUE(one.compiled.fine) << one.compiled.log;
+    EXPECT_TRUE(one.compiled.ok) << one.compiled.log;
     ASSERT_EQ(one.kernels.size(), 1U);
     EXPECT_GT(one.kernels[0].kernel.figures.registers.value_or(0), 0);
   }
@@ -655,7 +655,7 @@ TEST_P(Table, is_as_committed) {
     }
     if (!whole && (number + place) % parts != 0) continue;
     if (!now) now = inspect(target(), job_named(all_families(), id), "");
-    EXPECT_EQ(now->why.empty() && now->compiled.fine, cell("reason").empty())
+    EXPECT_EQ(now->why.empty() && now->compiled.ok, cell("reason").empty())
         << id << now->why << now->compiled.log;
     const auto kernel = std::ranges::find_if(
         now->kernels, [&](const InspectedKernel& one) { return one.kernel.name == cell("kernel"); });

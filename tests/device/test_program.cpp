@@ -4,7 +4,7 @@
 
 #include "device/program.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 

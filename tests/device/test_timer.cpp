@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 namespace {

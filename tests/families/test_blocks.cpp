@@ -7,7 +7,7 @@
 #include <atomic>
 #include <functional>
 
-using namespace clweave;
+using namespace clweave::commands;
 
 // Within a stretch, as checks do: whoever waits for the table helps, and no thread waits for itself.
 TEST(Blocks, AreMadeByWhoNeedsThemFirst) {

@@ -8,7 +8,7 @@
 
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::IsEmpty;
 using testing::SizeIs;
 

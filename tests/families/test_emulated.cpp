@@ -10,7 +10,7 @@
 #include "plans.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 

@@ -9,10 +9,10 @@
 #include "results/record.hpp"
 #include "suite/check.hpp"
 #include "suite/family.hpp"
-#include "suite/imaginary_devices.hpp"
+#include "suite/mock_devices.hpp"
 #include "suite/tuned_store.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 // The rules, and what each finds, are in suite/check and test_check.
 class EveryFamily : public testing::TestWithParam<std::string> {};
@@ -60,16 +60,17 @@ TEST(AllFamilies, ListWhatIsWorthTryingOfEveryTunableAxis) {
       if (!axis.tunable) continue;
       SCOPED_TRACE(family.name + " " + axis.name);
       EXPECT_GT(axis.values.size(), 1U);
-      if (!axis.worth) continue;
-      for (auto device : imaginary_devices()) {
+      if (!axis.search_values) continue;
+      for (auto device : mock_devices()) {
         device.compute_units = 16;
         std::size_t most = 0;
         for (const char* preset : {"quick", "paper", "full"}) {
           for (const auto& at : preset_of(family, preset)) {
-            const Values worth = axis.worth(at, device);
-            most = std::max(most, worth.size());
-            if (worth.size() > 1 && axis.name == "group") {
-              for (const auto& value : worth) EXPECT_LE(std::get<std::int64_t>(value), device.max_group);
+            const Values search_values = axis.search_values(at, device);
+            most = std::max(most, search_values.size());
+            if (search_values.size() > 1 && axis.name == "group") {
+              for (const auto& value : search_values)
+                EXPECT_LE(std::get<std::int64_t>(value), device.max_group);
             }
           }
         }

@@ -10,7 +10,7 @@
 #include "base/random.hpp"
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::EndsWith;
 using testing::HasSubstr;
 

@@ -4,7 +4,7 @@
 
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::DoubleNear;
 using testing::HasSubstr;
 

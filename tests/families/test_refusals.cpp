@@ -7,10 +7,10 @@
 #include "plans.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
-TEST(Lanes, RefusesWhatItsKernelCannotDo) {
+TEST(SubgroupImpl, RefusesWhatItsKernelCannotDo) {
   for (const std::int64_t paths : {0, 3, 65, 128, -2})
     EXPECT_THAT(complaint([&] {
                   plan_with("lanes", {{"paths", number(paths)}});

@@ -10,17 +10,17 @@
 #include <numeric>
 
 #include "campaign/tuner.hpp"
-#include "families/shared/photograph.hpp"
+#include "families/shared/sample_image.hpp"
 #include "plans.hpp"
 #include "suite/family.hpp"
-#include "suite/imaginary_devices.hpp"
+#include "suite/mock_devices.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 // Of the whole picture and the start of its repetition, in channels.
 TEST(Scan, ItsEncodersCheckTakesDifferencesOfPixelsAndNothingElse) {
-  const std::string picture(photograph().pixels);
+  const std::string picture(sample_image().pixels);
   const std::size_t n = picture.size() + 1000, tuple = 31;
   const Plan plan = plan_with("scan", {{"kernel", word("encode")},
                                        {"type", word("int")},
@@ -94,8 +94,8 @@ TEST(Scan, ASearchOfOrdersAndTuplesTriesPascal) {
   EXPECT_THAT(tried_of_pascal("scan_order=1"), testing::IsEmpty());
 }
 
-TEST(Photograph, IsThePictureOfItsFile) {
-  const Photograph& picture = photograph();
+TEST(SampleImage, IsThePictureOfItsFile) {
+  const SampleImage& picture = sample_image();
   EXPECT_EQ(picture.width * picture.height, picture.pixels.size());
   std::ifstream in(CLWEAVE_SOURCE_DIR "/host/families/shared/camera.pgm", std::ios::binary);
   const std::string file{std::istreambuf_iterator<char>(in), {}};

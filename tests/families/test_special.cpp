@@ -9,7 +9,7 @@
 
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;

@@ -4,7 +4,7 @@
 
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 namespace {
 

@@ -314,7 +314,7 @@ struct Fault {
   const Rule* rule = nullptr;
   unsigned long number = 0;  // of the call
 
-  void tell() const { log_line(rule->label, number, rule->action_text); }
+  void log() const { log_line(rule->label, number, rule->action_text); }
 };
 
 // Counts this call; does not return where the fault is to hang or to die.
@@ -329,7 +329,7 @@ Fault next_fault(Call call) {
     if (!due || fault.action != Action::none) continue;
     if (rule.once && is_logged(rule.label, n)) continue;
     fault = {rule.action, rule.code, &rule, n};
-    if (rule.action != Action::bits) fault.tell();
+    if (rule.action != Action::bits) fault.log();
     hang_or_die(fault.action);
   }
   return fault;
@@ -617,7 +617,7 @@ void decay_buffers(cl_command_queue queue, cl_kernel kernel, const Fault& fault)
       target->clEnqueueReadBuffer(queue, buffer, CL_TRUE, 4 * word, 4, &value, 0, nullptr, nullptr);
       value ^= cl_uint{1} << bit;
       target->clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 4 * word, 4, &value, 0, nullptr, nullptr);
-      fault.tell();
+      fault.log();
     });
   }
 }
@@ -793,7 +793,7 @@ cl_int CL_API_CALL read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
   if (!decays) return status;
   decay().pass(size / 4, [&](std::size_t word, unsigned bit) {
     static_cast<unsigned char*>(data)[4 * word + bit / 8] ^= 1U << bit % 8;
-    fault.tell();
+    fault.log();
   });
   return status;
 }

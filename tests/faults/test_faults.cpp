@@ -8,7 +8,7 @@
 #include "faults/trial.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using namespace trial;
 
 namespace {
@@ -66,7 +66,7 @@ Strings three_cases(const std::string& csv, const char* timeout = "60") {
 }
 
 // An undisturbed run, which also fills the kernel cache that each trial gets a copy of.
-class Calm : public testing::Environment {
+class ThrottleDetector : public testing::Environment {
  public:
   void SetUp() override {
     if (implementation().empty()) return;
@@ -107,7 +107,7 @@ class Calm : public testing::Environment {
   Results results;
   std::string second, second_id;  // kernel and id of the second case
 };
-Calm& calm = *new Calm;
+ThrottleDetector& calm = *new ThrottleDetector;
 [[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&calm);
 
 class Faults : public testing::Test {

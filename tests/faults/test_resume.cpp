@@ -6,7 +6,7 @@
 
 #include "faults/trial.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using namespace trial;
 
 namespace {
@@ -52,7 +52,7 @@ std::multiset<std::string> keys_of(const std::string& csv) {
 
 std::string samples_of(const std::string& csv) { return csv.substr(0, csv.size() - 4) + ".samples.csv"; }
 
-class Calm : public testing::Environment {
+class ThrottleDetector : public testing::Environment {
  public:
   void SetUp() override {
     if (implementation().empty()) return;
@@ -74,7 +74,7 @@ class Calm : public testing::Environment {
   std::multiset<std::string> keys;
   std::vector<Record> cases;
 };
-Calm& calm = *new Calm;
+ThrottleDetector& calm = *new ThrottleDetector;
 [[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&calm);
 
 class Resume : public testing::Test {

@@ -9,7 +9,7 @@
 #include "faults/trial.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using namespace trial;
 
 namespace {

@@ -303,7 +303,7 @@ inline void expect_sound_cells(const Results& results) {
   for (const auto& row : results.table.rows) {
     if (is_footer(row)) continue;
     const std::string& word = row.cells.at(column("status"));
-    const auto status = clweave::value_named<clweave::Status>(word).value_or(clweave::Status::none);
+    const auto status = clweave::enum_named<clweave::Status>(word).value_or(clweave::Status::none);
     const std::string where = fmt::format("line {}, {}", row.line, row.cells.at(column("case_id")));
     EXPECT_NE(status, clweave::Status::none) << where << ": " << word;
     if (status != clweave::Status::ok) {

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "results/results_set.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -34,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   } catch (const Error& error) {
     const std::string what = error.what();
-    if (error.kind != Kind::io || !(what.starts_with("rows:") || what.starts_with("samples:"))) std::abort();
+    if (error.code != ErrorCode::io || !(what.starts_with("rows:") || what.starts_with("samples:")))
+      std::abort();
   }
   return 0;
 }

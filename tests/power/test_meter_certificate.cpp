@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 namespace {

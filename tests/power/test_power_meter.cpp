@@ -12,7 +12,7 @@
 #include "base/temporary_folder.hpp"
 #include "suite/device_info.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "answers/compared_rows.hpp"
+#include "analysis/compared_rows.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -142,7 +142,7 @@ TEST_F(Merge, RefusesRowsThatTellDifferentThingsOfOneRun) {
   other[1].time_s = 3;
   write("1.csv", csv_of(of_host("node1")));
   write("2.csv", csv_of(other));
-  EXPECT_THAT(complaint({folder()}, Kind::io),
+  EXPECT_THAT(complaint({folder()}, ErrorCode::io),
               AllOf(HasSubstr("1.csv:3 and"), HasSubstr("2.csv:3 tell different")));
 }
 
@@ -186,34 +186,35 @@ TEST_F(Merge, LeavesOutOfAFolderWhatIsNoResultsFile) {
   const Merged told = merge({folder()});
   EXPECT_EQ(told.files, 2U);
   EXPECT_THAT(told.notes, ElementsAre(other + " is left out: no CSV of clweave run"));
-  EXPECT_THAT(complaint({other}, Kind::io), HasSubstr("not a CSV of clweave run")) << "one that was named";
+  EXPECT_THAT(complaint({other}, ErrorCode::io), HasSubstr("not a CSV of clweave run"))
+      << "one that was named";
 }
 
 TEST_F(Merge, PassesOverSamplesAmongTheFiles) {
   const auto rows = write("1.csv", csv_of(of_host("node1"))),
              samples = write("1.samples.csv", "row,run\n1,1\n");
   EXPECT_EQ(merge({rows, samples}).files, 1U);
-  EXPECT_THAT(complaint({samples}, Kind::usage), HasSubstr("samples alone"));
+  EXPECT_THAT(complaint({samples}, ErrorCode::usage), HasSubstr("samples alone"));
 }
 
 TEST_F(Merge, RefusesOtherSchemasAndSearches) {
   auto newer = of_host("node1");
   newer[0].schema = "clweave-2";
-  EXPECT_THAT(complaint({write("new.csv", csv_of(newer))}, Kind::io), HasSubstr("schema 'clweave-2'"));
+  EXPECT_THAT(complaint({write("new.csv", csv_of(newer))}, ErrorCode::io), HasSubstr("schema 'clweave-2'"));
   auto search = of_host("node1");
   for (auto& record : search) record.command = "[\"tune\"]";
-  EXPECT_THAT(complaint({write("tune.csv", csv_of(search))}, Kind::usage), HasSubstr("clweave tune"));
+  EXPECT_THAT(complaint({write("tune.csv", csv_of(search))}, ErrorCode::usage), HasSubstr("clweave tune"));
   EXPECT_FALSE(fs::exists(out())) << "nothing is written unless all can be read";
 }
 
 TEST_F(Merge, ReplacesNothingUnasked) {
   write("1.csv", csv_of(of_host("node1")));
   merge({folder()});
-  EXPECT_THAT(complaint_of([&] { merge_files({folder()}, out(), false); }, Kind::usage),
+  EXPECT_THAT(complaint_of([&] { merge_files({folder()}, out(), false); }, ErrorCode::usage),
               HasSubstr("all.csv"));
-  EXPECT_THAT(complaint_of([&] { merge_files({out()}, out(), true); }, Kind::usage),
+  EXPECT_THAT(complaint_of([&] { merge_files({out()}, out(), true); }, ErrorCode::usage),
               HasSubstr("one of the files"));
-  EXPECT_THAT(complaint({folder_.string()}, Kind::io), "accepted") << "in its folder it is passed over";
+  EXPECT_THAT(complaint({folder_.string()}, ErrorCode::io), "accepted") << "in its folder it is passed over";
   EXPECT_THAT(merged(), SizeIs(2));
-  EXPECT_THAT(complaint({folder() + "/none.csv"}, Kind::io), HasSubstr("no such file"));
+  EXPECT_THAT(complaint({folder() + "/none.csv"}, ErrorCode::io), HasSubstr("no such file"));
 }

@@ -16,7 +16,7 @@
 #include "suite/family.hpp"
 #include "suite/selection.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 namespace {
@@ -38,7 +38,7 @@ Record full() {
             field = fmt::format("{} \"quoted\", and\nmore", column.name);
           } else if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Count>) {
             field = std::numeric_limits<std::int64_t>::max() - k;
-          } else if constexpr (Worded<std::decay_t<decltype(field)>>) {
+          } else if constexpr (NamedEnum<std::decay_t<decltype(field)>>) {
             field = static_cast<std::decay_t<decltype(field)>>(2);
           } else {
             field = std::nextafter(1.0 / (3 * k), 1);
@@ -81,7 +81,7 @@ std::string complaint(const CsvTable& table) {
   try {
     records_of(table, "x.csv");
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::io);
+    EXPECT_EQ(error.code, ErrorCode::io);
     return error.what();
   }
   return "accepted";
@@ -252,7 +252,7 @@ TEST(Records, RefuseAnotherSchema) {
 TEST(ARecord, FailedUnlessTheDeviceLacksSomethingOrItIsAnExhibit) {
   const auto with = [](const char* status, const char* exhibit) {
     Record record;
-    record.status = value_named<Status>(status).value();
+    record.status = enum_named<Status>(status).value();
     record.exhibit = exhibit;
     return record;
   };
@@ -272,7 +272,7 @@ TEST(ARecord, KeepsTheBeginningOfALongReason) {
   for (int i = 0; i < 2500000; ++i) log += letter;
   for (const char* before : {"", "x"}) {
     Record record;
-    fail(record, Kind::build, before + log);
+    fail(record, ErrorCode::build, before + log);
     EXPECT_EQ(record.status, Status::build_failed);
     EXPECT_LT(record.reason.size(), 5000U);
     EXPECT_THAT(record.reason, HasSubstr("error: line one | line two | "));

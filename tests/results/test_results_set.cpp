@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "answers/compared_rows.hpp"
-#include "answers/regression.hpp"
+#include "analysis/compare/changes.hpp"
+#include "analysis/compared_rows.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -135,7 +135,7 @@ TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
   now.add(csv({row({{"kernel", "a"}, {"drop", "0"}}, 2), row({{"kernel", "a"}, {"drop", "2"}}, 3)},
               {"kernel", "drop"}),
           "new.csv", {}, {}, {loom});
-  const Regression all = compare_regression(old, now, {}, {});
+  const RunComparison all = compare_runs(old, now, {}, {});
   std::map<What, int> found;
   for (const auto& at : all.cases) ++found[at.what];
   EXPECT_EQ(found[What::compared], 1);
@@ -182,13 +182,13 @@ TEST(Reader, RefusesAWordWhereANumberIsMeant) {
   const std::vector<Family> families = {
       {.name = "loom",
        .question = "?",
-       .axes = {{.name = "n", .meaning = "", .values = {64}, .takes = whole(1, 64)}}}};
+       .axes = {{.name = "n", .meaning = "", .values = {64}, .domain = whole(1, 64)}}}};
   const auto read = [&](const char* n) {
     return complaint_of(
         [&] {
           ResultsSet().add(csv_of({row({{"n", n}}, 1)}), "x.csv", "", "", families);
         },
-        Kind::io);
+        ErrorCode::io);
   };
   EXPECT_EQ(read("64"), "accepted");
   EXPECT_EQ(read("many"), "x.csv:2: column n: 'many' is no number");
@@ -231,7 +231,7 @@ TEST(Reader, ReadsAFileInPiecesAndTheSameFileOnce) {
   EXPECT_THAT(set.notes, ElementsAre(other + " is the same file as " + one + ": its rows count once",
                                      one + " is given twice: its rows count once"));
   std::ofstream(other) << csv_of(records, false) << "clweave-1,R";
-  EXPECT_THAT(complaint_of([&] { read_results({other}, {}); }, Kind::io),
+  EXPECT_THAT(complaint_of([&] { read_results({other}, {}); }, ErrorCode::io),
               AllOf(StartsWith(other + ":12002:"), HasSubstr("the file ends within this row")));
   std::filesystem::remove_all(folder);
 }

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 TEST(ValueText, ComesBack) {
   const auto is_number = [](const char* text, std::int64_t n) {
@@ -30,8 +30,8 @@ TEST(ValueText, ComesBack) {
 }
 
 TEST(AnAxis, TakesWhatItListsAndWhatItsRuleAllows) {
-  const auto takes = [](const Takes& rule, const char* text) {
-    return Axis{.name = "a", .meaning = "", .values = {0, 256}, .takes = rule}
+  const auto domain = [](const Domain& rule, const char* text) {
+    return Axis{.name = "a", .meaning = "", .values = {0, 256}, .domain = rule}
         .taken(value_of(text))
         .has_value();
   };
@@ -46,7 +46,7 @@ TEST(AnAxis, TakesWhatItListsAndWhatItsRuleAllows) {
     EXPECT_FALSE(takes(whole(1, 65536), text)) << text;
   EXPECT_TRUE(takes(fractions(0, 1), "0.3"));
   EXPECT_FALSE(takes(fractions(0, 1), "1.5"));
-  const Axis shape{.name = "s", .meaning = "", .values = {"16x16"}, .takes = shapes(1, 1024)};
+  const Axis shape{.name = "s", .meaning = "", .values = {"16x16"}, .domain = shapes(1, 1024)};
   EXPECT_EQ(shape.taken(Value(std::int64_t{256})), Value(std::string("256")));
   EXPECT_EQ(shape.taken(Value(std::string("32x8"))), Value(std::string("32x8")));
   for (const char* text : {"0x8", "x", "2048", "1x1x1x1"}) EXPECT_FALSE(shape.taken(value_of(text))) << text;

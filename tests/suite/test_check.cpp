@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -26,7 +26,7 @@ Family good(const Change& change = {}) {
   Family family;
   family.name = "good";
   family.question = "Is it good?";
-  family.axes = {{.name = "n", .meaning = "elements", .values = {64}, .takes = whole(1, 1024)}};
+  family.axes = {{.name = "n", .meaning = "elements", .values = {64}, .domain = whole(1, 1024)}};
   family.presets = {.smoke = {"n=3,64"}, .quick = {""}, .paper = {}, .full = {""}};
   family.view = {.rows = {"n"}, .columns = {}, .quantity = "rate"};
   Plan unused;
@@ -202,7 +202,7 @@ TEST(Check, FindsWhatBreaksARule) {
        }),
        "two of its checks measure something"},
       {[](Family&, Plan&, const Case& at) {
-         if (!at.axes.empty() && at.number("n") == 3) throw Error(Kind::usage, "n must be even");
+         if (!at.axes.empty() && at.number("n") == 3) throw Error(ErrorCode::usage, "n must be even");
        },
        "n must be even"},
   };

@@ -9,7 +9,7 @@
 
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::HasSubstr;
 
 namespace {
@@ -20,8 +20,8 @@ Family invented() {
   family.name = "invented";
   family.axes = {
       {"kernel", "which", {"a", "b"}},
-      {.name = "n", .meaning = "bytes", .values = {16, 32}, .takes = whole(0, std::int64_t{1} << 40)},
-      {.name = "local", .meaning = "shape", .values = {"4"}, .takes = shapes(1, 4096)},
+      {.name = "n", .meaning = "bytes", .values = {16, 32}, .domain = whole(0, std::int64_t{1} << 40)},
+      {.name = "local", .meaning = "shape", .values = {"4"}, .domain = shapes(1, 4096)},
       {"type", "element", {"float", "int"}}};
   family.presets = {.smoke = {""}};
   family.plan = [](const Case& at, const DeviceInfo&) {
@@ -62,7 +62,7 @@ TEST(CasesOf, SeveralSweepsComeOnceEach) {
 
 TEST(CasesOf, ASweepLeaveOutWhatMakesNoSense) {
   Family family = invented();
-  family.makes_sense = [](const Case& at) { return at.is("kernel", "a") || at.number("n") > 16; };
+  family.is_valid = [](const Case& at) { return at.is("kernel", "a") || at.number("n") > 16; };
   EXPECT_THAT(ids_of(cases_of(family, {{{"kernel", {"a", "b"}}, {"n", {16, 32}}}}, 1)),
               testing::ElementsAre("invented/kernel=a/n=16/local=4/type=float",
                                    "invented/kernel=a/n=32/local=4/type=float",
@@ -92,7 +92,7 @@ TEST(PlanOf, ACaseStopsAtWhatTheDeviceAllows) {
     const Case at = cases_of(family, {{{"n", {n}}, {"local", {local}}}}, 1).at(0);
     const Error error =
         error_of([&] { EXPECT_THAT(plan_of(family, at, device).sources, testing::ElementsAre("invented")); });
-    EXPECT_THAT(error.kind, testing::AnyOf(Kind::unsupported, Kind::wrong_result));
+    EXPECT_THAT(error.code, testing::AnyOf(ErrorCode::unsupported, ErrorCode::wrong_result));
     return std::string(error.what());
   };
   EXPECT_EQ(attempt(100, "64"), "no error");

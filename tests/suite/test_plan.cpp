@@ -12,7 +12,7 @@
 
 #include "plans.hpp"
 
-using namespace clweave;
+using namespace clweave::commands;
 
 TEST(RangeText, ComesBack) {
   EXPECT_EQ(range_of("256"), Range{256});

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-using namespace clweave;
+using namespace clweave::commands;
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
@@ -32,12 +32,12 @@ std::vector<Family> invented() {
   Family alpha;
   alpha.name = "alpha";
   alpha.axes = {{"kernel", "which", {"x", "y"}},
-                {.name = "n", .meaning = "elements", .values = {16, 32}, .takes = whole(1, 4096)},
+                {.name = "n", .meaning = "elements", .values = {16, 32}, .domain = whole(1, 4096)},
                 {.name = "group",
                  .meaning = "shape",
                  .values = {"4", "2x2"},
                  .former = {"local"},
-                 .takes = shapes(1, 64)},
+                 .domain = shapes(1, 64)},
                 {"form", "", {"corrected", "published"}}};
   alpha.presets = {.smoke = {"n=1"},
                    .quick = {"form=published,corrected", "kernel=x,y n=16,64"},
@@ -47,15 +47,15 @@ std::vector<Family> invented() {
   Family ceiling;
   ceiling.name = "ceiling";
   ceiling.axes = {{"kernel", "which", {"copy", "read"}},
-                  {.name = "n", .meaning = "elements", .values = {1000}, .takes = whole(1, 4096)}};
+                  {.name = "n", .meaning = "elements", .values = {1000}, .domain = whole(1, 4096)}};
   ceiling.presets = {
       .smoke = {"n=10"}, .quick = {"kernel=copy,read"}, .paper = {""}, .full = {"n=1000,2000"}};
   ceiling.plan = plan_of_n;
   Family beta;
   beta.name = "beta";
   beta.axes = {{"type", "element", {"float", "int"}},
-               {.name = "density", .meaning = "fraction", .values = {0.5, 1.0}, .takes = fractions(0, 1)},
-               {.name = "n", .meaning = "elements", .values = {8}, .takes = whole(1, 1 << 30)}};
+               {.name = "density", .meaning = "fraction", .values = {0.5, 1.0}, .domain = fractions(0, 1)},
+               {.name = "n", .meaning = "elements", .values = {8}, .domain = whole(1, 1 << 30)}};
   beta.presets = {.smoke = {""}, .quick = {"density=0.5,1"}, .paper = {""}, .full = {""}};
   beta.plan = plan_of_n;
   return {alpha, beta, ceiling};
@@ -96,7 +96,7 @@ std::string complaint(const Chosen& chosen) {
   try {
     return "accepted, " + std::to_string(chosen.jobs().size()) + " jobs";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::usage) << error.what();
+    EXPECT_EQ(error.code, ErrorCode::usage) << error.what();
     return error.what();
   }
 }
@@ -306,7 +306,7 @@ TEST(Presets, TheCardsCasesAreAmongTheQuickOnes) {
     for (const auto& at : cases_of(family, family.presets.quick, 1)) quick.insert(at.id());
     for (const auto& at : cases_of(family, family.presets.card, 1))
       EXPECT_TRUE(quick.contains(at.id())) << at.id();
-    EXPECT_TRUE(family.on_card.empty() || !family.presets.card.empty()) << family.name;
+    EXPECT_TRUE(family.traits.empty() || !family.presets.card.empty()) << family.name;
   }
 }
 
@@ -326,7 +326,7 @@ TEST(Selection, NoFilterTakesForEver) {
   try {  // it matches everything, unless the library finds it nested too deeply
     EXPECT_EQ(chosen(std::string(50000, '(') + std::string(50000, ')')).size(), chosen("").size());
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_EQ(error.code, ErrorCode::usage);
   }
 }
 
@@ -384,7 +384,7 @@ TEST(Usage, RefusesAnAxisThatMeansNothingInTheCases) {
     select({"kernel=y"}, {"n=64"});
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind, Kind::usage);
+    EXPECT_EQ(error.code, ErrorCode::usage);
     EXPECT_STREQ(error.what(), "--set n=64: n means nothing in these cases (kernel=y); leave it out");
   }
 }

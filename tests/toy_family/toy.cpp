@@ -4,7 +4,7 @@
 // Not part of clweave: check.cmake adds it to a copy of the tree, as anybody might add a family.
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -27,10 +27,10 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
 Family toy() {
   return {.name = "toy",
           .question = "Does this device double numbers?",
-          .axes = {{.name = "n", .meaning = "elements", .values = {1048576}, .takes = whole(1, INT32_MAX)}},
+          .axes = {{.name = "n", .meaning = "elements", .values = {1048576}, .domain = whole(1, INT32_MAX)}},
           .presets = {.smoke = {"n=1,1000"}, .quick = {""}, .paper = {}, .full = {""}},
           .view = {.rows = {"n"}, .columns = {}, .quantity = "rate"},
           .plan = plan};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -9,7 +9,7 @@
 
 #include "base/parallel.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 // The state before each block of `size` elements of n; made by the first who asks.
 template <class State>
@@ -41,4 +41,4 @@ class Blocks {
   mutable std::vector<State> before_;
 };
 
-}  // namespace clweave
+}  // namespace clweave::families

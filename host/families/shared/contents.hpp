@@ -7,7 +7,7 @@
 #include "suite/axis.hpp"
 #include "suite/case.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 // Element i of an array with what the case's axis `contents` names.
 template <class T>
@@ -43,4 +43,4 @@ inline Axis axis_contents(std::function<bool(const Case&)> when) {
           .when = std::move(when)};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

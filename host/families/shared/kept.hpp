@@ -23,7 +23,7 @@
 #include "families/shared/blocks.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 inline constexpr unsigned key_bits = 29;  // so many keys, at most, are all different in their first words
 inline constexpr std::uint64_t most_keys = std::uint64_t{1} << key_bits;
@@ -287,4 +287,4 @@ class KeptMultiset {
   std::atomic<std::uint64_t> compared_ = 0;
 };
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 // A one-to-one mixing of the next power of two, walked on until the value is one of ours.
 class Permutation {
@@ -51,4 +51,4 @@ class Permutation {
   std::array<std::uint64_t, 3> factors_{}, inverses_{};
 };
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace clweave {
+namespace clweave::families {
 
 Weights product(const Weights& a, const Weights& b) {
   Weights out(a.size());
@@ -24,4 +24,4 @@ Weights weights(std::int64_t m, std::uint64_t order) {
   return result;
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

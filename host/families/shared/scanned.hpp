@@ -14,7 +14,7 @@
 #include "base/random.hpp"
 #include "families/shared/blocks.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 inline constexpr std::int64_t initial_value = 12345;  // of exclusive scans
 
@@ -192,4 +192,4 @@ class ScanReference {
   Blocks<State> blocks_;
 };
 
-}  // namespace clweave
+}  // namespace clweave::families

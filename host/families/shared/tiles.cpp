@@ -6,14 +6,14 @@
 #include <algorithm>
 
 #include "base/random.hpp"
-#include "families/shared/turns.hpp"
-#include "families/shared/worth_trying.hpp"
+#include "families/shared/loop_limit.hpp"
+#include "families/shared/search_values.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
   Tiles t = {};
-  t.lanes = lanes_of(at);
+  t.lanes = subgroup_impl_of(at);
   t.halves = !device.int64_atomics || at.is("state", "halves");
   t.group = one_item ? 1 : at.count("group", 1, 4096);
   t.window = at.count("window", 1, 4096);
@@ -28,7 +28,7 @@ Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
 // that all but the first would look back at tiles which nobody has begun. Who waits needs to know that the
 // tiles before are begun: only a ticket tells, except on NVIDIA's, where the order is known and waits end.
 bool Tiles::by_number(const DeviceInfo& device) const {
-  return device.type == "gpu" && !persists && (!waits || ptx());
+  return device.type == "gpu" && !is_persistent && (!waits || ptx());
 }
 
 void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
@@ -120,8 +120,8 @@ Axis window_axis(std::function<bool(const Case&)> heeded) {
               "up to 256; sub-groups and wavefronts look at as many as they have items",
           .values = windows,
           .tunable = true,
-          .takes = whole(1, 4096),
-          .worth = where(
+          .domain = whole(1, 4096),
+          .search_values = where(
               [heeded = std::move(heeded)](const Case& at) {
                 return heeded(at) && (at.is("lanes", "portable") || at.is("lanes", "ptx"));
               },
@@ -133,30 +133,30 @@ Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib)
           .meaning = "kibibytes of " + of,
           .values = kib,
           .tunable = true,
-          .takes = whole(1, most_kib),
-          .worth = where([](const Case& at) { return at.is("kernel", "cpu"); }, kib)};
+          .domain = whole(1, most_kib),
+          .search_values = where([](const Case& at) { return at.is("kernel", "cpu"); }, kib)};
 }
 
 Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when) {
-  const Values worth = {0, 40, 48, 64, 80};  // 32 are what two groups of 1024 leave: SAM as published
+  const Values search_values = {0, 40, 48, 64, 80};  // 32 are what two groups of 1024 leave: SAM as published
   return {.name = "registers",
           .meaning = "that NVIDIA's compiler may give an item of " + kernels +
                      "; 0: as many as it likes, and it knows how large a group is",
           .values = {0, 32, 40, 48, 64, 80},
           .tunable = true,
-          .takes = whole(16, 255),
+          .domain = whole(16, 255),
           .when = std::move(when),
-          .worth = [worth](const Case&, const DeviceInfo& device) {
-            return heeds_registers(device) ? worth : Values{0};
+          .search_values = [search_values](const Case&, const DeviceInfo& device) {
+            return heeds_registers(device) ? search_values : Values{0};
           }};
 }
 
-Axis polls_axis(std::function<bool(const Case&)> when) {
+Axis spin_limit_axis(std::function<bool(const Case&)> when) {
   return {.name = "polls",
           .meaning = "how often a state is asked for before it is computed",
           .values = {64, 8, 512},
           .tunable = true,
-          .takes = whole(1, 60000),
+          .domain = whole(1, 60000),
           .when = std::move(when)};
 }
 
@@ -166,12 +166,12 @@ Axis state_axis() {
           .values = {"widest", "halves"}};
 }
 
-Axis drop_axis() {
+Axis fault_rate_axis() {
   return {
       .name = "drop",
       .meaning = "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
       .values = {0},
-      .takes = whole(0, 1000000)};
+      .domain = whole(0, 1000000)};
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

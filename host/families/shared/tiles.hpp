@@ -4,26 +4,26 @@
 #pragma once
 #include <functional>
 
-#include "families/shared/lanes.hpp"
+#include "families/shared/subgroup.hpp"
 #include "suite/axis.hpp"
 #include "suite/case.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 inline constexpr std::uint64_t bundle = 32;  // items that are counted together, where the device says no more
 
 struct Tiles {
-  Lanes lanes;
-  bool halves;            // words of a state have 32 bits, for 64 are not to be had
-  bool waits = false;     // a group goes on only when others have published: the family says so
-  bool persists = false;  // a group goes on from tile to tile: the family says so
+  SubgroupImpl lanes;
+  bool halves;                 // words of a state have 32 bits, for 64 are not to be had
+  bool waits = false;          // a group goes on only when others have published: the family says so
+  bool is_persistent = false;  // a group goes on from tile to tile: the family says so
   std::uint64_t group, window, polls, drop, groups_per_unit;
   std::uint64_t tile = 0, tiles = 0;  // elements of a tile, and how many tiles: the family says so
 
-  bool ptx() const { return lanes == Lanes::ptx; }
+  bool ptx() const { return lanes == SubgroupImpl::ptx; }
   // States that are looked at at once, where local memory holds them.
-  std::uint64_t seen() const { return lanes == Lanes::portable ? window : 1; }
+  std::uint64_t seen() const { return lanes == SubgroupImpl::portable ? window : 1; }
   std::uint64_t state_bits() const { return halves ? 32 : 64; }
   // Whether a group takes the tile of its own number, as claim_one of tile_states.cl has it.
   bool by_number(const DeviceInfo&) const;
@@ -65,8 +65,8 @@ Dealt going_on(const Tiles&, const DeviceInfo&, std::uint64_t groups_per_unit);
 Axis window_axis(std::function<bool(const Case&)> heeded);
 Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib);
 Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when);
-Axis polls_axis(std::function<bool(const Case&)> when);
+Axis spin_limit_axis(std::function<bool(const Case&)> when);
 Axis state_axis();
-Axis drop_axis();
+Axis fault_rate_axis();
 
-}  // namespace clweave
+}  // namespace clweave::families

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace clweave {
+namespace clweave::families {
 
 namespace {
 
@@ -100,4 +100,4 @@ Plan plan_of_walks(std::uint64_t seed, const Walks& walks) {
   return p;
 }
 
-}  // namespace clweave
+}  // namespace clweave::families

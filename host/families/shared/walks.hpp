@@ -6,7 +6,7 @@
 #include "families/shared/permutation.hpp"
 #include "suite/plan.hpp"
 
-namespace clweave {
+namespace clweave::families {
 
 // Nodes 0 .. n - 1 in a circle: which one follows.
 class Tour {
@@ -53,4 +53,4 @@ struct Walks {
 // The kernels are in latency.cl, and for `apart` in cache.cl.
 Plan plan_of_walks(std::uint64_t seed, const Walks&);
 
-}  // namespace clweave
+}  // namespace clweave::families

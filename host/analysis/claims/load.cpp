@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "analysis/claims/claims.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::claims {
+
+extern const std::string_view embedded_claims;  // generated from results/published/claims.json
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::io, what); }
+
+void check_keys(const json& object, const std::vector<std::string>& known, const std::string& where) {
+  if (!object.is_object()) fail(where + " must be an object");
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) == known.end())
+      fail(fmt::format("{} has no '{}'; there are {}", where, key, fmt::join(known, ", ")));
+  }
+}
+
+std::string text_at(const json& object, const char* key, const std::string& otherwise = "") {
+  const auto it = object.find(key);
+  if (it == object.end()) return otherwise;
+  if (!it->is_string()) fail(std::string(key) + " must be a text");
+  return it->get<std::string>();
+}
+
+double number_at(const json& object, const char* key, double otherwise) {
+  const auto it = object.find(key);
+  if (it == object.end()) return otherwise;
+  if (!it->is_number()) fail(std::string(key) + " must be a number");
+  return it->get<double>();
+}
+
+std::vector<std::string> texts_at(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) return {};
+  if (it->is_string()) return {it->get<std::string>()};
+  if (!it->is_array()) fail(std::string(key) + " must be a text or a list of texts");
+  return it->get<std::vector<std::string>>();
+}
+
+Value value_from(const json& v) {
+  if (v.is_number_integer()) return v.get<std::int64_t>();
+  if (v.is_number()) return v.get<double>();
+  if (v.is_string()) return v.get<std::string>();
+  fail("a value must be a number or a word, not " + v.dump());
+}
+
+Values values_from(const json& list) {
+  Values out;
+  if (!list.is_array() || list.empty()) fail("a list of values, not " + list.dump());
+  for (const auto& v : list) out.push_back(value_from(v));
+  return out;
+}
+
+Rows::Want want_from(const json& v) {
+  using How = Rows::Want::How;
+  if (v.is_array()) return {How::one_of, values_from(v)};
+  if (!v.is_object()) return {How::one_of, Values(value_from(v))};
+  for (const auto& [how, name] :
+       {std::pair{How::tried, "try"}, {How::largest, "largest"}, {How::first, "first"}}) {
+    if (v.size() == 1 && v.contains(name)) return {how, values_from(v.at(name))};
+  }
+  fail(R"(an axis takes a value, a list, {"try": list}, {"largest": list} or {"first": list}, not )" +
+       v.dump());
+}
+
+Rows rows_from(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) return {};
+  if (!it->is_object() || !it->contains("family")) fail(std::string(key) + " must name a family");
+  Rows out{text_at(*it, "family"), text_at(*it, "api"), {}, {}};
+  for (const auto& [axis, v] : it->items()) {
+    if (axis != "family" && axis != "api" && axis != "any_of") out.axes.emplace(axis, want_from(v));
+  }
+  for (const auto& each : it->value("any_of", json::array())) {
+    if (!each.is_object()) fail("any_of lists objects of axes");
+    auto& axes = out.any_of.emplace_back();
+    for (const auto& [axis, v] : each.items()) {
+      axes.emplace(axis, want_from(v));
+      using How = Rows::Want::How;
+      if (out.axes.contains(axis)) fail("any_of asks again for " + axis);
+      if (axes.at(axis).how == How::largest || axes.at(axis).how == How::first)
+        fail(axis + ": what all rows share does not stand in any_of");
+    }
+  }
+  return out;
+}
+
+constexpr std::array<std::pair<const char*, Rows Rule::*>, 4> sides = {
+    {{"of", &Rule::of}, {"to", &Rule::to}, {"of_before", &Rule::of_before}, {"to_before", &Rule::to_before}}};
+
+bool tries(const Rule& rule) {
+  return std::ranges::any_of(sides, [&](const auto& side) {
+    return std::ranges::any_of((rule.*side.second).whole(),
+                               [](const auto& axes) { return tries_of(axes) > 1; });
+  });
+}
+
+// Whether a family derives such a column from its cases.
+bool is_derived(const std::string& quantity) {
+  return std::ranges::any_of(all_families(), [&](const Family& family) {
+    return std::ranges::find(family.derived, quantity, &Derived::name) != family.derived.end();
+  });
+}
+
+// A gain is the same rival's, before and after.
+void check_each(const Rule& rule) {
+  if (rule.kind != Rule::Kind::gain) return;
+  for (const auto& axis : rule.each) {
+    const auto sorted = [&](const Rows& rows) {
+      Values values = rows.values(axis);
+      std::ranges::sort(values);
+      return values;
+    };
+    if (sorted(rule.to) != sorted(rule.to_before))
+      fail(fmt::format("each {}: to and to_before have different ones, and a gain needs the same", axis));
+  }
+}
+
+// One, or those that an interval spans.
+void take_fractions(const json& object, Rule& out) {
+  if (const auto fraction = object.find("fraction"); fraction != object.end() && fraction->is_array()) {
+    if (out.kind != Rule::Kind::little && out.kind != Rule::Kind::reach)
+      fail("fractions are of what is reached");
+    out.fractions = fraction->get<std::vector<double>>();
+    std::ranges::sort(out.fractions);
+    if (out.fractions.size() < 2) fail("fractions are two or more");
+    out.fraction = out.fractions[out.fractions.size() / 2];
+  } else {
+    out.fraction = number_at(object, "fraction", out.fraction);
+  }
+}
+
+void take_bound(const json& object, Rule& out) {
+  int bounds = 0;
+  for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},
+                                 {"below", Rule::Is::below},
+                                 {"equal", Rule::Is::equal},
+                                 {"rising", Rule::Is::above},
+                                 {"falling", Rule::Is::below}}) {
+    if (!object.contains(name)) continue;
+    out.is = is;
+    out.bound = number_at(object, name, 1);
+    ++bounds;
+  }
+  if (bounds != 1) fail("decided_by needs one of above, below, equal, rising, falling");
+  if (out.bound <= 0 || out.margin < 0) fail("a bound is positive, a margin not negative");
+}
+
+Rule rule_from(const json& object) {
+  check_keys(object,
+             {"number",  "of",     "to",   "of_before", "to_before", "quantity", "quantity_to", "along",
+              "same",    "each",   "at",   "fraction",  "above",     "below",    "equal",       "rising",
+              "falling", "margin", "unit", "memory",    "times",     "runs"},
+             "decided_by");
+  using Kind = Rule::Kind;
+  const std::map<std::string, Kind> kinds = {
+      {"ratio", Kind::ratio},   {"gain", Kind::gain},         {"spread", Kind::spread},
+      {"trend", Kind::trend},   {"step", Kind::step},         {"between", Kind::between},
+      {"little", Kind::little}, {"interior", Kind::interior}, {"parabola", Kind::parabola},
+      {"minima", Kind::minima}, {"reach", Kind::reach},       {"finding", Kind::finding},
+      {"most", Kind::most},     {"search", Kind::search}};
+  Rule out;
+  const auto kind = kinds.find(text_at(object, "number"));
+  if (kind == kinds.end()) {
+    std::vector<std::string> known;
+    for (const auto& entry : kinds) known.push_back(entry.first);
+    fail(fmt::format("number must be one of {}", fmt::join(known, ", ")));
+  }
+  out.kind = kind->second;
+  for (const auto& [name, side] : sides) out.*side = rows_from(object, name);
+  if (out.of.empty()) fail("decided_by needs 'of': the rows that decide");
+  for (const auto& [name, side] : sides) {
+    const bool before = side == &Rule::of_before || side == &Rule::to_before;
+    const bool needed = out.kind == Kind::gain && side != &Rule::of;
+    if (needed ? (out.*side).empty() : before && !(out.*side).empty())
+      fail(fmt::format("{} is what a gain needs, and it alone", name));
+  }
+  out.quantity = text_at(object, "quantity", out.quantity);
+  out.quantity_to = text_at(object, "quantity_to", out.quantity);
+  for (const auto& quantity : {out.quantity, out.quantity_to}) {
+    if (quantity != "time" && std::ranges::find(columns(), quantity, &Column::name) == columns().end() &&
+        !is_derived(quantity))
+      fail("no quantity '" + quantity + "'");
+  }
+  if (out.to.empty() && (out.kind == Kind::between || out.kind == Kind::little))
+    fail("this number needs 'to'");
+  out.along = texts_at(object, "along");
+  if (out.kind != Kind::ratio && out.kind != Kind::gain && out.along.empty())
+    fail("this number needs 'along'");
+  out.same = texts_at(object, "same");
+  out.each = texts_at(object, "each");
+  check_each(out);
+  if (const auto memory = object.find("memory"); memory != object.end()) {
+    if (!memory->is_boolean()) fail("memory must be true or false");
+    out.memory = memory->get<bool>();
+  }
+  if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
+  take_fractions(object, out);
+  out.margin = number_at(object, "margin", out.margin);
+  if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
+  out.times = number_at(object, "times", out.times);
+  if (out.times <= 0) fail("times is positive");
+  const double runs = number_at(object, "runs", 1);
+  if (runs < 1 || runs != std::floor(runs)) fail("runs is a whole number, 1 or more");
+  out.runs = static_cast<std::size_t>(runs);
+  out.unit = text_at(object, "unit", out.unit);
+  take_bound(object, out);
+  return out;
+}
+
+// Nothing is at its best that is slower than its source had it: what was launched there is tried, too, with
+// all of what a device may lack. The size and type remain those that the device has room for.
+Rows with_launches_of(const Rows& best, const Rows& published) {
+  const auto of_device = [&](const auto& axis) {
+    const auto want = best.axes.find(axis.first);
+    return want != best.axes.end() &&
+           (want->second.how == Rows::Want::How::largest || want->second.how == Rows::Want::How::first);
+  };
+  Rows out{best.family, best.api, {}, {}};
+  std::ranges::copy_if(best.axes, std::inserter(out.axes, out.axes.end()), of_device);
+  for (const Rows* rows : {&best, &published}) {
+    for (auto launch : rows->whole()) {
+      std::erase_if(launch, of_device);
+      for (auto& [axis, want] : launch) {
+        if (want.how == Rows::Want::How::first) want.how = Rows::Want::How::one_of;
+      }
+      if (std::ranges::find(out.any_of, launch) == out.any_of.end()) out.any_of.push_back(std::move(launch));
+    }
+  }
+  return out;
+}
+
+// The rule, and the same with what the source launched in place of what is tried here: null leaves an axis
+// out. What nobody but this project says was never published, whatever it launches.
+std::vector<Decision> decisions_from(const json& object, bool ours) {
+  if (!object.contains("decided_by")) {
+    if (object.contains("as_published")) fail("as_published changes decided_by, which is not there");
+    return {};
+  }
+  Rule best = rule_from(object.at("decided_by"));
+  const bool tried = tries(best);
+  if (!object.contains("as_published"))
+    return {{tried || ours ? Setting::at_best : Setting::as_published, best}};
+  json changed = object.at("decided_by");
+  changed.merge_patch(object.at("as_published"));
+  const Rule published = rule_from(changed);
+  if (!tried || tries(published))
+    fail("as_published names one launch, in place of those that decided_by tries");
+  for (const auto& [name, side] : sides) {
+    if (!(best.*side).empty()) best.*side = with_launches_of(best.*side, published.*side);
+  }
+  return {{Setting::as_published, published}, {Setting::at_best, best}};
+}
+
+Claim claim_from(const json& object) {
+  check_keys(object,
+             {"id", "statement", "source", "published", "decided_by", "as_published", "given", "untestable",
+              "fault", "exhibit", "check"},
+             "a claim");
+  Claim out;
+  out.id = text_at(object, "id");
+  out.statement = text_at(object, "statement");
+  out.source = text_at(object, "source");
+  if (out.id.empty() || out.statement.empty() || out.source.empty()) fail("needs id, statement and source");
+  for (const auto& entry : object.value("published", json::array())) {
+    check_keys(entry, {"device", "value", "note"}, "published");
+    out.published.push_back({text_at(entry, "device"), number_at(entry, "value", 0), text_at(entry, "note")});
+  }
+  out.decisions = decisions_from(object, out.ours());
+  out.given = text_at(object, "given");
+  out.untestable = text_at(object, "untestable");
+  out.fault = text_at(object, "fault");
+  out.exhibit = rows_from(object, "exhibit");
+  out.check = text_at(object, "check");
+  if (!out.decisions.empty() ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
+    fail("needs decided_by, or a reason why it is untestable, or the fault that leaves no evidence");
+  if (out.fault.empty() != (out.exhibit.empty() && out.check.empty()))
+    fail("a fault comes with an exhibit or a check that shows it");
+  return out;
+}
+
+// What a claim takes for granted is decided as it is itself: in its setting, or the only one there is.
+void find_given(Claim& claim, const std::vector<Claim>& before) {
+  if (claim.given.empty()) return;
+  const auto other = std::ranges::find(before, claim.given, &Claim::id);
+  if (other == before.end() || other->decisions.empty())
+    fail("given names a claim before it that rows decide, not " + claim.given);
+  for (auto& decision : claim.decisions) {
+    const auto like = std::ranges::find(other->decisions, decision.setting, &Decision::setting);
+    decision.given = {like != other->decisions.end() ? like->rule : other->decisions.front().rule};
+  }
+}
+
+}  // namespace
+
+std::vector<Claim> parse_claims(std::string_view text, const std::string& name) {
+  std::vector<Claim> out;
+  std::string at;
+  try {
+    const json all = json::parse(text);
+    if (!all.is_array()) fail("the file must be a list of claims");
+    for (const auto& entry : all) {
+      at = entry.is_object() ? entry.value("id", "") : "";
+      Claim claim = claim_from(entry);
+      if (std::ranges::find(out, claim.id, &Claim::id) != out.end()) fail("a second claim of this id");
+      find_given(claim, out);
+      out.push_back(std::move(claim));
+    }
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
+  } catch (const Error& error) {
+    throw Error(ErrorCode::io, fmt::format("{}: claim {}: {}", name, at, error.what()));
+  }
+  return out;
+}
+
+std::vector<Claim> load_claims(const std::string& path) {
+  if (path.empty()) return parse_claims(embedded_claims, "claims.json");
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error(ErrorCode::io, "cannot read " + path +
+                                   " (--claims-file takes a file such as results/published/claims.json)");
+  return parse_claims(std::string(std::istreambuf_iterator<char>(in), {}), path);
+}
+
+std::vector<Claim> chosen_claims(std::vector<Claim> claims, const std::vector<std::string>& ids) {
+  for (const auto& id : ids) {
+    if (std::ranges::find(claims, id, &Claim::id) != claims.end()) continue;
+    std::vector<std::string> known;
+    for (const auto& claim : claims) known.push_back(claim.id);
+    throw Error(ErrorCode::usage, fmt::format("--claim {}: there are {}", id, fmt::join(known, ", ")));
+  }
+  if (!ids.empty())
+    std::erase_if(claims, [&](const Claim& claim) { return std::ranges::find(ids, claim.id) == ids.end(); });
+  return claims;
+}
+
+}  // namespace clweave::claims

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "analysis/claims/claims.hpp"
+#include "analysis/rows/case_labels.hpp"
+#include "base/quantity.hpp"
+#include "report/table.hpp"
+
+namespace clweave::claims {
+
+std::string text_of(Verdict verdict) {
+  constexpr std::array texts = {"holds",     "fails",        "within noise", "not measured",
+                                "undecided", "not testable", "void"};
+  return texts.at(static_cast<std::size_t>(verdict));
+}
+
+std::string text_of(Setting setting) {
+  return setting == Setting::as_published ? "as published" : "at its best";
+}
+
+namespace {
+
+std::string painted(Verdict verdict) {
+  constexpr std::array styles = {Style::green,  Style::red, Style::yellow, Style::dim,
+                                 Style::yellow, Style::dim, Style::cyan};
+  return paint(text_of(verdict), styles.at(static_cast<std::size_t>(verdict)));
+}
+
+std::string unit_of(const Claim& claim) {
+  return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
+}
+
+// Devices differ in the sizes that they were given, so that these stand beside the numbers; where the most
+// lies is part of what it says.
+std::string found_text(const Ruling& ruling, bool with_place) {
+  std::string text = painted(ruling.verdict);
+  if (ruling.number)
+    text += fmt::format(" {}", number_text(ruling.number->value, ruling.decision->rule.unit));
+  if (ruling.cached) text += " cached";
+  const bool is_most = ruling.decision != nullptr && ruling.decision->rule.kind == Rule::Kind::most;
+  if ((with_place || is_most) && !ruling.place.empty()) text += " at " + ruling.place;
+  return text;
+}
+
+std::string asked_text(const Rule& rule) {
+  const std::string margin =
+      rule.kind == Rule::Kind::minima || rule.margin == 0 ? "" : fmt::format(" ±{:.3g} %", 100 * rule.margin);
+  const std::string bound = number_text(rule.bound, rule.unit);
+  if (rule.kind == Rule::Kind::trend)
+    return (rule.is == Rule::Is::above ? "rising" : "falling") + (rule.bound == 1 ? "" : " to " + bound) +
+           margin;
+  switch (rule.is) {
+    case Rule::Is::above: return "> " + bound + margin;
+    case Rule::Is::below: return "< " + bound + margin;
+    case Rule::Is::equal: return bound + margin;
+  }
+  return "";
+}
+
+// Each figure with what it says of its own sentence, if it can.
+std::string published_text(const Claim& claim) {
+  std::vector<std::string> parts;
+  for (const auto& p : claim.published) {
+    const auto verdict = verdict_of(p, claim);
+    parts.push_back(fmt::format("{} {}{}", number_text(p.value, unit_of(claim)), p.device,
+                                verdict ? ": " + text_of(*verdict) : ""));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string evidence_text(const Claim& claim) {
+  std::string text = published_text(claim);
+  if (claim.fault.empty()) return text;
+  return text.empty() ? "void" : text + ", void";
+}
+
+namespace {
+
+// The rulings of one device, by claim.
+std::vector<std::vector<const Ruling*>> by_claim(const DeviceRulings& device) {
+  std::vector<std::vector<const Ruling*>> out;
+  for (const auto& ruling : device.rulings) {
+    if (out.empty() || out.back().front()->claim != ruling.claim) out.emplace_back();
+    out.back().push_back(&ruling);
+  }
+  return out;
+}
+
+const Ruling* decided(const std::vector<const Ruling*>& rulings, Setting setting) {
+  for (const auto* ruling : rulings) {
+    if (ruling->decision != nullptr && ruling->decision->setting == setting) return ruling;
+  }
+  return nullptr;
+}
+
+constexpr std::array settings = {Setting::as_published, Setting::at_best};
+
+// The sentence and what became of it come first; what decides it gives way on a narrow screen.
+Table table_of(const std::vector<DeviceRulings>& devices) {
+  const bool one = devices.size() == 1;
+  std::vector<Table::Column> heads = {{"statement", Align::left, Overflow::wrap}};
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (const auto setting : settings)
+      heads.push_back({one ? text_of(setting) : letter_of(d) + " " + text_of(setting)});
+  }
+  heads.push_back({"claim", Align::left, Overflow::keep, 4});
+  if (one)
+    heads.insert(heads.end(),
+                 {{"asked", Align::left, Overflow::keep, 3}, {"at", Align::left, Overflow::cut, 1}});
+  heads.push_back({"published", Align::left, Overflow::cut, 2});
+  Table table(heads);
+  std::vector<std::vector<std::vector<const Ruling*>>> all;
+  for (const auto& device : devices) all.push_back(by_claim(device));
+  for (std::size_t c = 0; c < all.front().size(); ++c) {
+    const Ruling& first = *all.front()[c].front();
+    const Claim& claim = *first.claim;
+    std::vector<std::string> cells = {claim.statement};
+    for (const auto& device : all) {
+      for (const auto setting : settings) {
+        const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], setting);
+        cells.push_back(ruling != nullptr ? found_text(*ruling, !one) : "");
+      }
+    }
+    cells.push_back(claim.id);
+    if (one) {
+      cells.push_back(first.decision != nullptr ? asked_text(first.decision->rule) : "");
+      std::vector<std::string> notes;
+      for (const auto* ruling : all.front()[c]) {
+        if (ruling->number && !ruling->note.empty()) notes.push_back(ruling->note);
+      }
+      cells.push_back(fmt::format("{}", fmt::join(notes, "; ")));
+    }
+    cells.push_back(evidence_text(claim));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+// "71 published claims as published: 20 hold, 8 fail", the same at their best, and those of this project.
+std::vector<std::string> tallies(const DeviceRulings& device) {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& what, const auto& belongs) {
+    std::map<Verdict, int> counts;
+    int all = 0, cached = 0;
+    for (const auto& ruling : device.rulings) {
+      if (!belongs(ruling)) continue;
+      ++counts[ruling.verdict];
+      ++all;
+      cached += ruling.cached && ruling.number ? 1 : 0;
+    }
+    std::vector<std::string> parts;
+    for (const auto verdict : {Verdict::holds, Verdict::fails, Verdict::within_noise, Verdict::no_evidence,
+                               Verdict::undecided, Verdict::not_measured, Verdict::not_testable}) {
+      if (counts[verdict] > 0) parts.push_back(fmt::format("{} {}", counts[verdict], text_of(verdict)));
+    }
+    if (cached > 0) parts.push_back(fmt::format("{} of these on rows that fit a cache", cached));
+    if (all > 0) out.push_back(fmt::format("{} {}: {}", all, what, fmt::join(parts, ", ")));
+  };
+  for (const auto setting : settings) {
+    add(fmt::format("published claims {}", text_of(setting)), [&](const Ruling& r) {
+      return !r.claim->ours() && r.decision != nullptr && r.decision->setting == setting;
+    });
+  }
+  add("published claims without a test",
+      [](const Ruling& r) { return !r.claim->ours() && r.decision == nullptr; });
+  add("claims of clweave", [](const Ruling& r) { return r.claim->ours(); });
+  return out;
+}
+
+// The void evidence: each fault once, with the claims that rest on it.
+void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
+  std::vector<std::string> told;
+  const auto& rulings = devices.front().rulings;
+  for (std::size_t c = 0; c < rulings.size(); ++c) {
+    const Claim& claim = *rulings[c].claim;
+    if (claim.fault.empty() || std::ranges::find(told, claim.fault) != told.end()) continue;
+    if (told.empty()) {
+      out.line();
+      out.line(paint("published evidence that is void", Style::bold));
+    }
+    told.push_back(claim.fault);
+    std::vector<std::string> ids;
+    for (const auto& other : rulings) {
+      if (other.claim->fault == claim.fault && (ids.empty() || ids.back() != other.claim->id))
+        ids.push_back(other.claim->id);
+    }
+    out.line(
+        fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
+    for (const auto& device : devices) {
+      if (!device.rulings[c].exhibit.empty())
+        out.line(fmt::format("    {}: {}", device.device, device.rulings[c].exhibit));
+    }
+    out.command("    repeat it: " +
+                (claim.check.empty()
+                     ? fmt::format("clweave run --no-ceiling --claim {} --where form=published", claim.id)
+                     : claim.check));
+  }
+}
+
+// Each reason once, with the claims of which nothing is said for it and the run that would.
+void add_untested(const DeviceRulings& device, Report& out) {
+  struct Reason {
+    std::string note, more;
+    std::vector<std::string> ids;
+  };
+  std::vector<Reason> reasons;
+  for (const auto& ruling : device.rulings) {
+    if (ruling.verdict != Verdict::not_measured && ruling.verdict != Verdict::undecided &&
+        ruling.verdict != Verdict::not_testable)
+      continue;
+    auto reason = std::ranges::find_if(
+        reasons, [&](const Reason& r) { return r.note == ruling.note && r.more == ruling.more; });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {ruling.note, ruling.more, {}});
+    if (reason->ids.empty() || reason->ids.back() != ruling.claim->id)
+      reason->ids.push_back(ruling.claim->id);
+  }
+  // What only waits for a run comes last.
+  const auto waits = [](const Reason& r) {
+    return r.note == no_rows || (r.note == in_cache && !r.more.empty());
+  };
+  std::stable_partition(reasons.begin(), reasons.end(), std::not_fn(waits));
+  for (const auto& reason : reasons) {
+    if (&reason == &reasons.front()) {
+      out.line();
+      out.line(paint("no verdict on " + device.device, Style::bold));
+    }
+    const bool at_its_end = reason.note == in_cache && reason.more.empty();
+    out.line(fmt::format("  {}  {}{}", paint(fmt::format("{}", fmt::join(reason.ids, ", ")), Style::dim),
+                         reason.note, at_its_end ? ", nor is a larger size part of the claim" : ""));
+    if (waits(reason))
+      out.command(fmt::format("    clweave run --device \"{}\" --claim {}{}", device.device,
+                              fmt::join(reason.ids, ","), reason.more));
+  }
+}
+
+// What a verdict had to do without: side by side devices have no room for it.
+void add_without(const DeviceRulings& device, Report& out) {
+  std::map<std::string, std::vector<std::string>> claims;  // by what is left out
+  for (const auto& ruling : device.rulings) {
+    if (ruling.without.empty()) continue;
+    auto& ids = claims[ruling.without];
+    if (ids.empty() || ids.back() != ruling.claim->id) ids.push_back(ruling.claim->id);
+  }
+  if (claims.empty()) return;
+  out.line();
+  out.line(paint("decided by what is left on " + device.device, Style::bold));
+  for (const auto& [without, ids] : claims)
+    out.line(fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::dim), without));
+}
+
+void add_cases(const DeviceRulings& device, Report& out) {
+  out.line();
+  out.line(paint("rows of " + device.device, Style::bold));
+  for (const auto& ruling : device.rulings) {
+    if (ruling.cases.empty()) continue;
+    const auto& [value, low, high] = *ruling.number;
+    out.line(fmt::format("  {} {}  {}, {}, {} {}", ruling.claim->id, text_of(ruling.decision->setting),
+                         figure_text(value, low, high, ruling.decision->rule.unit),
+                         ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
+                         ruling.runs == 1 ? "run" : "runs"));
+    for (const auto& id : ruling.cases) out.command("    " + id);
+  }
+}
+
+const char* remark =
+    "As published: launched as in the source. At its best: the same problem by the fastest of the launches "
+    "tried,\n"
+    "as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.\n"
+    "A claim holds or fails where the whole 95 % interval lies beyond bound and margin.\n"
+    "A row of one run or two stands with what runs usually differ by, on a processor a quarter:\n"
+    "clweave run --claims --runs 5 measures that.";
+
+nlohmann::json number_json(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+}  // namespace
+
+namespace {
+
+void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
+  out.columns({"device", "claim", "setting", "verdict", "value", "low", "high", "unit", "asked", "note",
+               "cached", "runs", "published", "evidence", "exhibit", "statement", "source", "command",
+               "cases"});
+  for (const auto& device : devices) {
+    for (const auto& r : device.rulings) {
+      const Claim& claim = *r.claim;
+      const auto number = [&](double Figure::*member) {
+        return r.number ? fmt::format("{}", *r.number.*member) : std::string();
+      };
+      out.row({device.name, claim.id, r.decision != nullptr ? text_of(r.decision->setting) : "",
+               text_of(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
+               unit_of(claim), r.decision != nullptr ? asked_text(r.decision->rule) : "", r.note,
+               r.cached ? "yes" : "", r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
+               claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit, claim.statement, claim.source,
+               r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
+    }
+  }
+}
+
+nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
+  auto out = nlohmann::json::array();
+  for (const auto& device : devices) {
+    auto rulings = nlohmann::json::array();
+    for (const auto& r : device.rulings) {
+      const Claim& claim = *r.claim;
+      nlohmann::json entry = {{"claim", claim.id},
+                              {"statement", claim.statement},
+                              {"source", claim.source},
+                              {"verdict", text_of(r.verdict)},
+                              {"note", r.note},
+                              {"cached", r.cached},
+                              {"runs", r.cases.empty() ? 0 : r.runs},
+                              {"cases", r.cases}};
+      if (r.decision != nullptr) entry["setting"] = text_of(r.decision->setting);
+      if (r.number) {
+        entry["value"] = number_json(r.number->value);
+        entry["low"] = number_json(r.number->low);
+        entry["high"] = number_json(r.number->high);
+        entry["unit"] = r.decision->rule.unit;
+        entry["asked"] = asked_text(r.decision->rule);
+      }
+      auto published = nlohmann::json::array();
+      for (const auto& p : claim.published) {
+        published.push_back({{"device", p.device}, {"value", p.value}, {"note", p.note}});
+        if (const auto verdict = verdict_of(p, claim)) published.back()["verdict"] = text_of(*verdict);
+      }
+      entry["published"] = published;
+      if (!claim.fault.empty())
+        entry["evidence"] = {{"void", claim.fault}, {"here", r.exhibit}, {"check", claim.check}};
+      if (!r.command.empty()) entry["command"] = r.command;
+      rulings.push_back(std::move(entry));
+    }
+    out.push_back({{"device", device.name}, {"claims", std::move(rulings)}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
+  Report out;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::string letter = devices.size() == 1 ? "" : letter_of(d) + "  ";
+    out.line(letter + paint(devices[d].name, Style::bold));
+    for (const auto& tally : tallies(devices[d])) out.line(std::string(letter.size(), ' ') + tally);
+  }
+  out.line();
+  out.table(table_of(devices));
+  out.line();
+  out.line(remark);
+  add_faults(devices, out);
+  for (const auto& device : devices) {
+    add_untested(device, out);
+    add_without(device, out);
+    if (with_cases) add_cases(device, out);
+  }
+  add_rows(devices, out);
+  out.document(document_of(devices));
+  return out;
+}
+
+}  // namespace clweave::claims

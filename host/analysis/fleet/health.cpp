@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/fleet/health.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/rows/prior.hpp"
+#include "base/error.hpp"
+#include "base/number.hpp"
+#include "report/table.hpp"
+
+namespace clweave::fleet {
+
+namespace {
+
+constexpr const char* schema = "clweave-reference-1";
+
+// Values of a family's effects over sessions.
+Spread spread_of(const std::vector<double>& effects) {
+  if (effects.size() < 2) return {};
+  constexpr double least = 1e-8;  // a clock that ticks makes sessions equal
+  double mean = 0, sum = 0;
+  for (const double value : effects) mean += value / static_cast<double>(effects.size());
+  for (const double value : effects) sum += (value - mean) * (value - mean);
+  const auto degrees = static_cast<double>(effects.size() - 1);
+  return {std::max(least, sum / degrees), degrees};
+}
+
+}  // namespace
+
+std::vector<Reference> references_of(const ResultsSet& set, const ReferenceRules& rules) {
+  std::vector<Reference> out;
+  for (const auto& cards : identical_devices(set, Unit::session)) {
+    if (cards.cases.empty()) continue;
+    Reference& made = out.emplace_back();
+    made.device = cards.device;
+    made.sessions = cards.units.size();
+    const auto middle = centres(cards);
+    const auto families = cards.families();
+    for (const auto& family : families) {
+      std::vector<double> effects;
+      for (std::size_t u = 0; u < cards.units.size(); ++u) {
+        if (const double value = effect_of(cards, u, family.cases, middle); !std::isnan(value))
+          effects.push_back(value);
+      }
+      Spread noise = noise_of(spread_of(effects), family.prior, family_tails);
+      if (noise.degrees == 0) {
+        const std::string& type = cards.units.front().device->type;
+        noise = {prior_spread(type, Timer::host, 1).variance, family_tails};  // what is assumed of any device
+      }
+      const auto n = static_cast<double>(std::max<std::size_t>(1, effects.size()));
+      const double level = rules.false_alarms / static_cast<double>(families.size());
+      ReferenceFamily& of = made.families[family.name];
+      of.allowed = std::exp(std::log1p(rules.margin) + t_quantile(1 - 2 * level, noise.degrees) *
+                                                           std::sqrt(noise.variance * (1 + 1 / n)));
+      for (const std::size_t c : family.cases) {
+        const DeviceCase& one = cards.cases[c];
+        if (!std::isnan(middle[c])) of.cases[one.id] = {std::exp(middle[c]), one.weight, one.clock, one.work};
+      }
+    }
+    std::erase_if(made.families, [](const auto& family) { return family.second.cases.empty(); });
+  }
+  return out;
+}
+
+std::string reference_text(const std::vector<Reference>& references) {
+  nlohmann::ordered_json out;
+  out["schema"] = schema;
+  for (const auto& reference : references) {
+    nlohmann::ordered_json device;
+    device["device"] = reference.device;
+    device["sessions"] = reference.sessions;
+    for (const auto& [name, family] : reference.families) {
+      auto& of = device["families"][name];
+      of["allowed"] = rounded(family.allowed, 4);
+      for (const auto& [id, one] : family.cases)
+        of["cases"][id] = {{"time_s", rounded(one.time_s, 6)},
+                           {"weight", rounded(one.weight, 4)},
+                           {"clock", one.clock},
+                           {"work", one.work}};
+    }
+    out["devices"].push_back(std::move(device));
+  }
+  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::vector<Reference> references_in(const std::string& text, const std::string& name) {
+  const auto refuse = [&](const std::string& why) -> Error {
+    return {
+        ErrorCode::io,
+        fmt::format("{}: {}: clweave health GOOD.csv.. --emit-reference FILE makes a reference", name, why)};
+  };
+  const auto in = nlohmann::json::parse(text, nullptr, false);
+  if (!in.is_object() || in.value("schema", nlohmann::json()) != schema)
+    throw refuse("it is no reference of clweave");
+  std::vector<Reference> out;
+  try {
+    for (const auto& device : in.at("devices")) {
+      Reference& made = out.emplace_back();
+      made.device = device.at("device");
+      made.sessions = device.at("sessions");
+      for (const auto& [family, of] : device.at("families").items()) {
+        ReferenceFamily& into = made.families[family];
+        into.allowed = of.at("allowed");
+        if (!(into.allowed > 0)) throw refuse(fmt::format("{}: allowed is {}", family, into.allowed));
+        for (const auto& [id, one] : of.at("cases").items()) {
+          ReferenceCase& at =
+              into.cases[id] = {one.at("time_s"), one.at("weight"), one.at("clock"), one.at("work")};
+          if (!(at.time_s > 0) || !(at.weight > 0)) throw refuse(id + ": a time or weight is not above 0");
+        }
+      }
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw refuse(error.what());
+  }
+  return out;
+}
+
+const char* word_of(Health health) {
+  switch (health) {
+    case Health::pass: return "pass";
+    case Health::unmeasured: return "not measured";
+    case Health::fail: return "fail";
+  }
+  return "";
+}
+
+Health DeviceHealth::health() const {
+  Health worst = Health::pass;
+  for (const auto& metric : metrics) worst = std::max(worst, metric.health);
+  return metrics.empty() ? Health::unmeasured : worst;
+}
+
+namespace {
+
+Metric metric_of(const std::string& name, const ReferenceFamily& family, const IdenticalDevices& cards,
+                 std::size_t unit) {
+  Metric out{.family = name, .allowed = family.allowed, .asked = family.cases.size(), .reason = {}};
+  std::vector<double> ratios, weights;
+  std::string failed;
+  std::size_t failures = 0;
+  std::map<std::string_view, const DeviceCase*> here;
+  for (const auto& one : cards.cases) here[one.id] = &one;
+  const DeviceResults& device = *cards.units[unit].device;
+  for (const auto& [id, wanted] : family.cases) {
+    if (const CaseTimes* at = device.find(id); at != nullptr && is_device_failure(*at)) {
+      if (failures++ == 0) failed = fmt::format("{} in {}", text_of(at->status), id);
+      continue;
+    }
+    const auto it = here.find(id);
+    if (it == here.end() || it->second->clock != wanted.clock || it->second->work != wanted.work ||
+        std::isnan(it->second->log_times[unit]))
+      continue;
+    ratios.push_back(it->second->log_times[unit] - std::log(wanted.time_s));
+    weights.push_back(wanted.weight);
+  }
+  out.measured = ratios.size();
+  if (!ratios.empty()) out.ratio = std::exp(weighted_median(ratios, weights));
+  if (failures > 0) {
+    out.health = Health::fail;
+    out.reason = failures == 1 ? failed : fmt::format("{} and {} cases more", failed, failures - 1);
+  } else if (2 * out.measured < out.asked || ratios.empty()) {
+    out.health = Health::unmeasured;
+    out.reason =
+        fmt::format("{} of {} cases: a larger --budget, or a quieter machine", out.measured, out.asked);
+  } else if (out.ratio > out.allowed) {
+    out.health = Health::fail;
+    out.reason = "slower than allowed";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<DeviceHealth> health_of(const ResultsSet& set, const std::vector<Reference>& references) {
+  std::vector<DeviceHealth> out;
+  for (const auto& cards : identical_devices(set, Unit::card)) {
+    const auto reference = std::ranges::find(references, cards.device, &Reference::device);
+    if (reference == references.end()) {
+      std::vector<std::string> known;
+      for (const auto& one : references) known.push_back(one.device);
+      throw Error(ErrorCode::usage, fmt::format("no reference of {}; there {} {}", cards.device,
+                                                known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+    }
+    for (std::size_t u = 0; u < cards.units.size(); ++u) {
+      DeviceHealth& card = out.emplace_back(DeviceHealth{cards.units[u].name, cards.device, {}});
+      for (const auto& [name, family] : reference->families)
+        card.metrics.push_back(metric_of(name, family, cards, u));
+    }
+  }
+  return out;
+}
+
+Report report_of(const std::vector<DeviceHealth>& cards) {
+  Report out;
+  const auto style_of = [](Health health) {
+    return health == Health::pass ? Style::green : health == Health::fail ? Style::red : Style::yellow;
+  };
+  for (const auto& card : cards) {
+    out.heading(fmt::format("{}, {}", card.device, card.card));
+    Table table({{"family"},
+                 {"cases", Align::right},
+                 {"over the reference", Align::right},
+                 {"allowed", Align::right},
+                 {"verdict"},
+                 {"reason", Align::left, Overflow::cut}});
+    for (const auto& metric : card.metrics)
+      table.add({metric.family, std::to_string(metric.measured),
+                 metric.measured > 0 ? fmt::format("{:.3f}x", metric.ratio) : "-",
+                 fmt::format("{:.3f}x", metric.allowed),
+                 paint(word_of(metric.health), style_of(metric.health)), metric.reason});
+    out.table(std::move(table));
+    out.line(paint(boost::to_upper_copy<std::string>(word_of(card.health())), style_of(card.health())));
+  }
+  out.columns({"card", "device", "family", "verdict", "passed", "ratio", "allowed", "cases", "cases_asked",
+               "reason"});
+  for (const auto& card : cards) {
+    for (const auto& metric : card.metrics)
+      out.row({card.card, card.device, metric.family, word_of(metric.health),
+               static_cast<std::int64_t>(metric.health == Health::pass),
+               metric.measured > 0 ? Cell(rounded(metric.ratio, 6)) : Cell(), metric.allowed,
+               static_cast<std::int64_t>(metric.measured), static_cast<std::int64_t>(metric.asked),
+               metric.reason.empty() ? Cell() : Cell(metric.reason)});
+  }
+  return out;
+}
+
+}  // namespace clweave::fleet

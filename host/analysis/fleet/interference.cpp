@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/fleet/interference.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "analysis/compare/changes.hpp"
+#include "base/quantity.hpp"
+#include "base/stats.hpp"
+#include "report/table.hpp"
+#include "results/results_set.hpp"
+
+namespace clweave::fleet {
+
+namespace {
+
+constexpr double least_variance = 1e-8;  // a clock that ticks makes runs equal
+
+std::string kind_of(const Record& record) {
+  return fmt::format("{} / {} / {}", record.platform, record.device, record.driver);
+}
+
+// A case of a card: what it took at once over what it took alone, run by run, as logarithms.
+struct Pairs {
+  std::string family, name;
+  std::vector<double> differences;
+  bool slower = false;
+
+  double mean() const {
+    double sum = 0;
+    for (const double d : differences) sum += d;
+    return sum / static_cast<double>(differences.size());
+  }
+};
+
+struct Profile {
+  std::string name;
+  std::vector<Record> alone, at_once;
+  std::vector<Pairs> cases = {};
+};
+
+// Before noise and the number of all are known: an effect per run.
+struct Effect {
+  InterferenceOf told;
+  std::vector<double> runs;
+
+  double mean() const {
+    double sum = 0;
+    for (const double e : runs) sum += e;
+    return sum / static_cast<double>(runs.size());
+  }
+  Spread spread() const {
+    const auto degrees = static_cast<double>(runs.size()) - 1;
+    if (degrees <= 0) return {};
+    double sum = 0;
+    for (const double e : runs) sum += (e - mean()) * (e - mean());
+    return {std::max(sum / degrees, least_variance), degrees};
+  }
+};
+
+// Returns how many of its cases do not compare.
+std::size_t pair_up(Profile& card, const std::vector<Family>& families) {
+  const ResultsSet before = results_of(card.alone, families), after = results_of(card.at_once, families);
+  const RunComparison found = compare_runs(before, after, {});
+  const auto by_label = [](const ResultsSet& set) {
+    std::map<std::string, const CaseTimes*> out;
+    for (const auto& at : set.devices.front().cases) out.emplace(at.label(), &at);
+    return out;
+  };
+  const auto alone = by_label(before), at_once = by_label(after);
+  for (const auto& row : found.cases) {
+    if (row.what != What::compared) continue;
+    CaseTimes a = *alone.at(row.id), b = *at_once.at(row.id);
+    if (a.clock != b.clock ||
+        a.clock == several_clocks) {  // as compare does: the host's was there every time
+      a = a.by_host().value();
+      b = b.by_host().value();
+    }
+    Pairs& pairs = card.cases.emplace_back(Pairs{row.family, row.name, {}, row.verdict == Change::slower});
+    for (std::size_t r = 0; r < std::min(a.runs.size(), b.runs.size()); ++r)
+      pairs.differences.push_back(std::log(b.runs[r].time_s / a.runs[r].time_s));
+  }
+  return found.count(What::apart);
+}
+
+// Over these cards, of one family or of all. No runs where there is no case.
+Effect effect_of(const std::vector<const Profile*>& cards, const std::string& family, bool of_all) {
+  Effect out;
+  out.told.card = of_all ? "" : cards.front()->name;
+  out.told.family = family;
+  const Pairs* worst = nullptr;
+  std::vector<std::vector<double>> runs;
+  for (const auto* card : cards) {
+    for (const auto& one : card->cases) {
+      if (!family.empty() && one.family != family) continue;
+      ++out.told.cases;
+      out.told.slower += one.slower ? 1 : 0;
+      if (worst == nullptr || one.mean() > worst->mean()) worst = &one;
+      if (runs.size() < one.differences.size()) runs.resize(one.differences.size());
+      for (std::size_t r = 0; r < one.differences.size(); ++r) runs[r].push_back(one.differences[r]);
+    }
+  }
+  for (const auto& run : runs) out.runs.push_back(median(run));
+  if (worst != nullptr) {
+    out.told.worst = worst->name;
+    out.told.worst_ratio = std::exp(worst->mean());
+  }
+  return out;
+}
+
+class Judging {
+ public:
+  explicit Judging(const InterferenceRules& rules) : rules_(rules) {}
+
+  void learn(const Effect& effect) {
+    if (const Spread spread = effect.spread(); spread.degrees > 0) spreads_.push_back(spread);
+  }
+
+  // The interval of one, and its p before it is adjusted.
+  InterferenceOf judged(const Effect& effect) const {
+    InterferenceOf out = effect.told;
+    out.ratio = out.low = out.high = std::exp(effect.mean());
+    const Spread noise = moderated(effect.spread(), common_spread(spreads_));
+    if (noise.degrees <= 0) return out;
+    const double se = std::sqrt(noise.variance / static_cast<double>(effect.runs.size()));
+    const double reach = t_quantile(0.95, noise.degrees) * se;
+    out.low = std::exp(effect.mean() - reach);
+    out.high = std::exp(effect.mean() + reach);
+    out.p = beyond_margin_p(effect.mean() / se, std::log1p(rules_.margin) / se, noise.degrees);
+    return out;
+  }
+
+ private:
+  const InterferenceRules& rules_;
+  std::vector<Spread> spreads_;
+};
+
+Interference judged(std::vector<Profile> cards, const std::vector<Family>& families,
+                    const InterferenceRules& rules) {
+  Interference out;
+  out.device = cards.front().at_once.front().device;
+  // Where one card fails the others had less to bear.
+  std::set<std::string> failed;
+  for (const auto& card : cards) {
+    for (const auto* rows : {&card.alone, &card.at_once}) {
+      for (const auto& row : *rows) {
+        if (row.failed()) failed.insert(row.case_id);
+      }
+    }
+  }
+  out.failed = failed.size();
+  std::vector<const Profile*> all;
+  std::vector<std::string> names;
+  for (auto& card : cards) {
+    for (auto* rows : {&card.alone, &card.at_once})
+      std::erase_if(*rows, [&](const Record& row) { return failed.contains(row.case_id); });
+    out.cards.push_back(card.name);
+    all.push_back(&card);
+    if (card.alone.empty() || card.at_once.empty()) continue;
+    out.apart += pair_up(card, families);
+    for (const auto& one : card.cases) {
+      if (std::ranges::find(names, one.family) == names.end()) names.push_back(one.family);
+    }
+  }
+  if (names.empty()) return out;
+
+  Judging judging(rules);
+  for (const auto& card : cards) {
+    for (const auto& family : names) judging.learn(effect_of({&card}, family, false));
+  }
+  names.insert(names.begin(), "");
+  std::vector<double> p;
+  for (const auto& family : names) {
+    const Effect effect = effect_of(all, family, true);
+    out.runs = std::max(out.runs, effect.runs.size());
+    p.push_back(out.families.emplace_back(judging.judged(effect)).p);
+  }
+  for (const auto& card : cards) {
+    const Effect effect = effect_of({&card}, "", false);
+    if (effect.runs.empty()) continue;
+    p.push_back(out.each.emplace_back(judging.judged(effect)).p);
+  }
+  const auto adjusted = benjamini_hochberg(p);
+  for (std::size_t i = 0; i < adjusted.size(); ++i)
+    (i < out.families.size() ? out.families[i] : out.each[i - out.families.size()]).p = adjusted[i];
+  return out;
+}
+
+bool disturbed(const InterferenceOf& one, const InterferenceRules& rules) {
+  return one.ratio > 1 && one.p < rules.false_discovery;
+}
+
+bool undisturbed(const InterferenceOf& one, const InterferenceRules& rules) {
+  return one.low > 1 / (1 + rules.margin) && one.high < 1 + rules.margin && one.low < one.high;
+}
+
+std::string ratio_text(double ratio) { return fmt::format("{:.3g}x", ratio); }
+
+std::string interval_text(const InterferenceOf& one) {
+  return one.low < one.high ? fmt::format("{:.3g} .. {:.3g}", one.low, one.high) : "of one run";
+}
+
+void add(Table& table, const std::string& name, const InterferenceOf& one, const InterferenceRules& rules) {
+  table.add({name, paint(ratio_text(one.ratio), disturbed(one, rules) ? Style::red : Style::dim),
+             interval_text(one), fmt::format("{} of {}", one.slower, one.cases), ratio_text(one.worst_ratio),
+             one.worst});
+}
+
+Table table_of(const char* what) {
+  return Table({{what},
+                {"at once/alone", Align::right},
+                {"95 % interval", Align::left, Overflow::cut, 1},
+                {"slower", Align::right},
+                {"worst", Align::right},
+                {"case", Align::left, Overflow::cut}});
+}
+
+std::string verdict_of(const Interference& all, const InterferenceRules& rules) {
+  const InterferenceOf& whole = all.families.front();
+  const auto n = std::ranges::count_if(all.families.begin() + 1, all.families.end(),
+                                       [&](const InterferenceOf& one) { return disturbed(one, rules); });
+  const std::string margin = percent_text(rules.margin, 0);
+  if (n == 0 && !disturbed(whole, rules))
+    return undisturbed(whole, rules)
+               ? fmt::format("They do not disturb each other by more than {}.", margin)
+               : "Whether they disturb each other cannot be told from these runs; --runs sees more.";
+  return paint(fmt::format("They disturb each other: together a case takes {} of its time alone, and {} of "
+                           "{} families are slower by more than {}.",
+                           ratio_text(whole.ratio), n, all.families.size() - 1, margin),
+               Style::red);
+}
+
+}  // namespace
+
+std::vector<Interference> interference_of(const std::vector<Record>& alone,
+                                          const std::vector<Record>& at_once,
+                                          const std::vector<Family>& families,
+                                          const InterferenceRules& rules) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<Profile>> kinds;
+  const auto profile_of = [&](const Record& record, bool make) -> Profile* {
+    const std::string kind = kind_of(record);
+    if (make && !kinds.contains(kind)) order.push_back(kind);
+    if (!make && !kinds.contains(kind)) return nullptr;
+    auto& cards = kinds[kind];
+    const auto it = std::ranges::find(cards, record.device_id, &Profile::name);
+    if (it != cards.end()) return &*it;
+    return make ? &cards.emplace_back(Profile{record.device_id, {}, {}}) : nullptr;
+  };
+  const auto is_case = [](const Record& record) { return record.finding.empty() && !record.is_baseline(); };
+  for (const auto& record : at_once) {
+    if (is_case(record)) profile_of(record, true)->at_once.push_back(record);
+  }
+  for (const auto& record : alone) {
+    Profile* const card =
+        is_case(record) && record.reason != chosen_here ? profile_of(record, false) : nullptr;
+    if (card != nullptr) card->alone.push_back(record);
+  }
+  std::vector<Interference> out;
+  for (const auto& kind : order) out.push_back(judged(std::move(kinds[kind]), families, rules));
+  return out;
+}
+
+Report report_of(const std::vector<Interference>& all, const InterferenceRules& rules) {
+  constexpr std::size_t most = 12;
+  Report out;
+  for (const auto& one : all) {
+    out.line("");
+    out.heading(fmt::format("{} x {}: all at once against each alone", one.cards.size(), one.device));
+    if (one.families.empty()) {
+      out.line("No case was measured both ways on every card.");
+      continue;
+    }
+    out.line(verdict_of(one, rules));
+    if (one.failed > 0)
+      out.line(fmt::format("{} cases are left out: not every card has a time of them.", one.failed));
+    if (one.apart > 0)
+      out.line(
+          fmt::format("{} cases of a card are left out: not timed by the same clock every time.", one.apart));
+    Table cards = table_of("card");
+    for (const auto& card : one.each) add(cards, card.card, card, rules);
+    add(cards, "all", one.families.front(), rules);
+    out.table(std::move(cards));
+
+    std::vector<const InterferenceOf*> worst;
+    for (const auto& family : one.families) {
+      if (!family.family.empty()) worst.push_back(&family);
+    }
+    std::ranges::stable_sort(worst, [](const auto* a, const auto* b) { return a->ratio > b->ratio; });
+    const std::size_t left = worst.size() > most ? worst.size() - most : 0;
+    worst.resize(worst.size() - left);
+    Table families = table_of("family");
+    for (const auto* family : worst) add(families, family->family, *family, rules);
+    out.line("");
+    out.table(std::move(families));
+    if (left > 0)
+      out.line(fmt::format("and {} families more, at most {}", left, ratio_text(worst.back()->ratio)));
+  }
+  return out;
+}
+
+}  // namespace clweave::fleet

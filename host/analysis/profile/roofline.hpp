@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// roofline: every kernel of a results file under the ceilings that were measured with it.
+//
+// After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
+// multicore architectures", 2009; with measured ceilings in place of a datasheet's.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+#include "results/results_set.hpp"
+
+namespace clweave::profile {
+
+// A sloped or flat line over the kernels.
+struct Roof {
+  Ceiling name = Ceiling::none;
+  double rate = 0;  // in unit_of(name)
+
+  bool memory() const { return !of_arithmetic(name); }
+};
+
+// A kernel under them: the fastest row of its family, kernel and type.
+struct Placed {
+  std::string name;  // family kernel type
+  double gb_per_s = 0;
+  double intensity = 0;  // operations per byte; 0: it only moves
+  double gflop_per_s = 0;
+  double bound = 0;     // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
+  double fraction = 0;  // of that bound
+  Ceiling bound_by = Ceiling::none;  // that roof
+};
+
+struct Roofline {
+  std::string device;
+  std::vector<Roof> roofs;
+  std::vector<Placed> kernels;  // by intensity, then name
+  // By family: how many rows no roof bounds, such as those of latencies and caches.
+  std::map<std::string, std::size_t> elsewhere = {};
+  std::map<std::string, std::size_t> cached = {};  // and how many rows had their buffers in a cache
+  // Of the copy and of the arithmetic on floats that take the least, where they were run with --energy.
+  Number joules_per_byte = {}, joules_per_flop = {};
+};
+
+// Of the least energy that an operation takes, and of the highest rate, what is left where an operation comes
+// with 1 / `intensity` bytes. After J. Choi, D. Bedard, R. Fowler, R. Vuduc, "A roofline model of energy",
+// 2013: bytes add to the energy whatever else happens, but hide behind operations, or they behind them, in
+// time. `byte` is what one takes over what an operation takes, of energy or of time.
+double energy_left(double intensity, double byte);
+double time_left(double intensity, double byte);
+
+// One per measured device with a time; devices without measured ceilings have no kernels.
+std::vector<Roofline> rooflines_of(const ResultsSet&);
+
+// Per device a log-log plot with a letter per kernel and a table of what they mean. Its rows are the roofs
+// and the kernels.
+Report report_of(const std::vector<Roofline>&);
+
+}  // namespace clweave::profile

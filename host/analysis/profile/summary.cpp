@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/profile/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "analysis/rows/baselines.hpp"
+#include "analysis/rows/case_labels.hpp"
+#include "base/quantity.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::profile {
+
+namespace {
+
+// A case and the run that stands for it.
+struct Timed {
+  const CaseTimes* at;
+  RunTime run;
+};
+
+// The share of the ceiling that its work has to share: of what fits a cache memory's ceiling says nothing.
+double share_of(const RunTime& run) { return run.of_ceiling && !run.cached ? *run.of_ceiling : 0; }
+
+Number speed_of(const RunTime& run, const Family& family) {
+  return family.view.quantity == "items" ? run.gitems_per_s : run.rate();
+}
+
+// What one variant is compared with.
+std::vector<Timed> ranked(const std::vector<const CaseTimes*>& cases, const Family& family) {
+  std::vector<Timed> out;
+  for (const auto* at : cases) {
+    const auto run = at->exhibit ? std::nullopt : at->typical();
+    if (run && speed_of(*run, family) && !is_for_comparison(*at->name)) out.push_back({at, *run});
+  }
+  return out;
+}
+
+// The axes that vary, those of the view's rows first and launch parameters last: words alone, numbers with
+// their name. From the end leaves what there is no room for.
+std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others, const Family& family) {
+  const std::size_t room = one.tuned ? 60 : 40;  // what was tuned is of use when one can launch it so
+  std::vector<std::string> names = family.view.rows;
+  for (const bool tunable : {false, true}) {
+    for (const auto& axis : family.axes) {
+      if (axis.tunable == tunable && std::ranges::find(names, axis.name) == names.end())
+        names.push_back(axis.name);
+    }
+  }
+  std::string out;
+  for (const auto& name : names) {
+    const Value* value = one.name->axis(name);
+    const bool varies = std::ranges::any_of(others, [&](const Timed& other) {
+      const Value* its = other.at->name->axis(name);
+      return (its == nullptr) != (value == nullptr) || (value != nullptr && *its != *value);
+    });
+    if (value == nullptr || !(varies || others.size() == 1)) continue;
+    const std::string part = (needs_name(*value) ? name + "=" : "") + text_of(*value);
+    if (!out.empty() && out.size() + 1 + part.size() > room) {
+      out += " ..";
+      break;
+    }
+    if (!out.empty()) out += ' ';
+    out += cut(part, room, "~");
+    if (others.size() == 1) break;
+  }
+  return out + (one.tuned ? " (tuned)" : "");
+}
+
+std::string speed_text(const RunTime& run, const Family& family) {
+  return number_text(*speed_of(run, family), family.view.quantity == "items" ? "G items/s"
+                                             : run.of_operations()           ? "Gop/s"
+                                                                             : "GB/s");
+}
+
+// The one or two that tell most: those of the device's card first, then as the family draws them.
+std::string findings_text(const DeviceResults& device, const Family& family) {
+  std::vector<const Finding*> found;
+  for (const auto& one : device.findings) {
+    if (one.family == family.name && one.typical().value) found.push_back(&one.typical());
+  }
+  std::ranges::stable_sort(found, {}, [&](const Finding* one) {
+    return std::ranges::find(family.traits, one->name, &TraitSpec::finding) - family.traits.begin();
+  });
+  std::vector<std::string> parts;
+  if (found.size() > 2) found.resize(2);
+  for (const auto* one : found)
+    parts.push_back(fmt::format("{} {}", one->name, number_text(*one->value, one->unit)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void add_families(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
+  Table table({{"family"},
+               {"best variant", Align::left, Overflow::cut},
+               {"of ceiling", Align::right},
+               {"speed", Align::right},
+               {"cases", Align::right, Overflow::keep, 1}});
+  std::map<std::string_view, std::vector<const CaseTimes*>> by_family;
+  for (const auto& at : device.cases) by_family[at.family()].push_back(&at);
+  for (const auto& family : families) {
+    const auto& cases = by_family[family.name];
+    if (cases.empty() || family.name == "ceiling") continue;
+    const auto others = ranked(cases, family);
+    // The case nearest to its ceiling, else the fastest.
+    const auto best = std::ranges::max_element(others, {}, [&](const Timed& one) {
+      return std::pair(share_of(one.run), *speed_of(one.run, family));
+    });
+    const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
+    // Where slowness is the point, or fast is not good, the findings are the result.
+    const bool any = best != others.end() && family.view.quantity != "slowdown";
+    if (!any || (!best->run.of_ceiling && !findings.empty())) {
+      const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
+      table.add(
+          {family.name, !findings.empty() ? findings : fmt::format("{} of {} ok", ok, count), "", "", count});
+      continue;
+    }
+    const RunTime& run = best->run;
+    table.add(
+        {family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
+         run.of_ceiling ? fmt::format("{:.0f} %{}", 100 * *run.of_ceiling, run.cached ? " c" : "") : "-",
+         speed_text(run, family), count});
+  }
+  if (!table.empty()) out.table(std::move(table));
+}
+
+// Where a run was asked for energy: the least joules of a byte of memory and of an operation, and what says
+// so; or why there are none.
+void add_energy(Report& out, const DeviceResults& device) {
+  if (device.meter_reason.empty()) return;
+  CaseLabels names;
+  for (const auto& at : device.cases) names.learn(*at.name);
+  bool none = true;
+  for (const bool operations : {false, true}) {
+    std::string least;
+    double least_j = 0;
+    for (const auto& at : device.cases) {
+      const auto run = at.exhibit ? std::nullopt : at.typical();
+      if (!run || run->of_operations() != operations) continue;
+      if (!operations && (!of_memory(run->ceiling) || run->cached)) continue;
+      const auto pico = [&](const Number& energy) -> Number {
+        const Number joules = run->joules_of_unit(energy);
+        return joules ? Number(1e12 * *joules) : Number();
+      };
+      const Number each = pico(run->energy_j);
+      if (!each || (!least.empty() && *each >= least_j)) continue;
+      least_j = *each;
+      least = fmt::format("{} {}",
+                          figure_text(*each, pico(run->energy_low_j), pico(run->energy_high_j),
+                                      operations ? "pJ/op" : "pJ/B"),
+                          names.of(*at.name));
+    }
+    if (least.empty()) continue;
+    out.line(cut((none ? "energy: " : "        ") + least, 100, "~"));
+    none = false;
+  }
+  const std::string by = device.meter.empty() ? "" : " by " + device.meter;
+  out.line(paint(cut(fmt::format("{}{}: {}", none ? "no energy" : " ", by, device.meter_reason), 180, "~"),
+                 none ? Style::yellow : Style::dim));
+}
+
+void add_device(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
+  out.line();
+  const std::string platform = device.platform.substr(0, device.platform.find(", "));
+  out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
+                       cut(platform, 30, "~"), cut(device.driver, 20, "~")));
+  std::vector<std::string> ceilings;
+  for (const auto& [ceiling, best] : device.ceilings)
+    ceilings.push_back(fmt::format("{} {}", ceiling, number_text(best, unit_of(ceiling))));
+  if (!ceilings.empty()) out.line(fmt::format("ceilings: {}", fmt::join(ceilings, ", ")));
+  out.line();
+  add_families(out, device, families);
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [how, count] : device.counts())
+    counts[(how.first ? "exhibit " : "") + text_of(how.second)] = count;
+  std::vector<std::string> totals;
+  for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
+  add_energy(out, device);
+  out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
+  // Two lines of a hundred columns at most: reasons may be long, and the screen is not.
+  for (const auto& odd : anomalies_of(device))
+    out.line("  " + paint(cut(odd.text, 180, "~"), odd.failure ? Style::red : Style::dim));
+}
+
+}  // namespace
+
+std::vector<Anomaly> anomalies_of(const DeviceResults& device) {
+  std::vector<Anomaly> out;
+  struct Odd {
+    const char* what;
+    bool (*is)(const CaseTimes&, const RunTime*);
+    bool bad = false;
+  };
+  static const std::vector<Odd> kinds = {
+      {"failed", [](const CaseTimes& at, const RunTime*) { return at.failed(); }, true},
+      {"wrong as published (exhibits)",
+       [](const CaseTimes& at, const RunTime*) { return at.exhibit && !at.ok(); }},
+      {"that the device cannot run",
+       [](const CaseTimes& at, const RunTime*) { return at.status == Status::unsupported; }},
+      {"measured while the device ran slow *",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->slowed; }},
+      {"whose median is not known as well as was asked *",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->unsettled && !run->slowed; }},
+      {"whose buffers fit a cache c",
+       [](const CaseTimes&, const RunTime* run) { return run != nullptr && run->cached; }}};
+  CaseLabels names;
+  std::vector<std::optional<RunTime>> runs;
+  for (const auto& at : device.cases) {
+    names.learn(*at.name);
+    runs.push_back(at.typical(!at.was_run(false)));
+  }
+  for (const auto& kind : kinds) {
+    std::size_t n = 0;
+    const CaseTimes* first = nullptr;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!kind.is(device.cases[i], runs[i] ? &*runs[i] : nullptr)) continue;
+      if (n++ == 0) first = &device.cases[i];
+    }
+    if (n == 0) continue;
+    std::string line = fmt::format("{} {}: {}", n, kind.what, names.of(*first->name));
+    if (!first->ok()) {
+      const std::string reason = first->reason.substr(0, first->reason.find('\n'));
+      line += fmt::format(", {}{}{}", first->status, reason.empty() ? "" : ": ", reason);
+    }
+    out.push_back({std::move(line), kind.bad});
+  }
+  return out;
+}
+
+Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
+                  const std::vector<std::string>& files) {
+  Report out;
+  for (const auto& note : set.notes) out.line(paint("note: " + note, Style::yellow));
+  const auto devices = measured(set);
+  std::string family;
+  const CaseTimes* failed = nullptr;
+  for (const auto* device : devices) {
+    add_device(out, *device, families);
+    add_baselines(out, set, *device, families);
+    for (const auto& at : device->cases) {
+      if (failed == nullptr && at.failed()) failed = &at;
+      if (family.empty() && at.family() != "ceiling") family = at.family();
+    }
+  }
+  if (devices.empty() || files.empty()) return out;
+  const std::string names = fmt::format("{}", fmt::join(files, " "));
+  out.line();
+  out.line("in " + names);
+  if (failed != nullptr)
+    out.command(fmt::format("  clweave run --replay {} --case {}", files.front(), failed->id()));
+  out.command(fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + family));
+  out.command(fmt::format("  clweave fingerprint {}", names));
+  if (failed == nullptr)
+    out.command(devices.size() > 1 ? fmt::format("  clweave compare {}", names)
+                                   : fmt::format("  clweave claims {}", names));
+  return out;
+}
+
+}  // namespace clweave::profile

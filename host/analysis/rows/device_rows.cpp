@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/rows/device_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <tuple>
+
+#include "analysis/rows/prior.hpp"
+#include "base/random.hpp"
+#include "base/stats.hpp"
+
+namespace clweave::rows {
+
+namespace {
+
+constexpr std::size_t most_draws = 200, least_draws = 20;
+constexpr std::size_t most_reads = 20'000 * most_draws;
+
+// Two independent normal deviates would come of a pair (Box and Muller 1958); one is enough here.
+double normal(std::uint64_t key, std::uint64_t i) {
+  const Random<double> uniform(key, i);
+  const double radius = std::sqrt(-2 * std::log((uniform(0) + 1) / 2 + 0x1p-54));
+  return radius * std::cos(std::numbers::pi * uniform(1));
+}
+
+// Of so few samples that they have no interval a time is known worst; one that nobody sampled, given as a
+// number, is what it is.
+bool is_exact(const RunTime& run) { return run.log_variance == 0 && !run.min_s; }
+
+// The standard deviation, of the logarithm, that another repetition of a case might have differed by: what
+// others' differ by, where one or two do not tell. (Two may well agree.)
+double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_type) {
+  const RunTime& run = *runs.front();
+  if (runs.size() > 2 || is_exact(run)) return 0;
+  return std::sqrt(
+      prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
+}
+
+// Of so many repetitions, what they differ by holds their own intervals, and the median of a new draw is the
+// order statistic at a place about the middle: its standard deviation is 1 / (2 sqrt(n + 2)) of them (that of
+// a beta distribution), so that no draw looks at them all.
+constexpr std::size_t many = 64;
+double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std::size_t index) {
+  const auto n = static_cast<double>(sorted.size());
+  const Random<std::uint64_t> choice(draw, index);
+  const double place = 0.5 + normal(choice(0), draw) / (2 * std::sqrt(n + 2));
+  const double rank = std::clamp(place, 0.0, 1.0) * (n - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// Medians of what repetitions say, each drawn with replacement at a time drawn from its interval and its
+// luck. One draw takes the same repetitions at the same times whatever is asked of them.
+class Draws {
+ public:
+  // `value(run, slower)`: what a repetition says if it takes `slower` times as long.
+  template <typename Value>
+  Draws(const std::vector<const RunTime*>& runs, std::size_t index, std::string_view device_type, Value value)
+      : runs_(runs), index_(index), luck_(luck_of(runs, device_type)), value_(std::move(value)) {
+    if (runs.size() <= many) return;
+    std::vector<const RunTime*> by_time = runs;
+    std::ranges::sort(by_time, {}, &RunTime::time_s);
+    for (const auto* run : by_time) by_time_.push_back(value_(*run, 1));
+  }
+
+  double at(std::uint64_t draw) const {
+    if (!by_time_.empty()) return drawn_of_many(by_time_, draw, index_);
+    const std::size_t n = runs_.size();
+    const Random<std::uint64_t> choice(draw, index_);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < n; ++i) {
+      const RunTime& run = *runs_[choice(i) % n];
+      const double sigma = std::hypot(std::log(run.high_s / run.low_s) / (2 * 1.96), luck_);
+      values.push_back(value_(run, std::exp(sigma * normal(choice(n + i), draw))));
+    }
+    return median(values);
+  }
+
+ private:
+  const std::vector<const RunTime*>& runs_;
+  std::size_t index_;
+  double luck_;
+  std::function<double(const RunTime&, double)> value_;
+  std::vector<double> by_time_;  // of many
+};
+
+}  // namespace
+
+const Value* Timed::axis(std::string_view wanted) const {
+  static const Value event{std::string("event")}, host{std::string("host")};
+  if (wanted == timer_axis) return any->timer == Timer::host ? &host : &event;
+  return name->axis(wanted);
+}
+
+std::string Timed::cell(std::string_view wanted) const {
+  const Value* value = axis(wanted);
+  return value != nullptr ? text_of(*value) : "";
+}
+
+std::int64_t Timed::number(std::string_view wanted) const {
+  const Value* value = axis(wanted);
+  const auto* n = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
+  return n != nullptr ? *n : 0;
+}
+
+bool Timed::is(std::string_view wanted, std::string_view word) const {
+  const Value* value = axis(wanted);
+  const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+  return text != nullptr && *text == word;
+}
+
+double Resample::operator[](std::size_t index) const {
+  ++rows_->reads;
+  if (draw_ == 0) return rows_->timed[index].median_s;
+  auto& drawn = rows_->drawn[index];
+  if (drawn.size() < draw_) {
+    drawn.clear();
+    const Draws seconds(rows_->timed[index].runs, index, rows_->results->type,
+                        [](const RunTime& run, double slower) { return run.time_s * slower; });
+    for (std::size_t k = 1; k <= draws_; ++k) drawn.push_back(seconds.at(k));
+  }
+  return drawn[draw_ - 1];
+}
+
+namespace {
+
+std::vector<const RunTime*> runs_that_have(const Timed& timed, Number RunTime::*what) {
+  std::vector<const RunTime*> out;
+  std::ranges::copy_if(timed.runs, std::back_inserter(out),
+                       [&](const RunTime* run) { return (run->*what).has_value(); });
+  return out;
+}
+
+}  // namespace
+
+Number Resample::median_of(const Timed& timed, Number RunTime::*what,
+                           const std::function<double(double value, double slower)>& at) const {
+  const auto runs = runs_that_have(timed, what);
+  if (runs.empty()) return {};
+  const auto value = [&](const RunTime& run, double slower) { return at(*(run.*what), slower); };
+  if (draw_ > 0) return Draws(runs, timed.index, rows_->results->type, value).at(draw_);
+  std::vector<double> values;
+  for (const auto* run : runs) values.push_back(value(*run, 1));
+  return median(values);
+}
+
+Number Resample::of_ceiling(const Timed& timed) const {
+  return median_of(timed, &RunTime::of_ceiling,
+                   [](double fraction, double slower) { return fraction / slower; });
+}
+
+Number Resample::counted(const Timed& timed) const {
+  return median_of(timed, &RunTime::measured, [](double count, double) { return count; });
+}
+
+void Resample::count(std::size_t reads) const { rows_->reads += reads; }
+
+const RowSelection& DeviceRows::of(const std::string& family) const {
+  static const RowSelection none;
+  const auto it = by_family.find(family);
+  return it != by_family.end() ? it->second : none;
+}
+
+RowSelection DeviceRows::with_tuned(const std::string& family) const {
+  RowSelection out = of(family);
+  if (const auto it = tuned_by_family.find(family); it != tuned_by_family.end())
+    out.insert(out.end(), it->second.begin(), it->second.end());
+  return out;
+}
+
+namespace {
+
+// A row of another run of the same is another of its repetitions.
+void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceResults& device) {
+  std::map<std::tuple<std::string_view, std::string_view, Timer>, std::size_t> known;
+  for (const auto& native : set.natives) {
+    if (!native.runs_on(device)) continue;
+    const auto [at, is_new] = known.try_emplace({native.api, native.of->id, native.run.timer}, out.size());
+    if (is_new) {
+      Timed& timed = out.emplace_back();
+      timed.name = native.of;
+      timed.api = native.api;
+      timed.any = &native.run;
+    }
+    out[at->second].runs.push_back(&native.run);
+  }
+}
+
+// What the rows of a case say by one timer; none of them: nothing in `any`.
+Timed timed_by(Timer timer, const CaseTimes& at) {
+  Timed timed;
+  timed.name = at.name;
+  timed.at = &at;
+  timed.tuned = at.tuned;
+  for (const auto& run : at.runs) {
+    if (run.timer != timer || !at.counts(run)) continue;
+    timed.runs.push_back(&run);
+    // Not every run measures ceilings.
+    if (timed.any == nullptr || (!timed.any->of_ceiling && run.of_ceiling)) timed.any = &run;
+  }
+  return timed;
+}
+
+}  // namespace
+
+std::vector<DeviceRows> device_rows(const ResultsSet& set) {
+  std::vector<DeviceRows> out;
+  for (const auto& device : set.devices) {
+    if (device.published) continue;
+    DeviceRows& rows = out.emplace_back();
+    rows.results = &device;
+    for (const auto& at : device.cases) {
+      for (const auto timer : {Timer::event, Timer::host, Timer::none}) {
+        Timed timed = timed_by(timer, at);
+        if (timed.any != nullptr) rows.timed.push_back(std::move(timed));
+      }
+    }
+    std::ranges::stable_sort(rows.timed, {}, [](const Timed& timed) { return timed.runs.front()->row; });
+    const std::size_t ours = rows.timed.size();
+    add_natives(rows.timed, set, device);
+    rows.drawn.resize(rows.timed.size());
+    for (std::size_t i = 0; i < rows.timed.size(); ++i) {
+      Timed& timed = rows.timed[i];
+      timed.index = i;
+      std::vector<double> medians;
+      for (const auto* run : timed.runs) medians.push_back(run->time_s);
+      timed.median_s = median(medians);
+      (i >= ours     ? rows.natives
+       : timed.tuned ? rows.tuned_by_family[timed.family()]
+                     : rows.by_family[timed.family()])
+          .push_back(&timed);
+    }
+  }
+  return out;
+}
+
+std::optional<Figure> estimate(const DeviceRows& rows,
+                               const std::function<std::optional<double>(Resample)>& number) {
+  const std::size_t before = rows.reads;
+  const auto measured = number(rows.measured());
+  const std::size_t draws =
+      std::clamp(most_reads / std::max<std::size_t>(rows.reads - before, 1), least_draws, most_draws);
+  if (!measured) return {};
+  const bool certain = std::ranges::all_of(
+      rows.timed, [](const Timed& timed) { return timed.runs.size() == 1 && is_exact(*timed.any); });
+  if (certain || !std::isfinite(*measured)) return Figure{*measured, *measured, *measured};
+  std::vector<double> drawn;
+  for (std::size_t k = 1; k <= draws; ++k) {
+    if (const auto value = number(Resample(rows, k, draws)); value && std::isfinite(*value))
+      drawn.push_back(*value);
+  }
+  if (drawn.empty()) return Figure{*measured, *measured, *measured};
+  // The least of many noisy times lies below most draws' own: the number as measured belongs to its interval.
+  return Figure{*measured, std::min(*measured, quantile(drawn, 0.025)),
+                std::max(*measured, quantile(drawn, 0.975))};
+}
+
+namespace {
+
+// The device as far as its rows tell: enough for Family::findings.
+DeviceInfo device_of(const DeviceRows& rows) {
+  DeviceInfo device;
+  device.name = rows.results->name;
+  device.platform = rows.results->platform;
+  device.driver = rows.results->driver;
+  device.type = rows.results->type;
+  device.compute_units = rows.results->compute_units;
+  return device;
+}
+
+// None where a run has none.
+std::optional<double> call_of(const Timed& timed) {
+  std::vector<double> values;
+  for (const auto* run : timed.runs) {
+    if (!run->call_s) return {};
+    values.push_back(*run->call_s);
+  }
+  return median(values);
+}
+
+double median_of(const Timed& timed, double RunTime::*what) {
+  std::vector<double> values;
+  for (const auto* run : timed.runs) values.push_back(run->*what);
+  return median(values);
+}
+
+Outcome outcome_of(Case at, const Timed& timed) {
+  Number measured, min_s;
+  for (const auto* run : timed.runs) {
+    measured = std::max(measured, run->measured);
+    if (run->min_s && (!min_s || *run->min_s < *min_s)) min_s = run->min_s;
+  }
+  const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
+  const RunTime& any = *timed.any;
+  return {.at = std::move(at),
+          .min_s = min_s,
+          .converged = std::ranges::none_of(timed.runs, &RunTime::unsettled),
+          .disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed),
+          .bytes = count(any.bytes),
+          .flops = count(any.flops),
+          .items = count(any.items),
+          .call_s = call_of(timed),
+          .measured = measured};
+}
+
+}  // namespace
+
+std::optional<Case> case_of(const Family& family, const Timed& row) {
+  Case at{family.name, {}, 0};
+  for (const auto& axis : family.axes) {
+    const Value* value = row.axis(axis.name);
+    if (value == nullptr) return {};
+    at.axes.emplace_back(axis.name, *value);
+  }
+  return at;
+}
+
+Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device)
+    : family_(&family), device_(device_of(device)) {
+  for (const auto* row : rows) {
+    auto at = case_of(family, *row);
+    if (!at) continue;
+    outcomes_.push_back(outcome_of(std::move(*at), *row));
+    rows_.push_back(row);
+    intervals_.emplace_back(median_of(*row, &RunTime::low_s), median_of(*row, &RunTime::high_s));
+  }
+}
+
+const std::vector<Finding>& Conclusions::by(Resample clock) const {
+  const auto [it, is_new] = by_draw_.try_emplace(clock.draw());
+  if (!is_new || !family_->findings) {
+    clock.count(rows_.size());
+    return it->second;
+  }
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    Outcome& outcome = outcomes_[i];
+    outcome.time_s = clock[rows_[i]->index];
+    outcome.of_ceiling = clock.of_ceiling(*rows_[i]);
+    outcome.low_s = clock.draw() == 0 ? Number(intervals_[i].first) : Number();
+    outcome.high_s = clock.draw() == 0 ? Number(intervals_[i].second) : Number();
+  }
+  return it->second = family_->findings(outcomes_, device_);
+}
+
+const Finding* Conclusions::find(const std::string& finding, Resample clock) const {
+  const auto& all = by(clock);
+  const auto it = std::ranges::find(all, finding, &Finding::name);
+  return it != all.end() ? &*it : nullptr;
+}
+
+}  // namespace clweave::rows

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantity_shown: what a table or a plot can show of a case, and how.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "results/results_set.hpp"
+
+namespace clweave::rows {
+
+struct Metric {
+  const char* name;
+  const char* meaning;  // above the table
+  // Of a run. `reference_s`: of the first row in its column; `best_s`: the least of the table.
+  Number (*of)(const RunTime&, double reference_s, double best_s);
+  const char* suffix;  // behind each number
+  const char* unit;    // as number_text takes it; empty: GB/s or Gop/s, as the rows are
+  bool of_time;        // grows with the time: else falls with it
+};
+
+const std::vector<Metric>& metrics();
+
+// Throws `usage` with the names there are.
+const Metric& metric_named(const std::string& name);
+
+}  // namespace clweave::rows

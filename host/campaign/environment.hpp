@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// outside: what a campaign sees of the world beside its devices. Tests give it their own.
+#pragma once
+#include <functional>
+
+#include "base/clock.hpp"
+#include "base/interrupt.hpp"
+
+namespace clweave::campaign {
+
+struct Environment {
+  std::function<int()> interrupts = base::interrupts;  // how often the user has asked to end
+  std::function<double()> now = host_now;              // seconds, never falling
+};
+
+}  // namespace clweave::campaign

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/plausibility.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/stats.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::campaign {
+
+namespace {
+
+std::string sibling_key(const Case& at) {
+  Case key = at;
+  std::erase_if(key.axes, [](const auto& axis) { return is_size(axis.first); });
+  return key.id();
+}
+
+// How many times more work `big` is than `small`, when they differ in one size alone; 0 when they do not.
+double growth(const Case& small, const Case& big) {
+  double factor = 1;
+  for (std::size_t a = 0; a < small.axes.size(); ++a) {
+    const auto& [name, from] = small.axes[a];
+    const auto& to = big.axes[a].second;
+    if (from == to) continue;
+    const auto* x = std::get_if<std::int64_t>(&from);
+    const auto* y = std::get_if<std::int64_t>(&to);
+    if (factor != 1 || x == nullptr || y == nullptr || *x <= 0) return 0;
+    factor = static_cast<double>(*y) / static_cast<double>(*x);
+  }
+  return factor;
+}
+
+// A ceiling that is beaten by less was measured on a worse day.
+constexpr double beaten = 1.05;
+// Twice the work in less than this part of the time is no cache and no rounding.
+constexpr double far_less = 0.7;
+// Beside a working set that a cache holds there are a few sums of its tiles.
+constexpr double beside = 1.05;
+// Of the sizes that were reread the next is twice as large: up to there a cache may hold a part, as those of
+// 72 or 96 MiB do.
+constexpr double next_reread = 2;
+// Below this the launch decides, not the work.
+constexpr double least_s = 20e-6;
+
+// One sample may have waited for the host or shared its device, so only what no wait explains speaks against
+// it: stamps that are a tenth of a thousandth of the host's time, or ten times as much.
+constexpr double least_of_host = 1e-4, most_of_host = 10;
+// Their median is known better. The device works from the first start to the last end, most of the time that
+// the host sees: of all rows kept so far at least 0.48 of it in single executions and 0.93 back to back. The
+// host may lose a millisecond around them, and what it lost of every launch when the timer was certified:
+// some drivers say late that work has ended. More than the host saw a timer may claim by the quarter that its
+// certificate allows.
+constexpr double least_of_median = 0.25, host_alone_s = 1e-3, most_of_median = 1.3;
+// Stamps that are all the same are those of a timer that stands still only where the host saw much more.
+constexpr double still = 20;
+constexpr std::size_t still_samples = 3;
+
+std::string apart(double event_s, double host_s, const char* what) {
+  return fmt::format("{} took {:.3g} s by the time stamps and {:.3g} s by the host's clock", what, event_s,
+                     host_s);
+}
+
+// Why the device's time stamps cannot be true. A certified timer can still wrap, or fail later.
+std::string stamp_doubt(const Row& row) {
+  if (!row.record.ok() || row.record.timer != Timer::event || row.samples.empty()) return {};
+  const Sample& first = row.samples.front();
+  bool all_same = row.samples.size() >= still_samples;
+  std::vector<double> events, hosts;
+  for (const auto& sample : row.samples) {
+    const double heard_s = sample.host_s - row.launch_s / sample.batch;
+    if (sample.event_s <= least_of_host * heard_s || sample.event_s > most_of_host * sample.host_s)
+      return apart(sample.event_s, sample.host_s, "an execution");
+    all_same = all_same && sample.event_s == first.event_s && sample.host_s > still * sample.event_s;
+    events.push_back(sample.event_s);
+    hosts.push_back(sample.host_s);
+  }
+  if (all_same)
+    return fmt::format(
+        "by the time stamps every execution took {:.3g} s, by the host's clock {:.3g} s or more",
+        first.event_s, still * first.event_s);
+  const double event_s = median(events), host_s = median(hosts);
+  const bool too_short = event_s < least_of_median * host_s &&
+                         (host_s - event_s) * first.batch > host_alone_s + most_of_median * row.launch_s;
+  if (too_short || event_s > most_of_median * host_s) return apart(event_s, host_s, "the median execution");
+  return {};
+}
+
+double over(const Number& time_s, const Number& end_s) { return time_s && end_s ? *time_s / *end_s : 1; }
+
+}  // namespace
+
+void PlausibilityCheck::learn(const Row& row, const Job& job) {
+  const Record& record = row.record;
+  if (!record.ok() || !stamp_doubt(row).empty()) return;
+  if (job.is_ceiling && record.ceiling != Ceiling::none) {
+    const double rate = rate_of(record).value_or(0);
+    Best& best = ceilings_[record.ceiling];
+    best.rate = std::max(best.rate, rate);
+    best.at_most = std::max(best.at_most, rate * over(record.time_s, record.time_low_s));
+  }
+  if (!record.time_low_s || !record.time_high_s) return;
+  auto& others = siblings_[sibling_key(job.at)];
+  const auto known =
+      std::ranges::find_if(others, [&](const Seen& seen) { return seen.at.axes == job.at.axes; });
+  if (known == others.end()) {
+    others.push_back({job.at, *record.time_low_s, *record.time_high_s});
+  } else if (*record.time_high_s < known->high_s) {
+    known->low_s = *record.time_low_s;
+    known->high_s = *record.time_high_s;
+  }
+}
+
+bool PlausibilityCheck::is_cached(const Row& row) const {
+  return static_cast<double>(row.buffer_bytes) <= beside * cache_bytes_;
+}
+
+bool PlausibilityCheck::may_be_cached(const Row& row) const {
+  const auto fits = [&](std::int64_t bytes) { return row.buffer_bytes <= static_cast<std::uint64_t>(bytes); };
+  return static_cast<double>(row.buffer_bytes) < next_reread * cache_bytes_ ||
+         std::ranges::any_of(device_.host_caches, fits);
+}
+
+Implausible PlausibilityCheck::doubt(const Row& row, const Job& job) const {
+  const Record& record = row.record;
+  if (std::string why = stamp_doubt(row); !why.empty()) return {Implausible::Against::stamps, std::move(why)};
+  if (!record.ok() || job.is_ceiling || !record.time_s) return {};
+  const auto best = [&](Ceiling ceiling) {
+    const auto it = ceilings_.find(ceiling);
+    return it == ceilings_.end() ? Best() : it->second;
+  };
+  // A kernel that reads more than it writes may beat a copy, but not a copy and a pure read.
+  const bool memory = of_memory(record.ceiling);
+  const Best first = best(memory ? Ceiling::copy : record.ceiling),
+             second = memory ? best(Ceiling::read) : first;
+  const double bound = std::max(first.at_most, second.at_most);
+  const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
+  if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
+    return {Implausible::Against::ceiling,
+            fmt::format("{:.4g} {} where family ceiling reaches {:.4g}", rate_of(record).value_or(0),
+                        unit_of(record.ceiling), std::max(first.rate, second.rate))};
+  // Noise says nothing: both medians must be known to an interval, and the intervals must be apart.
+  if (!record.time_low_s || !record.time_high_s) return {};
+  const double low_s = *record.time_low_s, high_s = *record.time_high_s;
+  if (const auto others = siblings_.find(sibling_key(job.at)); others != siblings_.end()) {
+    for (const auto& other : others->second) {
+      const double up = growth(other.at, job.at), down = growth(job.at, other.at);
+      if (up >= 2 && other.low_s > least_s && high_s < far_less * other.low_s)
+        return {Implausible::Against::sibling,
+                fmt::format("{:.3g} times the work of {} took {:.3g} of its time", up, other.at.id(),
+                            high_s / other.low_s),
+                other.at};
+      if (down >= 2 && low_s > least_s && other.high_s < far_less * low_s)
+        return {Implausible::Against::sibling,
+                fmt::format("{:.3g} times the work, {}, took {:.3g} of its time", down, other.at.id(),
+                            other.high_s / low_s),
+                other.at};
+    }
+  }
+  return {};
+}
+
+void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& doubt) {
+  Record& record = row.record;
+  if (!record.ok()) return;
+  const bool believed = stamp_doubt(row).empty();
+  if (job.is_ceiling) learn(row, job);
+  if (believed && !job.is_ceiling) {
+    if (const auto it = ceilings_.find(record.ceiling); it != ceilings_.end() && it->second.rate > 0) {
+      if (const Number rate = rate_of(record)) record.of_ceiling = *rate / it->second.rate;
+    }
+    if (of_memory(record.ceiling) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
+  }
+  if (doubt) {
+    record.status = Status::implausible;
+    record.reason += doubt.why;
+    if (believed) return;
+    // Not even as a number to wonder about.
+    for (const auto& column : columns()) {
+      const auto* number = std::get_if<Number Record::*>(&column.member);
+      if (number != nullptr && column.name != "clock_mhz" && column.name != "build_ms") record.** number = {};
+    }
+    record.samples = {};
+    record.converged = "";
+    row.samples.clear();
+    return;
+  }
+  if (!job.is_ceiling) learn(row, job);
+  // Conclusions compare configurations that were chosen alike.
+  if (job.tuned) return;
+  if (!outcomes_.contains(job.family)) order_.push_back(job.family);
+  outcomes_[job.family].push_back(outcome_of(job.at, record));
+  if (job.family->name != "ceiling" || !job.family->findings) return;
+  for (const auto& finding : job.family->findings(outcomes_.at(job.family), device_)) {
+    if (finding.name == "cache_bytes") cache_bytes_ = finding.value.value_or(0);
+  }
+}
+
+const std::vector<Outcome>& PlausibilityCheck::outcomes(const Family& family) const {
+  static const std::vector<Outcome> none;
+  const auto it = outcomes_.find(&family);
+  return it != outcomes_.end() ? it->second : none;
+}
+
+std::vector<Record> PlausibilityCheck::findings() const {
+  std::vector<Record> out;
+  for (const auto* family : order_) {
+    if (!family->findings) continue;
+    for (const auto& finding : family->findings(outcomes_.at(family), device_)) {
+      Record& record = out.emplace_back();
+      describe_device(record, device_);
+      record.family = family->name;
+      record.case_id = family->name + "/finding=" + finding.name;
+      record.status = Status::ok;
+      record.reason = finding.text;
+      record.finding = finding.name;
+      record.value = finding.value;
+      record.value_low = finding.low;
+      record.value_high = finding.high;
+      record.unit = finding.unit;
+    }
+  }
+  return out;
+}
+
+}  // namespace clweave::campaign

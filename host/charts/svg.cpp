@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "charts/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "base/terminal.hpp"
+
+namespace clweave::charts {
+
+namespace {
+
+constexpr double left = 64, top = 58, height = 300, gap = 24;
+// Told apart by everybody: after Okabe and Ito, darker where they stand on white.
+constexpr std::array colours = {"#0072b2", "#b45309", "#00805f", "#b0438a",
+                                "#56606b", "#c2410c", "#5b4bc4", "#7a6a00"};
+
+// Attributes and text alike; what XML cannot hold is left out.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : shown(on_one_line(text), Screen{.ascii = false})) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+struct Scale {
+  double low = 0, high = 1, from = 0, to = 1;
+  bool log = false;
+  double at(double value) const {
+    const double place = log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    return from + place * (to - from);
+  }
+  // Powers of two or of ten, or whole steps.
+  std::vector<double> ticks(bool powers_of_two) const {
+    std::vector<double> out;
+    if (log) {
+      const double base = powers_of_two || high / low < 200 ? 2 : 10;
+      double first = std::pow(base, std::ceil(std::log(low) / std::log(base) - 1e-9));
+      double factor = base;
+      while (std::log(high / low) / std::log(factor) > 10) factor *= base;
+      for (; first <= high * 1.0001; first *= factor) out.push_back(first);
+      return out;
+    }
+    double step = std::pow(10, std::floor(std::log10((high - low) / 4)));
+    for (const double k : {5.0, 2.0}) {
+      if (step * k <= (high - low) / 4) {
+        step *= k;
+        break;
+      }
+    }
+    for (double value = std::ceil(low / step) * step; value <= high * 1.0001; value += step)
+      out.push_back(value);
+    return out;
+  }
+};
+
+Scale scale_of(const std::vector<double>& values, bool log, double from, double to) {
+  Scale out{*std::ranges::min_element(values), *std::ranges::max_element(values), from, to, log};
+  if (!log) out.low = std::min(0.0, out.low);
+  if (!(out.high > out.low)) out.high = out.low + 1;
+  return out;
+}
+
+std::string tick_text(double value, bool bytes) {
+  if (bytes) return bytes_text(value);
+  if (value >= 65536 && std::log2(value) == std::floor(std::log2(value)))
+    return fmt::format("2^{:.0f}", std::log2(value));
+  return value >= 1e5 ? si_text(value) : fmt::format("{:.4g}", value);
+}
+
+std::string text(double x, double y, const std::string& what, const char* more = "") {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, escaped(what));
+}
+
+std::string line(double x1, double y1, double x2, double y2, const char* stroke, const char* more = "") {
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"{}/>\n", x1,
+                     y1, x2, y2, stroke, more);
+}
+
+constexpr const char* grey = R"( fill="#555")";
+constexpr const char* end = R"( text-anchor="end")";
+constexpr const char* grey_end = R"( text-anchor="end" fill="#555")";
+constexpr const char* middle = R"( text-anchor="middle")";
+constexpr const char* grey_middle = R"( text-anchor="middle" fill="#555")";
+constexpr const char* white_middle = R"( text-anchor="middle" fill="#fff")";
+constexpr const char* dashed = R"( stroke-dasharray="6 4" stroke-width="1.5")";
+
+struct Scales {
+  Scale x, y;
+};
+
+// The same for every device, or the panels could not be compared.
+Scales scales_of(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
+  const bool numbered = graph.graph.kind == Graph::Kind::launches;
+  std::vector<double> xs, ys;
+  const auto add_points = [&](const GraphPanel& of) {
+    for (const auto& point : of.points) {
+      xs.push_back(point.x);
+      ys.push_back(point.y);
+    }
+  };
+  add_points(panel);
+  for (const auto& other : graph.panels) {
+    if (other.at != panel.at || numbered) continue;
+    add_points(other);
+    for (const auto& reference : other.references) {
+      for (const auto& [unused, high] : reference.points) ys.push_back(high);
+    }
+  }
+  return {scale_of(xs, graph.log_x, x0, x0 + width), scale_of(ys, graph.log_y, top + height, top)};
+}
+
+std::string polyline(const std::string& path, const char* stroke, const char* more) {
+  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}/>\n", path, stroke, more);
+}
+
+void add_place(std::string& path, double x, double y) {
+  path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x, y);
+}
+
+std::string drawn(const GraphReference& reference, const Scales& scales) {
+  std::string path;
+  for (const auto& [at, value] : reference.points) add_place(path, scales.x.at(at), scales.y.at(value));
+  const auto& [last, value] = reference.points.back();
+  const double x = scales.x.at(last), y = scales.y.at(value);
+  return (reference.points.size() > 1 ? polyline(path, "#555", dashed)
+                                      : line(x - 6, y, x + 6, y, "#555", dashed)) +
+         text(x - 4, y - 5, reference.name, grey_end);
+}
+
+// Points of one series: with a curve and intervals, or by their number.
+std::string drawn(std::vector<GraphPoint> points, bool numbered, const Scales& scales, const char* colour) {
+  const auto& [x, y] = scales;
+  std::ranges::stable_sort(points, {}, &GraphPoint::x);
+  std::string out, path;
+  for (const auto& point : points) {
+    add_place(path, x.at(point.x), y.at(point.y));
+    if (!numbered && point.low > y.low && point.high < y.high * 1.5)
+      out += line(x.at(point.x), y.at(point.low), x.at(point.x), y.at(std::min(point.high, y.high)), colour,
+                  R"( stroke-opacity="0.5")");
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x.at(point.x),
+                       y.at(point.y), numbered ? "1.8" : "3", colour);
+  }
+  return numbered ? out : out + polyline(path, colour, R"( stroke-width="2")");
+}
+
+// Curves, or points by their number.
+std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
+  const bool numbered = graph.graph.kind == Graph::Kind::launches;
+  const Scales scales = scales_of(graph, panel, x0, width);
+  const auto& [x, y] = scales;
+  const bool bytes = graph.x_title.find("bytes") != std::string::npos;
+  std::string out;
+  for (const double tick : y.ticks(false)) {
+    out += line(x0, y.at(tick), x0 + width, y.at(tick), "#ddd");
+    out += text(x0 - 8, y.at(tick) + 4, tick_text(tick, false), grey_end);
+  }
+  for (const double tick : numbered ? std::vector<double>() : x.ticks(true))
+    out += text(x.at(tick), top + height + 18, tick_text(tick, bytes), grey_middle);
+  for (const auto& mark : panel.marks) {
+    if (mark.x < x.low || mark.x > x.high) continue;
+    out += line(x.at(mark.x), top, x.at(mark.x), top + height, "#555", R"( stroke-dasharray="5 4")");
+    out += text(x.at(mark.x) + 4, top + 12, mark.text, grey);
+  }
+  for (const auto& reference : numbered ? std::vector<GraphReference>() : panel.references)
+    out += drawn(reference, scales);
+  std::map<std::size_t, std::vector<GraphPoint>> by_series;
+  for (const auto& point : panel.points) by_series[point.series].push_back(point);
+  for (const auto& [series, points] : by_series)
+    out += drawn(points, numbered, scales, colours.at(series % colours.size()));
+  return out + text(x0 + width / 2, top + height + 40, graph.x_title, middle);
+}
+
+// A row for each series: points with intervals; of a heat map cells.
+std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
+  const bool cells = graph.graph.kind == Graph::Kind::heat;
+  std::vector<std::size_t> series, columns;
+  std::vector<double> ys;
+  for (const auto& point : panel.points) {
+    if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
+    if (std::ranges::find(columns, point.column) == columns.end()) columns.push_back(point.column);
+    ys.push_back(point.y);
+  }
+  std::ranges::sort(series);
+  std::ranges::sort(columns);
+  const double inner = x0 + 90, tall = std::min(28.0, height / static_cast<double>(series.size()));
+  const Scale scale = scale_of(ys, graph.log_y, cells ? 0 : inner, cells ? 1 : x0 + width - 60);
+  std::string out;
+  const double wide = (x0 + width - inner) / static_cast<double>(columns.size());
+  for (const auto& point : panel.points) {
+    const auto row = static_cast<double>(std::ranges::find(series, point.series) - series.begin());
+    const auto column = static_cast<double>(std::ranges::find(columns, point.column) - columns.begin());
+    const double y = top + row * tall;
+    const std::string value = number_text(point.y, cells ? "" : graph.unit);
+    if (cells) {
+      const double shade = std::clamp(scale.at(point.y), 0.0, 1.0);
+      out += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+          "fill=\"hsl(205,70%,{:.0f}%)\"/>\n",
+          inner + column * wide, y, wide - 1, tall - 1, 92 - 55 * shade);
+      out +=
+          text(inner + (column + 0.5) * wide, y + tall / 2 + 4, value, shade > 0.6 ? white_middle : middle);
+    } else {
+      out += line(scale.at(std::max(point.low, scale.low)), y + tall / 2, scale.at(point.high), y + tall / 2,
+                  colours[0]);
+      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>\n", scale.at(point.y),
+                         y + tall / 2, colours[0]);
+      out += text(scale.at(point.y) + 8, y + tall / 2 + 4, value);
+    }
+  }
+  for (std::size_t i = 0; i < series.size(); ++i)
+    out += text(inner - 8, top + (static_cast<double>(i) + 0.5) * tall + 4, graph.series[series[i]], end);
+  const double bottom = top + static_cast<double>(series.size()) * tall;
+  for (std::size_t i = 0; cells && i < columns.size(); ++i)
+    out += text(inner + (static_cast<double>(i) + 0.5) * wide, bottom + 16, graph.columns[columns[i]],
+                grey_middle);
+  return out + text(x0 + width / 2, bottom + 38, cells ? graph.x_title : graph.y_title, middle);
+}
+
+}  // namespace
+
+std::string svg_of(const DrawnGraph& graph, const std::vector<const DeviceResults*>& devices,
+                   const std::vector<std::string>& names) {
+  std::vector<const GraphPanel*> panels;
+  for (const auto& panel : graph.panels) {
+    if (std::ranges::none_of(panels, [&](const GraphPanel* one) { return one->device == panel.device; }))
+      panels.push_back(&panel);
+  }
+  if (panels.empty())
+    throw Error(ErrorCode::usage,
+                fmt::format("{}: too few cases for the chart {}", graph.family->name, graph.graph.name));
+  const bool named = graph.graph.kind == Graph::Kind::lines || graph.graph.kind == Graph::Kind::launches;
+  const double width = panels.size() == 1 ? 900 : 460, each = left + width + gap;
+  const double total = each * static_cast<double>(panels.size()), whole = top + height + (named ? 92 : 60);
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" font-family=\"sans-serif\" "
+      "font-size=\"13\">\n"
+      "<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"white\"/>\n",
+      total, whole, total, whole);
+  std::vector<std::size_t> series;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const GraphPanel& panel = *panels[i];
+    const double x0 = left + each * static_cast<double>(i);
+    const auto d = static_cast<std::size_t>(std::ranges::find(devices, panel.device) - devices.begin());
+    out += text(x0, 20, names.at(d) + (panel.at.empty() ? "" : ", " + panel.at), R"( font-weight="bold")");
+    out += text(x0, 38, cut(panel.finding, static_cast<std::size_t>(width / 6.6), "…"), grey);
+    if (named) out += text(x0 - 40, 53, graph.y_title, grey);
+    out += named ? curves(graph, panel, x0, width) : rows(graph, panel, x0, width);
+    for (const auto& point : panel.points) {
+      if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
+    }
+  }
+  std::ranges::sort(series);
+  double x = left;
+  for (const auto one : named ? series : std::vector<std::size_t>()) {
+    const std::string name = graph.series[one].empty() ? graph.family->name : graph.series[one];
+    const std::string axis =
+        name.find_first_not_of("0123456789") == std::string::npos ? graph.graph.series.front() + " " : "";
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n", x, whole - 18,
+                       colours.at(one % colours.size()));
+    out += text(x + 10, whole - 14, axis + name);
+    x += 34 + 7.4 * static_cast<double>((axis + name).size());
+  }
+  return out + "</svg>\n";
+}
+
+}  // namespace clweave::charts

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/case_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/quantity.hpp"
+#include "base/terminal.hpp"
+#include "report/table.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::commands {
+
+namespace {
+
+std::string yes(bool flag) { return flag ? "yes" : "no"; }
+
+std::string values_text(const Axis& axis) {
+  std::vector<std::string> texts;
+  for (const auto& value : axis.values) texts.push_back(text_of(value));
+  return fmt::format("{}{}", fmt::join(texts, " "),
+                     axis.domain.of != Domain::Of::listed ? " .. (takes " + axis.domain_text() + ")" : "");
+}
+
+}  // namespace
+
+Report devices_report(const std::vector<DeviceInfo>& devices) {
+  Report out;
+  Table table({{"index"},
+               {"device", Align::left, Overflow::cut},
+               {"type"},
+               {"CUs", Align::right},
+               {"memory", Align::right},
+               {"local", Align::right, Overflow::keep, 5},
+               {"fp64", Align::left, Overflow::keep, 4},
+               {"sub-groups", Align::left, Overflow::keep, 3},
+               {"driver", Align::left, Overflow::cut, 7},
+               {"platform", Align::left, Overflow::cut, 8},
+               {"vendor", Align::left, Overflow::cut, 2},
+               {"UUID or PCI", Align::left, Overflow::cut, 1},
+               {"same hardware as", Align::left, Overflow::keep, 6}});
+  out.columns({"index", "device", "type", "compute_units", "memory_bytes", "local_bytes", "fp64", "subgroups",
+               "driver", "platform", "version", "vendor", "uuid", "pci", "same_hardware_as"});
+  for (const auto& device : devices) {
+    std::vector<std::string> twins;
+    for (const auto& other : devices) {
+      if (!device.silicon.empty() && other.silicon == device.silicon && other.index() != device.index())
+        twins.push_back(other.index());
+    }
+    table.add({device.index(), device.name, device.type, std::to_string(device.compute_units),
+               bytes_text(static_cast<double>(device.memory_bytes)),
+               bytes_text(static_cast<double>(device.local_bytes)), yes(device.fp64), yes(device.subgroups),
+               device.driver, device.platform + ", " + device.version, device.vendor,
+               !device.pci.empty() ? device.pci : device.uuid, fmt::format("{}", fmt::join(twins, " "))});
+    out.row({device.index(), device.name, device.type, static_cast<std::int64_t>(device.compute_units),
+             static_cast<std::int64_t>(device.memory_bytes), static_cast<std::int64_t>(device.local_bytes),
+             device.fp64, device.subgroups, device.driver, device.platform, device.version, device.vendor,
+             device.uuid, device.pci, twins});
+  }
+  out.table(std::move(table));
+  out.document(devices);
+  return out;
+}
+
+namespace {
+
+// By family and preset: making all cases to count them takes longer than all else here.
+using Counts = std::vector<std::map<std::string, std::size_t>>;
+
+Counts counts_of(const std::vector<Family>& families) {
+  Counts counts;
+  for (const auto& family : families) {
+    auto& of_family = counts.emplace_back();
+    for (const auto* preset : preset_names)
+      of_family[preset] = cases_of(family, family.presets.at(preset), 0).size();
+  }
+  return counts;
+}
+
+nlohmann::json families_json(const std::vector<Family>& families, const Counts& counts) {
+  auto out = nlohmann::json::array();
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const Family& family = families[f];
+    auto axes = nlohmann::json::array();
+    for (const auto& axis : family.axes) {
+      auto values = nlohmann::json::array();
+      for (const auto& value : axis.values) std::visit([&](const auto& v) { values.push_back(v); }, value);
+      axes.push_back({{"name", axis.name},
+                      {"meaning", axis.meaning},
+                      {"values", values},
+                      {"open", axis.domain.of == Domain::Of::shapes},
+                      {"takes", axis.domain_text()},
+                      {"tunable", axis.tunable}});
+    }
+    auto derived = nlohmann::json::array();
+    for (const auto& column : family.derived)
+      derived.push_back({{"name", column.name}, {"meaning", column.meaning}});
+    out.push_back({{"name", family.name},
+                   {"question", family.question},
+                   {"axes", axes},
+                   {"derived", derived},
+                   {"cases", counts[f]}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Report families_report(const std::vector<Family>& families) {
+  Report out;
+  out.columns({"family", "axis", "values", "meaning", "takes", "tunable"});
+  const Counts counts = counts_of(families);
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const Family& family = families[f];
+    std::vector<std::string> cases;
+    for (const auto* preset : preset_names)
+      cases.push_back(fmt::format("{} {}", preset, counts[f].at(preset)));
+    out.line(fmt::format("{}  {}", paint(family.name, Style::bold), family.question));
+    out.line(fmt::format("  cases: {}", fmt::join(cases, ", ")));
+    Table table({{"axis"},
+                 {"values (the first is the default)", Align::left, Overflow::wrap},
+                 {"meaning", Align::left, Overflow::wrap}});
+    for (const auto& axis : family.axes) {
+      table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
+      std::vector<std::string> values;
+      for (const auto& value : axis.values) values.push_back(text_of(value));
+      out.row({family.name, axis.name, values, axis.meaning, axis.domain_text(), axis.tunable});
+    }
+    for (const auto& column : family.derived)
+      table.add({column.name, "follows from the axes", column.meaning});
+    out.table(std::move(table));
+    out.line();
+  }
+  out.document(families_json(families, counts));
+  return out;
+}
+
+Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bool refines) {
+  Report out;
+  Table table({{"case", Align::left, Overflow::wrap},
+               {"launches", Align::left, Overflow::cut, 1},
+               {"memory", Align::right},
+               {"time", Align::right}});
+  out.columns({"case_id", "memory_bytes", "time_s", "launches", "unsupported"});
+  double seconds = 0;
+  std::uint64_t most_bytes = 0;
+  std::set<std::string> refining;
+  for (const auto& job : jobs) {
+    if (refines && job.family->refine && !job.native) refining.insert(job.family->name);
+    try {
+      const Plan plan = plan_of(*job.family, job.at, device);
+      std::vector<std::string> launches;
+      if (job.native) launches.push_back("by " + job.native->api);
+      for (const auto& step : job.native ? std::vector<Step>{} : plan.steps) {
+        if (const auto* launch = std::get_if<Launch>(&step))
+          launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
+                                         launch->local.empty() ? "driver" : text_of(launch->local)));
+        else
+          launches.emplace_back(std::holds_alternative<CopyBuffer>(step) ? "copy buffer"
+                                : std::holds_alternative<Transfer>(step) ? "transfer"
+                                : std::holds_alternative<Build>(step)    ? "build"
+                                                                         : "host");
+      }
+      if (launches.size() > 4) {  // a line is to stay readable
+        const std::size_t more = launches.size() - 3;
+        launches.resize(3);
+        launches.push_back(fmt::format("and {} more", more));
+      }
+      const Estimate need = estimate(plan, device);
+      seconds += need.seconds;
+      most_bytes = std::max(most_bytes, need.bytes);
+      table.add({job.named().id(), fmt::format("{}", fmt::join(launches, ", ")),
+                 bytes_text(static_cast<double>(need.bytes)), seconds_text(need.seconds)});
+      out.row({job.named().id(), static_cast<std::int64_t>(need.bytes), need.seconds, launches, {}});
+    } catch (const Error& error) {
+      table.add({job.named().id(), std::string("unsupported: ") + error.what(), "", ""});
+      out.row({job.named().id(), {}, {}, {}, std::string(error.what())});
+    }
+  }
+  out.table(std::move(table));
+  out.line(fmt::format("{} cases on {}, at most {} of device memory, roughly {}", jobs.size(), device.name,
+                       bytes_text(static_cast<double>(most_bytes)), seconds_text(seconds)));
+  if (!refining.empty())
+    out.line(fmt::format("and what turns out to be worth measuring besides: {} may ask for more cases",
+                         fmt::join(refining, ", ")));
+  return out;
+}
+
+}  // namespace clweave::commands

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/open_devices.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/clock.hpp"
+#include "base/interrupt.hpp"
+#include "base/log.hpp"
+#include "base/terminal.hpp"
+#include "base/text.hpp"
+#include "commands/case_list.hpp"
+
+namespace clweave::commands {
+
+SamplingOptions rule_of(const MeasureOptions& options) {
+  SamplingOptions rule;
+  rule.cold = options.cache == "cold";
+  rule.energy_s = options.energy ? 1 : 0;
+  const std::string& preset = options.selection.preset;
+  // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
+  if (preset == "quick" || preset == "card") {
+    rule.stop.max_seconds = 0.15;
+    rule.warm_up_s = 0.05;
+  }
+  if (preset == "tune") rule.stop.max_seconds = 1;  // of the last look; the first is a twentieth
+  if (preset == "smoke")
+    rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
+  if (options.precision) rule.stop.precision = *options.precision;
+  if (options.max_samples) rule.stop.max_samples = *options.max_samples;
+  if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
+  rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+  if (options.samples) {
+    rule.stop.precision = 1e-12;  // never reached
+    rule.stop.min_samples = rule.stop.max_samples = *options.samples;
+    rule.stop.max_seconds = 1e9;
+  }
+  if (options.parallel) {
+    // By time alone, so that all are at work for as long; in longer batches, not in more samples.
+    rule.min_batch_s =
+        std::max(rule.min_batch_s, rule.stop.max_seconds / static_cast<double>(rule.stop.max_samples));
+    rule.stop.precision = 1e-12;  // never reached
+    rule.stop.max_samples = 1000000;
+  }
+  return rule;
+}
+
+RunnerOptions runner_options(const MeasureOptions& options, std::function<void()> tick) {
+  return {.kernel_dir = options.kernels,
+          .timeout_s = options.timeout_s,
+          .tick = std::move(tick),
+          .stage = {},
+          .stop_at_once = [] { return interrupts() > 1; },
+          .threads = options.threads};
+}
+
+std::unique_ptr<Runner> runner_of(const MeasureOptions& options, std::function<void()> tick) {
+  RunnerOptions how = runner_options(options, std::move(tick));
+  return options.in_process ? in_process_runner(std::move(how)) : child_runner(std::move(how));
+}
+
+std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
+  std::vector<std::string> complaints;
+  auto all = runner.devices(complaints);
+  for (const auto& complaint : complaints) log_line("clweave: {}\n", complaint);
+  if (interrupts() != 0) return {};
+  if (all.empty())
+    throw Error(
+        ErrorCode::no_device,
+        "no OpenCL device here. It takes OpenCL's library, libOpenCL.so.1, and a driver: GPUs' are of their "
+        "vendors; this processor becomes a device by\n"
+        "  Debian, Ubuntu:       apt-get install ocl-icd-libopencl1 pocl-opencl-icd\n"
+        "  Fedora, conda-forge:  ocl-icd and pocl\n"
+        "What lies elsewhere is found by LD_LIBRARY_PATH=FOLDER of the library and OCL_ICD_VENDORS=FOLDER of "
+        "the drivers' .icd files");
+  if (selectors.empty()) return all;
+  std::vector<DeviceInfo> chosen;
+  for (const auto& selector : selectors) {
+    const auto matching = select_devices(all, selector);
+    if (matching.empty())
+      throw Error(ErrorCode::no_device, "--device " + selector + " matches none of\n" +
+                                            text_of(devices_report(all), "text", screen_of(STDERR_FILENO)));
+    for (const auto& device : matching) {
+      if (std::ranges::find(chosen, device.index(), &DeviceInfo::index) == chosen.end())
+        chosen.push_back(device);
+    }
+  }
+  return chosen;
+}
+
+std::string rows_path(const std::string& path) {
+  struct stat there = {};
+  if (path.empty() || stat(path.c_str(), &there) != 0) return path;
+  const auto is = [&](int fd) {
+    struct stat open = {};
+    return fstat(fd, &open) == 0 && !S_ISCHR(open.st_mode) && there.st_ino == open.st_ino &&
+           there.st_dev == open.st_dev;
+  };
+  if (is(STDOUT_FILENO)) return "-";
+  if (S_ISREG(there.st_mode) && is(STDERR_FILENO))
+    throw Error(ErrorCode::usage, path + " is where stderr goes: choose another --csv");
+  return path;
+}
+
+std::vector<std::string> default_paths(const std::vector<DeviceInfo>& devices, const std::string& suffix) {
+  std::vector<std::string> paths;
+  std::map<std::string, int> seen;
+  for (const auto& device : devices) {
+    std::string folder = slug(device.platform + " " + device.name);
+    if (const int twins = ++seen[folder]; twins > 1) folder += fmt::format("-{}", twins);
+    paths.push_back(fmt::format("results/{}/{}{}.csv", folder, utc_now("{:%Y-%m-%dT%H%M%SZ}"), suffix));
+  }
+  return paths;
+}
+
+}  // namespace clweave::commands

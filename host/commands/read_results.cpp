@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/read_results.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/path.hpp"
+#include "base/temporary_folder.hpp"
+#include "base/zip.hpp"
+#include "results/results_file.hpp"
+#include "results/results_files.hpp"
+
+namespace clweave::commands {
+
+namespace fs = std::filesystem;
+
+void tell_notes(const std::vector<std::string>& notes) {
+  for (const auto& note : notes) log_line("note: {}\n", note);
+}
+
+namespace {
+
+// Into a folder of its name, which notes then tell.
+void unpack(const std::string& archive, std::vector<std::string>& out) {
+  static std::deque<TemporaryFolder> folders;  // removed at the end of the process
+  const auto entries = read_zip(archive, ".csv");
+  if (entries.empty()) throw Error(ErrorCode::io, archive + " has no CSV: it is not of clweave run --share");
+  const fs::path folder = folders.emplace_back().path() / fs::path(archive).filename();
+  fs::create_directories(folder);
+  for (const auto& entry : entries) {
+    const fs::path path = folder / entry.name;
+    std::ofstream file(path, std::ios::binary);
+    file << entry.text;
+    file.close();
+    if (!file) throw Error(ErrorCode::io, fmt::format("cannot unpack {} into {}", archive, folder.string()));
+    if (!is_samples_path(entry.name)) out.push_back(path.string());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> unpacked(const std::vector<std::string>& names) {
+  const ResultsFiles files = results_files(names, ResultsFiles::all);
+  tell_notes(files.notes);
+  std::vector<std::string> out;
+  for (const auto& file : files.paths) {
+    if (file.ends_with(archive_ending))
+      unpack(file, out);
+    else
+      out.push_back(file);
+  }
+  return out;
+}
+
+const ResultsSet& read_with_notes(const std::vector<std::string>& files,
+                                  const std::vector<Family>& families) {
+  static auto& kept = *new std::deque<ResultsSet>;
+  const ResultsSet& out = kept.emplace_back(read_results(unpacked(files), families));
+  tell_notes(out.notes);
+  if (measured(out).empty())
+    throw Error(ErrorCode::io,
+                fmt::format("no row of an OpenCL device in {}{}", fmt::join(files, ", "),
+                            out.natives.empty() ? "" : ": name the file, too, that it stands beside"));
+  return out;
+}
+
+void check_drawing(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return;
+  std::ifstream there(path, std::ios::binary);
+  if (const int first = there.get(); there && first != '<')
+    throw Error(ErrorCode::usage,
+                path + " holds something else than a page or a picture: choose another name");
+}
+
+void write_drawing(const std::string& path, const std::string& text) {
+  check_drawing(path);
+  std::error_code none;
+  const fs::path whole = behind_links(path);
+  // What is no ordinary file, such as /dev/stdout, is never replaced.
+  const bool in_place = fs::exists(whole, none) && !fs::is_regular_file(whole, none);
+  if (whole.has_parent_path()) fs::create_directories(whole.parent_path(), none);
+  const fs::path part = in_place ? whole : fs::path(whole.string() + ".part");
+  std::ofstream file(part, std::ios::binary);
+  file << text;
+  file.close();
+  if (file && (in_place || std::rename(part.c_str(), whole.c_str()) == 0)) return;
+  const std::string why = std::strerror(errno);
+  if (!in_place) fs::remove(part, none);
+  throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", path, why));
+}
+
+}  // namespace clweave::commands

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/write_page.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "commands/read_results.hpp"
+#include "page/page.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::commands {
+
+namespace {
+
+// None of published figures, which were not measured.
+std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
+  std::vector<FileOrigin> out;
+  for (const auto& file : files) {
+    CsvReader reader(file);
+    CsvTable::Row row;
+    if (reader.header().empty() || reader.header().front() != columns().front().name || !reader.next(row))
+      continue;
+    FileOrigin origin{file, {}};
+    if (RecordReader(reader.header(), file).read(row, origin.first)) out.push_back(std::move(origin));
+  }
+  return out;
+}
+
+// Files of other programs that ran on none of these devices.
+void tell_lost(const ResultsSet& set) {
+  std::set<std::string> lost;
+  for (const auto& native : set.natives) {
+    const auto here = [&](const DeviceResults* device) { return native.runs_on(*device); };
+    if (std::ranges::none_of(measured(set), here)) lost.insert(set.files.at(native.run.file));
+  }
+  for (const auto& file : lost)
+    log_line("note: {}: other programs' times on a device that no file here is of\n", file);
+}
+
+}  // namespace
+
+std::string page_path(const std::string& asked, const std::string& rows) {
+  const std::filesystem::path page =
+      asked.empty() ? std::filesystem::path(rows).replace_extension(".html") : std::filesystem::path(asked);
+  if (page.lexically_normal() == std::filesystem::path(rows).lexically_normal())
+    throw Error(ErrorCode::usage, rows + " is to hold the rows: choose another name for the page");
+  check_drawing(page.string());
+  return page.string();
+}
+
+void write_report(const ReportOptions& options) {
+  const auto& families = all_families();
+  std::optional<RunComparison> regression;
+  std::vector<std::string> files = unpacked(options.files);
+  if (!options.against.empty()) {
+    const ResultsSet before = read_results(files, families, Samples::read);
+    files = unpacked(options.against);
+    const ResultsSet after = read_results(files, families, Samples::read);
+    regression = compare_runs(before, after, {});
+  }
+  const ResultsSet& set = read_with_notes(files, families);
+  tell_lost(set);
+  std::string command = fmt::format("clweave report {}", fmt::join(options.files, " "));
+  if (!options.against.empty()) command += fmt::format(" --against {}", fmt::join(options.against, " "));
+  const auto page = page_of({.set = &set,
+                             .families = &families,
+                             .claims = load_claims(""),
+                             .origins = origins_of(files),
+                             .regression = regression ? &*regression : nullptr,
+                             .command = command + " -o " + options.out});
+  write_drawing(options.out, html_of(page));
+  log_line("clweave: report: {}\n", options.out);
+}
+
+}  // namespace clweave::commands

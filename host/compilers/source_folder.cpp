@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compilers/source_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "device/program.hpp"
+#include "suite/family.hpp"
+
+namespace clweave::compilers {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
+}  // namespace
+
+Folder::Folder(fs::path path) : path_(std::move(path)) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (!fs::is_directory(path_, error))
+    throw Error(ErrorCode::io,
+                fmt::format("{} is no folder and none can be made of that name", path_.string()));
+}
+
+void Folder::write(const std::string& file, const std::string& text) const {
+  errno = 0;
+  std::ofstream out(path_ / file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out)
+    throw Error(ErrorCode::io,
+                fmt::format("cannot write {}: {}", (path_ / file).string(), std::strerror(errno)));
+}
+
+void SourcesFolder::add(const std::vector<Job>& jobs, const DeviceInfo& device,
+                        const std::string& kernel_dir) {
+  for (const auto& job : jobs) {
+    if (job.native) continue;
+    try {
+      const Plan plan = plan_of(*job.family, job.at, device);
+      const auto names = launched_by(plan);
+      if (names.empty()) continue;  // copies and transfers alone
+      const Source source = source_of(plan, kernel_dir);
+      const std::string file = fmt::format("{}-{}.cl", job.family->name, source.fingerprint);
+      auto& program = programs_[file];
+      if (program.fingerprint.empty()) {
+        folder_.write(file, source.text);
+        const auto begin = source.options.find_first_not_of(' ');
+        program = {.family = job.family->name,
+                   .fingerprint = source.fingerprint,
+                   .options = begin == std::string::npos ? "" : source.options.substr(begin),
+                   .probe = plan.probe};
+      }
+      for (const auto& name : names) add_once(program.entry_points, name);
+      add_once(program.devices, device.name);
+      add_once(program.cases, job.at.id());
+    } catch (const Error& error) {
+      if (error.code != ErrorCode::unsupported && error.code != ErrorCode::usage)
+        throw;  // the dry run says so
+    }
+  }
+}
+
+std::size_t SourcesFolder::finish() const {
+  auto index = nlohmann::ordered_json::array();
+  for (const auto& [file, program] : programs_)
+    index.push_back({{"file", file},
+                     {"family", program.family},
+                     {"fingerprint", program.fingerprint},
+                     {"options", program.options},
+                     {"entry_points", program.entry_points},
+                     {"may_be_refused", program.probe},
+                     {"devices", program.devices},
+                     {"cases", program.cases}});
+  folder_.write("index.json", index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return programs_.size();
+}
+
+}  // namespace clweave::compilers

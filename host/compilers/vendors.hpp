@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// makers: how the devices of each maker are compiled for: AMD's and NVIDIA's by clang.cpp, Intel's by
+// intel.cpp.
+#pragma once
+#include <map>
+
+#include "compilers/target.hpp"
+#include "compilers/tool.hpp"
+
+namespace clweave::compilers {
+
+// Those in PATH, newest first.
+Texts clangs();
+
+// Words that compile a program, which is put into the folder.
+Texts clang_command(const std::string& clang, const Texts& options, const std::filesystem::path& folder,
+                    const Source&);
+
+// What clang or NVIDIA's driver has made: the kernels of a program in PTX, assembled for a processor (sm_90)
+// where ptxas is here. `options`: as the program's.
+void assemble_ptx(Compiled&, const std::string& ptx, const std::string& processor,
+                  const std::string& options);
+std::string without_ptxas();  // what to install for what; empty: it is here
+std::string version_of_ptxas();
+
+// Reads what ptxas -v says into the kernels; returns the rest.
+std::string take_ptxas(const std::string& log, std::vector<Kernel>&);
+
+// What ocloc's dump of a binary says of its kernels, in either of its formats: PTM.txt or .ze_info.
+std::map<std::string, Figures> figures_in(const std::filesystem::path& dump);
+
+// These complete a target whose compilers are here: `compile`, `compiler`, `language`, and nothing `missing`.
+void be_amd(Target&);     // gfx..: the processor's name
+void be_nvidia(Target&);  // sm_..
+void be_intel(Target&);   // the name that ocloc has for it
+void be_spirv(Target&);
+
+}  // namespace clweave::compilers

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/openmetrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "results/record.hpp"
+
+namespace clweave::report {
+
+namespace {
+
+// Columns of sentences, and of what the next measurement may see otherwise.
+constexpr std::array explains = {"reason",  "note",   "meaning",   "command",   "values",
+                                 "verdict", "cached", "disturbed", "unsettled", "throttle_reasons"};
+constexpr const char* status_column = "status";
+
+// What a column's name says of its unit, and the same in base units. The longest first.
+struct Unit {
+  std::string_view suffix, base;
+  double factor;
+};
+constexpr std::array<Unit, 10> units = {{{"gitems_per_s", "items_per_second", 1e9},
+                                         {"gflop_per_s", "operations_per_second", 1e9},
+                                         {"gop_per_s", "operations_per_second", 1e9},
+                                         {"gb_per_s", "bytes_per_second", 1e9},
+                                         {"_mhz", "_hertz", 1e6},
+                                         {"_ms", "_seconds", 1e-3},
+                                         {"_w", "_watts", 1},
+                                         {"_c", "_celsius", 1},
+                                         {"_j", "_joules", 1},
+                                         {"_s", "_seconds", 1}}};
+
+struct Gauge {
+  std::string name, help;
+  double factor = 1;
+  std::string samples;
+};
+
+std::string help_of(const std::string& column) {
+  if (column == status_column) return "Whether the case was measured and its output right";
+  const auto known = std::ranges::find(columns(), column, &Column::name);
+  std::string text = known != columns().end() ? known->meaning : "Column " + column + " of clweave's tables";
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+Gauge gauge_of(const std::string& column) {
+  if (column == status_column) return {"clweave_ok", help_of(column), 1, {}};
+  Gauge out{"clweave_" + column, help_of(column), 1, {}};
+  for (const auto& [suffix, base, factor] : units) {
+    if (!column.ends_with(suffix)) continue;
+    out.name = fmt::format("clweave_{}{}", column.substr(0, column.size() - suffix.size()), base);
+    out.factor = factor;
+    break;
+  }
+  return out;
+}
+
+// In UTF-8, as JSON has it.
+std::string quoted(const std::string& text) {
+  const std::string safe = shown(text, Screen{.ascii = false});
+  std::string out = "\"";
+  for (const char c : safe) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::optional<double> number_of(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  const auto* value = std::get_if<double>(&cell);
+  return value != nullptr && std::isfinite(*value) ? std::optional(*value) : std::nullopt;
+}
+
+std::string label_of(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
+  if (const auto* list = std::get_if<std::vector<std::string>>(&cell))
+    return fmt::format("{}", fmt::join(*list, ","));
+  return {};
+}
+
+}  // namespace
+
+std::string openmetrics(const Report& report, const Screen&) {
+  const auto& names = report.column_names();
+  std::vector<Gauge> gauges;
+  for (const auto& name : names) gauges.push_back(gauge_of(name));
+  report.each_row([&](const Report::Row& row) {
+    std::string labels;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (names[c] == status_column || std::ranges::find(explains, names[c]) != explains.end()) continue;
+      if (const std::string label = label_of(row[c]); !label.empty())
+        labels += fmt::format("{}{}={}", labels.empty() ? "" : ",", names[c], quoted(label));
+    }
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      auto value = number_of(row[c]);
+      if (names[c] == status_column) value = label_of(row[c]) == "ok" ? 1 : 0;
+      if (value)
+        gauges[c].samples += fmt::format("{}{{{}}} {}\n", gauges[c].name, labels, *value * gauges[c].factor);
+    }
+  });
+  std::string out;
+  for (const auto& gauge : gauges) {
+    if (!gauge.samples.empty())
+      out +=
+          fmt::format("# TYPE {} gauge\n# HELP {} {}\n{}", gauge.name, gauge.name, gauge.help, gauge.samples);
+  }
+  return out + "# EOF\n";
+}
+
+}  // namespace clweave::report

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace clweave::report {
+
+namespace {
+
+struct Place {
+  const Table::Column* column;
+  std::size_t natural = 0, width = 0;
+  bool left = false;
+};
+
+std::size_t total_of(const std::vector<Place>& places) {
+  std::size_t total = 0, kept = 0;
+  for (const auto& place : places) {
+    if (place.left) continue;
+    total += place.width;
+    ++kept;
+  }
+  return total + 2 * (kept - 1);
+}
+
+// Takes from the widest of the columns that may give, down to `cut` and `wrap` columns of the screen. Returns
+// whether that is enough.
+bool narrow(std::vector<Place>& places, std::size_t width, std::size_t cut, std::size_t wrap) {
+  for (auto& place : places) place.width = place.natural;
+  for (std::size_t total = total_of(places); total > width; --total) {
+    Place* widest = nullptr;
+    for (auto& place : places) {
+      const Overflow give = place.column->give;
+      if (place.left || give == Overflow::keep || place.width <= (give == Overflow::cut ? cut : wrap))
+        continue;
+      if (widest == nullptr || place.width > widest->width) widest = &place;
+    }
+    if (widest == nullptr) return false;
+    --widest->width;
+  }
+  return true;
+}
+
+void fit(std::vector<Place>& places, std::size_t width) {
+  constexpr std::size_t readable_cut = 14, readable_wrap = 30, least_cut = 5, least_wrap = 12;
+  while (!narrow(places, width, readable_cut, readable_wrap)) {
+    Place* next = nullptr;
+    for (auto& place : places) {
+      const bool may = !place.left && place.column->leaves > 0 && &place != &places.front();
+      if (may && (next == nullptr || place.column->leaves <= next->column->leaves)) next = &place;
+    }
+    if (next == nullptr) break;
+    next->left = true;
+  }
+  for (std::size_t c = places.size() - 1; c > 0 && !narrow(places, width, least_cut, least_wrap); --c)
+    places[c].left = true;
+  // The first alone.
+  if (total_of(places) > width) places.front().width = width;
+}
+
+}  // namespace
+
+void Table::add(std::vector<std::string> cells) {
+  if (cells.size() != columns_.size())
+    throw Error(ErrorCode::usage,
+                fmt::format("a table row of {} cells for {} columns", cells.size(), columns_.size()));
+  for (auto& cell : cells) cell = on_one_line(std::move(cell));
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text(const Screen& screen) const {
+  const char* const ellipsis = screen.ascii ? "~" : "…";
+  std::vector<std::vector<std::string>> cells(1);
+  for (const auto& column : columns_) cells[0].push_back(shown(paint(column.header, Style::bold), screen));
+  for (const auto& row : rows_) {
+    auto& line = cells.emplace_back();
+    for (const auto& cell : row) line.push_back(shown(cell, screen));
+  }
+  std::vector<Place> places;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t width = 0;
+    for (const auto& line : cells) width = std::max(width, width_of(line[c]));
+    places.push_back({.column = &columns_[c], .natural = width, .width = width});
+  }
+  if (screen.width > 0) fit(places, static_cast<std::size_t>(screen.width));
+
+  std::vector<std::size_t> kept;
+  std::vector<std::string> left_out;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (!places[c].left)
+      kept.push_back(c);
+    else if (!columns_[c].header.empty())
+      left_out.push_back(columns_[c].header);
+  }
+  std::string out = title_.empty() ? "" : shown(paint(title_, Style::bold), screen) + "\n";
+  for (const auto& line : cells) {
+    std::vector<std::vector<std::string>> parts;  // the lines of each cell
+    std::size_t height = 1;
+    for (const auto c : kept) {
+      const bool wraps = columns_[c].give == Overflow::wrap;
+      parts.push_back(wraps ? wrapped(line[c], places[c].width)
+                            : std::vector<std::string>{cut(line[c], places[c].width, ellipsis)});
+      height = std::max(height, parts.back().size());
+    }
+    for (std::size_t y = 0; y < height; ++y) {
+      for (std::size_t k = 0; k < kept.size(); ++k) {
+        const std::string part = y < parts[k].size() ? parts[k][y] : "";
+        const Place& place = places[kept[k]];
+        const std::string space(place.width - width_of(part), ' ');
+        out += place.column->align == Align::left ? part + space : space + part;
+        if (k + 1 < kept.size()) out += "  ";
+      }
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += '\n';
+    }
+    if (&line != &cells.front()) continue;
+    std::string rule;
+    for (auto n = total_of(places); n > 0; --n) rule += screen.ascii ? "-" : "─";
+    out += paint(rule, Style::dim, screen.colour) + "\n";
+  }
+  if (!left_out.empty()) {
+    const auto note =
+        fmt::format("columns left out: {}; a wider terminal or a file shows them", fmt::join(left_out, ", "));
+    for (const auto& line : wrapped(shown(note, screen), static_cast<std::size_t>(screen.width)))
+      out += paint(line, Style::dim, screen.colour) + "\n";
+  }
+  return out;
+}
+
+std::string Table::markdown() const {
+  std::string out = title_.empty() ? "" : "**" + title_ + "**\n\n";
+  const auto line = [&](const auto& cells, const auto& text) {
+    for (const auto& cell : cells) out += "| " + text(cell) + " ";
+    out += "|\n";
+  };
+  const auto escaped = [](std::string cell) {
+    cell = without_colour(cell);
+    for (auto at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))
+      cell.insert(at, "\\");
+    return cell;
+  };
+  line(columns_, [&](const Column& column) { return escaped(column.header); });
+  line(columns_,
+       [](const Column& column) { return std::string(column.align == Align::left ? "---" : "---:"); });
+  for (const auto& row : rows_) line(row, escaped);
+  return out;
+}
+
+}  // namespace clweave::report

@@ -1,0 +1,1338 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_claims: what invented rows say to invented claims, and whether the shipped claims can be decided at
+// all.
+#include "analysis/claims/claims.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "suite/outcome.hpp"
+
+using namespace clweave::commands;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::Not;
+using testing::SizeIs;
+
+namespace {
+
+// ---- Invented rows ---------------------------------------------------------------------------------------
+
+Family loom() {
+  Family family;
+  family.name = "loom";
+  family.axes = {{"kernel", "", {"plain", "twill", "satin"}},
+                 {"type", "", {"int", "double"}},
+                 {"n", "", {64, 1024}},
+                 {.name = "group", .meaning = "", .values = {64, 128, 256}, .tunable = true},
+                 {"form", "", {"corrected", "published"}}};
+  family.findings = [](const std::vector<Outcome>& outcomes, const DeviceInfo&) -> std::vector<Finding> {
+    return {{"rows", static_cast<double>(outcomes.size()), "", ""},
+            {"first_s", outcomes.at(0).time_s, "s", ""},
+            {"untold", {}, "", "the rows do not tell"}};
+  };
+  return family;
+}
+
+struct Axes {
+  std::string kernel = "plain", type = "int", n = "64", group = "64", form = "corrected";
+};
+
+// Its interval is `wide` times its median wide, half to each side.
+Record row(const Axes& a, double seconds, double wide = 0.01) {
+  Record r;
+  r.platform = "Invented, OpenCL 3.0";
+  r.device = "Loom 1";
+  r.driver = "1.2";
+  r.device_type = "gpu";
+  r.family = "loom";
+  r.axes = {{"kernel", a.kernel}, {"type", a.type}, {"n", a.n},
+            {"group", a.group},   {"form", a.form}, {"paths", ""}};
+  r.case_id = "loom/" + a.kernel + "/" + a.type + "/" + a.n + "/" + a.group + "/" + a.form;
+  r.status = Status::ok;
+  r.timer = Timer::event;
+  r.cache = "warm";
+  r.time_s = seconds;
+  r.time_low_s = seconds * (1 - wide / 2);
+  r.time_high_s = seconds * (1 + wide / 2);
+  r.gb_per_s = 1 / seconds;
+  return r;
+}
+
+Record failed(const Axes& a, const std::string& status, const std::string& reason) {
+  Record r = row(a, 1);
+  r.status = enum_named<Status>(status).value();
+  r.reason = reason;
+  r.time_s = r.time_low_s = r.time_high_s = r.gb_per_s = {};
+  if (a.form == "published") r.exhibit = "yes";
+  return r;
+}
+
+// As the file has it: what decides, then whatever else belongs to the claim.
+std::string claim(const std::string& decided_by, const std::string& more = "") {
+  return R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804")" +
+         (decided_by.empty() ? "" : R"(, "decided_by": {)" + decided_by + "}") + more + "}]";
+}
+
+struct Ruled {
+  std::vector<Claim> claims;
+  ResultsSet results;
+  std::vector<DeviceRows> rows;
+  Ruling ruling;
+
+  Ruled(const std::string& json, const std::vector<Record>& given)
+      : claims(parse_claims(json, "test")), results(results_of(given)), rows(device_rows(results)) {
+    ruling = rulings_of(claims.at(0), rows.at(0), {loom()}).at(0);
+  }
+  double value() const { return ruling.number->value; }
+  Verdict verdict() const { return ruling.verdict; }
+};
+
+const std::string plain_over_twill =
+    R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1)";
+
+std::vector<Record> two(double plain_s, double twill_s, double wide = 0.01) {
+  return {row({}, plain_s, wide), row({"twill"}, twill_s, wide)};
+}
+
+// ---- Verdicts --------------------------------------------------------------------------------------------
+
+TEST(Verdict, AWholeIntervalMustLieBeyondBoundAndMargin) {
+  const auto verdict = [](Rule::Is is, double low, double high) {
+    Rule rule;
+    rule.is = is;
+    rule.bound = 2;
+    rule.margin = 0.1;
+    return verdict_of({(low + high) / 2, low, high}, rule);
+  };
+  EXPECT_EQ(verdict(Rule::Is::above, 2.21, 3), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Is::above, 2.19, 3), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::above, 1.5, 1.82), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::above, 1.5, 1.81), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Is::below, 1.5, 1.81), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Is::below, 1.5, 1.82), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::below, 2.19, 3), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::below, 2.21, 3), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Is::equal, 1.82, 2.19), Verdict::holds);
+  EXPECT_EQ(verdict(Rule::Is::equal, 1.81, 2), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::equal, 2, 2.21), Verdict::within_noise);
+  EXPECT_EQ(verdict(Rule::Is::equal, 2.21, 3), Verdict::fails);
+  EXPECT_EQ(verdict(Rule::Is::equal, 1, 1.81), Verdict::fails);
+}
+
+TEST(Claims, ARatioOfTimesHoldsFailsOrIsNoise) {
+  const Ruled holds(claim(plain_over_twill), two(2, 1));
+  EXPECT_EQ(holds.verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(holds.value(), 2);
+  EXPECT_THAT(holds.ruling.cases,
+              ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/64/corrected"));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), two(1, 2)).verdict(), Verdict::fails);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), two(1.01, 1)).verdict(), Verdict::within_noise);
+  // The same ratio as the first, of medians that nobody knows well.
+  EXPECT_EQ(Ruled(claim(plain_over_twill), two(2, 1, 1.5)).verdict(), Verdict::within_noise);
+}
+
+// So few samples that there is no interval tell less than many do.
+TEST(Claims, OneSampleOfAProcessorIsNotKnownExactly) {
+  for (const bool sampled : {false, true}) {
+    auto records = two(1.5, 1);
+    for (auto& r : records) {
+      r.device_type = "CPU";
+      r.time_low_s = r.time_high_s = {};
+      r.min_s = sampled ? r.time_s : Number();
+    }
+    EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(),
+              sampled ? Verdict::within_noise : Verdict::holds);
+  }
+}
+
+TEST(Claims, TwoRunsOfAProcessorThatAgreeAreLuck) {
+  const auto ruled = [](int runs) {
+    std::vector<Record> records;
+    for (int i = 0; i < runs; ++i) {
+      for (auto r : two(1.2, 1)) {
+        r.device_type = "CPU";
+        r.min_s = r.time_s;
+        records.push_back(r);
+      }
+    }
+    return Ruled(claim(plain_over_twill), records);
+  };
+  EXPECT_EQ(ruled(2).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(3).verdict(), Verdict::holds);
+}
+
+TEST(Claims, RepetitionsMakeANumberSurerThanTheirOwnIntervals) {
+  std::vector<Record> one = two(1.2, 1, 0.4), many;
+  EXPECT_EQ(Ruled(claim(plain_over_twill), one).verdict(), Verdict::within_noise);
+  for (int i = 0; i < 15; ++i) {
+    for (const auto& r : one) many.push_back(r);
+  }
+  const Ruled ruled(claim(plain_over_twill), many);
+  EXPECT_EQ(ruled.verdict(), Verdict::holds);
+  EXPECT_EQ(ruled.ruling.runs, 15U);
+  // Runs that disagree are less sure than one run that knows nothing of it.
+  auto scattered = two(1.2, 1);
+  for (const double factor : {0.7, 1.4}) scattered.push_back(row({}, 1.2 * factor));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), scattered).verdict(), Verdict::within_noise);
+}
+
+TEST(Claims, WithoutRowsTheCommandIsNamedThatWouldMeasureThem) {
+  const Ruled ruled(claim(plain_over_twill), {row({}, 1)});
+  EXPECT_EQ(ruled.verdict(), Verdict::not_measured);
+  EXPECT_EQ(ruled.ruling.note, no_rows);
+  EXPECT_EQ(ruled.ruling.command, "clweave run --device \"Loom 1\" --claim t-1");
+  EXPECT_FALSE(ruled.ruling.number);
+}
+
+TEST(Claims, ARowThatFailedSaysWhyNothingIsDecided) {
+  const Ruled ruled(claim(plain_over_twill), {row({}, 1), failed({"twill"}, "unsupported", "no shuttle")});
+  EXPECT_EQ(ruled.verdict(), Verdict::not_testable);
+  EXPECT_EQ(ruled.ruling.note, "unsupported: no shuttle");
+  const Ruled several(
+      claim(plain_over_twill),
+      {row({}, 1), failed({.kernel = "twill", .group = "32"}, "unsupported", "no such heddle"),
+       failed({"twill"}, "unsupported", "no shuttle")});
+  EXPECT_EQ(several.ruling.note, "unsupported: no shuttle") << "of the plainest row";
+}
+
+TEST(Claims, WithoutADeviceOfNvidiasNoCommandCanMeasureCuda) {
+  const std::string beside_cuda = claim(
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "api": "cuda"}, "above": 1)");
+  const std::string wefts = claim(
+      R"("number": "ratio", "of": {"family": "loom", "kernel": ["plain", "twill"]}, "to": {"family": "loom", "api": "cuda"},
+         "above": 1)");
+  for (const auto& json : {beside_cuda, wefts}) {
+    for (const auto& rows : {two(1, 1), std::vector{row({}, 1)}, std::vector{row({"satin"}, 1)}}) {
+      auto records = rows;
+      const Ruled elsewhere(json, records);
+      EXPECT_EQ(elsewhere.verdict(), Verdict::not_testable);
+      EXPECT_EQ(elsewhere.ruling.note, "CUDA runs on devices of NVIDIA alone");
+      for (auto& r : records) r.platform = "NVIDIA CUDA";
+      EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_measured);
+    }
+  }
+}
+
+TEST(Claims, AClaimWithoutRuleIsUntestableOrHasNoEvidence) {
+  const Ruled untestable(claim("", R"(, "untestable": "OpenCL does not tell")"), two(1, 1));
+  EXPECT_EQ(untestable.verdict(), Verdict::not_testable);
+  EXPECT_EQ(untestable.ruling.note, "OpenCL does not tell");
+  EXPECT_EQ(untestable.ruling.command, "");
+  const Ruled nothing(claim("", R"(, "fault": "the loom was empty", "check": "look")"), two(1, 1));
+  EXPECT_EQ(nothing.verdict(), Verdict::no_evidence);
+}
+
+TEST(Claims, ExhibitsShowTheFaultAndDecideNothing) {
+  const std::string json =
+      claim(plain_over_twill,
+            R"(, "fault": "the shed was shut", "exhibit": {"family": "loom", "form": "published"})");
+  auto records = two(2, 1);
+  EXPECT_EQ(Ruled(json, records).ruling.exhibit, "");
+  auto exhibit =
+      failed({"plain", "int", "64", "64", "published"}, "wrong_result",
+             "exhibit: shut; 2 of 64 elements correct, 2 written; first wrong: [2] is 0, expected 7");
+  records.push_back(exhibit);
+  exhibit.status = Status::ok;
+  exhibit.time_s = 0.001;
+  records.push_back(exhibit);
+  const Ruled ruled(json, records);
+  EXPECT_EQ(ruled.ruling.exhibit, "1 of 2 rows wrong: exhibit: shut; 2 of 64 elements correct, 2 written");
+  EXPECT_EQ(ruled.verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(ruled.value(), 2);
+}
+
+// ---- Which rows ------------------------------------------------------------------------------------------
+
+TEST(Claims, AnAxisThatIsNotNamedIsAtItsDefault) {
+  auto records = two(2, 1);
+  records.push_back(row({"twill", "double"}, 0.1));
+  records.push_back(row({"twill", "int", "64", "128"}, 0.1));
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  // A row without the axis was made before there was one.
+  std::erase_if(records[1].axes, [](const auto& axis) { return axis.first == "group"; });
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+}
+
+TEST(Claims, RowsOfAnotherDefaultCountWhereThereIsNoneOfTodaysAndNoChoice) {
+  Axes plain, twill = {"twill"};
+  plain.group = twill.group = "128";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(), Verdict::holds);
+  Axes other = plain;
+  other.group = "256";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(other, 1.1), row(twill, 1)}).verdict(),
+            Verdict::not_measured);
+  // What is computed is no matter of defaults.
+  plain.type = twill.type = "double";
+  EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(),
+            Verdict::not_measured);
+}
+
+// What a search of one device chose is no launch of the source's, whatever else there is.
+TEST(Claims, WhatWasTunedDecidesNothing) {
+  auto records = two(2, 1);
+  records.push_back(row({"twill", "int", "64", "128"}, 0.1));
+  records.back().tuned = "yes";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  records.erase(records.begin() + 1);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), records).verdict(), Verdict::not_measured)
+      << "nor does it stand in for a default of another version";
+}
+
+TEST(Claims, WhatIsTriedCountsAtItsBestAndNothingElseDoes) {
+  const std::string json = claim(
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)");
+  auto records = two(2, 1);
+  EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_measured) << "one of two launches is missing";
+  EXPECT_EQ(Ruled(json, records).ruling.note, no_rows);
+  records.push_back(row({"twill", "int", "64", "256"}, 0.5));
+  const Ruled ruled(json, records);
+  EXPECT_DOUBLE_EQ(ruled.value(), 4);
+  EXPECT_THAT(ruled.ruling.cases,
+              ElementsAre("loom/plain/int/64/64/corrected", "loom/twill/int/64/256/corrected"));
+  records.push_back(row({"twill", "int", "64", "128"}, 0.1));
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 4) << "of a longer search";
+  records[2] = failed({"twill", "int", "64", "256"}, "unsupported", "no shuttle");
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 2) << "it was tried";
+}
+
+TEST(Claims, RowsThatFitACacheAreMarkedAndSayNothingOfMemory) {
+  const std::string sized =
+      R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": {"largest": [64, 1024]}},
+         "to": {"family": "loom", "kernel": "twill", "n": {"largest": [64, 1024]}})";
+  auto records = two(2, 1);
+  EXPECT_FALSE(Ruled(claim(sized), records).ruling.cached);
+  records[1].cached = "yes";
+  const Ruled marked(claim(sized), records);
+  EXPECT_TRUE(marked.ruling.cached);
+  EXPECT_EQ(marked.verdict(), Verdict::holds);
+  const std::string of_memory = claim(sized + R"(, "memory": true)");
+  const Ruled refused(of_memory, records);
+  EXPECT_EQ(refused.verdict(), Verdict::undecided);
+  EXPECT_FALSE(refused.ruling.number);
+  EXPECT_EQ(refused.ruling.note, in_cache);
+  EXPECT_EQ(refused.ruling.command, "clweave run --device \"Loom 1\" --claim t-1 --set n=1024");
+  records.push_back(row({"plain", "int", "1024"}, 3));
+  records.push_back(row({"twill", "int", "1024"}, 1));
+  EXPECT_DOUBLE_EQ(Ruled(of_memory, records).value(), 3);
+  records[2].cached = "yes";
+  EXPECT_EQ(Ruled(of_memory, records).ruling.command, "") << "no larger size is part of it";
+}
+
+// A fraction is of the ceiling of its own run: a busy one slows both.
+TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
+  const std::string rule =
+      R"("number": "ratio", "quantity": "of_ceiling", "of": {"family": "loom"}, "above": 0.5)";
+  std::vector<Record> records;
+  int run = 0;
+  for (const auto& [seconds, fraction] : {std::pair{1.0, 0.8}, {4.0, 0.9}, {2.0, 0.7}}) {
+    Record& r = records.emplace_back(row({}, seconds));
+    r.run = ++run;
+    r.of_ceiling = fraction;
+  }
+  const Ruled three(claim(rule), records);
+  EXPECT_DOUBLE_EQ(three.value(), 0.8);
+  // Of three, one draw in four has two of the least, or of the most. Their times, which differ fourfold,
+  // say nothing.
+  EXPECT_NEAR(three.ruling.number->low, 0.7, 0.01);
+  EXPECT_NEAR(three.ruling.number->high, 0.9, 0.01);
+  // A run that measured no ceiling says nothing of one.
+  records[0].of_ceiling = {};
+  const Ruled two_of_three(claim(rule), records);
+  EXPECT_DOUBLE_EQ(two_of_three.value(), 0.8);
+  EXPECT_NEAR(two_of_three.ruling.number->low, 0.7, 0.01);
+  EXPECT_NEAR(two_of_three.ruling.number->high, 0.9, 0.01);
+  for (auto& r : records) r.of_ceiling = {};
+  EXPECT_EQ(Ruled(claim(rule), records).verdict(), Verdict::not_measured);
+}
+
+// Chance has a part in how many groups are seen at once: one run of it is no evidence, and runs that differ
+// are none of a difference.
+TEST(Claims, ACountIsTheMedianOfItsRunsAndAsUncertainAsTheyAre) {
+  const std::string rule = claim(plain_over_twill + R"(, "quantity": "value", "runs": 2)");
+  const auto counted = [](std::vector<double> plain, std::vector<double> twill) {
+    std::vector<Record> records;
+    for (std::size_t run = 0; run < plain.size(); ++run) {
+      for (auto [kernel, value] : {std::pair{"plain", plain[run]}, {"twill", twill[run]}}) {
+        Record& r = records.emplace_back(row({kernel}, 1));
+        r.run = static_cast<int>(run) + 1;
+        r.value = value;
+      }
+    }
+    return records;
+  };
+  const Ruled apart(rule, counted({11, 11}, {9, 14}));
+  EXPECT_DOUBLE_EQ(apart.value(), 11 / 11.5);
+  EXPECT_EQ(apart.verdict(), Verdict::within_noise);
+  EXPECT_EQ(Ruled(rule, counted({22, 22}, {9, 14})).verdict(), Verdict::holds);
+  const Ruled once(rule, counted({22}, {9}));
+  EXPECT_EQ(once.verdict(), Verdict::undecided);
+  EXPECT_THAT(once.ruling.command, HasSubstr("--runs 2"));
+}
+
+TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
+  const auto decided = [](double fraction, const std::string& memory, Ceiling ceiling) {
+    std::vector<Record> records = two(2, 1);
+    records[1].of_ceiling = fraction;
+    records[1].ceiling = ceiling;
+    return Ruled(claim(plain_over_twill + R"(, "memory": )" + memory), records);
+  };
+  EXPECT_EQ(decided(1.09, "true", Ceiling::read).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "true", Ceiling::read).verdict(), Verdict::undecided);
+  EXPECT_THAT(decided(1.11, "true", Ceiling::read).ruling.note,
+              AllOf(HasSubstr(beyond_memory), HasSubstr("loom/twill")));
+  EXPECT_EQ(decided(1.11, "false", Ceiling::read).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "true", Ceiling::arithmetic_float).verdict(), Verdict::holds);
+}
+
+TEST(Claims, WhatIsGivenMustHoldFirst) {
+  const auto claims = parse_claims(
+      R"([{"id": "t-1", "statement": "Satin is fast", "source": "Jacquard 1804",
+           "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "satin"}, "above": 1}},
+          {"id": "t-2", "statement": "by its float", "source": "Jacquard 1804", "given": "t-1",
+           "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1}}])",
+      "test");
+  const auto ruling = [&](std::vector<Record> records) {
+    const ResultsSet results = results_of(records);
+    const auto rows = device_rows(results);
+    return clweave::rulings_of(claims.at(1), rows.at(0), {loom()}).at(0);
+  };
+  auto records = two(2, 1);
+  EXPECT_EQ(ruling(records).verdict, Verdict::not_measured);
+  EXPECT_THAT(claims.at(1).selections(), SizeIs(2)) << "is measured with it";
+  records.push_back(row({"satin"}, 1));
+  EXPECT_EQ(ruling(records).verdict, Verdict::holds);
+  records.back() = row({"satin"}, 3);
+  EXPECT_EQ(ruling(records).verdict, Verdict::undecided);
+  EXPECT_EQ(ruling(records).note, "says something only where t-1 holds");
+}
+
+TEST(Claims, EachKernelMayHaveALaunchOfItsOwn) {
+  const std::string json = claim(
+      R"("number": "spread", "along": "kernel", "below": 1.1,
+         "of": {"family": "loom", "n": 64, "any_of": [{"kernel": "plain", "group": 128}, {"kernel": "twill"}]})");
+  const std::vector<Record> rows = {row({"plain"}, 1), row({"plain", "int", "64", "128"}, 2),
+                                    row({"twill"}, 2), row({"twill", "int", "64", "128"}, 1)};
+  const Ruled ruled(json, rows);
+  EXPECT_DOUBLE_EQ(ruled.value(), 1);
+  EXPECT_THAT(ruled.ruling.cases,
+              ElementsAre("loom/plain/int/64/128/corrected", "loom/twill/int/64/64/corrected"));
+}
+
+TEST(Claims, AsPublishedAndAtItsBestAreDecidedApart) {
+  const auto claims = parse_claims(
+      claim(R"("number": "ratio", "above": 1, "of": {"family": "loom", "group": {"try": [64, 128]}},
+               "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 128]}})",
+            R"(, "published": [{"device": "Loom 0", "value": 0.5}],
+               "as_published": {"of": {"group": 64}, "to": {"group": null}})"),
+      "test");
+  const ResultsSet results = results_of({row({"plain"}, 1), row({"plain", "int", "64", "128"}, 1),
+                                         row({"twill"}, 2), row({"twill", "int", "64", "128"}, 0.5)});
+  const auto rows = device_rows(results);
+  const auto rulings = rulings_of(claims.at(0), rows.at(0), {loom()});
+  ASSERT_THAT(rulings, SizeIs(2));
+  EXPECT_EQ(rulings[0].decision->setting, Setting::as_published);
+  EXPECT_EQ(rulings[0].verdict, Verdict::fails);
+  EXPECT_EQ(rulings[1].decision->setting, Setting::at_best);
+  EXPECT_EQ(rulings[1].verdict, Verdict::holds);
+  EXPECT_EQ(verdict_of(claims.at(0).published.at(0), claims.at(0)), Verdict::fails);
+}
+
+TEST(Claims, AGainComparesTwoSteps) {
+  const std::string json = claim(
+      R"("number": "gain", "above": 1, "of": {"family": "loom", "kernel": "twill", "group": 128},
+         "of_before": {"family": "loom", "kernel": "twill"}, "to": {"family": "loom", "group": 128},
+         "to_before": {"family": "loom"})");
+  const std::vector<Record> rows = {row({"plain"}, 10), row({"plain", "int", "64", "128"}, 8),
+                                    row({"twill"}, 6), row({"twill", "int", "64", "128"}, 3)};
+  EXPECT_DOUBLE_EQ(Ruled(json, rows).value(), 2 / 1.25);
+  EXPECT_EQ(Ruled(json, {rows[0], rows[2], rows[3]}).verdict(), Verdict::not_measured);
+}
+
+TEST(Claims, BothSidesAreAtTheLargestSizeThatBothHave) {
+  const std::string json = claim(
+      R"("number": "ratio", "of": {"family": "loom", "n": {"largest": [64, 1024]}, "type": {"first": ["double", "int"]}},
+         "to": {"family": "loom", "kernel": "twill", "n": {"largest": [64, 1024]}, "type": {"first": ["double", "int"]}}, "above": 1)");
+  auto records = two(2, 1);
+  records.push_back(row({"plain", "int", "1024"}, 30));
+  records.push_back(row({"twill", "int", "1024"}, 10));
+  records.push_back(row({"plain", "int", "4096"}, 1000));
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 3);
+  EXPECT_EQ(Ruled(json, records).ruling.note, "type=int n=1024");
+  records.push_back(row({"plain", "double"}, 5));
+  records.push_back(row({"twill", "double"}, 1));
+  EXPECT_EQ(Ruled(json, records).ruling.note, "type=double n=64");
+}
+
+TEST(Claims, OtherMeasurementsAreLeftOut) {
+  auto records = two(2, 1);
+  records.push_back(row({"twill"}, 0.1));
+  records.back().timer = Timer::host;
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+  auto by_host = two(3, 1);
+  for (auto& r : by_host) r.timer = Timer::host;
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), by_host).value(), 3);
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).ruling.note, "timer=host type=int n=64");
+  by_host.pop_back();
+  by_host.push_back(row({"twill"}, 1));
+  EXPECT_EQ(Ruled(claim(plain_over_twill), by_host).verdict(), Verdict::not_measured) << "one of each clock";
+  records.push_back(row({"twill"}, 0.1));
+  records.back().cache = "cold";
+  records.push_back(row({"twill"}, 0.1));
+  records.back().api = "cuda";
+  EXPECT_DOUBLE_EQ(Ruled(claim(plain_over_twill), records).value(), 2);
+}
+
+TEST(Claims, AClaimMustHoldForEveryValueAndAgainstEveryOpponent) {
+  const std::string same = claim(R"("number": "ratio", "of": {"family": "loom", "group": [64, 128]},
+               "to": {"family": "loom", "kernel": "twill", "group": [64, 128]}, "same": "group", "above": 1)");
+  auto records = two(2, 1);
+  records.push_back(row({"plain", "int", "64", "128"}, 0.5));
+  EXPECT_EQ(Ruled(same, records).verdict(), Verdict::not_measured) << "only group 64 is on both sides";
+  records.push_back(row({"twill", "int", "64", "128"}, 1));
+  EXPECT_EQ(Ruled(same, records).verdict(), Verdict::fails);
+  EXPECT_DOUBLE_EQ(Ruled(same, records).value(), 0.5);
+  EXPECT_EQ(Ruled(same, records).ruling.note, "type=int n=64: group=128");
+
+  const std::string each = claim(
+      R"("number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": ["twill", "satin"]},
+               "each": "kernel", "above": 1)");
+  auto rivals = two(2, 1);
+  rivals.push_back(row({"satin"}, 1.5));
+  EXPECT_NEAR(Ruled(each, rivals).value(), 2 / 1.5, 1e-12);
+  EXPECT_EQ(Ruled(each, rivals).ruling.note, "type=int n=64: kernel=satin");
+}
+
+// ---- Numbers ---------------------------------------------------------------------------------------------
+
+// Times of plain at groups 16, 32, 64 ..
+std::vector<Record> along_groups(const std::vector<double>& times, const std::string& kernel = "plain",
+                                 double wide = 0.001) {
+  std::vector<Record> out;
+  int group = 16;
+  for (const double t : times) {
+    out.push_back(row({kernel, "int", "64", std::to_string(group)}, t, wide));
+    group *= 2;
+  }
+  return out;
+}
+
+// A rule along as many groups as there are times.
+struct Along {
+  std::string number, bound, more = "";
+
+  Ruled operator()(const std::vector<double>& times) const {
+    std::vector<int> groups;
+    for (std::size_t i = 0; i < times.size(); ++i) groups.push_back(16 << i);
+    return {claim(fmt::format(
+                R"("number": "{}", "of": {{"family": "loom", "group": [{}]}}, "along": "group", {}{})",
+                number, fmt::join(groups, ", "), bound, more)),
+            along_groups(times)};
+  }
+};
+
+TEST(Claims, ATrendRisesWhenNoStepGoesBack) {
+  const Along rising{"trend", R"("rising": 1)"};
+  EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).verdict(), Verdict::holds);
+  EXPECT_EQ(rising({1, 1.1, 1.2, 1.5}).ruling.note, "type=int n=64: 1, 1.1, 1.2, 1.5");
+  EXPECT_DOUBLE_EQ(rising({1, 1.1, 1.2, 1.5}).value(), 1.5);
+  EXPECT_EQ(rising({1, 1.1, 1.09, 1.5}).verdict(), Verdict::holds) << "back by less than 3 %";
+  EXPECT_EQ(rising({1, 1.4, 1.2, 1.5}).verdict(), Verdict::fails);
+  EXPECT_EQ(rising({1, 1.01, 1, 1.01}).verdict(), Verdict::within_noise) << "flat";
+  EXPECT_EQ(rising({1.5, 1.2, 1.1, 1}).verdict(), Verdict::fails);
+  EXPECT_EQ((Along{"trend", R"("falling": 1)"}({1.5, 1.2, 1.1, 1})).verdict(), Verdict::holds);
+}
+
+TEST(Claims, AnOptimumLiesInsideAndWhereTheClaimSays) {
+  const Along inside{"interior", R"("above": 1)"}, at_32{"interior", R"("above": 1)", R"(, "at": 32)"};
+  EXPECT_EQ(inside({2, 1, 1.5, 3}).verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(inside({2, 1, 1.5, 3}).value(), 2);
+  EXPECT_EQ(inside({2, 1, 1.5, 3}).ruling.note, "type=int n=64: best at 32");
+  EXPECT_EQ(inside({1, 1.5, 2, 3}).verdict(), Verdict::fails);
+  EXPECT_EQ(inside({1, 0.99, 2, 3}).verdict(), Verdict::within_noise);
+  EXPECT_EQ(at_32({2, 1, 1.5, 3}).verdict(), Verdict::holds);
+  EXPECT_EQ(at_32({2, 1.005, 1, 3}).verdict(), Verdict::holds) << "as good as the best";
+  EXPECT_EQ(at_32({2, 1.5, 1, 3}).verdict(), Verdict::fails);
+}
+
+TEST(Claims, AParabolaThroughTheLogarithmFitsOrNot) {
+  const Along json{"parabola", R"("above": 0.9)"};
+  const Ruled exact = json({5, 2, 1, 2, 5});
+  EXPECT_NEAR(exact.value(), 1, 1e-9);
+  EXPECT_EQ(exact.verdict(), Verdict::holds);
+  // By hand: 16/14 of 4.8 squares.
+  const Ruled zigzag = json({1, 3, 1, 3, 1});
+  EXPECT_NEAR(zigzag.value(), 5.0 / 21, 1e-9);
+  EXPECT_EQ(zigzag.verdict(), Verdict::fails);
+  // Half a parabola, whose least would come later: it only falls.
+  const Ruled falls = json({16, 8, 4, 2, 1});
+  EXPECT_GT(falls.value(), 0.95);
+  EXPECT_EQ(falls.verdict(), Verdict::fails);
+}
+
+// A valley is where the way goes up to both sides.
+TEST(Claims, ValleysAreDeeperThanTheMarginAndThanNoise) {
+  const Along json{"minima", R"("above": 1.5, "margin": 0.01)"};
+  const std::vector<double> two_valleys = {140, 125, 112, 100, 112, 125, 140, 125, 112, 100, 112, 125, 140};
+  const std::vector<double> one = {106, 104, 102, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
+  EXPECT_DOUBLE_EQ(json(two_valleys).value(), 2);
+  EXPECT_EQ(json(two_valleys).verdict(), Verdict::holds);
+  EXPECT_DOUBLE_EQ(json(one).value(), 1);
+  EXPECT_EQ(json(one).verdict(), Verdict::fails);
+  // Every other place takes a tenth longer: five dips that nobody knows to be more than noise.
+  std::vector<double> rough = one;
+  for (std::size_t i = 0; i < rough.size(); i += 2) rough[i] *= 1.1;
+  EXPECT_LT(json(rough).value(), 1.5);
+  EXPECT_GT(json(rough).ruling.number->high, 3);
+  EXPECT_EQ(json(rough).verdict(), Verdict::within_noise);
+  // One place alone is no ridge.
+  std::vector<double> spike = one;
+  spike[5] *= 1.5;
+  EXPECT_DOUBLE_EQ(json(spike).value(), 1);
+}
+
+TEST(Claims, ValleysOfOneGroupAreNotThoseOfAnother) {
+  // Each falls to its end: where the next begins is no valley.
+  const std::string falling = claim(
+      R"("number": "minima", "of": {"family": "loom", "kernel": ["plain", "twill"], "group": [16, 32, 64, 128, 256]},
+         "along": ["kernel", "group"], "above": 0.5, "margin": 0.01)");
+  auto records = along_groups({5, 4, 3, 2, 1});
+  for (const auto& r : along_groups({5, 4, 3, 2, 1}, "twill")) records.push_back(r);
+  EXPECT_DOUBLE_EQ(Ruled(falling, records).value(), 0);
+}
+
+TEST(Claims, SpreadAndReachAndMost) {
+  EXPECT_DOUBLE_EQ((Along{"spread", R"("below": 2)"}({2, 1, 3})).value(), 3);
+  // 90 % of the best rate, which is 1, between 1 / 1.25 at 32 and 1 at 64.
+  EXPECT_DOUBLE_EQ((Along{"reach", R"("below": 2)"}({3, 1.25, 1, 1.1})).value(), 48);
+  const Ruled most = Along{"most", R"("above": 2)"}({2, 1, 3, 1});
+  EXPECT_DOUBLE_EQ(most.value(), 3);
+  EXPECT_EQ(most.ruling.place, "group=64");
+}
+
+// The fastest of many equal places is fast by chance, and one slow place is no reason to search.
+TEST(Claims, ASearchPaysWhereAGuessLosesMoreThanNoise) {
+  const Along json{"search", R"("above": 1.1, "margin": 0.01)"};
+  const std::vector<double> bowl = {140, 130, 120, 110, 104, 100, 104, 110, 120, 130, 140};
+  EXPECT_DOUBLE_EQ(json(bowl).value(), 1308.0 / 1100);
+  EXPECT_EQ(json(bowl).verdict(), Verdict::holds);
+  const std::vector<double> level = {100, 100, 100, 180, 100, 100, 100, 100, 100, 100, 100};
+  EXPECT_DOUBLE_EQ(json(level).value(), 1180.0 / 1100);
+  EXPECT_EQ(json(level).verdict(), Verdict::fails);
+  const std::vector<double> noise = {104, 97, 101, 108, 99, 103, 96, 106, 100, 105, 98};
+  const Along of_noise{"search", R"("above": 1.02, "margin": 0.01)"};
+  EXPECT_GT(of_noise(noise).value(), 1.05);
+  EXPECT_EQ(of_noise(noise).verdict(), Verdict::within_noise);
+  EXPECT_EQ(json({100, 90, 80, 90, 100}).verdict(), Verdict::not_measured) << "too few to search";
+  // An axis that all rows have one cell of is none along which noise shows.
+  const std::string of_two_axes = claim(fmt::format(
+      R"("number": "search", "of": {{"family": "loom", "group": [{}], "n": 64}}, "along": ["group", "n"],
+         "above": 1.02, "margin": 0.01)",
+      "16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384"));
+  EXPECT_EQ(Ruled(of_two_axes, along_groups(noise)).verdict(), Verdict::within_noise);
+}
+
+TEST(Claims, TheExtremeOfSeveralThatNobodyKnowsWellIsNotTakenForADifference) {
+  const auto ruled = [](const std::string& number, const std::vector<double>& times, double wide) {
+    const std::string json = claim(fmt::format(
+        R"({}, "of": {{"family": "loom", "group": [16, 32, 64, 128]}}, "along": "group")", number));
+    return Ruled(json, along_groups(times, "plain", wide));
+  };
+  const std::vector<double> level = {1, 1.3, 0.85, 1.1};
+  for (const auto* bound : {R"("below": 1.05)", R"("above": 1.05)"}) {
+    const auto number = fmt::format(R"("number": "spread", {})", bound);
+    EXPECT_EQ(ruled(number, level, 0.6).verdict(), Verdict::within_noise) << bound;
+    EXPECT_NE(ruled(number, level, 0.001).verdict(), Verdict::within_noise) << bound;
+    EXPECT_NE(ruled(number, {1, 10, 0.85, 1.1}, 0.6).verdict(), Verdict::within_noise) << bound;
+  }
+  EXPECT_EQ(ruled(R"("number": "most", "above": 1.2)", level, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(R"("number": "most", "above": 1.2)", level, 0.001).verdict(), Verdict::holds);
+  // Of steps the one that says least: the largest of falling ones, the least of rising.
+  const std::vector<double> falling = {2, 1.7, 1.75, 1.3}, rising = {1.3, 1.75, 1.7, 2};
+  EXPECT_EQ(ruled(R"("number": "step", "below": 1)", falling, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(R"("number": "step", "below": 1, "margin": 0.01)", falling, 0.001).verdict(),
+            Verdict::fails);
+  EXPECT_EQ(ruled(R"("number": "step", "above": 1)", rising, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(R"("number": "step", "above": 1, "margin": 0.01)", rising, 0.001).verdict(),
+            Verdict::fails);
+}
+
+// One launch against the best of thirty that are as fast: what nobody knows well says nothing of it.
+TEST(Claims, TheBestOfManyIsFastByLuck) {
+  const auto ruled = [](double slower, double wide) {
+    auto records = std::vector{row({"twill"}, slower, wide)};
+    std::vector<int> groups;
+    for (int i = 0; i < 30; ++i) {
+      groups.push_back(16 * (i + 1));
+      records.push_back(
+          row({"plain", "int", "64", std::to_string(groups.back())}, 1 + 0.2 * std::sin(i), wide));
+    }
+    return Ruled(claim(fmt::format(R"("number": "ratio", "of": {{"family": "loom", "kernel": "twill"}},
+                      "to": {{"family": "loom", "group": {{"try": [{}]}}}}, "below": 1)",
+                                   fmt::join(groups, ", "))),
+                 records);
+  };
+  EXPECT_EQ(ruled(0.97, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(1.1, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(0.97, 0.001).verdict(), Verdict::fails);
+  EXPECT_EQ(ruled(0.7, 0.001).verdict(), Verdict::holds);
+}
+
+// Beside a ceiling, too, which is no launch among several.
+TEST(Claims, TheBestFractionOfACeilingIsHighByLuck) {
+  const auto ruled = [](double best, double wide) {
+    std::vector<Record> records;
+    std::vector<int> groups;
+    for (int i = 0; i < 30; ++i) {
+      groups.push_back(16 * (i + 1));
+      const double fraction = best * (1 - 0.1 * std::abs(std::sin(i)));
+      Record& r = records.emplace_back(
+          row({"plain", "int", "64", std::to_string(groups.back())}, 1 / fraction, wide));
+      r.of_ceiling = fraction;
+    }
+    return Ruled(claim(fmt::format(R"("number": "ratio", "quantity": "of_ceiling",
+                      "of": {{"family": "loom", "group": {{"try": [{}]}}}}, "above": 0.8)",
+                                   fmt::join(groups, ", "))),
+                 records);
+  };
+  EXPECT_EQ(ruled(0.95, 0.6).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(0.95, 0.001).verdict(), Verdict::holds);
+  EXPECT_EQ(ruled(0.5, 0.001).verdict(), Verdict::fails);
+}
+
+// Exactly Little's law, of 640 items with one chain, or four: a quarter as many of these are needed. What is
+// measured says only that.
+TEST(Claims, WhereARateIsReachedIsKnownNoBetterThanThePlacesAreNear) {
+  const auto ruled = [](double items, double bound) {
+    const std::vector<int> groups = {32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024};
+    std::vector<Record> records;
+    for (const int group : groups) {
+      for (const int chains : {1, 4})
+        records.push_back(row({chains == 1 ? "plain" : "twill", "int", "64", std::to_string(group)},
+                              1 / std::min(1.0, group * chains / items)));
+    }
+    const std::string along = fmt::format(R"("group": [{}])", fmt::join(groups, ", "));
+    return Ruled(claim(fmt::format(R"("number": "reach", "of": {{"family": "loom", {}}},
+                      "to": {{"family": "loom", "kernel": "twill", {}}}, "along": "group", "equal": {}, "margin": 0.25)",
+                                   along, along, bound)),
+                 records);
+  };
+  EXPECT_EQ(ruled(640, 3).verdict(), Verdict::within_noise);
+  EXPECT_LT(ruled(640, 3).value(), 3.75);
+  EXPECT_EQ(ruled(192, 3).verdict(), Verdict::within_noise);
+  EXPECT_EQ(ruled(256, 3).verdict(), Verdict::fails) << "both have a place that tells";
+  EXPECT_EQ(ruled(640, 4).verdict(), Verdict::holds);
+  EXPECT_EQ(ruled(640, 2).verdict(), Verdict::fails);
+}
+
+TEST(Claims, WhatRisesToTheLastPlaceOrNotAtAllHasNoBeginOfAPlateau) {
+  const Along json{"reach", R"("below": 2)"};
+  const Ruled rising = json({8, 4, 2, 1});
+  EXPECT_EQ(rising.verdict(), Verdict::undecided);
+  EXPECT_THAT(rising.ruling.note, HasSubstr("no plateau is seen: at group=128"));
+  EXPECT_NE(json({8, 4, 2, 2.1}).verdict(), Verdict::undecided);
+  const Ruled level = json({2, 2, 2.1, 2});
+  EXPECT_EQ(level.verdict(), Verdict::undecided);
+  EXPECT_THAT(level.ruling.note, HasSubstr("group=16 has the rate already"));
+}
+
+TEST(Claims, EachStepMustBeOne) {
+  const Along rising{"step", R"("above": 1)"}, falling{"step", R"("below": 1)"};
+  EXPECT_DOUBLE_EQ(rising({1, 1.5, 1.8}).value(), 1.2);
+  EXPECT_EQ(rising({1, 1.5, 1.8}).verdict(), Verdict::holds);
+  EXPECT_EQ(rising({1, 1.5, 1.52, 3}).verdict(), Verdict::within_noise) << "as good as none";
+  EXPECT_EQ(rising({1, 1.5, 1.4, 3}).verdict(), Verdict::fails);
+  EXPECT_DOUBLE_EQ(falling({4, 2, 1.6}).value(), 0.8);
+  EXPECT_EQ(falling({4, 2, 2.2}).verdict(), Verdict::fails);
+}
+
+TEST(Claims, AStepThatADeviceLacksIsNotPassedOver) {
+  const std::string json = claim(
+      R"("number": "step", "of": {"family": "loom", "group": [16, 32, 64, 128]}, "along": "group", "quantity": "gb_per_s", "above": 1)");
+  const auto ruled = [&](const Record& third) {
+    auto records = along_groups({8, 4, 2, 1});
+    records[2] = third;
+    return Ruled(json, records);
+  };
+  EXPECT_EQ(ruled(row({.group = "64"}, 2)).verdict(), Verdict::holds);
+  const Ruled lacking = ruled(failed({.group = "64"}, "unsupported", "no shuttle"));
+  EXPECT_EQ(lacking.verdict(), Verdict::not_testable);
+  EXPECT_EQ(lacking.ruling.note, "unsupported: no shuttle");
+}
+
+// Who reads "the fastest of all" is told of whom.
+TEST(Claims, WhatCannotRunHereIsNamed) {
+  const std::string all = R"("number": "ratio", "of": {"family": "loom", "kernel": ["plain", "satin"]},)"
+                          R"( "to": {"family": "loom", "kernel": "twill"}, "above": 1)";
+  auto rows = two(2, 1);
+  rows.push_back(row({"satin"}, 3));
+  EXPECT_THAT(Ruled(claim(all), rows).ruling.note, Not(HasSubstr("without")));
+  rows.back() = failed({"satin"}, "unsupported", "groups of 64 at most");
+  const Ruled less(claim(all), rows);
+  EXPECT_EQ(less.verdict(), Verdict::holds);
+  EXPECT_THAT(less.ruling.note, HasSubstr("without kernel=satin, which cannot run here"));
+  rows.pop_back();
+  EXPECT_EQ(Ruled(claim(all), rows).verdict(), Verdict::not_measured);
+}
+
+// Of several launches the fastest counts: one that cannot run is not missed.
+TEST(Claims, ALaunchThatIsTriedAndCannotRunIsNotMissed) {
+  const std::string tried =
+      R"("number": "ratio", "of": {"family": "loom", "group": {"try": [64, 256]}},)"
+      R"( "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)";
+  std::vector<Record> rows = two(2, 1);
+  for (const char* kernel : {"plain", "twill"})
+    rows.push_back(failed({.kernel = kernel, .group = "256"}, "unsupported", "groups of 64 at most"));
+  const Ruled ruled(claim(tried), rows);
+  EXPECT_EQ(ruled.verdict(), Verdict::holds);
+  EXPECT_THAT(ruled.ruling.note, Not(HasSubstr("without")));
+}
+
+// What is too fast to be believed is left out of the best, which is then the best of the slow ones.
+TEST(Claims, BesideALaunchThatIsImplausibleNoneIsTheFastest) {
+  const std::string tried =
+      R"("number": "ratio", "of": {"family": "loom"},)"
+      R"( "to": {"family": "loom", "kernel": "twill", "group": {"try": [64, 256]}}, "above": 1)";
+  std::vector<Record> rows = two(1, 2);
+  rows.push_back(failed({.kernel = "twill", .group = "256"}, "implausible", "2 GB/s where 1 are reached"));
+  const Ruled ruled(claim(tried), rows);
+  EXPECT_EQ(ruled.verdict(), Verdict::undecided);
+  EXPECT_THAT(ruled.ruling.note, HasSubstr("implausible: 2 GB/s where 1 are reached (loom/twill"));
+  rows.push_back(row({.kernel = "twill", .group = "256"}, 0.5));
+  rows.back().run = 2;
+  EXPECT_EQ(Ruled(claim(tried), rows).verdict(), Verdict::holds) << "another run was believed";
+}
+
+// Drivers on another interface call any GPU one unit; a processor may well have one.
+TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
+  Family units = loom();
+  units.axes.push_back({"groups_per_unit", "", {8, 64}});
+  const auto ruling = [&](const char* type, Count compute_units) {
+    auto rows = two(9, 1);
+    for (auto& r : rows) {
+      r.axes.emplace_back("groups_per_unit", "8");
+      r.device_type = type;
+      r.compute_units = compute_units;
+    }
+    const auto claims = parse_claims(claim(plain_over_twill), "test");
+    const ResultsSet results = results_of(rows);
+    const auto devices = device_rows(results);
+    return rulings_of(claims.at(0), devices.at(0), {units}).at(0);
+  };
+  EXPECT_EQ(ruling("gpu", 132).verdict, Verdict::holds);
+  EXPECT_EQ(ruling("gpu", {}).verdict, Verdict::holds);
+  EXPECT_EQ(ruling("cpu", 1).verdict, Verdict::holds);
+  const Ruling one = ruling("gpu", 1);
+  EXPECT_EQ(one.verdict, Verdict::undecided);
+  EXPECT_EQ(one.note, one_unit);
+}
+
+// What other claims measured of another type is no reason to ask for more of this one.
+TEST(Claims, WhereAllIsThereAndDoesNotDoNothingIsMissing) {
+  const std::string json = claim(
+      R"("number": "step", "of": {"family": "loom", "type": {"first": ["int", "double"]}, "group": [16, 32, 64, 128]}, "along": "group", "quantity": "gb_per_s", "above": 1)");
+  auto records = along_groups({8, 4, 2, 1});
+  records[2] = failed({.group = "64"}, "unsupported", "no shuttle");
+  records.push_back(row({"plain", "double", "64", "16"}, 8));
+  EXPECT_EQ(Ruled(json, records).verdict(), Verdict::not_testable);
+}
+
+TEST(Claims, WhatLiesBetweenTwoIsOnALineOfLogarithms) {
+  const auto ruled = [](double seconds) {
+    return Ruled(claim(R"("number": "between", "along": "group", "above": 1,
+                          "of": {"family": "loom", "kernel": "twill", "group": 32},
+                          "to": {"family": "loom", "group": [16, 64]})"),
+                 {row({"twill", "int", "64", "32"}, seconds), row({"plain", "int", "64", "16"}, 4),
+                  row({"plain", "int", "64", "64"}, 1)});
+  };
+  EXPECT_NEAR(ruled(3).value(), 1.5, 1e-12);
+  EXPECT_EQ(ruled(2).verdict(), Verdict::within_noise) << "slower than the one and faster than the other";
+}
+
+TEST(Claims, LittlesLawPredictsFromTheFirstPlaceAndTheBestRate) {
+  const std::string json = claim(R"("number": "little", "along": "group", "quantity": "gb_per_s", "equal": 1,
+      "of": {"family": "loom", "group": [16, 32, 64, 128]},
+      "to": {"family": "loom", "kernel": ["plain", "twill"], "group": [16, 32, 64, 128]})");
+  // 1 of 8 with 16 items: 128 of them are to do; 90 % of 4, its own plateau, are reached with 57.6.
+  auto records = along_groups({1, 0.5, 0.25, 0.25});
+  for (const auto& r : along_groups({1, 0.5, 0.25, 0.125}, "twill")) records.push_back(r);
+  EXPECT_NEAR(Ruled(json, records).value(), 57.6 / 128, 1e-12);
+}
+
+TEST(Claims, ARateIsHigherWhereTheTimeIsLess) {
+  const std::string json = claim(R"("number": "ratio", "of": {"family": "loom"},
+      "to": {"family": "loom", "kernel": "twill", "group": {"try": [64]}}, "quantity": "gb_per_s", "above": 1)");
+  auto records = two(1, 2);
+  records.push_back(row({"twill", "int", "64", "128"}, 4));
+  EXPECT_DOUBLE_EQ(Ruled(json, records).value(), 2);
+}
+
+TEST(Claims, AFamilysOwnFindingDecides) {
+  const std::string json = claim(
+      R"("number": "finding", "of": {"family": "loom", "kernel": ["plain", "twill"]}, "along": ["rows", "first_s"], "above": 1)");
+  EXPECT_DOUBLE_EQ(Ruled(json, two(0.5, 1)).value(), 4);
+}
+
+TEST(Claims, WhatAFamilyCannotTellIsUndecidedForItsReason) {
+  const Ruled untold(
+      claim(R"("number": "finding", "of": {"family": "loom"}, "along": ["untold"], "above": 1)"),
+      two(0.5, 1));
+  EXPECT_EQ(untold.verdict(), Verdict::undecided);
+  EXPECT_EQ(untold.ruling.note, "the rows do not tell");
+}
+
+// ---- The file --------------------------------------------------------------------------------------------
+
+TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
+  const auto error_of = [](const std::string& json) -> std::string {
+    try {
+      parse_claims(json, "file.json");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(error_of("{"), HasSubstr("file.json: claim"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("must be a list"));
+  EXPECT_EQ(error_of(claim(R"("number": "median")")),
+            "file.json: claim t-1: number must be one of between, finding, gain, interior, little, "
+            "minima, most, parabola, ratio, reach, search, spread, step, trend");
+  EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"}, "over": 1)")),
+              HasSubstr("has no 'over'"));
+  EXPECT_THAT(error_of(claim(R"("number": "ratio", "of": {"family": "loom"})")),
+              HasSubstr("one of above, below"));
+  EXPECT_THAT(
+      error_of(claim(R"("number": "ratio", "of": {"family": "loom", "n": {"most": [1]}}, "above": 1)")),
+      HasSubstr(R"({"largest": list})"));
+  EXPECT_THAT(error_of(claim(R"("number": "trend", "of": {"family": "loom"}, "rising": 1)")),
+              HasSubstr("along"));
+  EXPECT_THAT(error_of(claim("")), HasSubstr("needs decided_by"));
+  EXPECT_THAT(error_of(claim(R"("number": "gain", "of": {"family": "loom"}, "above": 1)")),
+              HasSubstr("to is what a gain needs"));
+  const auto gain = [](const char* before) {
+    return claim(fmt::format(
+        R"("number": "gain", "of": {{"family": "loom"}}, "of_before": {{"family": "loom"}}, "each": "kernel",
+           "to": {{"family": "loom", "kernel": ["plain", "twill"]}},
+           "to_before": {{"family": "loom", "kernel": {}}}, "above": 1)",
+        before));
+  };
+  EXPECT_EQ(error_of(gain(R"(["twill", "plain"])")), "none");
+  EXPECT_THAT(error_of(gain(R"("twill")")), HasSubstr("to and to_before have different ones"));
+  EXPECT_THAT(
+      error_of(claim(
+          R"("number": "reach", "of": {"family": "loom"}, "along": "n", "fraction": [0.9], "above": 1)")),
+      HasSubstr("fractions are two or more"));
+  EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "fraction": [0.9, 0.95])")),
+              HasSubstr("fractions are of what is reached"));
+  EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "times": 0)")), HasSubstr("times is positive"));
+  EXPECT_THAT(error_of(claim(plain_over_twill + R"(, "runs": 1.5)")), HasSubstr("runs is a whole number"));
+  EXPECT_THAT(error_of(claim(
+                  R"("number": "trend", "of": {"family": "loom"}, "along": "n", "times": 2, "rising": 1)")),
+              HasSubstr("times is for a ratio alone"));
+  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "as_published": {"of": {"group": 64}})")),
+              HasSubstr("in place of those that decided_by tries"));
+  EXPECT_THAT(
+      error_of(claim(
+          R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": 64, "any_of": [{"n": 1024}]})")),
+      HasSubstr("any_of asks again for n"));
+  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "fault": "x")")), HasSubstr("exhibit or a check"));
+  EXPECT_THAT(error_of("[" + claim(plain_over_twill).substr(1, claim(plain_over_twill).size() - 2) + "," +
+                       claim(plain_over_twill).substr(1)),
+              HasSubstr("second claim"));
+  EXPECT_THROW(load_claims("/no/such/claims.json"), Error);
+}
+
+// A device that can do anything.
+DeviceInfo able(const std::string& type) {
+  DeviceInfo device;
+  device.name = "Able";
+  device.vendor = "NVIDIA";
+  device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options";
+  device.type = type;
+  device.compute_units = 8;
+  device.memory_bytes = device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 36;
+  device.local_bytes = 1 << 16;
+  device.max_group = 1024;
+  device.max_group_dims = {1024, 1024, 64};
+  device.lockstep = 32;
+  device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = true;
+  return device;
+}
+
+Sweep sweep_of(const Rows::Axes& axes) {
+  Sweep out;
+  for (const auto& [axis, want] : axes) out[axis] = want.values;
+  return out;
+}
+
+// A launch with a work-item for each vector is no loop's best.
+TEST(ShippedClaims, LoopsThatAreTriedLoop) {
+  const auto& families = all_families();
+  const auto copy = std::ranges::find(families, "copy", &Family::name);
+  int tried = 0;
+  for (const auto& claim : load_claims("")) {
+    for (const auto& decision : claim.decisions) {
+      for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+        if ((decision.rule.*side).family != "copy") continue;
+        for (const auto& axes : (decision.rule.*side).whole()) {
+          const auto groups = axes.find("groups");
+          if (groups == axes.end() || groups->second.how != Rows::Want::How::tried) continue;
+          for (const auto& at : cases_of(*copy, {sweep_of(axes)}, 1)) {
+            EXPECT_LT(at.number("group") * at.number("groups") * at.number("width"), at.number("n"))
+                << claim.id << ' ' << at.id();
+            ++tried;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 0);
+}
+
+// Every value that a selection names occurs in a case of its family that a device can run: a renamed axis,
+// word or kernel leaves a selection of which nothing can be measured.
+TEST(ShippedClaims, EverySelectionIsPossible) {
+  const auto& families = all_families();
+  const auto claims = load_claims("");
+  EXPECT_THAT(claims, Not(IsEmpty()));
+  for (const auto& claim : claims) {
+    for (const auto& sides : claim.selections()) {
+      for (const Rows* rows : sides) {
+        SCOPED_TRACE(claim.id + " " + rows->family);
+        const auto family = std::ranges::find(families, rows->family, &Family::name);
+        ASSERT_NE(family, families.end());
+        for (const auto& axes : rows->whole()) {
+          for (const auto& [axis, want] : axes) ASSERT_NE(family->axis(axis), nullptr) << axis;
+          const Sweep sweep = sweep_of(axes);
+          std::map<std::string, std::set<std::string>> seen;
+          for (const auto& at : cases_of(*family, {sweep}, 1)) {
+            ASSERT_NO_THROW(plan_of(*family, at, able("gpu"))) << at.id();
+            for (const auto& [axis, value] : at.axes) seen[axis].insert(text_of(value));
+          }
+          for (const auto& [axis, values] : sweep) {
+            for (const auto& value : values)
+              EXPECT_TRUE(seen[axis].contains(text_of(value))) << axis << text_of(value);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Whether the source launched a kernel so, on any of these rows.
+bool is_launch_of(const Rows::Axes& axes, const Rows& published) {
+  return std::ranges::any_of(published.whole(), [&](const Rows::Axes& launch) {
+    return std::ranges::all_of(axes, [&](const auto& axis) {
+      using How = Rows::Want::How;
+      const auto there = launch.find(axis.first);
+      return axis.second.how == How::largest || axis.second.how == How::first ||
+             (there != launch.end() && there->second.values == axis.second.values);
+    });
+  });
+}
+
+// A kernel that may choose from more launches than its rival has been tuned more. What has no launch to
+// choose, as the driver's own copy, tries nothing; a library chooses by itself. The launches of the source
+// come on top, of each kernel its own.
+TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
+  const auto& families = all_families();
+  // Billeter's copy is that of 120 groups of 128, as much as a kernel is one; the driver's copy is launched
+  // by it.
+  const std::set<std::string> fixed = {"000-b", "000-c", "000-c-loops", "000-e-pairs", "002-b"};
+  for (const auto& claim : load_claims("")) {
+    for (const auto& decision : claim.decisions) {
+      SCOPED_TRACE(claim.id);
+      const Rule &rule = decision.rule, &source = claim.decisions.front().rule;
+      const bool has_source = &rule != &source;
+      // Of each kernel of a side, over all the launches that it may choose from; 1: it has no choice.
+      std::map<std::pair<const Rows*, std::string>, std::size_t> tried;
+      for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+        const Rows& rows = rule.*side;
+        if (rows.empty() || !rows.api.empty()) continue;
+        const Family& family = *std::ranges::find(families, rows.family, &Family::name);
+        for (const auto& axes : rows.whole()) {
+          const auto cases = cases_of(family, {sweep_of(axes)}, 1);
+          const bool choosable = std::ranges::any_of(family.axes, [&](const Axis& axis) {
+            return axis.tunable &&
+                   std::ranges::any_of(cases, [&](const Case& at) { return family.uses(at, axis.name); });
+          });
+          const std::size_t tries = tries_of(axes);
+          if (!choosable && tries == 1) continue;
+          for (const auto& kernel :
+               axes.contains("kernel") ? axes.at("kernel").values : Values{std::string()}) {
+            std::size_t& all = tried[{&rows, text_of(kernel)}];
+            if (has_source && is_launch_of(axes, source.*side)) {
+              all = std::max<std::size_t>(all, 1);
+            } else {
+              all = tries == 1 ? 1 : all > 1 ? all + tries : tries;
+            }
+          }
+        }
+      }
+      std::set<std::size_t> numbers;
+      for (const auto& [kernel, tries] : tried) numbers.insert(tries);
+      const bool chooses = !numbers.empty() && *numbers.rbegin() > 1;
+      if (fixed.contains(claim.id) && chooses) numbers.erase(1);
+      EXPECT_THAT(numbers, SizeIs(Le(1U)));
+      EXPECT_EQ(decision.setting == Setting::at_best, chooses || claim.ours());
+    }
+  }
+}
+
+TEST(ShippedClaims, WhatTheSourceLaunchedIsAmongWhatIsTried) {
+  int launches = 0;
+  for (const auto& claim : load_claims("")) {
+    if (claim.decisions.size() < 2) continue;
+    for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
+      const Rows& tried = claim.decisions.back().rule.*side;
+      for (const auto& launch : (claim.decisions.front().rule.*side).whole()) {
+        EXPECT_TRUE(std::ranges::any_of(tried.whole(), [&](const Rows::Axes& axes) {
+          return is_launch_of(axes, Rows{tried.family, "", launch, {}});
+        })) << claim.id;
+        ++launches;
+      }
+    }
+  }
+  EXPECT_GT(launches, 100);
+}
+
+TEST(ShippedClaims, RulesNameAxesAndFindingsThatThereAre) {
+  const auto& families = all_families();
+  for (const auto& claim : load_claims("")) {
+    for (const auto& decision : claim.decisions) {
+      SCOPED_TRACE(claim.id);
+      const Rule& rule = decision.rule;
+      const auto& family = *std::ranges::find(families, rule.of.family, &Family::name);
+      for (const Rows* rows : {&rule.of, &rule.to}) {
+        const std::string& quantity = rows == &rule.of ? rule.quantity : rule.quantity_to;
+        if (rows->empty() || quantity == "time" ||
+            std::ranges::find(columns(), quantity, &Column::name) != columns().end())
+          continue;
+        EXPECT_TRUE(std::ranges::any_of(families, [&](const Family& f) {
+          return f.name == rows->family &&
+                 std::ranges::find(f.derived, quantity, &Derived::name) != f.derived.end();
+        })) << quantity;
+      }
+      if (rule.kind == Rule::Kind::finding) {
+        std::vector<Outcome> outcomes;
+        for (const auto& axes : rule.of.whole()) {
+          for (const auto& at : cases_of(family, {sweep_of(axes)}, 1)) outcomes.push_back({at, 1});
+        }
+        std::set<std::string> names;
+        for (const auto& finding : family.findings(outcomes, able("gpu"))) names.insert(finding.name);
+        for (const auto& name : rule.along) EXPECT_TRUE(names.contains(name)) << name;
+        continue;
+      }
+      auto axes = rule.along;
+      axes.insert(axes.end(), rule.same.begin(), rule.same.end());
+      for (const auto& axis : axes) {
+        EXPECT_NE(family.axis(axis), nullptr) << axis;
+        const Rows& rows = rule.kind == Rule::Kind::between ? rule.to : rule.of;
+        EXPECT_GT(rows.values(axis).size(), 1U) << axis << " has one value alone";
+      }
+      for (const auto& axis : rule.each) EXPECT_FALSE(rule.to.values(axis).empty()) << axis;
+    }
+  }
+}
+
+// ---- The cases -------------------------------------------------------------------------------------------
+
+TEST(ClaimJobs, SizesFollowTheDevice) {
+  const auto& families = all_families();
+  const auto claims = chosen_claims(load_claims(""), {"003-d"});
+  Selection wanted;
+  wanted.ceilings = false;
+  const auto n_of = [&](const DeviceInfo& device) {
+    std::set<std::string> sizes;
+    for (const auto& job : claim_jobs(claims, families, wanted, device))
+      sizes.insert(text_of(job.at.at("n")));
+    return sizes;
+  };
+  DeviceInfo tiny = able("cpu");
+  tiny.max_alloc_bytes = 4 * 5000000;
+  EXPECT_THAT(n_of(able("gpu")), ElementsAre("33554432"));
+  EXPECT_THAT(n_of(tiny), ElementsAre("4194304"));
+}
+
+// Sizes that the rule fixes.
+TEST(ClaimJobs, WhatTakesLongIsLeftOutWhereASecondOfTheDeviceIsTooMuch) {
+  const auto claims = chosen_claims(load_claims(""), {"000-j-factor"});
+  Selection wanted;
+  wanted.ceilings = false;
+  const auto jobs = [&](const char* type, double longest_s) {
+    return claim_jobs(claims, all_families(), wanted, able(type), longest_s).size();
+  };
+  const std::size_t all = jobs("cpu", 1e9);
+  EXPECT_GT(all, 30U);
+  EXPECT_EQ(jobs("gpu", 1), all);
+  EXPECT_LT(jobs("cpu", 1), all / 2);  // what must hold first takes as long as it may
+}
+
+TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
+  const auto& families = all_families();
+  DeviceInfo processor = able("cpu");
+  processor.extensions = "";
+  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, longest_unnamed_s);
+  const auto possible = std::ranges::count_if(jobs, [&](const Job& job) {
+    try {
+      plan_of(*job.family, job.at, processor);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  });
+  // So many took PoCL 3.1 eight minutes with an empty cache, rusticl nearly ten.
+  EXPECT_LE(possible, 805) << "ten minutes on two cores";
+  EXPECT_EQ(jobs.front().family->name, "ceiling");
+  EXPECT_TRUE(jobs.back().exhibit);
+  EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
+  Selection few;
+  few.ceilings = false;
+  few.where = {"form=published"};
+  const auto exhibits = claim_jobs(chosen_claims(load_claims(""), {"004-b"}), families, few, able("gpu"));
+  EXPECT_THAT(exhibits, SizeIs(2));
+}
+
+TEST(ClaimJobs, AnUnknownClaimNamesThoseThereAre) {
+  try {
+    chosen_claims(load_claims(""), {"999-z"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--claim 999-z"), HasSubstr("000-a")));
+  }
+}
+
+// ---- What people and programs read -----------------------------------------------------------------------
+
+// clang-format off
+const std::string two_claims =
+    R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804",
+         "published": [{"device": "Loom 0", "value": 1.5}],
+         "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1},
+         "fault": "The shed was shut.", "exhibit": {"family": "loom", "form": "published"}},
+        {"id": "t-2", "statement": "Satin shines", "source": "Jacquard 1804",
+         "decided_by": {"number": "ratio", "of": {"family": "loom", "kernel": "satin"}, "below": 1}}])";
+// clang-format on
+
+std::vector<DeviceRulings> all_rulings(const std::vector<Claim>& claims, const std::vector<Record>& records) {
+  std::vector<DeviceRulings> out;
+  const ResultsSet results = results_of(records);
+  for (const auto& rows : device_rows(results)) {
+    auto& device = out.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
+    for (const auto& claim : claims) {
+      for (auto& ruling : clweave::rulings_of(claim, rows, {loom()})) device.rulings.push_back(ruling);
+    }
+  }
+  return out;
+}
+
+std::string shown(const Report& report, const char* format) {
+  return text_of(report, format, Screen{.ascii = false});
+}
+
+std::vector<Record> without_noise() {
+  auto records = two(2, 1, 0);
+  records.push_back(
+      failed({"plain", "int", "64", "64", "published"}, "wrong_result", "2 of 64 elements correct"));
+  return records;
+}
+
+TEST(ClaimsOutput, OneDevice) {
+  const auto claims = parse_claims(two_claims, "test");
+  const auto records = without_noise();
+  EXPECT_EQ(shown(report_of(all_rulings(claims, records), true), "text"),
+            R"(Loom 1, Invented, driver 1.2
+2 published claims as published: 1 holds, 1 not measured
+
+statement        as published  at its best  claim  asked      at             published
+──────────────────────────────────────────────────────────────────────────────────────────────
+Twill is faster  holds 2x                   t-1    > 1x ±3 %  type=int n=64  1.5x Loom 0, void
+Satin shines     not measured               t-2    < 1x ±3 %
+
+As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
+as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
+A claim holds or fails where the whole 95 % interval lies beyond bound and margin.
+A row of one run or two stands with what runs usually differ by, on a processor a quarter:
+clweave run --claims --runs 5 measures that.
+
+published evidence that is void
+  t-1  The shed was shut.
+    Loom 1: 1 of 1 rows wrong: 2 of 64 elements correct
+    repeat it: clweave run --no-ceiling --claim t-1 --where form=published
+
+no verdict on Loom 1
+  t-2  rows are missing
+    clweave run --device "Loom 1" --claim t-2
+
+rows of Loom 1
+  t-1 as published  2x, type=int n=64, 1 run
+    loom/plain/int/64/64/corrected
+    loom/twill/int/64/64/corrected
+)");
+}
+
+TEST(ClaimsOutput, SeveralDevicesSideBySide) {
+  const auto claims = parse_claims(two_claims, "test");
+  auto records = without_noise();
+  for (auto r : two(1, 2, 0)) {
+    r.device = "Loom 2";
+    records.push_back(r);
+  }
+  EXPECT_THAT(shown(report_of(all_rulings(claims, records), false), "markdown"),
+              testing::StartsWith(R"(A  Loom 1, Invented, driver 1.2  
+   2 published claims as published: 1 holds, 1 not measured  
+B  Loom 2, Invented, driver 1.2  
+   2 published claims as published: 1 fails, 1 not measured  
+
+| statement | A as published | A at its best | B as published | B at its best | claim | published |
+| --- | --- | --- | --- | --- | --- | --- |
+| Twill is faster | holds 2x |  | fails 0.5x |  | t-1 | 1.5x Loom 0, void |
+| Satin shines | not measured |  | not measured |  | t-2 |  |
+
+As published: launched as in the source. At its best: the same problem by the fastest of the launches tried,
+as many for each side; or clweave's own claim. cached: some buffers fit the device's cache.
+A claim holds or fails where the whole 95 % interval lies beyond bound and margin.
+A row of one run or two stands with what runs usually differ by, on a processor a quarter:
+clweave run --claims --runs 5 measures that.  
+)"));
+}
+
+TEST(ClaimsOutput, Csv) {
+  const auto claims = parse_claims(two_claims, "test");
+  const auto records = without_noise();
+  EXPECT_EQ(
+      shown(report_of(all_rulings(claims, records), false), "csv"),
+      R"(device,claim,setting,verdict,value,low,high,unit,asked,note,cached,runs,published,evidence,exhibit,statement,source,command,cases
+"Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,type=int n=64,,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
+"Loom 1, Invented, driver 1.2",t-2,as published,not measured,,,,x,< 1x ±3 %,rows are missing,,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
+)");
+}
+
+TEST(ClaimsOutput, RowsThatFitACacheAreSaidToInEveryFormat) {
+  const auto claims = parse_claims(two_claims, "test");
+  auto records = without_noise();
+  records[1].cached = "yes";
+  const Report report = report_of(all_rulings(claims, records), false);
+  EXPECT_THAT(shown(report, "text"),
+              AllOf(HasSubstr("holds 2x cached"), HasSubstr("1 of these on rows that fit a cache")));
+  EXPECT_THAT(shown(report, "markdown"), HasSubstr("| holds 2x cached |"));
+  EXPECT_THAT(shown(report, "csv"), HasSubstr("type=int n=64,yes,1,"));
+  EXPECT_THAT(shown(report, "json"), HasSubstr(R"("cached": true)"));
+}
+
+TEST(ClaimsOutput, JsonHasWhatTheCsvHas) {
+  const auto claims = parse_claims(two_claims, "test");
+  const auto records = without_noise();
+  const std::string json = shown(report_of(all_rulings(claims, records), false), "json");
+  EXPECT_THAT(json, AllOf(HasSubstr(R"("verdict": "holds")"), HasSubstr(R"("cached": false)"),
+                          HasSubstr(R"("value": 2.0)"), HasSubstr(R"("void": "The shed was shut.")"),
+                          HasSubstr(R"("cases": [)")));
+}
+
+}  // namespace

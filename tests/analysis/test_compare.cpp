@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_compare: results files side by side, from invented records: every verdict, what it rests on, and how
+// often it is false.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <random>
+#include <tuple>
+
+#include "analysis/compare/changes.hpp"
+#include "analysis/compare/devices.hpp"
+#include "analysis/compared_rows.hpp"
+#include "base/error.hpp"
+#include "suite/family.hpp"
+
+using namespace clweave::commands;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+// ---- One device before and after -----------------------------------------------------------------------
+
+TEST(RunComparison, TellsTheRatioOfMeansOfLogMediansWithItsInterval) {
+  const auto all = compare_runs(set_of(runs_of("a", five_old)), set_of(runs_of("a", five_new)), {});
+  ASSERT_THAT(all.cases, SizeIs(1));
+  const Compared& found = all.cases[0];
+  // Alone, a case has only its own spread: Student's t with 8 degrees, in 30 digits.
+  EXPECT_NEAR(found.ratio, 1.302016927752932, 1e-12);
+  EXPECT_NEAR(found.low, 1.2733135565966658, 1e-12);
+  EXPECT_NEAR(found.high, 1.3313673378977222, 1e-12);
+  EXPECT_NEAR(found.p, 5.22275583915677711e-9, 1e-17);
+  EXPECT_NEAR(found.least, 0.05924736764211769, 1e-12);
+  EXPECT_EQ(found.verdict, Change::slower);
+  EXPECT_EQ(found.old_runs, 5U);
+  EXPECT_EQ(all.devices.at(0).source, Basis::Source::runs);
+}
+
+TEST(RunComparison, ExchangingTheSidesGivesTheMirrorImage) {
+  const auto there = compare_runs(set_of(runs_of("a", five_old)), set_of(runs_of("a", five_new)), {});
+  const auto back = compare_runs(set_of(runs_of("a", five_new)), set_of(runs_of("a", five_old)), {});
+  EXPECT_EQ(back.cases[0].verdict, Change::faster);
+  EXPECT_DOUBLE_EQ(back.cases[0].ratio, 1 / there.cases[0].ratio);
+  EXPECT_DOUBLE_EQ(back.cases[0].low, 1 / there.cases[0].high);
+  EXPECT_DOUBLE_EQ(back.cases[0].p, there.cases[0].p);
+}
+
+TEST(RunComparison, SortsEveryCase) {
+  const auto quiet = [](double centre) {
+    return std::vector<double>{centre, 1.001 * centre, 0.999 * centre, centre, centre};
+  };
+  Record host = row({{"kernel", "clock"}}, 1), larger = row({{"kernel", "work"}}, 1);
+  Record old = row({{"kernel", "old"}}, 1);
+  old.method = "batch";
+  host.timer = Timer::host;
+  larger.items = 2000;
+  const auto before = runs_of("slower", quiet(1)) + runs_of("faster", quiet(1)) + runs_of("same", quiet(1)) +
+                      runs_of("undecided", quiet(1)) + runs_of("gone", {1}) + runs_of("broken", {1, 1}) +
+                      std::vector<Record>{bad(row({{"kernel", "fixed"}}, 1), "timeout"),
+                                          bad(row({{"kernel", "failing"}}, 1), "unsupported"),
+                                          row({{"kernel", "clock"}}, 1), row({{"kernel", "work"}}, 1), old};
+  const auto after =
+      runs_of("slower", quiet(1.2)) + runs_of("faster", quiet(0.8)) + runs_of("same", quiet(1.01)) +
+      runs_of("undecided", quiet(1.031)) + runs_of("added", {1}) +
+      std::vector<Record>{row({{"kernel", "broken"}}, 1, 1),
+                          bad(row({{"kernel", "broken"}}, 1, 2), "wrong_result", "3 of 9 right"),
+                          row({{"kernel", "fixed"}}, 1),
+                          bad(row({{"kernel", "failing"}}, 1), "unsupported"),
+                          host,
+                          larger,
+                          row({{"kernel", "old"}}, 1)};
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  std::map<std::string, std::string> found;
+  for (const auto& one : all.cases)
+    found[one.name] =
+        one.what == What::compared ? word_of(one.verdict) : word_of(one.what) + (": " + one.reason);
+  EXPECT_EQ(
+      found,
+      (std::map<std::string, std::string>{
+          {"loom slower", "slower"},
+          {"loom faster", "faster"},
+          {"loom same", "same"},
+          {"loom undecided", "undecided"},
+          {"loom gone", "only old: "},
+          {"loom added", "only new: "},
+          {"loom broken", "broken: wrong_result in 1 of 2 runs: 3 of 9 right"},
+          {"loom fixed", "fixed: timeout"},
+          {"loom failing", "failing: unsupported"},
+          {"loom clock", "not comparable: timed by event, warm before, by host, warm now"},
+          {"loom old", "not comparable: executions of a batch timed each by itself before, back to back now"},
+          {"loom work",
+           "not comparable: does other work: 8000//1000 bytes/operations/items before, "
+           "8000//2000 now"}}));
+  EXPECT_EQ(all.count(What::compared), 4U);
+  EXPECT_EQ(all.count(Change::slower), 1U);
+}
+
+TEST(RunComparison, WhatOneSessionChoseForItselfIsNotMissing) {
+  auto before = runs_of("same", {1}) + runs_of("chosen", {1}),
+       after = runs_of("same", {1}) + runs_of("other", {1});
+  before.back().reason = after.back().reason = chosen_here;
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.cases.size(), 1U);
+  EXPECT_EQ(compare_runs(set_of(before), set_of(before), {}).cases.size(), 2U) << "both chose it";
+}
+
+// A launch that one session tuned, and the other lacks, or has without being told.
+TEST(RunComparison, ATunedLaunchIsTheSameByWhoeverChoseIt) {
+  auto before = runs_of("same", {1}) + runs_of("best", {1}),
+       after = runs_of("same", {1}) + runs_of("best", {2}) + runs_of("other", {1});
+  after[1].tuned = after[2].tuned = "yes";
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.count(What::compared), 2U);
+  EXPECT_EQ(all.cases.size(), 2U) << "what one session alone tuned is not missing";
+  EXPECT_EQ(compare_runs(set_of(after), set_of(before), {}).count(What::compared), 2U);
+}
+
+TEST(RunComparison, TheHostsClockStepsInWhereTheDevicesWasNotBelieved) {
+  auto before = runs_of("a", five_old), after = runs_of("a", five_new);
+  for (auto* side : {&before, &after}) {
+    for (auto& record : *side) {
+      record.wall_s = *record.time_s + 0.001;
+      record.batch = 4;
+    }
+  }
+  for (auto& record : after) {
+    record.timer = Timer::host;
+    record.time_s = 7;  // by_host must not look at it
+  }
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.cases.at(0).verdict, Change::slower);
+  EXPECT_NEAR(all.cases.at(0).ratio, 1.302, 0.001);
+  EXPECT_EQ(all.devices.at(0).by_host, 1U);
+  after.back().batch = 8;  // a launch and a wait are shared by more: another measurement
+  EXPECT_EQ(compare_runs(set_of(before), set_of(after), {}).cases.at(0).what, What::apart);
+}
+
+TEST(RunComparison, OneRunASideCallsOnlyLargeChanges) {
+  // 26 % between processes are assumed: among ten cases a change must exceed 3 % by 3.1 standard errors,
+  // to 3.2.
+  const auto changed = [](double ratio) {
+    std::vector<Record> before, after;
+    for (int i = 0; i < 10; ++i) {
+      before.push_back(row({{"n", std::to_string(i)}}, 1));
+      after.push_back(row({{"n", std::to_string(i)}}, i == 0 ? ratio : 1));
+    }
+    return compare_runs(set_of(before), set_of(after), {});
+  };
+  for (const auto& [ratio, verdict] : {std::pair{1.3, Change::undecided},
+                                       {2.9, Change::undecided},
+                                       {3.4, Change::slower},
+                                       {1 / 3.4, Change::faster}}) {
+    EXPECT_EQ(changed(ratio).cases.at(0).verdict, verdict) << ratio;
+    EXPECT_EQ(changed(ratio).devices.at(0).source, Basis::Source::assumed);
+  }
+  // What all cases do together is no luck of the process: none was seen to differ so.
+  const auto all = compare_runs(set_of(runs_of("a", {1}) + runs_of("b", {1})),
+                                set_of(runs_of("a", {6}) + runs_of("b", {6.1})), {});
+  EXPECT_EQ(all.count(Change::slower), 2U);
+  // Where all cases scatter more than that, their scatter counts.
+  std::vector<Record> before, after;
+  for (int i = 0; i < 40; ++i) {
+    before.push_back(row({{"n", std::to_string(i)}}, 1));
+    after.push_back(row({{"n", std::to_string(i)}}, i % 2 == 0 ? 2 : 0.5));
+  }
+  EXPECT_EQ(compare_runs(set_of(before), set_of(after), {}).count(Change::undecided), 40U);
+  // Of three, the middle one says nothing of how they scatter; one alone says nothing at all.
+  const auto few = [&](std::vector<double> ratios) {
+    std::vector<Record> now;
+    for (std::size_t i = 0; i < ratios.size(); ++i) now.push_back(row({{"n", std::to_string(i)}}, ratios[i]));
+    return compare_runs(set_of({before.begin(), before.begin() + std::ssize(now)}), set_of(now), {});
+  };
+  EXPECT_NEAR(few({4, 1, 0.25}).devices.at(0).wider, std::log(4) / (0.26 * std::sqrt(2)) / 0.3186, 0.5);
+  EXPECT_EQ(few({4}).devices.at(0).wider, 1);
+}
+
+// The correction is over the cases of all devices.
+TEST(RunComparison, WhatOneCaseAloneNeedsDependsOnAllThatAreTested) {
+  const auto cases_on = [](const std::vector<std::string>& devices, int cases) {
+    std::vector<Record> records;
+    for (const auto& device : devices) {
+      for (int i = 0; i < cases; ++i) records.push_back(on(row({{"n", std::to_string(i)}}, 1), device));
+    }
+    return records;
+  };
+  const auto alone = [&](const std::vector<std::string>& devices, int cases) {
+    const auto records = cases_on(devices, cases);
+    return compare_runs(set_of(records), set_of(records), {}).cases.at(0).least_alone;
+  };
+  EXPECT_DOUBLE_EQ(alone({"Loom 1", "Loom 2"}, 5), alone({"Loom 1"}, 10));
+  EXPECT_GT(alone({"Loom 1", "Loom 2"}, 5), alone({"Loom 1"}, 5));
+}
+
+TEST(RunComparison, OneRunASideIsNoEvidenceWhereTheCanaryRanSlow) {
+  std::vector<Record> before, after;
+  for (int i = 0; i < 10; ++i) {
+    before.push_back(row({{"n", std::to_string(i)}}, 1));
+    after.push_back(row({{"n", std::to_string(i)}}, i < 2 ? 5 : 1));
+  }
+  after[0].throttled = 1;
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  EXPECT_EQ(all.cases.at(0).verdict, Change::undecided);
+  EXPECT_EQ(all.cases.at(1).verdict, Change::slower);
+  EXPECT_EQ(all.devices.at(0).slowed, 1U);
+  // Of several runs, the spread tells.
+  auto slow = runs_of("a", {1.3, 1.31, 1.29, 1.3, 1.3});
+  for (auto& record : slow) record.throttled = 1;
+  EXPECT_EQ(compare_runs(set_of(runs_of("a", five_old)), set_of(slow), {}).count(Change::slower), 1U);
+}
+
+TEST(RunComparison, NoiseOfSessionsWithoutAChangeWidensTheFloor) {
+  const auto before = set_of(runs_of("a", five_old) + runs_of("b", five_old));
+  const auto after = set_of(runs_of("a", five_new) + runs_of("b", five_old));
+  const auto session = [&](double a) {
+    auto records = runs_of("a", {a, a * 1.01}) + runs_of("b", {1, 1.01});
+    return set_of(records);
+  };
+  const auto calm = compare_runs(before, after, {session(1), session(1.001), session(0.999)});
+  EXPECT_EQ(calm.cases.at(0).verdict, Change::slower);
+  EXPECT_EQ(calm.devices.at(0).source, Basis::Source::sessions);
+  const auto wild = compare_runs(before, after, {session(1), session(1.2), session(0.9)});
+  EXPECT_EQ(wild.cases.at(0).verdict, Change::undecided);
+  EXPECT_LT(wild.cases.at(0).low, 1);
+}
+
+TEST(RunComparison, OfSeveralFilesASideEachIsOneObservation) {
+  ResultsSet before, after;
+  for (const double selection_bias : {1.0, 1.1, 0.9}) {
+    std::vector<Record> a, b;
+    for (int run = 1; run <= 5; ++run) {
+      a.push_back(row({}, selection_bias, run));
+      b.push_back(row({}, 1.3 * selection_bias, run));
+    }
+    before.add(csv_of(a), "a");
+    after.add(csv_of(b), "b");
+  }
+  const auto all = compare_runs(before, after, {});
+  EXPECT_EQ(all.cases.at(0).old_runs, 3U);
+  EXPECT_TRUE(all.devices.at(0).files);
+  // 15 equal runs a side would have made this certain.
+  EXPECT_EQ(all.cases.at(0).verdict, Change::undecided);
+}
+
+TEST(RunComparison, MatchesDevicesByNameThenByPlace) {
+  const auto two = [](double first, double second) {
+    Record a = row({}, first), b = row({}, second);
+    b.device_id = "0:1";
+    return set_of({a, b});
+  };
+  const auto all = compare_runs(two(1, 10), two(1, 10), {});
+  ASSERT_THAT(all.cases, SizeIs(2));
+  EXPECT_EQ(all.cases[0].ratio, 1);
+  EXPECT_EQ(all.cases[1].ratio, 1);
+  // Cards that changed places, told by their UUIDs; and one of each computer.
+  const auto moved = [](const char* first, const char* second, const char* label) {
+    Record a = row({}, 1), b = row({}, 10), other = row({}, 5);
+    a.device_id = first;
+    a.uuid = "aa";
+    b.device_id = second;
+    b.uuid = "bb";
+    other.label = label;
+    return set_of({a, b, other});
+  };
+  for (const auto& one : compare_runs(moved("0:0", "0:1", "x"), moved("0:1", "0:0", "x"), {}).cases)
+    EXPECT_EQ(one.ratio, 1);
+  EXPECT_THAT(compare_runs(moved("0:0", "0:1", "x"), moved("0:0", "0:1", "y"), {}).cases, SizeIs(2));
+  const auto extra = compare_runs(set_of({row({}, 1), on(row({}, 1), "Loom 2")}), set_of({row({}, 1)}), {});
+  EXPECT_THAT(extra.notes, ElementsAre(HasSubstr("Loom 2 is only in x.csv: its 1 cases are not compared")));
+  EXPECT_THAT(complaint_of(
+                  [] {
+                    compare_runs(set_of({row({}, 1), on(row({}, 1), "Loom 2")}),
+                                 set_of({on(row({}, 1), "Loom 3")}), {});
+                  },
+                  ErrorCode::usage),
+              HasSubstr("no device is on both sides: Loom 1, Loom 2 before, Loom 3 now"));
+}
+
+namespace {
+
+class Noise {
+ public:
+  explicit Noise(std::uint64_t seed) : engine_(seed) {}
+  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+  double normal() {
+    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// The logarithm of a run's luck with one case; `shared` is that of the whole process.
+using Model = std::function<double(Noise&, int at, double shared)>;
+
+// One side: `runs` processes of `cases` cases each; those of `slow` take `factor` times as long.
+ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double shared_sd, int slow = 0,
+                double factor = 1) {
+  ResultsSet set;
+  set.files = {"x.csv"};
+  DeviceResults& device = set.devices.emplace_back();
+  device.name = "Loom 1";
+  for (int at = 0; at < cases; ++at) {
+    device.case_of(set.names.front()->of_id(std::to_string(at)), false);
+  }
+  for (int run = 0; run < runs; ++run) {
+    const double shared = shared_sd * noise.normal();
+    for (int at = 0; at < cases; ++at) {
+      const double time = std::exp(model(noise, at, shared)) * (at < slow ? factor : 1);
+      device.cases[static_cast<std::size_t>(at)].runs.push_back(
+          {.file = 0, .run = static_cast<std::uint32_t>(run), .time_s = time, .of_ceiling = {}});
+    }
+  }
+  return set;
+}
+
+double plain(Noise& noise, int, double shared) { return 0.02 * noise.normal() + shared; }
+double uneven(Noise& noise, int at, double shared) { return 0.005 * (1 + at % 20) * noise.normal() + shared; }
+double two_clocks(Noise& noise, int, double shared) {
+  return (noise.uniform() < 0.5 ? 0.05 : 0) + 0.005 * noise.normal() + shared;
+}
+// Student's t of 3 degrees, as bursts of a neighbour make it.
+double bursts(Noise& noise, int, double shared) {
+  double squares = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double value = noise.normal();
+    squares += value * value;
+  }
+  return 0.02 * noise.normal() / std::sqrt(squares / 3) + shared;
+}
+
+struct Counts {
+  double called = 0, of = 0, suites = 0;  // verdicts, cases, comparisons with any verdict
+};
+
+Counts a_a(const Model& model, int runs, double shared_sd, const ChangeRules& rules = {}) {
+  Noise noise(97);
+  Counts counts;
+  for (int trial = 0; trial < 200; ++trial) {
+    const auto before = side(noise, model, 40, runs, shared_sd),
+               after = side(noise, model, 40, runs, shared_sd);
+    const auto all = compare_runs(before, after, {}, rules);
+    const auto called = static_cast<double>(all.count(Change::slower) + all.count(Change::faster));
+    counts.called += called;
+    counts.suites += called > 0;
+    counts.of += 40;
+  }
+  return counts;
+}
+
+}  // namespace
+
+// The promise: where nothing changed, at most 1 % of the cases are called, whatever the noise between runs.
+TEST(Promise, NothingIsFoundWhereNothingChanged) {
+  const std::map<std::string, Model> models = {
+      {"plain", plain}, {"uneven", uneven}, {"two_clocks", two_clocks}, {"bursts", bursts}};
+  for (const auto& [name, model] : models) {
+    for (const int runs : {2, 5}) {
+      for (const double shared_sd : {0.0, 0.03}) {
+        const Counts counts = a_a(model, runs, shared_sd);
+        EXPECT_LE(counts.called / counts.of, 0.01) << name << ", " << runs << " runs, shared " << shared_sd;
+      }
+    }
+  }
+  // One run a side, of processes as different as 16 % (the worst measured on a shared machine).
+  const Model worst = [](Noise& noise, int, double) { return 0.16 * noise.normal(); };
+  EXPECT_LE(a_a(worst, 1, 0).called / 8000, 0.01);
+}
+
+TEST(Promise, TheTestOfItSeesRulesThatDoNotKeepIt) {
+  // Without a margin and at 50 % the same noise is called often: the test above can fail.
+  EXPECT_GT(a_a(plain, 5, 0.03, {.margin = 0, .false_discovery = 0.3}).called / 8000, 0.01);
+  // And so it is where one run is taken to know its luck.
+  const Model worst = [](Noise& noise, int, double) { return 0.16 * noise.normal(); };
+  EXPECT_GT(
+      a_a(worst, 1, 0, {.assumed_spread = 1e-3}).called + a_a(plain, 1, 0, {.assumed_spread = 1e-3}).called,
+      0);
+}
+
+TEST(Promise, TenPercentAreFoundInEveryFamily) {
+  Noise noise(101);
+  double found = 0, affected = 0, false_ones = 0, others = 0, covered = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    // A tenth of the cases, as when one family of ten is slowed down.
+    const auto before = side(noise, plain, 100, 5, 0), after = side(noise, plain, 100, 5, 0, 10, 1.1);
+    for (const auto& one : compare_runs(before, after, {}).cases) {
+      const bool slow = std::stoi(one.id) < 10;
+      const bool called = one.verdict == Change::slower || one.verdict == Change::faster;
+      (slow ? found : false_ones) += slow ? one.verdict == Change::slower : called;
+      (slow ? affected : others) += 1;
+      const double truth = slow ? 1.1 : 1;
+      covered += one.low <= truth && truth <= one.high;
+    }
+  }
+  RecordProperty("power", std::to_string(found / affected));
+  EXPECT_GE(found / affected, 0.95);
+  EXPECT_LE(false_ones / (found + false_ones), 0.01);  // of the verdicts given
+  EXPECT_NEAR(covered / (affected + others), 0.95, 0.01);
+}
+
+TEST(Promise, SessionsThatDifferNeedNoiseFiles) {
+  // All runs of a session share 5 %, which its own runs cannot know.
+  const auto session = [](Noise& noise) {
+    const double selection_bias = 0.05 * noise.normal();
+    const Model model = [selection_bias](Noise& n, int at, double) {
+      return 0.005 * n.normal() + (at % 2 == 0 ? selection_bias : -selection_bias);
+    };
+    return side(noise, model, 40, 5, 0);
+  };
+  Noise noise(103);
+  double blind = 0, warned = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const auto before = session(noise), after = session(noise);
+    std::vector<ResultsSet> quiet;
+    for (int i = 0; i < 8; ++i) quiet.push_back(session(noise));
+    const auto called = [](const RunComparison& all) {
+      return static_cast<double>(all.count(Change::slower) + all.count(Change::faster));
+    };
+    blind += called(compare_runs(before, after, {}));
+    warned += called(compare_runs(before, after, quiet));
+  }
+  EXPECT_GT(blind / 8000, 0.3);
+  EXPECT_LE(warned / 8000, 0.01);
+}
+
+TEST(RegressionText, Golden) {
+  const auto before =
+      runs_of("a", five_old) + runs_of("b", five_old) + runs_of("c", five_old) + runs_of("old", {1});
+  auto after = runs_of("a", five_new) + runs_of("b", five_old);
+  after.push_back(bad(row({{"kernel", "c"}}, 1), "timeout", "no sign of life for 30 s"));
+  for (auto& record : after) record.driver = "1.3";
+  const auto all = compare_runs(set_of(before), set_of(after), {});
+  EXPECT_EQ(shown(report_of(all, false), "text"),
+            "Loom 1, driver 1.2 -> 1.3: 5 runs against 5 runs; runs differ by 1.6 %; a typical case must "
+            "change by 6 % to be called, one alone by 6 %\n"
+            "  Runs of one file share its session: --noise tells what sessions differ by.\n"
+            "\n"
+            "1 SLOWER  0 FASTER  1 SAME  0 UNDECIDED  1 BROKEN\n"
+            "2 cases compared; not compared: 1 only old\n"
+            "\n"
+            "verdict  case       old     new  new/old  95 % interval\n"
+            "───────────────────────────────────────────────────────────────────────────\n"
+            "BROKEN   loom c  1.00 s       -           timeout: no sign of life for 30 s\n"
+            "SLOWER   loom a  1.00 s  1.30 s     1.3x  1.273 .. 1.331\n"
+            "\n"
+            "family  slower  faster  same  undecided  new/old, geometric mean\n"
+            "────────────────────────────────────────────────────────────────\n"
+            "loom         1             1                               1.14x\n"
+            "\n"
+            "Times are medians of runs. SLOWER, FASTER: beyond 3 %, at a false discovery rate of 1 % over "
+            "all cases.\n"
+            "SAME: the interval lies within it.\n");
+  EXPECT_THAT(shown(report_of(all, true), "text"), HasSubstr("ONLY OLD  loom old"));
+}
+
+TEST(RegressionText, CsvAndJsonHoldEveryCase) {
+  const auto all =
+      compare_runs(set_of(runs_of("a", five_old) + runs_of("old", {1})), set_of(runs_of("a", five_new)), {});
+  const auto csv = parse_csv(shown(report_of(all, false), "csv"), "out");
+  ASSERT_THAT(csv.rows, SizeIs(2));
+  EXPECT_THAT(csv.rows[0].cells,
+              ElementsAre("Loom 1", "loom", "loom/kernel=a", "compared", "slower", "1.30202", "1.27331",
+                          "1.33137", "5.22276e-09", "0.0592474", "1", "1.3", "5", "5", ""));
+  EXPECT_EQ(csv.rows[1].cells[3], "only old");
+  const std::string lines = shown(report_of(all, false), "jsonl");
+  const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  for (const auto& [name, value] : {std::pair{"ratio", 1.30202},
+                                    {"ratio_low", 1.27331},
+                                    {"ratio_high", 1.33137},
+                                    {"least_change", 0.0592474}})
+    EXPECT_EQ(first[name], nlohmann::json(value)) << lines;
+  const auto json = nlohmann::json::parse(shown(report_of(all, false), "json"));
+  EXPECT_EQ(json["counts"]["slower"], 1);
+  EXPECT_EQ(json["cases"].size(), 2U);
+  EXPECT_EQ(json["devices"][0]["spread_from"], "runs");
+  EXPECT_THAT(
+      shown(report_of(all, false), "markdown"),
+      HasSubstr(
+          "| verdict | case | old | new | new/old | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- "
+          "|\n| SLOWER | loom a | 1.00 s | 1.30 s | 1.3x | 1.273 .. 1.331 |\n"));
+}
+
+TEST(FailOn, IsReadStrictly) {
+  EXPECT_EQ(fail_on_of("slower").slower_than, 0);
+  EXPECT_EQ(fail_on_of("slower:5%").slower_than, 0.05);
+  EXPECT_EQ(fail_on_of("broken,slower:2.5").slower_than, 0.025);
+  EXPECT_TRUE(fail_on_of("broken,slower:2.5").broken);
+  for (const char* text :
+       {"", ",", "faster", "slower:", "slower:x%", "slower:-1%", "slower:5%%", "slower:5% broken"})
+    EXPECT_THAT(complaint_of([&] { fail_on_of(text); }, ErrorCode::usage),
+                HasSubstr("write slower, slower:5%, broken"))
+        << text;
+}
+
+// ---- Several devices -----------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<Family> invented() {
+  Family loom;
+  loom.name = "loom";
+  loom.axes = {{"kernel", "", {"row", "grid", "weave"}},
+               {"n", "", {64}},
+               {.name = "group", .meaning = "", .values = {32, 64}, .tunable = true}};
+  loom.view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "rate"};
+  return {loom};
+}
+
+Record cell(const std::string& device, const std::string& kernel, const std::string& n, double time_s,
+            double of_ceiling, const std::string& group = "32") {
+  Record record = on(row({{"kernel", kernel}, {"n", n}, {"group", group}}, time_s), device);
+  record.of_ceiling = of_ceiling;
+  return record;
+}
+
+// On A the grid is best, on B the row; weave is wrong on B.
+ResultsSet two_devices() {
+  return set_of({cell("A", "row", "64", 8, 0.1), cell("A", "grid", "64", 1, 0.8),
+                 cell("A", "weave", "64", 2, 0.4), cell("A", "row", "128", 8, 0.1),
+                 cell("A", "grid", "128", 1, 0.8), cell("A", "weave", "128", 2, 0.4),
+                 cell("B", "row", "64", 1, 0.8), cell("B", "grid", "64", 4, 0.2),
+                 cell("B", "grid", "64", 2, 0.4, "64"), bad(cell("B", "weave", "64", 1, 1), "wrong_result"),
+                 cell("B", "row", "128", 1, 0.8), cell("B", "grid", "128", 2, 0.4)});
+}
+
+}  // namespace
+
+TEST(DeviceComparison, ComparesVariantsInUnitsOfEachDevice) {
+  const ResultsSet set = two_devices();
+  const auto all = compare_devices(set, invented());
+  ASSERT_THAT(all.families, SizeIs(1));
+  const auto& family = all.families[0];
+  ASSERT_THAT(family.variants, SizeIs(3));
+  const auto& [row_kernel, grid, weave] =
+      std::tie(family.variants[0], family.variants[1], family.variants[2]);
+  EXPECT_EQ(family.reference, "row");
+  EXPECT_NEAR(*grid.on[0].fraction, 0.8, 1e-12);
+  EXPECT_NEAR(*grid.on[0].speedup, 8, 1e-12);
+  EXPECT_NEAR(*grid.on[1].speedup, 0.5, 1e-12);  // in its best launch shape
+  EXPECT_NEAR(*grid.on[1].efficiency, 0.5, 1e-12);
+  EXPECT_NEAR(*grid.portability, 2 / (1 / 0.8 + 1 / 0.4), 1e-12);
+  EXPECT_NEAR(*grid.worst, 0.5, 1e-12);
+  EXPECT_EQ(weave.portability, 0);
+  EXPECT_FALSE(weave.worst);
+  EXPECT_EQ(weave.on[1].state, State::wrong);
+  EXPECT_EQ(row_kernel.on[0].state, State::slow);
+  EXPECT_EQ(grid.on[1].state, State::ok);  // exactly half is not below it
+  EXPECT_THAT(family.best, ElementsAre(1, 0));
+  EXPECT_EQ(family.one_for_all, 1);  // 2/(1/1 + 1/0.5) = 0.67 beats 2/(1/0.125 + 1/1) = 0.22
+  EXPECT_FALSE(family.agreement);    // two variants on B
+  ASSERT_THAT(family.inversions, SizeIs(1));
+  EXPECT_EQ(family.inversions[0].winner, "grid");
+  EXPECT_EQ(family.inversions[0].loser, "row");
+  EXPECT_EQ(family.inversions[0].where, 0U);
+  EXPECT_NEAR(family.inversions[0].factor, 8, 1e-12);
+  EXPECT_NEAR(family.inversions[0].loss, 2, 1e-12);
+  EXPECT_EQ(all.cases, 7U);
+  EXPECT_EQ(all.common, 4U);
+  EXPECT_EQ(all.totals[0].wins, 2U);
+  EXPECT_EQ(all.totals[1].wins, 2U);
+  EXPECT_EQ(all.totals[1].elsewhere, 1U);  // weave at 128
+  EXPECT_NEAR(*all.totals[1].speed, std::pow(8.0 * 8 * 0.25 * 0.5, 0.25), 1e-12);
+}
+
+// What a device has no room for is no failure of a variant that works at other sizes; what is wrong is, in
+// whichever order they are met.
+TEST(DeviceComparison, WhatDoesNotFitHidesNothingThatIsWrong) {
+  const auto state = [](const std::vector<const char*>& statuses) {
+    std::vector<Record> records;
+    int n = 64;
+    for (const char* status : statuses) {
+      const Record here = cell("A", "grid", std::to_string(n *= 2), 1, 0.5);
+      records.push_back(std::string(status) == "ok" ? here : bad(here, status));
+    }
+    records.push_back(cell("A", "row", "128", 1, 0.5));
+    records.push_back(cell("B", "grid", "128", 1, 0.5));
+    const ResultsSet set = set_of(records);
+    const auto all = compare_devices(set, invented());
+    const auto& variants = all.families.at(0).variants;
+    return std::ranges::find(variants, "grid", &VariantRow::name)->on.at(0).state;
+  };
+  EXPECT_EQ(state({"ok", "unsupported"}), State::ok);
+  EXPECT_EQ(state({"unsupported", "ok"}), State::ok);
+  EXPECT_EQ(state({"unsupported", "unsupported"}), State::unsupported);
+  EXPECT_EQ(state({"unsupported", "wrong_result", "ok"}), State::wrong);
+  EXPECT_EQ(state({"wrong_result", "unsupported", "ok"}), State::wrong);
+  EXPECT_EQ(state({"unsupported", "ok", "wrong_result"}), State::wrong);
+}
+
+TEST(DeviceComparison, RankingsOfThreeVariantsAgreeOrNot) {
+  const auto agreement = [](const std::vector<std::vector<double>>& times) {
+    std::vector<Record> records;
+    const char* kernels[] = {"row", "grid", "weave"};
+    for (std::size_t d = 0; d < times.size(); ++d) {
+      for (std::size_t v = 0; v < 3; ++v)
+        records.push_back(cell(std::string(1, char('A' + d)), kernels[v], "64", times[d][v], 0.5));
+    }
+    const ResultsSet set = set_of(records);
+    return compare_devices(set, invented()).families.at(0).agreement.value_or(NAN);
+  };
+  EXPECT_EQ(agreement({{1, 2, 3}, {10, 20, 30}}), 1);
+  EXPECT_EQ(agreement({{1, 2, 3}, {3, 2, 1}}), -1);
+  EXPECT_NEAR(agreement({{1, 2, 3}, {1, 3, 2}}), 1.0 / 3, 1e-12);
+  EXPECT_EQ(agreement({{1, 2, 3}, {1, 2, 3}, {2, 3, 4}}), 1);
+  EXPECT_NEAR(agreement({{1, 2, 3}, {1, 2, 3}, {3, 2, 1}}), 1.0 / 9, 1e-12);  // sums 5 6 7: 12 * 2 / (9 * 24)
+}
+
+TEST(DeviceComparison, VariantsMeetOnlyInEqualWorkByOneClock) {
+  Record more = cell("A", "grid", "64", 1, 0.5), host = cell("A", "weave", "64", 1, 0.5);
+  more.items = 2000;
+  host.timer = Timer::host;
+  const ResultsSet set = set_of({cell("A", "row", "64", 2, 0.5), more, host, cell("B", "row", "64", 1, 0.5)});
+  const auto all = compare_devices(set, invented());
+  for (const auto& variant : all.families[0].variants) EXPECT_FALSE(variant.on[0].efficiency) << variant.name;
+}
+
+TEST(DeviceComparison, DevicesWithoutATimerMeetTheOthersByTheHostsClock) {
+  Record stamped = cell("A", "row", "64", 1, 0.5), host = cell("B", "row", "64", 2, 0.5);
+  host.timer = Timer::host;
+  host.wall_s = 2;
+  const auto compared = [&](std::optional<double> wall_s, const char* cache) {
+    stamped.wall_s = wall_s;
+    stamped.cache = cache;
+    const ResultsSet set = set_of({stamped, host});
+    const auto all = compare_devices(set, invented());
+    return std::tuple(all.common, all.by_host, all.clocks, all.totals[1].wins,
+                      all.totals[1].speed.value_or(0));
+  };
+  EXPECT_EQ(compared(3, "warm"), std::tuple(1U, 1U, 0U, 1U, 1.5));
+  EXPECT_EQ(compared({}, "warm"), std::tuple(0U, 0U, 1U, 0U, 0.0));
+  EXPECT_EQ(compared(3, "cold"), std::tuple(0U, 0U, 1U, 0U, 0.0));
+}
+
+TEST(DeviceComparison, ExhibitsStandApart) {
+  Record exhibit = bad(cell("A", "grid", "64", 1, 0.5), "wrong_result");
+  exhibit.exhibit = "yes";
+  const ResultsSet set = set_of({cell("A", "row", "64", 2, 0.5), exhibit, cell("B", "row", "64", 1, 0.5)});
+  const auto all = compare_devices(set, invented());
+  EXPECT_THAT(all.families[0].variants, SizeIs(1));
+  EXPECT_EQ(all.totals[0].exhibits, 1U);
+  EXPECT_EQ(all.totals[1].elsewhere, 0U);
+}
+
+TEST(DeviceComparison, PublishedDevicesTakePartWhereTheyCan) {
+  ResultsSet set = two_devices();
+  set.add(
+      "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n"
+      "H,2012,GTX 460,loom/kernel=row/n=1024,2e-3,,,,,\n"
+      "H,2012,GTX 460,loom/kernel=grid/n=1024,5e-4,,,,,\n"
+      "H,2012,GTX 460,loom/kernel=weave/n=1024,1e-4,,,,void,touches two rows\n",
+      "figures.csv");
+  const auto all = compare_devices(set, invented());
+  const auto& family = all.families[0];
+  EXPECT_EQ(all.labels[2], "GTX 460 (2012)");
+  EXPECT_NEAR(*family.variants[1].on[2].speedup, 4, 1e-12);
+  EXPECT_EQ(family.variants[2].on[2].state, State::wrong);
+  EXPECT_NEAR(*family.variants[1].portability, 2 / (1 / 0.8 + 1 / 0.4), 1e-12);  // of the measured ones
+  EXPECT_EQ(all.common, 4U);
+}
+
+TEST(ArchitecturesText, Golden) {
+  const ResultsSet set = two_devices();
+  const auto all = compare_devices(set, invented());
+  EXPECT_EQ(shown(report_of(all, false, false), "text"),
+            "device  driver  ok  wrong  not run  exhibits  wins  speed\n"
+            "─────────────────────────────────────────────────────────\n"
+            "A       1.2      6               1               2     1x\n"
+            "B       1.2      5      1        1               2  1.68x\n"
+            "wins, speed (geometric mean): over the 4 of 7 cases that are ok on all\n"
+            "\n"
+            "best variant  A         B        tau  one for all: costs\n"
+            "────────────────────────────────────────────────────────\n"
+            "loom          grid 80%  row 80%    -  grid: 0, 50 %\n"
+            "% of the device's own ceiling, in its best launch shape; above 100 % from the caches.\n"
+            "W, tau: how far rankings (of so many variants) agree, 1 is full.\n"
+            "One for all: what it loses to each device's best.\n"
+            "\n"
+            "variants  A    B\n"
+            "──────────────────\n"
+            "loom      ○●●  ●●✗\n"
+            "● ok  ○ slow: below half of the best  ✗ wrong\n"
+            "\n"
+            "ranks that turn round:\n"
+            "  loom: grid beats row 8.0x on A and loses 2.0x on B (n=64)\n"
+            "\n"
+            "--family NAME or --all shows every variant, --csv every number.\n");
+  EXPECT_THAT(shown(report_of(all, true, false), "text"),
+              HasSubstr("loom             A            B  portability  worst\n"
+                        "───────────────────────────────────────────────────\n"
+                        "row     10%   1.0x   80%   1.0x          18%    13%\n"
+                        "grid    80%   8.0x   40%   0.5x          53%    50%\n"
+                        "weave   40%   4.0x        wrong           0%\n"
+                        "% of the device's ceiling, speed over row; conditions: 2\n"));
+  const auto csv = parse_csv(shown(report_of(all, false, false), "csv"), "out");
+  EXPECT_THAT(csv.rows, SizeIs(6));
+  const auto json = nlohmann::json::parse(shown(report_of(all, false, false), "json"));
+  EXPECT_EQ(json["families"][0]["one_for_all"], "grid");
+  EXPECT_EQ(json["families"][0]["variants"][2]["devices"]["B"]["state"], "wrong");
+}
+
+// Without what stands in parentheses, and never cut without a mark.
+TEST(Labels, FitTheHeadOfAColumn) {
+  auto records = std::vector{on(row({{"kernel", "a"}}, 1), "llvmpipe (LLVM 15.0.6, 256 bits)"),
+                             on(row({{"kernel", "a"}}, 1), std::string(40, 'd')),
+                             on(row({{"kernel", "a"}}, 1), "Loom (1)")};
+  EXPECT_THAT(compare_devices(set_of(records), {}).labels,
+              ElementsAre("llvmpipe", std::string(23, 'd') + "~", "Loom (1)"));
+}
+
+TEST(Labels, AreTheProductsName) {
+  DeviceResults device;
+  for (const auto& [name, label] : {std::pair{"NVIDIA H200", "NVIDIA H200"},
+                                    {"NVIDIA A100-SXM4-80GB", "NVIDIA A100-SXM4-80GB"},
+                                    {"pthread-skylake-avx512-AMD EPYC", "AMD EPYC"},
+                                    {"cpu-skylake-avx512-Intel(R) Xeon(R) Processor", "Intel Xeon"},
+                                    {"", ""}}) {
+    device.name = name;
+    EXPECT_EQ(device.label(), label);
+  }
+}

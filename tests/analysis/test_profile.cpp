@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_fingerprint: cards from invented rows of the families.
+#include "analysis/profile/profile.hpp"
+#include "analysis/rows/case_labels.hpp"
+#include "suite/family.hpp"
+#include "suite/mock_devices.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <set>
+
+using namespace clweave::commands;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+using Cells = std::vector<std::pair<std::string, std::string>>;
+
+// A case of a real family: every axis at its default but these.
+Record row(const std::string& family_name, const Cells& cells, double seconds) {
+  const auto& families = all_families();
+  const auto& family = *std::ranges::find(families, family_name, &Family::name);
+  Record r;
+  r.platform = "Invented, OpenCL 3.0";
+  r.device = "Loom 1";
+  r.driver = "1.2";
+  r.family = r.case_id = family_name;
+  for (const auto& axis : family.axes) {
+    std::string value = text_of(axis.values.front());
+    for (const auto& [name, cell] : cells) {
+      if (name == axis.name) value = cell;
+    }
+    r.axes.emplace_back(axis.name, value);
+  }
+  for (const auto& [name, cell] : cells) r.case_id += "/" + name + "=" + cell;
+  r.status = Status::ok;
+  r.timer = Timer::event;
+  r.cache = "warm";
+  r.time_s = r.time_low_s = r.time_high_s = seconds;
+  r.gb_per_s = 1 / seconds;
+  return r;
+}
+
+Record ceiling(const std::string& name, double rate) {
+  Record r = row("ceiling", {{"kernel", name}}, 1);
+  r.ceiling = enum_named<Ceiling>(name).value();
+  r.gb_per_s = {};
+  (name.starts_with("arithmetic") ? r.gflop_per_s : r.gb_per_s) = rate;
+  return r;
+}
+
+Profile card(const std::vector<Record>& records) {
+  const ResultsSet results = results_of(records);
+  return profile_of(device_rows(results).at(0), all_families());
+}
+
+std::string shown(const Report& report, const char* format) {
+  return text_of(report, format, Screen{.ascii = false});
+}
+
+const Trait& trait(const Profile& card, const std::string& name) {
+  return *std::ranges::find(card.traits, name, &Trait::name);
+}
+
+double value(const std::vector<Record>& records, const std::string& name) {
+  const Profile made = card(records);
+  const Trait& found = trait(made, name);
+  return found.figure ? found.figure->value : -1;
+}
+
+std::string text(double x) { return fmt::format("{}", x); }
+
+// What a device of 16 items in lock-step does.
+std::vector<Record> lanes() {
+  std::vector<Record> out = {row("lanes", {{"paths", "1"}}, 1)};
+  for (int paths = 2; paths <= 16; paths *= 2) {
+    for (int granularity = 1; granularity <= 64; granularity *= 2)
+      out.push_back(row("lanes", {{"paths", text(paths)}, {"granularity", text(granularity)}},
+                        std::max(1, std::min(paths, 16 / granularity))));
+  }
+  return out;
+}
+// What a device of few virtues measures of a preset, with what families ask for on the way.
+std::vector<Record> measured(const std::string& preset) {
+  std::vector<Record> out;
+  for (const auto& family : all_families()) {
+    std::vector<Outcome> outcomes;
+    std::set<std::string> ids;
+    const auto measure = [&](const Case& at) {
+      if (!ids.insert(at.id()).second) return;
+      const Plan plan = plan_of(family, at, roomy());
+      const auto bytes = plan.cost.read + plan.cost.written;
+      Outcome o{at, 1e-6 + 1e-11 * static_cast<double>(bytes) + 1e-13 * static_cast<double>(plan.cost.flops)};
+      o.low_s = o.high_s = o.min_s = o.call_s = o.time_s;
+      o.bytes = bytes;
+      o.flops = plan.cost.flops;
+      o.items = plan.cost.items;
+      const bool measures =
+          std::ranges::any_of(plan.checks, [](const Check& check) { return !check.unit.empty(); });
+      if (measures) o.measured = 1;
+      outcomes.push_back(o);
+      Cells cells;
+      for (const auto& [axis, value] : at.axes) cells.emplace_back(axis, text_of(value));
+      Record r = row(family.name, cells, o.time_s);
+      r.case_id = at.id();
+      r.call_s = r.min_s = o.time_s;
+      r.bytes = static_cast<std::int64_t>(o.bytes);
+      r.flops = static_cast<std::int64_t>(o.flops);
+      r.items = static_cast<std::int64_t>(o.items);
+      r.gb_per_s = 1e-9 * static_cast<double>(o.bytes) / o.time_s;
+      if (o.flops > 0) r.gflop_per_s = 1e-9 * static_cast<double>(o.flops) / o.time_s;
+      r.ceiling = plan.ceiling;
+      r.value = o.measured;
+      r.compute_units = 1;
+      out.push_back(r);
+    };
+    std::ranges::for_each(cases_of(family, family.presets.at(preset), 1), measure);
+    if (!family.refine || outcomes.empty()) continue;
+    for (int looks = 0; looks < 20; ++looks) std::ranges::for_each(family.refine(outcomes, roomy()), measure);
+  }
+  return out;
+}
+
+std::set<std::string> known(const Profile& card) {
+  std::set<std::string> out;
+  for (const auto& trait : card.traits) {
+    if (trait.is_known()) out.insert(trait.name);
+  }
+  return out;
+}
+
+TEST(Fingerprint, PresetCardGivesEveryTraitThatQuickGives) {
+  const auto quick = measured("quick"), few = measured("card");
+  EXPECT_LT(few.size(), 0.7 * static_cast<double>(quick.size()));
+  const auto all = known(card(quick));
+  EXPECT_GT(all.size(), 50U);
+  EXPECT_THAT(known(card(few)), testing::IsSupersetOf(all));
+}
+
+TEST(Fingerprint, LockStepWidthAndTheCostOfTwoPaths) {
+  EXPECT_EQ(value(lanes(), "lockstep_width"), 16);
+  EXPECT_EQ(value(lanes(), "two_paths"), 2);
+}
+
+TEST(Fingerprint, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
+  const Profile made = card(lanes());
+  const Trait& copy = trait(made, "memory_latency");
+  EXPECT_FALSE(copy.figure);
+  EXPECT_EQ(copy.command, "clweave run --device \"Loom 1\" --family latency");
+  EXPECT_THAT(copy.cases, testing::IsEmpty());
+  const Trait& paths = trait(made, "two_paths");
+  EXPECT_EQ(paths.command, "");
+  EXPECT_THAT(paths.cases, ElementsAre("lanes/paths=2/granularity=1", "lanes/paths=1"));
+}
+
+TEST(Fingerprint, TheLeastVectorWithNearlyTheBestCopy) {
+  const auto copies = [](double two) {
+    return std::vector{row("copy", {{"width", "1"}}, 2), row("copy", {{"width", "2"}}, two),
+                       row("copy", {{"width", "4"}}, 1)};
+  };
+  EXPECT_EQ(value(copies(1.02), "vector_width"), 2);
+  EXPECT_EQ(value(copies(1.05), "vector_width"), 4);
+}
+
+TEST(Fingerprint, TheBestGroupAndHowWideItsPlateauIs) {
+  std::vector<Record> rows;
+  for (const auto& [group, seconds] :
+       {std::pair{"32", 1.02}, {"64", 1.2}, {"128", 1.04}, {"256", 1.0}, {"512", 1.5}})
+    rows.push_back(row("grayscale", {{"group", group}}, seconds));
+  EXPECT_EQ(value(rows, "best_group"), 256);
+  EXPECT_EQ(value(rows, "group_plateau"), 2) << "32 is as good, but not beside";
+  EXPECT_EQ(trait(card(rows), "group_plateau").note, "128 to 256 items");
+}
+
+TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
+  const auto rows = [](double of_four) {
+    std::vector<Record> out;
+    for (const auto& [ilp, rate] : {std::pair{"1", 20.0}, {"2", 40.0}, {"4", of_four}}) {
+      out.push_back(row("arithmetic", {{"ilp", ilp}, {"group", "128"}}, 1));
+      out.back().gflop_per_s = rate;
+    }
+    out.push_back(row("arithmetic", {{"groups_per_unit", "64"}}, 1));
+    out.back().gflop_per_s = 100;
+    return out;
+  };
+  EXPECT_EQ(value(rows(91), "chains_needed"), 4);
+  EXPECT_TRUE(std::isinf(value(rows(89), "chains_needed")));
+  EXPECT_EQ(trait(card(rows(89)), "chains_needed").note, "128 items reach 89 %");
+}
+
+// A launch of 10 us, 2 of which are none of the steps.
+TEST(Fingerprint, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
+  std::vector<Record> rows;
+  const auto add = [&](const Cells& cells, double seconds, double gop) {
+    rows.push_back(row("arithmetic", cells, seconds));
+    rows.back().gflop_per_s = gop / seconds;
+  };
+  add({{"ilp", "1"}, {"group", "128"}}, 10e-6, 8e-6 * 25);
+  add({{"ilp", "2"}, {"group", "128"}}, 10e-6, 8e-6 * 50);
+  add({{"ilp", "4"}, {"group", "128"}}, 10e-6, 8e-6 * 100);
+  add({{"groups_per_unit", "64"}}, 1, 100);
+  EXPECT_TRUE(std::isinf(value(rows, "chains_needed")));
+  add({{"ilp", "1"}, {"group", "32"}, {"trips", "4096"}}, 10e-6, 8e-6 * 6);
+  add({{"ilp", "1"}, {"group", "32"}, {"trips", "8192"}}, 18e-6, 16e-6 * 6);
+  EXPECT_EQ(value(rows, "chains_needed"), 4);
+}
+
+namespace {
+
+Record said(const std::string& family, const std::string& name, double value) {
+  Record r = row(family, {}, 1);
+  r.case_id = family + "/finding=" + name;
+  r.finding = name;
+  r.value = value;
+  r.time_s = {};
+  return r;
+}
+
+// A curve of three levels: up to 48 KiB, to `second` and beyond; medians that a neighbour has disturbed.
+std::vector<Record> walks(std::int64_t second) {
+  std::vector<Record> out;
+  for (const auto& at :
+       cases_of(*std::ranges::find(all_families(), "cache", &Family::name),
+                {"kernel=chase "
+                 "working_set=4096,8192,16384,32768,49152,53248,131072,262144,524288,1048576,1900544,2097152,"
+                 "2170880,2895872,4194304,16777216,67108864,268435456"},
+                1)) {
+    const std::int64_t bytes = at.number("working_set");
+    const double ns = bytes <= 49152 ? 2 : bytes <= second ? 6 : 100;
+    Cells cells;
+    for (const auto& [axis, value] : at.axes) cells.emplace_back(axis, text_of(value));
+    const std::int64_t nodes = bytes / 64, hops = std::clamp<std::int64_t>(nodes + 1, 40009, (1 << 20) + 1);
+    const double min_s = 1e-9 * ns * static_cast<double>(hops % nodes == 0 ? hops + 1 : hops);
+    out.push_back(row("cache", cells, (bytes == 16384 || bytes == 262144 ? 5 : 1.1) * min_s));
+    out.back().case_id = at.id();
+    out.back().min_s = min_s;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST(Fingerprint, CachesFollowFromTheLeastTimes) {
+  EXPECT_NEAR(value(walks(2 << 20), "cache_1_bytes"), 48 << 10, 0.1 * (48 << 10));
+  EXPECT_NEAR(value(walks(2 << 20), "cache_2_bytes"), 2 << 20, 0.1 * (2 << 20));
+}
+
+TEST(Fingerprint, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
+  auto rows = walks(1 << 20);
+  EXPECT_EQ(trait(card(rows), "cache_1_bytes").remark, "");
+  rows.push_back(said("cache", "host_cache_1_bytes", 48 << 10));
+  rows.push_back(said("cache", "host_cache_2_bytes", 2 << 20));
+  rows.push_back(said("cache", "host_cache_3_bytes", 105 << 20));
+  const Profile made = card(rows);
+  EXPECT_EQ(trait(made, "cache_1_bytes").remark, "the operating system says 48 KiB");
+  EXPECT_THAT(trait(made, "cache_2_bytes").remark,
+              AllOf(HasSubstr("says 2 MiB, but loads take longer"), HasSubstr("pages lie")));
+  EXPECT_THAT(trait(made, "cache_3_bytes").remark, HasSubstr("105 MiB, but no walk found"));
+  EXPECT_THAT(shown(report_of({made}, false), "text"), HasSubstr("cache_1_bytes of Loom 1: the operating"));
+  EXPECT_THAT(shown(report_of({made}, false), "json"),
+              HasSubstr("\"remark\": \"the operating system says 48 KiB\""));
+}
+
+TEST(Fingerprint, SaysWhatTheMakerSaysOfAnH200) {
+  auto rows = walks(28 << 20);
+  for (auto& r : rows) r.device = "NVIDIA H200";
+  auto others = lanes();
+  for (auto& r : others) r.device = "NVIDIA H200";
+  EXPECT_EQ(trait(card(others), "cache_2_bytes").remark, "") << "its caches were not measured";
+  EXPECT_THAT(trait(card(rows), "cache_2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
+}
+
+TEST(Fingerprint, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
+  auto rows = lanes();
+  rows.push_back(said("lanes", "driver_lockstep_width", 16));
+  EXPECT_EQ(trait(card(rows), "lockstep_width").remark, "the driver prefers groups of a multiple of 16");
+  rows.back().value = 8;
+  EXPECT_THAT(trait(card(rows), "lockstep_width").remark, HasSubstr("of 8, but their times"));
+}
+
+TEST(Fingerprint, SaysWhatAnErrorOfAWholeValueMeans) {
+  const auto remark = [](double ulp) {
+    Record r = row("special", {{"function", "sin"}, {"path", "native"}}, 1);
+    r.value = ulp;
+    r.unit = "ULP";
+    r.items = 1;
+    return trait(card({r}), "sin_native_ulp").remark;
+  };
+  EXPECT_THAT(remark(16777055), HasSubstr("makes 0 of arguments near 0"));
+  EXPECT_EQ(remark(1.7), "");
+}
+
+TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
+  std::vector<Record> rows = {ceiling("copy", 200),
+                              ceiling("read", 250),
+                              ceiling("arithmetic_float", 2000),
+                              row("scan", {{"kernel", "three_phase"}}, 0.02),
+                              row("scan", {{"kernel", "lookback"}}, 0.01),
+                              row("scan", {{"kernel", "hillis_steele"}}, 0.001)};
+  EXPECT_EQ(value(rows, "copy"), 200);
+  EXPECT_EQ(value(rows, "balance"), 8);
+  EXPECT_EQ(value(rows, "best_scan"), 0.5) << "what hillis_steele moves is in vain";
+  EXPECT_EQ(value(rows, "single_pass_gain"), 2);
+  rows[4].cached = "yes";
+  EXPECT_EQ(value(rows, "best_scan"), 0.25);
+}
+
+// The best that the device does is that of tuned launches, too, and the card says how it is launched. What
+// follows from how launches differ is of those that are the same on every device.
+TEST(Fingerprint, TheBestMayBeTunedAndSaysHow) {
+  std::vector<Record> rows = {
+      ceiling("copy", 200), row("scan", {{"kernel", "three_phase"}, {"group", "256"}}, 0.02),
+      row("scan", {{"kernel", "pipelined"}, {"lanes", "portable"}, {"group", "256"}}, 0.01),
+      row("scan", {{"kernel", "pipelined"}, {"lanes", "ptx"}, {"group", "128"}}, 0.005)};
+  EXPECT_EQ(trait(card(rows), "best_scan").note, "pipelined uint");
+  rows[3].tuned = "yes";
+  const Profile tuned = card(rows);
+  EXPECT_EQ(trait(tuned, "best_scan").figure->value, 1);
+  EXPECT_EQ(trait(tuned, "best_scan").note, "pipelined uint, tuned: group=128 ptx");
+  for (const char* group : {"64", "128", "512", "1024"})
+    rows.push_back(row("grayscale", {{"kernel", "naive"}, {"image", "2272x1704"}, {"group", group}},
+                       group[0] == '5' ? 1 : 2));
+  EXPECT_EQ(value(rows, "best_group"), 512);
+  rows.push_back(row("grayscale", {{"kernel", "naive"}, {"image", "2272x1704"}, {"group", "32"}}, 0.5));
+  rows.back().tuned = "yes";
+  EXPECT_EQ(value(rows, "best_group"), 512);
+}
+
+TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
+  Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
+  r.items = 4 * 1000 * 132;
+  EXPECT_EQ(results_of({r}).devices.at(0).compute_units, 132);
+  r.compute_units = 66;
+  EXPECT_EQ(results_of({r}).devices.at(0).compute_units, 66) << "what a row says is not computed";
+}
+
+TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
+  auto rows = lanes();
+  for (auto& r : rows) {
+    r.device_type = "gpu";
+    r.timer = Timer::event;
+    r.time_low_s = *r.time_s * 0.9;
+    r.time_high_s = *r.time_s * 1.1;
+  }
+  const Profile made = card(rows);
+  const Figure paths = *trait(made, "two_paths").figure;
+  // A ratio of two medians known to 10 % each is known to about 14 %.
+  EXPECT_NEAR(paths.low, 2 / 1.15, 0.08);
+  EXPECT_NEAR(paths.high, 2 * 1.15, 0.08);
+  EXPECT_EQ(trait(made, "lockstep_width").figure->low, 16) << "no such noise makes another width of it";
+  EXPECT_EQ(trait(made, "lockstep_width").figure->high, 16);
+}
+
+// One process tells nothing of what the next would say, and two may agree by chance; three tell.
+TEST(Fingerprint, OneRepetitionOrTwoStandWithWhatProcessesDifferBy) {
+  const auto width = [](double seconds, const std::string& device_type, int runs, double interval) {
+    Record sure = row("copy", {{"width", "1"}}, 1);
+    sure.device_type = device_type;
+    sure.timer = Timer::event;
+    sure.time_s = seconds;
+    sure.time_low_s = seconds * (1 - interval);
+    sure.time_high_s = seconds * (1 + interval);
+    const ResultsSet results = results_of(std::vector<Record>(runs, sure));
+    const auto devices = device_rows(results);
+    const auto time =
+        estimate(devices.at(0), [](Resample clock) -> std::optional<double> { return clock[0]; });
+    return time->high / time->low;
+  };
+  EXPECT_NEAR(std::log(width(5e-6, "gpu", 1, 1e-4)), 2 * 1.96 * 0.125, 0.1);
+  EXPECT_NEAR(std::log(width(1e-3, "gpu", 1, 1e-4)), 2 * 1.96 * 0.005, 0.005);
+  EXPECT_NEAR(std::log(width(1e-3, "cpu", 1, 1e-4)), 2 * 1.96 * 0.26, 0.2);
+  EXPECT_NEAR(std::log(width(5e-6, "gpu", 2, 1e-4)), 2 * 1.96 * 0.125 / std::sqrt(2), 0.1)
+      << "two may well agree";
+  EXPECT_LT(width(5e-6, "gpu", 3, 1e-4), 1.001);
+  EXPECT_EQ(width(5e-6, "gpu", 1, 0), 1) << "known exactly";
+}
+
+// A million rows take seconds: what is read of them grows as their number does, and no faster.
+TEST(Fingerprint, MoreRowsAreDrawnLessOften) {
+  Record unsure = row("copy", {{"width", "1"}}, 1);
+  unsure.time_low_s = 0.9;
+  unsure.time_high_s = 1.1;
+  const ResultsSet results = results_of({unsure});
+  const auto devices = device_rows(results);
+  const auto calls = [&](std::size_t reads) {
+    std::size_t count = 0;
+    estimate(devices[0], [&](Resample clock) -> std::optional<double> {
+      ++count;
+      double sum = 0;
+      for (std::size_t i = 0; i < reads; ++i) sum += clock[0];
+      return sum;
+    });
+    return count;
+  };
+  EXPECT_EQ(calls(1), 201);
+  EXPECT_EQ(calls(20'000), 201);
+  EXPECT_EQ(calls(40'000), 101);
+  EXPECT_EQ(calls(1'000'000), 21);
+}
+
+TEST(Fingerprint, WhatIsCertainIsDrawnOnce) {
+  const ResultsSet results = results_of({row("copy", {{"width", "1"}}, 1)});
+  const auto devices = device_rows(results);
+  std::size_t count = 0;
+  estimate(devices[0], [&](Resample clock) -> std::optional<double> {
+    ++count;
+    return clock[0];
+  });
+  EXPECT_EQ(count, 1);
+}
+
+TEST(Fingerprint, ACardReadsItsRowsSoOftenAsTheyAre) {
+  const auto reads = [](int sizes) {
+    std::vector<Record> records;
+    for (int n = 1; n <= sizes; ++n) {
+      records.push_back(row("copy", {{"n", text(1024 * n)}}, 1e-3 * n));
+      records.push_back(row("lanes", {{"paths", "2"}, {"n", text(1024 * n)}}, 1e-3 * n));
+      records.push_back(ceiling("copy", 100 + n));
+    }
+    const ResultsSet results = results_of(records, all_families());
+    const auto devices = device_rows(results);
+    profile_of(devices[0], all_families());
+    return devices[0].reads;
+  };
+  const auto few = reads(50), many = reads(100);
+  EXPECT_GT(few, 0);
+  EXPECT_LE(many, 2 * few + 1000);
+}
+
+// A family that cannot tell says why; the card says so instead of asking for a run.
+TEST(FingerprintOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
+  auto families = all_families();
+  auto& lanes_family = *std::ranges::find(families, "lanes", &Family::name);
+  lanes_family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) {
+    return std::vector<Finding>{
+        {"lockstep_width", {}, "items", "two widths explain the times as well", 16, 32}};
+  };
+  const ResultsSet results = results_of(lanes());
+  const std::vector<Profile> cards = {profile_of(device_rows(results).at(0), families)};
+  const Trait& width = trait(cards[0], "lockstep_width");
+  EXPECT_FALSE(width.figure);
+  EXPECT_EQ(width.command, "");
+  for (const char* format : {"text", "markdown"}) {
+    EXPECT_THAT(
+        shown(report_of(cards, false), format),
+        AllOf(HasSubstr("16 to 32, undecided"),
+              HasSubstr("lockstep_width of Loom 1 is undecided: two widths explain the times as well")));
+  }
+  EXPECT_THAT(shown(report_of(cards, false), "csv"),
+              HasSubstr(",execution,lockstep_width,,16,32,items,two widths explain the times as well,"));
+  EXPECT_THAT(
+      shown(report_of(cards, false), "json"),
+      AllOf(HasSubstr(R"("undecided": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
+}
+
+TEST(FingerprintOutput, OneCard) {
+  const std::string out = shown(
+      report_of(std::vector<Profile>{card({ceiling("copy", 200), ceiling("read", 250)})}, true), "text");
+  EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
+
+trait             value  unit  by  meaning
+────────────────────────────────────────────────────────
+memory hierarchy
+copy                200  GB/s      copy, both directions
+read                250  GB/s      read
+
+not measured on Loom 1
+)"));
+  EXPECT_THAT(out, AllOf(HasSubstr(R"(
+  lockstep_width, two_paths
+    clweave run --device "Loom 1" --family lanes
+)"),
+                         HasSubstr(R"(
+rows of Loom 1
+  copy
+    ceiling/kernel=copy
+)")));
+}
+
+TEST(FingerprintOutput, TwoCardsSideBySide) {
+  auto records = std::vector{ceiling("copy", 200), ceiling("copy", 1234.5), ceiling("read", 1300)};
+  records[1].device = records[2].device = "Loom 2";
+  std::vector<Profile> cards;
+  const ResultsSet results = results_of(records);
+  for (const auto& rows : device_rows(results)) cards.push_back(profile_of(rows, all_families()));
+  EXPECT_THAT(shown(report_of(cards, false), "markdown"), testing::StartsWith(
+                                                              R"(A  Loom 1, Invented, driver 1.2  
+B  Loom 2, Invented, driver 1.2  
+
+| trait | A | B | unit | meaning |
+| --- | ---: | ---: | --- | --- |
+| memory hierarchy |  |  |  |  |
+| copy | 200 | 1234 | GB/s | copy, both directions |
+| read | - | 1300 | GB/s | read |
+)"));
+  const std::string csv = shown(report_of(cards, false), "csv");
+  EXPECT_THAT(
+      csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases,remark\n"));
+  EXPECT_THAT(
+      csv,
+      HasSubstr(
+          "\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
+          "directions\",,ceiling/kernel=copy,\n"));
+  EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
+}
+
+TEST(FingerprintOutput, TheTwentySeventhDeviceHasALetterOfItsOwn) {
+  EXPECT_EQ(letter_of(0), "A");
+  EXPECT_EQ(letter_of(25), "Z");
+  EXPECT_EQ(letter_of(26), "AA");
+  EXPECT_EQ(letter_of(52), "BA");
+  EXPECT_EQ(letter_of(26 + 26 * 26), "AAA");
+}
+
+TEST(FingerprintOutput, ANameInAnotherEncodingIsStillShown) {
+  Record latin = ceiling("copy", 200);
+  latin.device = "Caf\xe9";
+  const Profile made = card({latin});
+  EXPECT_THAT(shown(report_of(std::vector{made}, false), "json"), HasSubstr("Caf\xef\xbf\xbd"));
+}
+
+}  // namespace

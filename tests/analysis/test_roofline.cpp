@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_roofline: where kernels stand under invented ceilings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/profile/roofline.hpp"
+
+using namespace clweave::commands;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+namespace {
+
+Record row(const std::string& family, const std::string& kernel, const std::string& type, double seconds,
+           std::int64_t bytes, std::int64_t flops, const std::string& ceiling) {
+  Record record;
+  record.device = "Device";
+  record.platform = "Platform";
+  record.family = family;
+  record.case_id = family + "/kernel=" + kernel;
+  record.axes = {{"kernel", kernel}, {"type", type}};
+  record.status = Status::ok;
+  record.time_s = seconds;
+  record.bytes = bytes;
+  if (flops > 0) record.flops = flops;
+  record.gb_per_s = 1e-9 * static_cast<double>(bytes) / seconds;
+  if (flops > 0) record.gflop_per_s = 1e-9 * static_cast<double>(flops) / seconds;
+  record.ceiling = enum_named<Ceiling>(ceiling).value();
+  return record;
+}
+
+// 100 GB/s and 1000 Gop/s of floats: balance 10.
+std::vector<Record> ceilings() {
+  return {row("ceiling", "copy", "float", 1, 100'000'000'000, 0, "copy"),
+          row("ceiling", "arithmetic", "float", 1, 1'000'000, 1'000'000'000'000, "arithmetic_float")};
+}
+
+std::vector<Record> operator+(std::vector<Record> all, const Record& one) {
+  all.push_back(one);
+  return all;
+}
+
+TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto all = rooflines_of(results_of(records));
+  ASSERT_THAT(all, SizeIs(1));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  const Placed& kernel = all[0].kernels[0];
+  EXPECT_EQ(kernel.name, "f k float");
+  EXPECT_DOUBLE_EQ(kernel.intensity, 2);
+  EXPECT_DOUBLE_EQ(kernel.bound, 200);
+  EXPECT_EQ(kernel.bound_by, Ceiling::copy);
+  EXPECT_DOUBLE_EQ(kernel.fraction, 0.5);
+}
+
+// What only walks through a cache would stand above the memory's roof.
+TEST(Roofline, WhatNoRoofBoundsIsCountedAlone) {
+  Record walk = row("cache", "read", "", 1, 900'000'000'000, 0, "copy");
+  walk.ceiling = Ceiling::none;
+  const auto all =
+      rooflines_of(results_of(ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") + walk));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  EXPECT_EQ(all[0].kernels[0].name, "f k float");
+  EXPECT_EQ(all[0].elsewhere.at("cache"), 1U);
+}
+
+TEST(Roofline, WhatACacheHeldIsCountedAlone) {
+  Record held = row("f", "k", "float", 1, 900'000'000'000, 0, "copy");
+  held.cached = "yes";
+  const auto all = rooflines_of(results_of(ceilings() + held));
+  EXPECT_THAT(all[0].kernels, IsEmpty());
+  EXPECT_EQ(all[0].cached.at("f"), 1U);
+  EXPECT_THAT(text_of(report_of(all), "text", Screen()),
+              HasSubstr("rows whose buffers fit a cache are not here: 1 of f"));
+}
+
+TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
+  const auto records =
+      ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
+  const auto all = rooflines_of(results_of(records));
+  EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
+}
+
+// A byte of 100 GB/s and 50 pJ beside an operation of 1000 Gop/s and 2 pJ.
+TEST(Roofline, EnergyAndTimeOfBytesBesideOperations) {
+  auto records = ceilings();
+  EXPECT_THAT(text_of(report_of(rooflines_of(results_of(records))), "text", Screen()),
+              Not(HasSubstr("energy")));
+  records[0].energy_j = 5;
+  records[1].energy_j = 2;
+  const auto all = rooflines_of(results_of(records));
+  ASSERT_TRUE(all[0].joules_per_byte && all[0].joules_per_flop);
+  EXPECT_DOUBLE_EQ(*all[0].joules_per_byte, 50e-12);
+  EXPECT_DOUBLE_EQ(*all[0].joules_per_flop, 2e-12);
+  EXPECT_THAT(text_of(report_of(all), "text", Screen()),
+              HasSubstr("as much time as 10 operations on floats, and as much energy as 25"));
+  // At its balance, half of the energy is for bytes; in time there are none to see.
+  EXPECT_DOUBLE_EQ(energy_left(25, 25), 0.5);
+  EXPECT_DOUBLE_EQ(time_left(10, 10), 1);
+  EXPECT_DOUBLE_EQ(time_left(5, 10), 0.5);
+}
+
+// An arithmetic row's bytes are those of its few operands and results; what is in registers comes from no
+// memory.
+TEST(Roofline, NoMemoryBoundsArithmetic) {
+  const auto all = rooflines_of(results_of(
+      ceilings() + row("f", "k", "float", 1, 500'000'000'000, 750'000'000'000, "arithmetic_float")));
+  EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.75);
+}
+
+TEST(Roofline, ATypeThatNobodyMeasuredHasNoRoof) {
+  const auto all =
+      rooflines_of(results_of(ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") +
+                              row("formats", "mma", "half", 1, 1'000'000'000, 900'000'000'000'000, "")));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  EXPECT_EQ(all[0].elsewhere.at("formats"), 1U);
+}
+
+TEST(Roofline, WhatIsAboveItsRoofIsNamed) {
+  const auto text = [](std::int64_t bytes) {
+    const auto all = rooflines_of(results_of(ceilings() + row("f", "k", "", 1, bytes, 0, "copy")));
+    return text_of(report_of(std::vector{all[0]}), "text", Screen());
+  };
+  EXPECT_THAT(text(120'000'000'000), HasSubstr("above their bound"));
+  EXPECT_THAT(text(101'000'000'000), testing::Not(HasSubstr("above their bound")));
+}
+
+TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
+  const auto records = ceilings() + row("f", "k", "", 1, 90'000'000'000, 0, "copy");
+  const auto all = rooflines_of(results_of(records));
+  EXPECT_EQ(all[0].kernels[0].intensity, 0);
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.9);
+}
+
+// Its bytes never reach the memory whose bytes rows count.
+TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
+  const auto records = ceilings() + row("ceiling", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
+                       row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "") +
+                       row("g", "k", "", 1, 90'000'000'000, 0, "");
+  const auto all = rooflines_of(results_of(records));
+  ASSERT_THAT(all[0].roofs, SizeIs(3));
+  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, Ceiling::copy) << kernel.name;
+  const std::string text = text_of(report_of(std::vector{all[0]}), "text", Screen());
+  EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
+  EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));
+  EXPECT_THAT(text_of(report_of(std::vector{all[0]}), "csv", Screen()), HasSubstr("roof,local,,5000,,,,\n"));
+}
+
+TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
+  auto records = ceilings() + row("f", "k", "float", 2, 50'000'000'000, 0, "copy") +
+                 row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
+  records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
+  records.back().cached = "yes";
+  const auto all = rooflines_of(results_of(records));
+  ASSERT_THAT(all[0].kernels, SizeIs(1));
+  EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.5);
+}
+
+TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
+  auto records = ceilings() + row("f", "k", "float", 1, 1'000'000'000, 0, "copy");
+  records.back().status = Status::implausible;
+  EXPECT_THAT(rooflines_of(results_of(records))[0].kernels, IsEmpty());
+}
+
+TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
+                       row("g", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
+  const std::string text =
+      text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "text", Screen());
+  EXPECT_THAT(text, HasSubstr("A  f k float"));
+  EXPECT_THAT(text, HasSubstr("B  g k float"));
+  EXPECT_THAT(text, HasSubstr("10 op/B"));
+  EXPECT_THAT(text, Not(HasSubstr("·")));
+}
+
+TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const std::string text =
+      text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "csv", Screen());
+  EXPECT_THAT(text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction\n"));
+  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",roof,copy,,100,,,,\n"));
+  EXPECT_THAT(text, HasSubstr("\"Device, Platform\",kernel,f k float,2,50,100,200,copy,0.5\n"));
+}
+
+// They are other measurements than the warm ones.
+TEST(Roofline, ColdRowsAndOtherApisHaveNoPlace) {
+  auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
+  records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy") +
+            row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
+  records[3].cache = "cold";
+  records[4].api = "cuda";
+  EXPECT_DOUBLE_EQ(rooflines_of(results_of(records)).at(0).kernels.at(0).fraction, 0.5);
+}
+
+TEST(Roofline, JsonHasTypedCells) {
+  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const std::string json = text_of(report_of(rooflines_of(results_of(records))), "json", Screen());
+  EXPECT_THAT(json, HasSubstr("\"fraction\": 0.5"));
+}
+
+}  // namespace

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_summary: the screen that a run ends in, from invented records.
+#include "analysis/profile/summary.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "analysis/invented_records.hpp"
+#include "suite/family.hpp"
+
+using namespace clweave::commands;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+std::string plain(const std::vector<Record>& records, const Screen& screen = {.ascii = false}) {
+  return text_of(summary_of(results_of(records, invented()), invented(), {"a.csv"}), "text", screen);
+}
+
+}  // namespace
+
+TEST(Summary, IsEmptyWithoutRecords) { EXPECT_EQ(plain({}), ""); }
+
+TEST(Summary, IsOneScreen) {
+  Record cached = grid_row("clever", "column", 500);
+  cached.cached = "yes";
+  Record slow = grid_row("clever", "row", 60);
+  slow.throttled = 0.7;
+  EXPECT_EQ(
+      plain({ceiling_row("copy", "float", "copy", 200),
+             ceiling_row("arithmetic", "float", "arithmetic_float", 4000), grid_row("plain", "row", 190),
+             slow, cached, lanes_row(2, 1, 2e-3), finding("lanes", "lockstep_width", 32, "items"),
+             broken(grid_row("plain", "column", 0), "timeout", "30 s without a sign of life")}),
+      "\n"
+      "Loom 1  Invented, driver 1.2\n"
+      "ceilings: copy 200 GB/s, arithmetic_float 4000 Gop/s\n"
+      "\n"
+      "family  best variant             of ceiling     speed  cases\n"
+      "────────────────────────────────────────────────────────────\n"
+      "grid    plain row local=16x16          95 %  190 GB/s      4\n"
+      "lanes   lockstep_width 32 items                            1\n"
+      "7 rows: 6 ok, 1 timeout\n"
+      "  1 failed: grid plain column local=16x16, timeout: 30 s without a sign of life\n"
+      "  1 measured while the device ran slow *: grid clever row local=256\n"
+      "  1 whose buffers fit a cache c: grid clever column local=256\n"
+      "\n"
+      "in a.csv\n"
+      "  clweave run --replay a.csv --case grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected\n"
+      "  clweave show a.csv --family grid\n"
+      "  clweave fingerprint a.csv\n");
+}
+
+TEST(Summary, FitsFortyRowsOfAHundredColumnsHoweverManyFail) {
+  std::vector<Record> records;
+  for (int n = 1; n <= 500; ++n)
+    records.push_back(
+        broken(grid_row("plain", "row", 0, std::to_string(n)), "timeout", std::string(300, 'r')));
+  const std::string text = plain(records, {.ascii = false, .width = 100});
+  EXPECT_LE(std::ranges::count(text, '\n'), 40);
+  EXPECT_THAT(text, AllOf(HasSubstr("500 rows: 500 timeout\n"), HasSubstr("500 failed: grid n=1, timeout")));
+}
+
+TEST(Summary, FitsWhateverNamesAreLong) {
+  auto families = invented();
+  families[1].axes[3].tunable = true;
+  std::vector<Record> records;
+  for (const char* mapping : {"row", "column"}) {
+    for (const char* local : {"16x16", "256"}) {
+      records.push_back(grid_row("a_kernel_whose_name_goes_on", mapping, 50));
+      records.back().axes[3].second = local;
+      records.back().case_id += local;
+      records.back().device = std::string(300, 'd');
+      records.back().platform = "Made of " + std::string(300, 'p') + ", OpenCL 3.0";
+    }
+  }
+  for (int i = 0; i < 30; ++i) records.push_back(finding("lanes", fmt::format("trait_{:02}", i), i, "items"));
+  records.push_back(lanes_row(2, 1, 2e-3));
+  for (std::size_t i = 4; i < records.size(); ++i)
+    records[i].device = records[0].device, records[i].platform = records[0].platform;
+  const std::string text =
+      text_of(summary_of(results_of(records, families), families, {"a.csv"}), "text", Screen{});
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+  // What does not vary says nothing; launch parameters come last.
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("grid    row local=16x16  "),
+                    HasSubstr("lanes   trait_00 0 items, trait_01 1 items  "), Not(HasSubstr("trait_02"))));
+}
+
+TEST(Summary, TellsTheFindingsOfTheCardFirst) {
+  auto families = invented();
+  families[2].traits = {{"width", "items", ""}};
+  const std::vector<Record> records = {lanes_row(2, 1, 2e-3), finding("lanes", "cost", 2, "ratio"),
+                                       finding("lanes", "bytes", 2048, "B"),
+                                       finding("lanes", "width", 32, "items")};
+  EXPECT_THAT(text_of(summary_of(results_of(records, families), families, {}), "text", Screen{}),
+              HasSubstr("lanes   width 32 items, cost 2x "));
+}
+
+// Where a tuned launch is the better one it is told whole.
+TEST(Summary, TellsTheLeastEnergyAndByWhat) {
+  const auto with = [](Record record, double joules) {
+    record.meter = "nvml";
+    record.meter_reason = "something new every 20 ms";
+    record.idle_w = 71.5;
+    record.bytes = 1'000'000;
+    record.flops = record.ceiling == Ceiling::arithmetic_float ? 100'000'000 : 0;
+    record.energy_j = joules;
+    record.energy_low_j = 0.9 * joules;
+    record.energy_high_j = 1.1 * joules;
+    return record;
+  };
+  const Record copy = with(ceiling_row("copy", "float", "copy", 200), 60e-6),
+               dear = with(grid_row("plain", "row", 190), 70e-6),
+               compute = with(ceiling_row("arithmetic", "float", "arithmetic_float", 4000), 150e-6);
+  Record cached = with(grid_row("clever", "column", 500), 1e-6);
+  cached.cached = "yes";
+  EXPECT_THAT(plain({dear, copy, compute, cached}),
+              AllOf(HasSubstr("energy: 60 pJ/B (54 to 66) ceiling copy\n"
+                              "        1.5 pJ/op (1.35 to 1.65) ceiling arithmetic\n"),
+                    HasSubstr("\n  by nvml: something new every 20 ms\n")));
+  Record refused = with(grid_row("plain", "row", 190), 0);
+  refused.energy_j = refused.energy_low_j = refused.energy_high_j = {};
+  EXPECT_THAT(plain({refused}), AllOf(HasSubstr("\nno energy by nvml: something new"), Not(HasSubstr("pJ"))));
+  refused.meter = "";
+  refused.idle_w = {};
+  EXPECT_THAT(plain({refused}), HasSubstr("\nno energy: something new"));
+  EXPECT_THAT(plain({grid_row("plain", "row", 190)}), Not(HasSubstr("energy")));
+}
+
+TEST(Summary, SaysHowTheBestWasTuned) {
+  auto families = invented();
+  families[1].axes[3].tunable = true;
+  std::vector<Record> records = {grid_row("plain", "row", 50),
+                                 grid_row("clever_as_names_of_kernels_go", "row", 40),
+                                 grid_row("clever_as_names_of_kernels_go", "row", 60)};
+  records[2].axes[3].second = "1024x1";
+  records[2].case_id += "x";
+  records[2].tuned = "yes";
+  EXPECT_THAT(text_of(summary_of(results_of(records, families), families, {}), "text", Screen{}),
+              HasSubstr("grid    clever_as_names_of_kernels_go local=1024x1 (tuned)"));
+}
+
+TEST(Summary, LeavesOutWhatANameHasNoRoomFor) {
+  std::vector<Record> records;
+  for (const char* kernel : {"plain_and_very_long_indeed_as_names_go", "other"})
+    for (const char* n : {"64", "1024"})
+      records.push_back(grid_row(kernel, n[0] == '6' ? "row" : "column", 50, n));
+  EXPECT_THAT(plain(records), HasSubstr("grid    plain_and_very_long_indeed_as_names_go .. "));
+}
+
+TEST(Summary, ShowsExhibitsApartFromFailures) {
+  EXPECT_THAT(
+      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
+                                                  "wrong_result", "exhibit: an unsigned factor", "yes")}),
+      AllOf(HasSubstr("2 rows: 1 exhibit wrong_result, 1 ok\n"),
+            HasSubstr("1 wrong as published (exhibits): "), Not(HasSubstr("failed"))));
+}
+
+TEST(Summary, ShowsTheBestOfEachCeiling) {
+  EXPECT_THAT(plain({ceiling_row("copy", "float", "copy", 150), ceiling_row("read", "float", "copy", 180),
+                     broken(ceiling_row("copy", "int", "copy", 0), "wrong_result", "")}),
+              HasSubstr("ceilings: copy 180 GB/s\n"));
+  EXPECT_THAT(plain({grid_row("plain", "row", 50)}), Not(HasSubstr("ceilings")));
+}
+
+TEST(Summary, GivesEachDeviceItsOwn) {
+  Record other = grid_row("plain", "row", 70);
+  other.device = "Loom 2";
+  const std::string text = plain({grid_row("plain", "row", 50), other});
+  EXPECT_LT(text.find("\nLoom 1  Invented"), text.find("\nLoom 2  Invented"));
+  EXPECT_THAT(text, AllOf(HasSubstr("50 GB/s"), HasSubstr("70 GB/s"), HasSubstr("clweave compare a.csv\n")));
+}
+
+TEST(Summary, SaysNoFileWhereRowsWentToStdout) {
+  EXPECT_THAT(text_of(summary_of(results_of({grid_row("plain", "row", 50)}, invented()), invented(), {}),
+                      "text", Screen{}),
+              Not(HasSubstr("clweave show")));
+}
+
+TEST(Summary, LetsNoNameCommandTheTerminal) {
+  Record evil = broken(grid_row("plain", "row", 0), "timeout", "x\x1b]0;owned\x07\x1b[2J");
+  evil.device = "Loom \x1b[31;1H";
+  const std::string text = plain({evil}, {.colour = true, .ascii = false});
+  for (const auto* sequence : {"\x1b]", "\x1b[2J", "\x1b[31;1H", "\x07"})
+    EXPECT_THAT(text, Not(HasSubstr(sequence)));
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_two_sided: every shipped claim holds by rows of which its sentence is just true, and fails by rows of
+// which it is just false; with its relation turned round, or with another claim's bound, it does not.
+// Launches that no rule lists change nothing, one that is missing leaves it undecided.
+//
+// claims_two_sided.json names the rows: of those that a rule asks for, what each takes. A value is in the
+// unit of what the rule compares: microseconds, GB/s, Gop/s, G items/s, a fraction, or a number. It goes to
+// the rows that have these axes; of several the last, of none 100.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/claims/claims.hpp"
+#include "base/text.hpp"
+#include "plans.hpp"
+#include "suite/mock_devices.hpp"
+
+using namespace clweave::commands;
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+bool meets(const Case& at, const std::string& conditions) {
+  for (const auto& condition : split(conditions, ' ')) {
+    if (condition.empty()) continue;
+    const auto sign = condition.find('=');
+    const std::string axis = condition.substr(0, sign), value = condition.substr(sign + 1);
+    const auto cell = std::ranges::find(at.axes, axis, [](const auto& pair) { return pair.first; });
+    if (axis == "family" ? at.family != value : cell == at.axes.end() || text_of(cell->second) != value)
+      return false;
+  }
+  return true;
+}
+
+double value_for(const Case& at, const json& values) {
+  double out = 100;
+  for (const auto& [conditions, value] : values.items()) {
+    if (meets(at, conditions)) out = value.get<double>();
+  }
+  return out;
+}
+
+// Every case that a side asks for, at the largest size and the first type.
+std::vector<Case> cases_for(const Rows& rows, const Family& family) {
+  Sweeps sweeps;
+  for (const auto& axes : rows.whole()) {
+    auto& sweep = sweeps.emplace_back();
+    for (const auto& [axis, want] : axes) {
+      using How = Rows::Want::How;
+      sweep[axis] = want.how == How::largest ? Values(want.values.back())
+                    : want.how == How::first ? Values(want.values.front())
+                                             : want.values;
+    }
+  }
+  return cases_of(family, sweeps, 0);
+}
+
+Record row_of(const Case& at, const Rows& rows, const Family& family, const std::string& quantity,
+              double value) {
+  Record r;
+  r.platform = "NVIDIA CUDA, invented";
+  r.device = "Device";
+  r.driver = "1";
+  r.device_type = "gpu";
+  r.compute_units = 2;
+  r.family = at.family;
+  for (const auto& [axis, cell] : at.axes) r.axes.emplace_back(axis, text_of(cell));
+  r.case_id = at.id();
+  if (!rows.api.empty()) {
+    r.api = rows.api;
+    Case work = at;
+    std::erase_if(work.axes, [&](const auto& axis) { return rows.values(axis.first).empty(); });
+    r.case_id = work.id();
+  }
+  r.status = Status::ok;
+  r.timer = Timer::event;
+  r.cache = "warm";
+  Cost cost{};
+  try {
+    cost = plan_of(family, at, roomy()).cost;
+  } catch (const Error&) {
+    cost = {.read = 1000000, .written = 0, .flops = 1000000, .items = 1000000};
+  }
+  const double work = quantity == "gflop_per_s"    ? static_cast<double>(cost.flops)
+                      : quantity == "gitems_per_s" ? static_cast<double>(cost.items)
+                      : quantity == "gb_per_s"     ? static_cast<double>(cost.read + cost.written)
+                                                   : 0;
+  const double seconds = work > 0 ? work / (1e9 * value) : quantity == "time" ? 1e-6 * value : 1e-4;
+  r.time_s = r.time_low_s = r.time_high_s = seconds;
+  r.gb_per_s = 1e-9 * static_cast<double>(cost.read + cost.written) / seconds;
+  r.gflop_per_s = 1e-9 * static_cast<double>(cost.flops) / seconds;
+  r.gitems_per_s = 1e-9 * static_cast<double>(cost.items) / seconds;
+  if (quantity == "of_ceiling") r.of_ceiling = value;
+  if (quantity == "value") r.value = value;
+  if (std::ranges::find(family.derived, quantity, &Derived::name) != family.derived.end())
+    r.axes.emplace_back(quantity, fmt::format("{}", value));
+  return r;
+}
+
+// By what the values of a rule's rows are told. What a family concludes from is speed: of operations where
+// there are any.
+std::string quantity_of(const Rule& rule, const std::string& quantity) {
+  return rule.kind != Rule::Kind::finding ? quantity
+         : rule.of.family == "arithmetic" ? "gflop_per_s"
+                                          : "gb_per_s";
+}
+
+void add_rows(const Rule& rule, const json& values, std::set<std::string>& seen, std::vector<Record>& out) {
+  const auto& families = all_families();
+  for (const auto& [rows, quantity] :
+       {std::pair{&rule.of, rule.quantity}, std::pair{&rule.of_before, rule.quantity},
+        std::pair{&rule.to, rule.quantity_to}, std::pair{&rule.to_before, rule.quantity_to}}) {
+    if (rows->empty()) continue;
+    const Family& family = *std::ranges::find(families, rows->family, &Family::name);
+    for (const auto& at : cases_for(*rows, family)) {
+      if (!seen.insert(rows->api + at.id()).second) continue;
+      out.push_back(row_of(at, *rows, family, quantity_of(rule, quantity), value_for(at, values)));
+    }
+  }
+}
+
+std::vector<Record> rows_for(const Decision& decision, const json& values) {
+  std::vector<Record> out;
+  std::set<std::string> seen;
+  add_rows(decision.rule, values, seen, out);
+  for (const auto& given : decision.given) add_rows(given, values, seen, out);
+  const std::size_t first_run = out.size();
+  for (std::size_t run = 2; run <= decision.rule.runs; ++run) {
+    for (std::size_t i = 0; i < first_run; ++i) {
+      out.push_back(out[i]);
+      out.back().run = static_cast<int>(run);
+    }
+  }
+  return out;
+}
+
+std::int64_t largest_in(const Values& values) {
+  std::int64_t most = 0;
+  for (const auto& value : values) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) most = std::max(most, *number);
+  }
+  return most;
+}
+
+// Launches and sizes that neither the rule nor what it takes for granted lists, each a hundred times as fast
+// as any that they do.
+std::vector<Record> further_rows(const Decision& decision) {
+  const Rule& rule = decision.rule;
+  std::vector<Rule> listing = decision.given;
+  listing.push_back(rule);
+  std::vector<Record> out;
+  const auto& families = all_families();
+  for (const auto& [rows, quantity] :
+       {std::pair{&rule.of, rule.quantity}, std::pair{&rule.of_before, rule.quantity},
+        std::pair{&rule.to, rule.quantity_to}, std::pair{&rule.to_before, rule.quantity_to}}) {
+    if (rows->empty()) continue;
+    const Family& family = *std::ranges::find(families, rows->family, &Family::name);
+    for (const auto& axis : family.axes) {
+      const std::int64_t most = largest_in(rows->values(axis.name));
+      if (most == 0) continue;
+      std::int64_t beyond = 0;  // listed on no side
+      for (const auto& each : listing) {
+        for (const Rows* side : {&each.of, &each.of_before, &each.to, &each.to_before})
+          beyond = std::max(beyond, 2 * largest_in(side->values(axis.name)) + 2);
+      }
+      for (auto at : cases_for(*rows, family)) {
+        for (auto& [name, value] : at.axes) {
+          if (name == axis.name) value = beyond;
+        }
+        const std::string by = quantity_of(rule, quantity);
+        out.push_back(row_of(at, *rows, family, by, by == "time" ? 0.1 : 1e5));
+      }
+    }
+  }
+  return out;
+}
+
+Ruling ruling_of(const Claim& claim, const Decision& decision, std::vector<Record> records) {
+  // A device is what has rows of its own.
+  if (std::ranges::all_of(records, &Record::is_baseline)) {
+    Record own = records.front();
+    own.api = opencl_api;
+    own.family = own.case_id = "copy";
+    own.axes.clear();
+    records.push_back(own);
+  }
+  Claim one = claim;
+  one.decisions = {decision};
+  const ResultsSet results = results_of(records, all_families());
+  const auto rows = device_rows(results);
+  Ruling out = rulings_of(one, rows.at(0), all_families()).at(0);
+  out.claim = nullptr;
+  out.decision = nullptr;
+  return out;
+}
+
+Ruling ruling_of(const Claim& claim, const Decision& decision, const json& values) {
+  return ruling_of(claim, decision, rows_for(decision, values));
+}
+
+std::string told(const Ruling& ruling) {
+  constexpr std::array words = {"holds",     "fails",        "within noise", "not measured",
+                                "undecided", "not testable", "void"};
+  return fmt::format("{} {} {}", words.at(static_cast<std::size_t>(ruling.verdict)),
+                     ruling.number ? fmt::format("{:.4g}", ruling.number->value) : "", ruling.note);
+}
+
+// What says the opposite, or something else.
+Decision turned_round(Decision decision) {
+  Rule& rule = decision.rule;
+  if (rule.is == Rule::Is::equal) {
+    rule.bound *= 4;
+  } else {
+    rule.is = rule.is == Rule::Is::above ? Rule::Is::below : Rule::Is::above;
+  }
+  return decision;
+}
+
+// Whether its number takes any value: the others count, or stand on a few places.
+bool is_continuous(const Rule& rule) {
+  using Kind = Rule::Kind;
+  for (const auto kind : {Kind::ratio, Kind::gain, Kind::spread, Kind::most, Kind::step, Kind::between,
+                          Kind::little, Kind::reach, Kind::search}) {
+    if (rule.kind == kind) return true;
+  }
+  return false;
+}
+
+// How far a number is from where its verdict begins, as a factor.
+double beyond(const Figure& number, const Rule& rule, bool holds) {
+  const double wide = 1 + rule.margin;
+  const auto from = [&](double limit) { return std::exp(std::abs(std::log(number.value / limit))); };
+  const double upper = from(rule.bound * wide), lower = from(rule.bound / wide);
+  if (rule.is == Rule::Is::equal) return std::min(upper, lower);
+  return (rule.is == Rule::Is::above) == holds ? upper : lower;
+}
+
+class TwoSided : public testing::Test {
+ protected:
+  struct Judged {
+    std::string name;
+    Claim claim;
+    Decision decision;
+    json rows;
+  };
+
+  // Every decision of every shipped claim.
+  static const std::vector<Judged>& all() {
+    static const std::vector<Judged> out = [] {
+      std::ifstream in(CLWEAVE_SOURCE_DIR "/tests/analysis/claims_two_sided.json");
+      const json both = json::parse(in);
+      std::vector<Judged> judged;
+      std::size_t decided = 0;
+      for (const auto& claim : load_claims("")) {
+        if (claim.decisions.empty()) continue;
+        ++decided;
+        EXPECT_TRUE(both.contains(claim.id)) << claim.id << " has no invented rows in claims_two_sided.json";
+        if (!both.contains(claim.id)) continue;
+        for (const auto& decision : claim.decisions) {
+          const char* setting = decision.setting == Setting::as_published ? " as published" : " at its best";
+          judged.push_back({claim.id + setting, claim, decision, both.at(claim.id)});
+        }
+      }
+      EXPECT_EQ(decided, both.size()) << "rows of a claim that is not there";
+      return judged;
+    }();
+    return out;
+  }
+};
+
+TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
+  for (const auto& [name, claim, decision, rows] : all()) {
+    SCOPED_TRACE(name);
+    const Ruling of_true = ruling_of(claim, decision, rows.at("true"));
+    const Ruling of_false = ruling_of(claim, decision, rows.at("false"));
+    EXPECT_EQ(of_true.verdict, Verdict::holds) << told(of_true);
+    EXPECT_EQ(of_false.verdict, Verdict::fails) << told(of_false);
+    if (is_continuous(decision.rule) && of_true.number && of_false.number) {
+      EXPECT_LT(beyond(*of_true.number, decision.rule, true), 1.005) << told(of_true);
+      EXPECT_LT(beyond(*of_false.number, decision.rule, false), 1.005) << told(of_false);
+    }
+    const Decision other = turned_round(decision);
+    EXPECT_FALSE(ruling_of(claim, other, rows.at("true")).verdict == Verdict::holds &&
+                 ruling_of(claim, other, rows.at("false")).verdict == Verdict::fails)
+        << "turned round it says the same";
+  }
+}
+
+TEST_F(TwoSided, WithTheBoundsOfAnotherClaimOneOfBothSaysSomethingElse) {
+  struct Numbers {
+    const Judged* of;
+    Figure when_true, when_false;
+  };
+  std::vector<Numbers> numbers;
+  for (const auto& each : all()) {
+    if (!is_continuous(each.decision.rule)) continue;
+    const Ruling of_true = ruling_of(each.claim, each.decision, each.rows.at("true"));
+    const Ruling of_false = ruling_of(each.claim, each.decision, each.rows.at("false"));
+    ASSERT_TRUE(of_true.number && of_false.number) << each.name;
+    numbers.push_back({&each, *of_true.number, *of_false.number});
+  }
+  const auto says_the_same = [](const Numbers& one, double bound) {
+    Rule rule = one.of->decision.rule;
+    rule.bound = bound;
+    return verdict_of(one.when_true, rule) == Verdict::holds &&
+           verdict_of(one.when_false, rule) == Verdict::fails;
+  };
+  for (const auto& one : numbers) {
+    for (const auto& other : numbers) {
+      const Rule &rule = one.of->decision.rule, &others = other.of->decision.rule;
+      if (rule.is != others.is || std::abs(rule.bound - others.bound) < 0.002 * rule.bound) continue;
+      EXPECT_FALSE(says_the_same(one, others.bound) && says_the_same(other, rule.bound))
+          << one.of->name << " and " << other.of->name;
+    }
+  }
+}
+
+TEST_F(TwoSided, RowsThatARuleDoesNotListChangeNothing) {
+  for (const auto& [name, claim, decision, rows] : all()) {
+    SCOPED_TRACE(name);
+    for (const char* side : {"true", "false"}) {
+      auto records = rows_for(decision, rows.at(side));
+      const Ruling before = ruling_of(claim, decision, records);
+      for (auto& row : further_rows(decision)) records.push_back(std::move(row));
+      const Ruling after = ruling_of(claim, decision, records);
+      EXPECT_EQ(told(after), told(before));
+      EXPECT_EQ(after.cases, before.cases);
+    }
+  }
+}
+
+TEST_F(TwoSided, ALaunchThatIsMissingLeavesItUndecided) {
+  for (const auto& [name, claim, decision, rows] : all()) {
+    SCOPED_TRACE(name);
+    auto records = rows_for(decision, rows.at("true"));
+    if (records.size() == 1) continue;
+    const std::string gone = records[records.size() / 2].case_id;
+    std::erase_if(records, [&](const Record& record) { return record.case_id == gone; });
+    EXPECT_EQ(ruling_of(claim, decision, records).verdict, Verdict::not_measured);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_judge: which rows cannot be true, on invented ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "campaign/fake_runner.hpp"
+#include "campaign/plausibility.hpp"
+
+using namespace clweave::commands;
+using namespace fake;
+using testing::HasSubstr;
+using Against = Implausible::Against;
+
+namespace {
+
+struct JudgeTest : testing::Test {
+  PlausibilityCheck judge{device()};
+  // 1 GB in a millisecond: a ceiling of 1000 GB/s.
+  void SetUp() override { judge.learn(ok_row(device(), ceiling(), 1e-3), ceiling()); }
+  Against of(const Row& row, const Job& job = toy("a")) const { return judge.doubt(row, job).against; }
+};
+
+TEST_F(JudgeTest, BelievesWhatCanBe) {
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.97e-3)), Against::nothing) << "a worse day of the ceiling's";
+}
+
+TEST_F(JudgeTest, NothingBeatsACeilingByFarMore) {
+  const Implausible doubt = judge.doubt(ok_row(device(), toy("a"), 0.5e-3), toy("a"));
+  EXPECT_EQ(doubt.against, Against::ceiling);
+  EXPECT_THAT(doubt.why, HasSubstr("2000 GB/s where family ceiling reaches 1000"));
+}
+
+// A driver's copy within the processor's cache is no wrong time, though kernels here never got as far as it.
+TEST_F(JudgeTest, WhatFitsACacheOfAProcessorsSystemMayBeatMemory) {
+  DeviceInfo processor = device();
+  processor.host_caches = {32 << 10, 32 << 20};
+  judge = PlausibilityCheck(processor);
+  SetUp();
+  Row row = ok_row(device(), toy("a"), 0.5e-3);
+  row.buffer_bytes = 32 << 20;
+  EXPECT_EQ(of(row), Against::nothing);
+  row.buffer_bytes += 4;
+  EXPECT_EQ(of(row), Against::ceiling);
+}
+
+// 1 MiB was reread from a cache and 2 MiB were not: what lies between may be held in part.
+TEST_F(JudgeTest, WhatTheCacheMayHoldAPartOfMayBeatMemory) {
+  Family family = *ceiling().family;
+  family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) -> std::vector<Finding> {
+    return {{"cache_bytes", 1 << 20, "B", ""}};
+  };
+  Job job = ceiling();
+  job.family = &family;
+  Row known = ok_row(device(), job, 1e-3);
+  judge.complete(known, job, {});
+  const auto judged = [&](std::uint64_t bytes) {
+    Row row = ok_row(device(), toy("a"), 0.5e-3);
+    row.buffer_bytes = bytes;
+    const Implausible doubt = judge.doubt(row, toy("a"));
+    judge.complete(row, toy("a"), doubt);
+    return std::pair(doubt.against, row.record.cached);
+  };
+  using testing::Pair;
+  EXPECT_THAT(judged((1 << 20) + 4096), Pair(Against::nothing, "yes")) << "the set, and sums of its tiles";
+  EXPECT_THAT(judged(3 << 19), Pair(Against::nothing, "no"));
+  EXPECT_THAT(judged(2 << 20), Pair(Against::ceiling, "no"));
+}
+
+TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
+  Row row = ok_row(device(), toy("a"), 0.9e-3);
+  EXPECT_EQ(of(row), Against::ceiling);
+  row.record.time_high_s = 1.0e-3;
+  EXPECT_EQ(of(row), Against::nothing);
+}
+
+TEST_F(JudgeTest, ACeilingOnlyEverRises) {
+  const Row fast = ok_row(device(), toy("a"), 0.5e-3);
+  judge.learn(ok_row(device(), ceiling(), 2e-3), ceiling());
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
+  judge.learn(ok_row(device(), ceiling(), 0.5e-3), ceiling());
+  EXPECT_EQ(of(fast), Against::nothing);
+}
+
+TEST_F(JudgeTest, AFailedRowIsNoMeasure) {
+  Row wrong = ok_row(device(), ceiling(), 1e-4);
+  wrong.record.status = Status::wrong_result;
+  judge.learn(wrong, ceiling());
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.5e-3)), Against::ceiling);
+}
+
+TEST_F(JudgeTest, TwiceTheWorkInLessTimeIsDoubted) {
+  Row small = ok_row(device(), toy("a", 1024), 4e-3), big = ok_row(device(), toy("a", 4096), 2e-3);
+  judge.complete(small, toy("a", 1024), {});
+  const Implausible doubt = judge.doubt(big, toy("a", 4096));
+  EXPECT_EQ(doubt.against, Against::sibling);
+  ASSERT_TRUE(doubt.sibling);
+  EXPECT_EQ(doubt.sibling->id(), toy("a", 1024).at.id());
+  EXPECT_FALSE(judge.doubt(ok_row(device(), toy("b", 4096), 2e-3), toy("b", 4096))) << "another kernel";
+  // Measured again, the small one is faster than it looked.
+  judge.learn(ok_row(device(), toy("a", 1024), 1.1e-3), toy("a", 1024));
+  EXPECT_FALSE(judge.doubt(big, toy("a", 4096)));
+}
+
+TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
+  const auto with = [](double event_s, double host_s, int batch = 1) {
+    Row row = ok_row(device(), toy("a"), event_s);
+    for (std::size_t i = 0; i < row.samples.size(); ++i)
+      row.samples[i] = {event_s * (1 + 1e-3 * static_cast<double>(i)), host_s, batch, false};
+    return row;
+  };
+  EXPECT_EQ(of(with(5.3e-6, 5.3e-3)), Against::stamps) << "a timer that failed late";
+  EXPECT_EQ(of(with(2e-3, 2e-3 / 41.67)), Against::stamps);
+  EXPECT_EQ(of(with(1.5e-3, 1e-3)), Against::stamps);
+  EXPECT_EQ(of(with(0, 1e-3)), Against::stamps);
+  judge = PlausibilityCheck(device());  // without ceilings, as the times are short
+  EXPECT_EQ(of(with(5e-6, 60e-6)), Against::nothing) << "a launch takes long beside a short kernel";
+  EXPECT_EQ(of(with(5e-6, 5.5e-6, 200)), Against::nothing);
+  EXPECT_EQ(of(with(5e-6, 50e-6, 200)), Against::stamps) << "but not one by one in a batch";
+  // A driver that says 2 ms late that work has ended, as the timer's certificate knows.
+  Row late = with(0.9e-6, 2.13e-3);
+  EXPECT_EQ(of(late), Against::stamps);
+  late.launch_s = 2.08e-3;
+  EXPECT_EQ(of(late), Against::nothing);
+  for (auto& sample : late.samples) sample.host_s = 5.5e-3;
+  EXPECT_EQ(of(late), Against::stamps) << "so late is it not";
+  // One sample that waited for the host is no timer's fault.
+  Row row = with(1e-3, 1.1e-3);
+  row.samples[2].host_s = 50e-3;
+  EXPECT_EQ(of(row), Against::nothing);
+}
+
+TEST_F(JudgeTest, ATimerThatStandsStillLeavesNoNumber) {
+  Row row = ok_row(device(), toy("a"), 1e-6);
+  for (auto& sample : row.samples) sample = {1e-6, 30e-6, 1, false};
+  const Implausible doubt = judge.doubt(row, toy("a"));
+  EXPECT_EQ(doubt.against, Against::stamps);
+  judge.complete(row, toy("a"), doubt);
+  EXPECT_EQ(row.record.status, Status::implausible);
+  EXPECT_EQ(row.record.time_s, Number());
+  EXPECT_EQ(row.record.gb_per_s, Number());
+  EXPECT_TRUE(row.samples.empty());
+}
+
+TEST_F(JudgeTest, AVerdictKeepsItsNumber) {
+  Row row = ok_row(device(), toy("a"), 0.5e-3);
+  judge.complete(row, toy("a"), judge.doubt(row, toy("a")));
+  EXPECT_EQ(row.record.status, Status::implausible);
+  EXPECT_EQ(row.record.time_s, Number(0.5e-3));
+  EXPECT_THAT(row.record.reason, HasSubstr("where family ceiling reaches"));
+}
+
+TEST_F(JudgeTest, ARowIsHeldAgainstItsCeiling) {
+  Row row = ok_row(device(), toy("a"), 2e-3);
+  judge.complete(row, toy("a"), {});
+  EXPECT_EQ(row.record.of_ceiling, Number(0.5));
+  EXPECT_EQ(row.record.cached, "") << "nobody looked for a cache";
+}
+
+}  // namespace

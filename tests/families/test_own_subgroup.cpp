@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_own_lanes: which paths between items a device is given, asked for, and refused.
+#include "families/shared/subgroup.hpp"
+
+#include <map>
+
+#include "plans.hpp"
+
+using namespace clweave::commands;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+DeviceInfo device_of(const char* vendor, const char* platform, bool sub_groups) {
+  DeviceInfo device = roomy();
+  device.vendor = vendor;
+  device.platform = platform;
+  device.version = "OpenCL 3.0 ";
+  device.extensions = std::string(vendor) == "NVIDIA" ? "cl_nv_pragma_unroll" : "";
+  device.subgroups = sub_groups;
+  return device;
+}
+
+const DeviceInfo nvidia = device_of("NVIDIA", "NVIDIA CUDA", false);
+const DeviceInfo amd = device_of("Advanced Micro Devices", "AMD Accelerated Parallel Processing", true);
+const DeviceInfo pocl = device_of("AuthenticAMD", "Portable Computing Language", true);
+const DeviceInfo plain = device_of("AuthenticAMD", "Portable Computing Language", false);
+
+using Changes = std::vector<std::pair<std::string, Value>>;
+
+std::string folded_by(const DeviceInfo& device, Changes changes) {
+  changes.emplace_back("group", number(64));
+  const Plan plan = plan_with("reduction", changes, device);
+  EXPECT_EQ(plan.probe, plan.defines.at("LANES") == "2" || plan.defines.at("LANES") == "3")
+      << "the compiler decides";
+  return std::ranges::find(plan.derived, "folded_by", &std::pair<std::string, std::string>::first)->second;
+}
+
+}  // namespace
+
+TEST(OwnLanes, TheRowSaysByWhichAReductionFolded) {
+  const Changes single = {{"kernel", word("single")}};
+  EXPECT_EQ(folded_by(nvidia, single), "ptx");
+  EXPECT_EQ(folded_by(amd, single), "amd");
+  EXPECT_EQ(folded_by(pocl, single), "subgroup");
+  EXPECT_EQ(folded_by(plain, single), "portable");
+  EXPECT_EQ(folded_by(pocl, {{"kernel", word("vector")}}), "portable") << "it is the rung before";
+  DeviceInfo processor = pocl;
+  processor.type = "cpu";
+  EXPECT_EQ(folded_by(processor, single), "portable") << "sub-groups of processors are slow";
+  EXPECT_EQ(folded_by(processor, {{"kernel", word("subgroup")}}), "subgroup") << "it is nothing else";
+  EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}}), "portable");
+  EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}, {"lanes", word("subgroup")}}), "subgroup");
+  // A last warp without the group's barriers is the device's own.
+  const Changes lockstep = {{"kernel", word("unrolled")}, {"lanes", word("lockstep")}};
+  EXPECT_EQ(folded_by(nvidia, lockstep), "ptx");
+  EXPECT_EQ(folded_by(amd, lockstep), "amd");
+  EXPECT_EQ(folded_by(processor, lockstep), "subgroup");
+}
+
+TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
+  for (const char* family : {"reduction", "scan", "compaction"}) {
+    SCOPED_TRACE(family);
+    const char* kernel = family == std::string("scan")        ? "pipelined"
+                         : family == std::string("reduction") ? "single"
+                                                              : "staged";
+    const auto with = [&](const char* lanes, std::int64_t group, const DeviceInfo& device) {
+      return plan_with(family,
+                       {{"kernel", word(kernel)},
+                        {"lanes", word(lanes)},
+                        {"group", number(group)},
+                        {"window", number(32)}},
+                       device);
+    };
+    EXPECT_THAT(complaint([&] { with("subgroup", 64, plain); }), HasSubstr("reports no sub-groups"));
+    EXPECT_THAT(complaint([&] { with("ptx", 64, pocl); }), HasSubstr("NVIDIA's compiler"));
+    EXPECT_THAT(complaint([&] { with("amd", 32, amd); }), HasSubstr("a multiple of 64"));
+    if (family == std::string("reduction")) {
+      EXPECT_THAT(complaint([&] {
+                    plan_with(
+                        "reduction",
+                        {{"kernel", word("unrolled")}, {"lanes", word("lockstep")}, {"group", number(64)}},
+                        plain);
+                  }),
+                  HasSubstr("neither sub-groups nor"));
+    }
+    EXPECT_EQ(with("subgroup", 64, pocl).options, "-cl-std=CL3.0");
+    EXPECT_EQ(with("subgroup", 64, roomy()).options, "") << "Intel's are for OpenCL C 1.2";
+    EXPECT_EQ(with("portable", 64, pocl).options, "");
+    EXPECT_FALSE(with("ptx", 64, nvidia).probe);
+  }
+}
+
+TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
+  for (const char* name : {"scan", "compaction"}) {
+    SCOPED_TRACE(name);
+    const Family& family = family_named(name);
+    std::vector<Outcome> outcomes;
+    for (const auto& at : preset_of(family, "quick")) outcomes.push_back({at, 1e-3});
+    const auto more = [&](DeviceInfo device) {
+      device.memory_bytes = mib;  // no room for another size
+      std::map<std::string, int> by_lanes;
+      for (const auto& at : family.refine(outcomes, device)) {
+        EXPECT_NO_THROW(plan_of(family, at, roomy())) << at.id();
+        ++by_lanes[at.text("lanes")];
+      }
+      return by_lanes;
+    };
+    EXPECT_THAT(more(plain), IsEmpty());
+    EXPECT_THAT(more(nvidia), IsEmpty());
+    EXPECT_GE(more(pocl)["subgroup"], 9);
+    EXPECT_EQ(more(pocl).size(), 1U);
+    EXPECT_EQ(more(amd)["amd"], more(pocl)["subgroup"]);
+  }
+}
+
+// Sub-groups and wavefronts of any size lie together; only NVIDIA's warps wait for others.
+TEST(OwnLanes, NobodyWaitsButWarps) {
+  for (const char* family : {"scan", "compaction"}) {
+    const char* kernel = family == std::string("scan") ? "register_tile" : "staged";
+    for (const char* lanes : {"portable", "ptx", "subgroup", "amd"}) {
+      DeviceInfo device = roomy();
+      device.vendor = "Apple";  // whose groups may never go on
+      const auto make = [&] {
+        plan_with(
+            family,
+            {{"kernel", word(kernel)}, {"lanes", word(lanes)}, {"group", number(64)}, {"window", number(32)}},
+            device);
+      };
+      SCOPED_TRACE(std::string(family) + " " + lanes);
+      if (lanes == std::string("ptx"))
+        EXPECT_THAT(complaint(make), HasSubstr("may never go on"));
+      else
+        EXPECT_NO_THROW(make());
+    }
+  }
+}
+
+TEST(OwnLanes, FormerNamesOfTheirsAreRead) {
+  const Axis& axis = *family_named("reduction").axis("tail");
+  EXPECT_EQ(axis.name, "lanes");
+  EXPECT_EQ(axis.taken(word("barriers")), word("portable"));
+  EXPECT_EQ(axis.taken(word("shuffle")), word("ptx"));
+  EXPECT_EQ(axis.taken(word("subgroups")), word("subgroup"));
+  EXPECT_EQ(axis.taken(word("best")), word("best"));
+  EXPECT_EQ(axis.taken(word("warps")), std::nullopt);
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_html_report: charts and pages of invented rows; tests/html opens pages in a browser.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "charts/graph.hpp"
+#include "charts/svg.hpp"
+#include "invented_records.hpp"
+#include "page/page.hpp"
+
+using namespace clweave::commands;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+namespace {
+
+// `launch` changes how the work is done, `n` and `kernel` what is done; `type` splits.
+Family tower() {
+  Family out;
+  out.name = "tower";
+  out.question = "How high?";
+  out.axes = {{.name = "kernel", .meaning = "", .values = {"slow", "fast"}},
+              {.name = "n", .meaning = "floors: of it", .values = {1, 10, 100, 1000}},
+              {.name = "launch", .meaning = "", .values = {1, 2}, .tunable = true},
+              {.name = "type", .meaning = "", .values = {"brick", "glass"}}};
+  out.view = {.rows = {"kernel"}, .columns = {"n"}, .quantity = "ms"};
+  return out;
+}
+
+Record tower_row(const std::string& kernel, int n, double time_s, const std::string& type = "brick",
+                 int launch = 1) {
+  Record out =
+      row("tower",
+          {{"kernel", kernel}, {"n", std::to_string(n)}, {"launch", std::to_string(launch)}, {"type", type}});
+  out.time_s = time_s;
+  out.time_low_s = 0.9 * time_s;
+  out.time_high_s = 1.2 * time_s;
+  out.gb_per_s = 1e-9 / time_s;
+  return out;
+}
+
+std::vector<Record> tower_rows() {
+  std::vector<Record> out;
+  for (const int n : {1, 10, 100, 1000}) {
+    out.push_back(tower_row("slow", n, 4e-3 * n));
+    out.push_back(tower_row("slow", n, 5e-3 * n, "brick", 2));
+    out.push_back(tower_row("fast", n, 1e-3 * n));
+  }
+  return out;
+}
+
+TEST(Graph, AFamilyOfTwoFilesGetsTheChartOfItsTable) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  const auto graphs = graphs_of(family, set);
+  ASSERT_THAT(graphs, SizeIs(1));
+  EXPECT_EQ(graphs[0].graph.kind, Graph::Kind::lines);
+  EXPECT_THAT(graphs[0].series, ElementsAre("slow", "fast"));
+  EXPECT_EQ(graphs[0].x_title, "n: floors");
+  EXPECT_EQ(graphs[0].y_title, "ms");
+  EXPECT_TRUE(graphs[0].log_x && graphs[0].log_y);
+  ASSERT_THAT(graphs[0].panels, SizeIs(1));
+  EXPECT_THAT(graphs[0].panels[0].points, SizeIs(8));
+}
+
+TEST(Graph, OfLaunchParametersTheFastestCounts) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  const auto graph = graphs_of(family, set).at(0);
+  for (const auto& point : graph.panels[0].points) {
+    EXPECT_NEAR(point.y, (point.series == 0 ? 4 : 1) * point.x, 1e-9);
+    EXPECT_NEAR(point.low, 0.9 * point.y, 1e-9);
+    EXPECT_NEAR(point.high, 1.2 * point.y, 1e-9);
+    EXPECT_EQ(point.launch, "launch=1");
+  }
+}
+
+TEST(Graph, OneColumnOfAHeatMapIsBars) {
+  Family family = tower();
+  family.view = {.rows = {"kernel"}, .columns = {"n", "launch"}, .quantity = "gb"};
+  const ResultsSet set = results_of({tower_row("slow", 1, 4e-9), tower_row("fast", 1, 1e-9)}, {family});
+  const auto graph = graphs_of(family, set).at(0);
+  EXPECT_EQ(graph.graph.kind, Graph::Kind::bars);
+  EXPECT_EQ(graph.panels.at(0).finding, "fast reaches 1 GB/s, slow 0.25 GB/s");
+}
+
+TEST(Graph, AnotherAxisSplitsItIntoPanels) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  for (const int n : {1, 10, 100}) rows.push_back(tower_row("fast", n, 2e-3 * n, "glass"));
+  const ResultsSet set = results_of(rows, {family});
+  const auto graph = graphs_of(family, set).at(0);
+  ASSERT_THAT(graph.panels, SizeIs(2));
+  EXPECT_EQ(graph.panels[0].at, "type=brick");  // the one with the most points
+  EXPECT_EQ(graph.panels[1].at, "type=glass");
+}
+
+TEST(Graph, SaysWhatItsPointsSay) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  EXPECT_EQ(graphs_of(family, set).at(0).panels[0].finding,
+            "fast takes 1000 ms at n=1000, slow 4 times as long");
+  Graph heat{
+      .name = "heat", .kind = Graph::Kind::heat, .x = {"n"}, .series = {"kernel"}, .quantity = "slowdown"};
+  EXPECT_EQ(drawn(heat, family, set).panels.at(0).finding, "slow loses 4x to fast at 1");
+}
+
+TEST(Graph, FindingsAreItsTitleAndItsMarks) {
+  Family family = tower();
+  family.view.graphs = {{.name = "height",
+                         .x = {"n"},
+                         .series = {"kernel"},
+                         .quantity = "ms",
+                         .findings = {"limit_{type}"},
+                         .marks = {"limit_{type}"}}};
+  auto rows = tower_rows();
+  Record finding = row("tower", {});
+  finding.case_id = "tower/limit_brick";
+  finding.finding = "limit_brick";
+  finding.value = 100;
+  finding.unit = "floors";
+  finding.reason = "it ends at 100 floors";
+  finding.time_s = {};
+  rows.push_back(finding);
+  const ResultsSet set = results_of(rows, {family});
+  const auto panel = graphs_of(family, set).at(0).panels.at(0);
+  EXPECT_EQ(panel.finding, "It ends at 100 floors");
+  ASSERT_THAT(panel.marks, SizeIs(1));
+  EXPECT_EQ(panel.marks[0].x, 100);
+}
+
+TEST(Graph, AParabolaGoesThroughPointsOfOne) {
+  const Family family = tower();
+  std::vector<Record> rows;
+  for (const int n : {1, 2, 4, 8, 16})
+    rows.push_back(tower_row("fast", n, 1e-3 * (5 + std::pow(std::log2(n) - 2, 2))));
+  const ResultsSet set = results_of(rows, {family});
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}, .quantity = "ms", .parabola = true};
+  const auto fits = drawn(graph, family, set).panels.at(0).fits;
+  ASSERT_THAT(fits, SizeIs(25));
+  const auto least = std::ranges::min_element(fits, {}, &GraphPoint::y);
+  EXPECT_NEAR(least->x, 4, 1e-6);
+  EXPECT_NEAR(least->y, 5, 1e-6);
+}
+
+Record found(const std::string& name, double value) {
+  Record out = row("tower", {});
+  out.case_id = "tower/" + name;
+  out.finding = name;
+  out.value = value;
+  out.reason = "so many";
+  out.time_s = {};
+  return out;
+}
+
+TEST(Graph, LittlesLawIsALineToTheMost) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  rows.push_back(found("needed_brick", 100));
+  const ResultsSet set = results_of(rows, {family});
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}, .little = "needed_{type}"};
+  const auto panel = drawn(graph, family, set).panels.at(0);
+  ASSERT_THAT(panel.references, SizeIs(1));
+  EXPECT_EQ(panel.references[0].name, "Little's law");
+  const double most = std::ranges::max_element(panel.points, {}, &GraphPoint::y)->y;
+  bool bend = false;
+  for (const auto& [x, y] : panel.references[0].points) {
+    EXPECT_NEAR(y, most * std::min(1.0, x / 100), 1e-9 * most);
+    bend = bend || x == 100;
+  }
+  EXPECT_TRUE(bend);
+}
+
+TEST(Graph, ACopyIsALineWhereRowsKnowTheirFractionOfIt) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  for (auto& one : rows) {
+    one.ceiling = Ceiling::copy;
+    one.of_ceiling = *one.gb_per_s / 8;
+  }
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}};
+  const ResultsSet set = results_of(rows, {family});
+  const auto panel = drawn(graph, family, set).panels.at(0);
+  ASSERT_THAT(panel.references, SizeIs(1));
+  for (const auto& [x, y] : panel.references[0].points) EXPECT_NEAR(y, 8, 1e-9);
+  for (auto& one : rows) one.ceiling = Ceiling::read;  // something else bounds them
+  const ResultsSet read = results_of(rows, {family});
+  EXPECT_THAT(drawn(graph, family, read).panels.at(0).references, IsEmpty());
+}
+
+// Of its own device, where its axes are the panel's; on the page and in a picture.
+TEST(Graph, AnotherProgramIsALine) {
+  Family family = tower();
+  family.name = "compaction";
+  family.axes.push_back({.name = "kept", .meaning = "", .values = {0.5, 0.1}});
+  std::vector<Record> rows;
+  for (const int n : {1, 10, 100}) {
+    rows.push_back(row(
+        "compaction",
+        {{"kernel", "slow"}, {"n", std::to_string(n)}, {"launch", "1"}, {"type", "uint"}, {"kept", "0.5"}}));
+    rows.back().time_s = 1e-3 * n;
+    rows.back().gb_per_s = 1;
+  }
+  const auto select = [&](int n, const char* type, const char* kept, double time_s, double rate) {
+    Record& one = rows.emplace_back(row(
+        "compaction", {{"kernel", "cub_select"}, {"n", std::to_string(n)}, {"type", type}, {"kept", kept}}));
+    one.api = "cuda";
+    one.platform = "native, CUDA 13.0";
+    one.time_s = time_s;
+    one.gb_per_s = rate;
+  };
+  select(1, "uint", "0.5", 1e-6, 8);
+  select(100, "uint", "0.5", 3e-6, 7);
+  select(100, "uint", "0.5", 2e-6, 8);
+  select(100, "uint", "0.5", 1e-6, 9);
+  select(10, "uint", "0.1", 1e-6, 70);
+  select(10, "float", "0.5", 1e-6, 70);
+  ResultsSet set = results_of(rows, {family});
+  const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}};
+  const auto panel = drawn(graph, family, set).panels.at(0);
+  ASSERT_THAT(panel.references, SizeIs(1));
+  EXPECT_EQ(panel.references[0].name, "cub_select");
+  EXPECT_THAT(panel.references[0].points, ElementsAre(std::pair(1.0, 8.0), std::pair(100.0, 8.0)))
+      << "of three looks that of median time";
+  EXPECT_THAT(panel.note, HasSubstr("other programs on the same device"));
+  const auto devices = measured(set);
+  const std::string svg = svg_of(drawn(graph, family, set), devices, device_labels(devices));
+  EXPECT_THAT(svg, HasSubstr("stroke-dasharray"));
+  EXPECT_THAT(svg, HasSubstr(">cub_select</text>"));
+  for (auto& native : set.natives) native.device.name = "another";
+  EXPECT_THAT(drawn(graph, family, set).panels.at(0).references, IsEmpty());
+}
+
+TEST(Graph, ACopyAmongOthersIsNotTheBest) {
+  Family family = tower();
+  family.axes[0].values.emplace_back("copy");
+  auto rows = tower_rows();
+  for (const int n : {1, 10, 100, 1000}) rows.push_back(tower_row("copy", n, 1e-4 * n));
+  const ResultsSet set = results_of(rows, {family});
+  EXPECT_EQ(graphs_of(family, set).at(0).panels[0].finding,
+            "fast takes 1000 ms at n=1000, slow 4 times as long");
+}
+
+TEST(Graph, ProductsAreTheAbscissa) {
+  const Family family = tower();
+  const ResultsSet set = results_of(tower_rows(), {family});
+  const Graph graph{.name = "g", .x = {"n", "launch"}, .series = {"kernel"}, .quantity = "ms"};
+  const auto points = drawn(graph, family, set).panels.at(0).points;
+  EXPECT_NE(std::ranges::find(points, 2000.0, &GraphPoint::x), points.end());
+}
+
+TEST(Graph, DevicesOfOneNameGetDifferentLabels) {
+  auto rows = tower_rows();
+  rows.push_back(tower_row("fast", 1, 1));
+  rows.back().driver = "another";
+  const ResultsSet set = results_of(rows, {tower()});
+  const auto labels = device_labels(measured(set));
+  ASSERT_THAT(labels, SizeIs(2));
+  EXPECT_NE(labels[0], labels[1]);
+}
+
+TEST(Svg, DrawsWhatTheGraphHas) {
+  const Family family = tower();
+  auto rows = tower_rows();
+  for (auto& one : rows) one.device = "<Loom> & \"1\"";
+  const ResultsSet set = results_of(rows, {family});
+  const auto graph = graphs_of(family, set).at(0);
+  const auto devices = measured(set);
+  const std::string svg = svg_of(graph, devices, device_labels(devices));
+  EXPECT_THAT(svg, HasSubstr("&lt;Loom&gt; &amp; &quot;1&quot;"));
+  EXPECT_THAT(svg, Not(HasSubstr("<Loom>")));
+  EXPECT_THAT(svg, HasSubstr("fast takes 1000 ms"));
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
+  EXPECT_THROW(svg_of(drawn({.name = "none", .x = {"n"}, .series = {"kernel"}, .where = {"kernel=other"}},
+                            family, set),
+                      devices, device_labels(devices)),
+               Error);
+}
+
+nlohmann::json page(const std::vector<Record>& rows, const std::vector<Family>& families) {
+  const ResultsSet set = results_of(rows, families);
+  return page_of({.set = &set,
+                  .families = &families,
+                  .claims = {},
+                  .origins = {},
+                  .regression = nullptr,
+                  .command = "clweave report"});
+}
+
+TEST(HtmlReport, SectionsWithoutDataSaySo) {
+  const auto all = page(tower_rows(), {tower()});
+  std::vector<std::string> titles;
+  for (const auto& section : all["sections"]) {
+    titles.push_back(section["title"]);
+    EXPECT_EQ(section.contains("absent"), section["parts"].empty()) << section["title"];
+  }
+  EXPECT_THAT(titles, testing::IsSupersetOf({"The answer", "Tower", "Roofline", "Comparison", "Claims",
+                                             "Failures", "How it was measured"}));
+}
+
+// A card's facts lead to what shows them: the count of failures to those of its device.
+TEST(HtmlReport, FactsLeadToTheirSections) {
+  auto rows = tower_rows();
+  rows.push_back(tower_row("slow", 5, 1, "glass"));
+  rows.back().status = Status::wrong_result;
+  rows.back().time_s = {};
+  const auto all = page(rows, {tower()});
+  const auto card = all["sections"][0]["parts"][0]["cards"][0];
+  const auto wrong = card["facts"].back();
+  EXPECT_EQ(wrong[0], "went wrong");
+  EXPECT_EQ(wrong[1], "1 case");
+  EXPECT_EQ(wrong[3], "failures");
+  EXPECT_EQ(wrong[4]["device"], card["name"]);
+  for (const auto& fact : card["facts"]) {
+    if (fact.size() > 3 && fact[3] != "")
+      EXPECT_TRUE(std::ranges::any_of(all["sections"], [&](const auto& one) { return one["id"] == fact[3]; }))
+          << fact;
+  }
+  EXPECT_EQ(all["axes"]["tower"][1], nlohmann::json::array({"n", "floors: of it"}));
+}
+
+TEST(HtmlReport, KernelsStandBesideWhatPeopleWouldUse) {
+  auto rows = tower_rows();
+  EXPECT_THAT(page(rows, {tower()}).dump(), Not(HasSubstr("beside what people would use")));
+  rows.front().bytes = 1000;
+  Record theirs = rows.front();
+  theirs.api = "cuda";
+  theirs.platform = "native, CUDA 13.0";
+  theirs.case_id = "tower/kernel=cub/n=" + theirs.axis("n");
+  theirs.time_s = 3 * *theirs.time_s;
+  rows.push_back(theirs);
+  const auto all = page(rows, {tower()});
+  const auto tower_section =
+      std::ranges::find_if(all["sections"], [](const auto& one) { return one["title"] == "Tower"; });
+  const auto& parts = (*tower_section)["parts"];
+  const auto beside = std::ranges::find_if(parts, [](const auto& one) {
+    return one.value("title", "") == "Family tower beside what people would use instead";
+  });
+  ASSERT_NE(beside, parts.end());
+  ASSERT_EQ((*beside)["rows"].size(), 1U);
+  EXPECT_EQ((*beside)["rows"][0].size(), (*beside)["columns"].size());
+  EXPECT_EQ((*beside)["rows"][0][4], "cuda cub");
+  EXPECT_THAT((*beside)["rows"][0][6].get<std::string>(), HasSubstr("3.00x"));
+}
+
+// Of one case there is no chart to stand below.
+TEST(HtmlReport, OneKernelStandsBesideItToo) {
+  Record ours = tower_row("slow", 1, 1e-3), theirs = ours;
+  theirs.api = "cuda";
+  theirs.platform = "native, CUDA 13.0";
+  theirs.case_id = "tower/kernel=cub/n=1";
+  const auto all = page({ours, theirs}, {tower()});
+  const auto section =
+      std::ranges::find_if(all["sections"], [](const auto& one) { return one["title"] == "Tower"; });
+  ASSERT_EQ((*section)["parts"].size(), 1U) << section->dump();
+  EXPECT_EQ((*section)["parts"][0]["title"], "Family tower beside what people would use instead");
+  EXPECT_FALSE(section->contains("absent"));
+}
+
+TEST(HtmlReport, FailuresAreGroupedByReason) {
+  auto rows = tower_rows();
+  for (int i = 0; i < 3; ++i) {
+    rows.push_back(tower_row("slow", 5 + i, 1, "glass"));
+    rows.back().status = Status::wrong_result;
+    rows.back().reason = fmt::format("element {} is wrong", 7 * i + 1);
+    rows.back().time_s = {};
+  }
+  const auto all = page(rows, {tower()});
+  for (const auto& section : all["sections"]) {
+    if (section["title"] != "Failures") continue;
+    const auto& listed = section["parts"][0]["rows"];
+    ASSERT_THAT(listed, SizeIs(1));
+    EXPECT_EQ(listed[0][1], "wrong_result");
+    EXPECT_EQ(listed[0][3], 3);
+  }
+}
+
+// Whatever a file holds, it ends no element of the page.
+TEST(HtmlReport, NamesAreData) {
+  auto rows = tower_rows();
+  for (auto& one : rows) one.device = "</script><script>alert(1)</script><!--\xff";
+  const std::string html = html_of(page(rows, {tower()}));
+  EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(html, Not(HasSubstr("<!--")));
+  EXPECT_THAT(html, HasSubstr("\\u003c/script>\\u003cscript>alert(1)"));
+  EXPECT_THAT(html, Not(HasSubstr("@DATA@")));
+}
+
+TEST(HtmlReport, AsksNothingOfTheNetwork) {
+  const std::string html = html_of(page(tower_rows(), {tower()}));
+  EXPECT_THAT(html, HasSubstr("default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(html, Not(HasSubstr("<link")));
+  EXPECT_THAT(html, Not(HasSubstr("<script src")));
+}
+
+TEST(HtmlReport, ManyPointsAreThinnedAndThatIsSaid) {
+  Family family = tower();
+  family.view.graphs = {
+      {.name = "every launch", .kind = Graph::Kind::launches, .x = {"n"}, .series = {"kernel"}}};
+  std::vector<Record> rows;
+  for (int n = 1; n <= 4000; ++n) rows.push_back(tower_row("fast", n, n == 3001 ? 1e-4 : 1e-3));
+  const ResultsSet set = results_of(rows, {family});
+  const auto panel = graphs_of(family, set).at(0).panels.at(0);
+  EXPECT_LE(panel.points.size(), 1500U);
+  EXPECT_THAT(panel.note, HasSubstr("drawn: one in 3 of 4000 points"));
+  EXPECT_NEAR(std::ranges::max_element(panel.points, {}, &GraphPoint::y)->y, 10 * panel.points[0].y, 1e-9);
+}
+
+}  // namespace

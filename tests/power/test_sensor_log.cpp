@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_watching: a meter of the tests beside work of the tests.
+#include "power/sensor_log.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "base/clock.hpp"
+
+using namespace clweave::commands;
+using testing::ElementsAre;
+
+namespace {
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+class Invented : public PowerMeter {
+ public:
+  bool tells = true;
+  int looks = 0;
+
+  std::string name() const override { return "invented"; }
+  bool tells_power() const override { return tells; }
+  Energy energy() override { return {.at_s = host_now(), .joules = 50 * host_now(), .watts = 50}; }
+  Conditions conditions() override {
+    ++looks;
+    Conditions out{.watts = {},
+                   .core_mhz = 1000.0 + looks,
+                   .memory_mhz = {},
+                   .celsius = 40.0 + looks % 2,
+                   .throttle = {looks == 2 ? "thermal" : "idle"}};
+    if (tells) out.watts = 10.0 * looks;
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST(Watching, ReadsTheMeterWhileTheWorkGoesOn) {
+  Invented meter;
+  int pieces = 0;
+  const SensorLog watched = watch(meter, 0.1, [&] {
+    ++pieces;
+    sleep_ms(15);
+  });
+  EXPECT_GE(watched.end_s - watched.begin_s, 0.1);
+  EXPECT_GE(pieces, 1);
+  EXPECT_GE(watched.looks.size(), 5U);
+  EXPECT_TRUE(std::ranges::is_sorted(watched.looks, {}, &Energy::at_s));
+  EXPECT_GT(watched.looks.back().at_s, watched.begin_s + 0.05);
+}
+
+TEST(Watching, EndsWithWorkThatFails) {
+  Invented meter;
+  EXPECT_THROW(watch(meter, 1, [] { throw std::runtime_error("lost"); }), std::runtime_error);
+}
+
+TEST(Conditioned, LooksBetweenBatchesATenthOfASecondApartAndAtTheEnd) {
+  Invented meter;
+  Conditioned conditioned(&meter);
+  for (int batch = 0; batch < 1000; ++batch) conditioned.between_batches();
+  EXPECT_EQ(meter.looks, 0);
+  for (const int ms : {105, 155}) {
+    sleep_ms(ms);
+    conditioned.between_batches();
+    conditioned.between_batches();
+  }
+  EXPECT_EQ(meter.looks, 2);
+  const Conditions found = conditioned.end();
+  EXPECT_EQ(meter.looks, 3);
+  EXPECT_EQ(found.core_mhz, 1002) << "the median";
+  EXPECT_EQ(found.memory_mhz, std::nullopt);
+  EXPECT_EQ(found.celsius, 41) << "the highest";
+  EXPECT_EQ(found.watts, 25) << "the mean, without the first, which came too early";
+  EXPECT_THAT(found.throttle, ElementsAre("idle", "thermal"));
+}
+
+TEST(Conditioned, TakesPowerFromACounterWhereNothingElseTellsIt) {
+  Invented meter;
+  meter.tells = false;
+  Conditioned brief(&meter);
+  EXPECT_EQ(brief.end().watts, std::nullopt) << "too short for a counter";
+  Conditioned conditioned(&meter);
+  sleep_ms(110);
+  EXPECT_NEAR(conditioned.end().watts.value(), 50, 1e-3);
+}
+
+TEST(Conditioned, IsNothingWithoutAMeter) {
+  Conditioned conditioned(nullptr);
+  conditioned.between_batches();
+  EXPECT_EQ(conditioned.end().core_mhz, std::nullopt);
+}
