@@ -82,14 +82,14 @@ std::string csv(const Report& report, const Screen&) {
   return out;
 }
 
-// Drivers may write anything into a name.
+// Replaces invalid UTF-8: drivers may write anything into a name.
 std::string as_json(const auto& json, int indent) {
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 nlohmann::ordered_json json_cell(const Cell& cell) {
   return std::visit(Each{[](std::monostate) { return nlohmann::ordered_json(); },
-                         [](double value) {  // what JSON has no word for
+                         [](double value) {  // JSON has neither nan nor infinity
                            return std::isfinite(value) ? nlohmann::ordered_json(value)
                                                        : nlohmann::ordered_json();
                          },
@@ -99,7 +99,7 @@ nlohmann::ordered_json json_cell(const Cell& cell) {
 
 std::string json(const Report& report, const Screen&) {
   if (auto document = report.document(); !document.empty()) return document;
-  // Row by row: of a million, no more than one is held as JSON.
+  // Converts row by row, so that of a million rows only one is held as JSON.
   std::vector<std::string> names;
   for (const auto& name : report.column_names()) names.push_back(as_json(nlohmann::json(name), -1));
   std::string out = "[";
@@ -115,7 +115,7 @@ std::string json(const Report& report, const Screen&) {
   return out + (out.size() == 1 ? "]\n" : "\n]\n");
 }
 
-// What is not known is not there.
+// Leaves unknown values out.
 std::string json_lines(const Report& report, const Screen&) {
   std::vector<std::string> names;
   for (const auto& name : report.column_names()) names.push_back(as_json(nlohmann::json(name), -1));
@@ -152,6 +152,65 @@ void Report::each_row(const std::function<void(const Row&)>& take) const {
     check(row);
     take(row);
   });
+}
+
+namespace {
+
+// Builds the JSON of nested rows (see Report::nest), row by row.
+class NestedRows {
+ public:
+  NestedRows(const std::vector<std::string>& names, const std::vector<Report::Level>& levels)
+      : names_(names), levels_(levels), columns_(levels.size()) {
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const auto of = std::ranges::find_if(levels, [&](const auto& level) {
+        return std::ranges::find(level.columns, names[c]) != level.columns.end();
+      });
+      columns_[std::min<std::size_t>(of - levels.begin(), levels.size() - 1)].push_back(c);
+    }
+  }
+
+  void add(const Report::Row& row) {
+    auto* list = &top_;
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      nlohmann::ordered_json object;
+      for (const auto c : columns_[l]) object[names_[c]] = json_cell(row[c]);
+      const bool innermost = l + 1 == levels_.size();
+      if (innermost || list->empty() || !agree(list->back(), object)) list->push_back(std::move(object));
+      if (!innermost) list = &list->back()[levels_[l + 1].name];
+    }
+  }
+
+  nlohmann::ordered_json finish(nlohmann::ordered_json facts) {
+    if (levels_.front().name.empty()) return std::move(top_);
+    facts[levels_.front().name] = std::move(top_);
+    return facts;
+  }
+
+ private:
+  static bool agree(const nlohmann::ordered_json& open, const nlohmann::ordered_json& object) {
+    return std::ranges::all_of(object.items(),
+                               [&](const auto& one) { return open.at(one.key()) == one.value(); });
+  }
+
+  const std::vector<std::string>& names_;
+  const std::vector<Report::Level>& levels_;
+  std::vector<std::vector<std::size_t>> columns_;  // per level, by index
+  nlohmann::ordered_json top_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace
+
+void Report::nest(std::vector<Level> levels, std::function<nlohmann::ordered_json()> facts) {
+  nested_ = std::move(levels);
+  facts_ = std::move(facts);
+}
+
+std::string Report::document() const {
+  if (document_) return document_();
+  if (nested_.empty()) return "";
+  NestedRows out(columns_, nested_);
+  each_row([&](const Row& row) { out.add(row); });
+  return as_json(out.finish(facts_ ? facts_() : nlohmann::ordered_json::object()), 2) + "\n";
 }
 
 void Report::document(const nlohmann::json& json) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: what a command answers, as a value, and the formats that it can be printed in.
+// report: a command's result as a value, and the formats it can be printed in.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,13 @@
 
 namespace clweave::report {
 
-// Nothing, text, a whole number, a number, a flag or a list of texts.
+// Empty (unknown), text, integer, floating point, flag or list of texts.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool, std::vector<std::string>>;
 
-// The answer for people: headings, sentences, tables, plots, in the order added. The answer for programs:
-// named columns and rows of typed cells. Text may hold the colours of `paint`, names as files and drivers
-// spell them, and line ends; a printer leaves out what its output must not have.
+// Holds a result twice: for people as headings, sentences, tables and plots in the order added; for programs
+// as named columns and rows of typed cells, which CSV, JSON and OpenMetrics are all made of. Text may hold
+// the colours of `paint`, control characters from files and drivers, and line ends; each printer removes what
+// its output must not contain.
 class Report {
  public:
   struct Heading {
@@ -50,19 +51,30 @@ class Report {
   void columns(std::vector<std::string> names) { columns_ = std::move(names); }
   // Throws `usage` unless there is one cell per column.
   void row(Row cells);
-  // Rows behind those, one by one, made only where a printer asks for them: there may be a million. What
-  // `make` reads must outlive the report.
+  // Adds rows behind those, made one by one each time a printer asks for them, as there may be a million.
+  // Whatever `make` refers to must outlive the report.
   void rows(std::function<void(const std::function<void(Row)>& take)> make) { more_ = std::move(make); }
 
-  // What JSON shows instead of the rows where their columns are too flat for it; likewise made when asked
-  // for.
+  // Nests the rows in JSON, from the outermost level inwards: adjacent rows that agree in a level's columns
+  // share one object, which lists the next level under that level's name. The innermost level, whose columns
+  // may be left out, has every column that no other level names. So {{"", {"device"}}, {"traits"}} makes
+  // [{"device": .., "traits": [{..}, ..]}, ..]. An outermost level with a name is an entry of an object,
+  // beside `facts`: what describes the result as a whole and is in no row.
+  struct Level {
+    std::string name;
+    std::vector<std::string> columns = {};
+  };
+  void nest(std::vector<Level> levels, std::function<nlohmann::ordered_json()> facts = {});
+
+  // Replaces the rows in JSON, where columns are too flat; made when asked for.
   void document(const nlohmann::json&);
   void document(std::function<nlohmann::json()> make);
 
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<std::string>& column_names() const { return columns_; }
   void each_row(const std::function<void(const Row&)>& take) const;
-  std::string document() const { return document_ ? document_() : ""; }
+  // Returns the JSON that stands in place of a list of rows, by `nest` or `document`; empty if neither.
+  std::string document() const;
 
  private:
   void check(const Row&) const;
@@ -71,10 +83,12 @@ class Report {
   std::vector<std::string> columns_;
   std::vector<Row> rows_;
   std::function<void(const std::function<void(Row)>&)> more_;
-  std::function<std::string()> document_;  // as JSON; empty: none
+  std::vector<Level> nested_;
+  std::function<nlohmann::ordered_json()> facts_;
+  std::function<std::string()> document_;
 };
 
-// A format to print in. Adding one is a line in the table in report.cpp and its function there.
+// An output format. Adding one takes its function and a line of the table, both in report.cpp.
 struct Printer {
   const char* name;     // also the option of the commands, --json
   const char* meaning;  // for --help
@@ -83,10 +97,10 @@ struct Printer {
 
 const std::vector<Printer>& printers();
 
-// The report in the format of that name. Throws `usage` where there is none.
+// Returns the report in the format of that name. Throws `usage` if there is no such format.
 std::string text_of(const Report&, std::string_view format, const Screen&);
 
-// The one place where commands print. Throws `io` or `closed` where the output cannot take it.
+// Prints for every command. Throws `io` or `closed` if the output cannot be written.
 Exit print(const Report&, std::string_view format = "text", int fd = 1);
 
 }  // namespace clweave::report

@@ -123,6 +123,34 @@ TEST(Report, ShowsADocumentInsteadOfRowsInJson) {
             nlohmann::json({{"mode", "regression \uFFFD"}}));
 }
 
+TEST(Report, NestsRowsInJson) {
+  Report report;
+  report.columns({"family", "variant", "device", "speed", "portability"});
+  report.row({"copy", "linear", "a", 1.0, 0.5});
+  report.row({"copy", "linear", "b", 2.0, 0.5});
+  report.row({"copy", "grid", "a", 3.0, {}});
+  report.row({"scan", "grid", "a", 4.0, {}});
+  report.nest({{"", {"family"}}, {"variants", {"variant", "portability"}}, {"devices"}});
+  const auto rows = nlohmann::json::parse(R"([
+    {"family": "copy", "variants": [
+      {"variant": "linear", "portability": 0.5,
+       "devices": [{"device": "a", "speed": 1.0}, {"device": "b", "speed": 2.0}]},
+      {"variant": "grid", "portability": null, "devices": [{"device": "a", "speed": 3.0}]}]},
+    {"family": "scan", "variants": [
+      {"variant": "grid", "portability": null, "devices": [{"device": "a", "speed": 4.0}]}]}])");
+  EXPECT_EQ(nlohmann::json::parse(text_of(report, "json", Screen{})), rows);
+  report.nest({{"families", {"family"}}, {"variants", {"variant", "portability"}}, {"devices"}}, [] {
+    return nlohmann::ordered_json{{"mode", "devices \xff"}};
+  });
+  EXPECT_EQ(nlohmann::json::parse(text_of(report, "json", Screen{})),
+            nlohmann::json({{"mode", "devices \uFFFD"}, {"families", rows}}));
+  Report empty;
+  empty.columns({"case_id"});
+  empty.nest({{"cases"}});
+  EXPECT_EQ(nlohmann::json::parse(text_of(empty, "json", Screen{})),
+            nlohmann::json({{"cases", nlohmann::json::array()}}));
+}
+
 TEST(Report, RefusesARowOfAnotherWidthAndAFormatThatThereIsNot) {
   Report report = sample();
   EXPECT_THROW(report.row({std::string("one")}), Error);
