@@ -107,7 +107,7 @@ void OpenDevice::open_harness() {
   std::size_t items = min_items;
   // A neighbour that takes the processor for 10 ms must not end the search: what is found then is a canary of
   // some microseconds, which is slow whenever anything happens.
-  const auto domain = [&](double seconds) {
+  const auto takes = [&](double seconds) {
     constexpr int looks = 3;
     for (int i = 0; i < looks; ++i) {
       if (spin(items, trips, 1).host_s < seconds) return false;
