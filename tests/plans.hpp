@@ -121,11 +121,7 @@ inline Plan plan_with(const std::string& name, const std::vector<std::pair<std::
                       const DeviceInfo& device = roomy()) {
   const Family& family = family_named(name);
   Case at = preset_of(family, "smoke").at(0);
-  for (const auto& [axis, value] : changes) {
-    for (auto& [own, old] : at.axes) {
-      if (own == axis) old = value;
-    }
-  }
+  for (const auto& [axis, value] : changes) at = at.with(axis, value);
   return plan_of(family, at, device);
 }
 

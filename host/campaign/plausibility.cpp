@@ -192,7 +192,7 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& do
   if (job.tuned) return;
   if (!outcomes_.contains(job.family)) order_.push_back(job.family);
   outcomes_[job.family].push_back(outcome_of(job.at, record));
-  if (job.family->name != "ceiling" || !job.family->findings) return;
+  if (job.family->name != ceiling_family || !job.family->findings) return;
   for (const auto& finding : job.family->findings(outcomes_.at(job.family), device_)) {
     if (finding.name == "cache_bytes") cache_bytes_ = finding.value.value_or(0);
   }

@@ -237,9 +237,7 @@ std::vector<Job> at_tuning_size(const std::vector<Job>& jobs, const Selection& s
   std::vector<Job> out = jobs;
   for (auto& job : out) {
     if (job.is_ceiling || sizes[job.family] == 0) continue;
-    for (auto& [axis, value] : job.at.axes) {
-      if (axis == elements_axis) value = sizes[job.family];
-    }
+    job.at = job.at.with(elements_axis, sizes[job.family]);
   }
   return out;
 }
@@ -477,7 +475,8 @@ bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
 void need_something_tunable(const Selection& selection) {
   const bool compete = selection.preset == "tune";
   for (const auto* family : chosen_families(all_families(), selection.families)) {
-    if (!selection.families.empty() && family->name != "ceiling" && compete && family->presets.tune.empty())
+    if (!selection.families.empty() && family->name != ceiling_family && compete &&
+        family->presets.tune.empty())
       throw nothing_tunable(compete, "--family " + family->name);
   }
 }

@@ -241,7 +241,7 @@ void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outc
   std::map<std::string, std::map<std::int64_t, double>> rates;  // by type and ilp, of many groups per unit
   std::map<std::string, double> best;
   for (const auto& o : outcomes) {
-    const double rate = static_cast<double>(o.flops) / o.time_s;
+    const double rate = as_double(o.flops) / o.time_s;
     double& most = best[o.at.text("type")];
     most = std::max(most, peak_beside(o, rate));
     if (o.at.number("groups_per_unit") < 2 || o.at.number("width") != 1) continue;
@@ -393,6 +393,10 @@ Family arithmetic() {
             return at.is("operation", "mad") || !(at.is("type", "int") || at.is("type", "long"));
           },
       .plan = plan,
+      .items_per_unit =
+          [](const Case& at) {
+            return at.number("groups_per_unit") * at.number("group") * at.number("width");
+          },
       .findings = findings};
 }
 

@@ -150,8 +150,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     for (const auto& o : outcomes) {
       if (o.at.is("kernel", kernel) && o.at.is("memory", memory) && o.at.number("share") == share &&
           o.at.number("spacing") == spacing && o.at.is("result", result) &&
-          (best == nullptr ||
-           o.time_s * static_cast<double>(best->items) < best->time_s * static_cast<double>(o.items)))
+          (best == nullptr || o.time_s * as_double(best->items) < best->time_s * as_double(o.items)))
         best = &o;
     }
     return best;
@@ -159,7 +158,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<Finding> out;
   const auto rate = [&](const char* name, const Outcome* of, const char* what) {
     if (of == nullptr) return;
-    const double rate = 1e-9 * static_cast<double>(of->items) / of->time_s;
+    const double rate = 1e-9 * as_double(of->items) / of->time_s;
     out.push_back({name, rate, "G/s", fmt::format("{:.4g} billion {} a second", rate, what)});
   };
   rate("atomics_one", fastest("add", "global", 0, 1, "unused"),

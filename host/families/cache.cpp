@@ -312,15 +312,9 @@ std::int64_t half_of(const Level& level, bool own, const DeviceInfo& device) {
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   const auto ask = [&](const char* kernel, std::int64_t bytes, const char* parts = "own") {
-    Case at = outcomes.front().at;
-    for (auto& [axis, value] : at.axes) {
-      if (axis == "kernel") value = kernel;
-      if (axis == "working_set") value = bytes;
-      if (axis == "apart") value = std::int64_t{4};
-      if (axis == "parts") value = parts;
-      if (axis == "hops" || axis == "trips") value = std::int64_t{0};
-    }
-    out.push_back(std::move(at));
+    Case at = outcomes.front().at.with("kernel", kernel).with("working_set", bytes).with("parts", parts);
+    out.push_back(
+        at.with("apart", std::int64_t{4}).with("hops", std::int64_t{0}).with("trips", std::int64_t{0}));
   };
   const auto lines = curve_of(outcomes, "chase"), pages = curve_of(outcomes, "pages");
   if (lines.size() < 8) return out;  // somebody's choice, no curve
@@ -412,7 +406,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       for (const auto& o : outcomes) {
         if (o.at.is("kernel", kernel) && o.at.number("working_set") == bytes &&
             (!o.at.is("kernel", "read") || o.at.is("parts", *each ? "own" : "in_turns")))
-          rate = std::max(rate, 1e-9 * static_cast<double>(o.bytes) / o.time_s);
+          rate = std::max(rate, 1e-9 * as_double(o.bytes) / o.time_s);
       }
       if (rate > 0)
         out.push_back(

@@ -174,12 +174,8 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   if (cached == 0) return {};
   const std::int64_t beyond = reread.time.upper_bound(cached)->first;
   if (beyond <= 2 * cached) return {};
-  Case at = reread.least->at;
   const auto octaves = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(beyond / cached))) - 1;
-  for (auto& [axis, value] : at.axes) {
-    if (axis == "n") value = cached << octaves / 2;
-  }
-  return {at};
+  return {reread.least->at.with("n", cached << octaves / 2)};
 }
 
 // By the kernel that copies zeros fastest: random words beside it.
@@ -209,7 +205,7 @@ void add_compression(std::vector<Finding>& out, const std::vector<Outcome>& outc
 // that the device does not take anyway.
 void add_energy_balance(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   const auto per_unit = [](const Outcome& o, double what) {
-    return what / static_cast<double>(copies(o.at) ? o.bytes : o.flops);
+    return what / as_double(copies(o.at) ? o.bytes : o.flops);
   };
   const Outcome *copy = nullptr, *compute = nullptr;
   for (const auto& o : outcomes) {
@@ -220,7 +216,7 @@ void add_energy_balance(std::vector<Finding>& out, const std::vector<Outcome>& o
   }
   if (copy == nullptr || compute == nullptr) return;
   Finding found = energy_ratio_of("energy_balance", *copy, *compute, "");
-  const double operations_of_byte = static_cast<double>(compute->flops) / static_cast<double>(copy->bytes);
+  const double operations_of_byte = as_double(compute->flops) / as_double(copy->bytes);
   for (auto* number : {&found.value, &found.low, &found.high}) {
     if (*number) **number *= operations_of_byte;
   }
@@ -248,11 +244,11 @@ void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes)
   double registers = 0, local = 0, memory = 0;  // bytes a second
   for (const auto& o : outcomes) {
     const std::string& kernel = o.at.text("kernel");
-    const double rate = static_cast<double>(o.bytes) / o.time_s;
+    const double rate = as_double(o.bytes) / o.time_s;
     if (copies(o.at) && o.at.is("contents", "random")) memory = std::max(memory, rate);
     if (kernel.starts_with("local")) local = std::max(local, rate);
     if (kernel.starts_with("arithmetic") && o.at.is("type", "float"))
-      registers = std::max(registers, operands * static_cast<double>(o.flops) / o.time_s);
+      registers = std::max(registers, operands * as_double(o.flops) / o.time_s);
   }
   const auto add = [&](const char* name, double fast, double slow, const char* text) {
     if (fast > 0 && slow > 0)

@@ -291,7 +291,7 @@ std::string speed_text(double bytes, double seconds) {
 
 // As the published tables have it: launch, time, rate and, of sequences, their size.
 std::string best_text(const Outcome& best, const DeviceInfo& device) {
-  const auto bytes = static_cast<double>(best.bytes);
+  const auto bytes = as_double(best.bytes);
   std::string text = "best launch " + launch_text(best) + ", " + speed_text(bytes, best.time_s);
   if (has_sequences(best.at)) {
     const Plan made = plan<std::uint32_t>(best.at, device);
@@ -326,11 +326,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
     if (out.empty() || !o.at.is("kernel", "buffer") || !o.at.is("type", "uint") ||
         !o.at.is("contents", "random"))
       continue;
-    Case at = o.at;
-    for (auto& [axis, value] : at.axes) {
-      if (axis == "n") value = out.front().at("n");
-    }
-    out.push_back(std::move(at));
+    out.push_back(o.at.with("n", out.front().at("n")));
     break;
   }
   return out;

@@ -114,10 +114,7 @@ std::optional<double> ratio(const std::vector<Outcome>& outcomes, const std::str
   int pairs = 0;
   for (const auto* one : here) {
     if (!one->at.is(axis, from)) continue;
-    auto axes = one->at.axes;
-    for (auto& [name, value] : axes) {
-      if (name == axis) value = to;
-    }
+    const auto axes = one->at.with(axis, to).axes;
     const auto twin = std::ranges::find_if(here, [&](const Outcome* o) { return o->at.axes == axes; });
     if (twin == here.end()) continue;
     sum += std::log(one->time_s / (*twin)->time_s);

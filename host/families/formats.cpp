@@ -225,7 +225,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 const Outcome* best(const std::vector<Outcome>& outcomes, const std::string& kernel,
                     const std::string& path = "") {
   const Outcome* found = nullptr;
-  const auto rate = [](const Outcome& o) { return static_cast<double>(o.flops) / o.time_s; };
+  const auto rate = [](const Outcome& o) { return as_double(o.flops) / o.time_s; };
   for (const auto& o : outcomes) {
     if (o.at.is("kernel", kernel) && (path.empty() || o.at.is("path", path)) &&
         (found == nullptr || rate(o) > rate(*found)))
@@ -239,7 +239,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   for (const std::string kernel : {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}) {
     const Outcome* fastest = best(outcomes, kernel);
     if (fastest == nullptr) continue;
-    const double operations = 1e-9 * static_cast<double>(fastest->flops);
+    const double operations = 1e-9 * as_double(fastest->flops);
     Finding rate{kernel + "_rate", operations / fastest->time_s, "Gop/s",
                  fmt::format("{} by path {}: {:.4g} Gop/s", kernel, fastest->at.text("path"),
                              operations / fastest->time_s)};

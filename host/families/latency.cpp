@@ -19,10 +19,12 @@ namespace {
 
 using Word = std::uint32_t;
 
+constexpr int groups_per_unit = 4;  // of chase_groups
+
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
   return plan_of_walks(at.seed, {.bytes = at.count("working_set", 1024, std::int64_t{1} << 34),
                                  .hops = at.count("hops", 1, 1 << 24),
-                                 .groups = at.is("kernel", "chase") ? 1 : 4 * device.units()});
+                                 .groups = at.is("kernel", "chase") ? 1 : groups_per_unit * device.units()});
 }
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
@@ -260,6 +262,10 @@ Family latency() {
                    (many || at.number("group") == 64);
           },
       .plan = plan,
+      .items_per_unit =
+          [](const Case& at) {
+            return at.is("kernel", "chase_groups") ? groups_per_unit * at.number("hops") : 0;
+          },
       .findings = findings};
 }
 

@@ -130,7 +130,7 @@ Finding time_finding(std::string name, const Outcome& o, const std::string& text
 
 Finding rate_finding(std::string name, const Outcome& o, double unit, std::string of,
                      const std::string& text) {
-  const double many = static_cast<double>(o.items) / unit;
+  const double many = as_double(o.items) / unit;
   Finding out{std::move(name), many / o.time_s, std::move(of), text};
   if (o.low_s && o.high_s) {
     out.low = many / *o.high_s;
@@ -164,14 +164,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "launch")) continue;
     if (o.at.number("queues") == 1 && o.at.is("ordered", "yes")) one = &o;
-    if (best == nullptr ||
-        o.time_s * static_cast<double>(best->items) < best->time_s * static_cast<double>(o.items))
-      best = &o;
+    if (best == nullptr || o.time_s * as_double(best->items) < best->time_s * as_double(o.items)) best = &o;
   }
   if (one != nullptr) {
-    out.push_back(rate_finding("launch_rate", *one, 1e6, "M/s",
-                               fmt::format("a launch each {:.3g} us, by one queue",
-                                           1e6 * one->time_s / static_cast<double>(one->items))));
+    out.push_back(rate_finding(
+        "launch_rate", *one, 1e6, "M/s",
+        fmt::format("a launch each {:.3g} us, by one queue", 1e6 * one->time_s / as_double(one->items))));
     if (best != one && best->items == one->items)
       out.push_back(ratio_of("queues_gain", *one, *best,
                              fmt::format("launches by one queue over {} {}", best->at.number("queues"),

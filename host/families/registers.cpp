@@ -120,8 +120,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 std::map<std::int64_t, double> curve_of(const std::vector<Outcome>& outcomes) {
   std::map<std::int64_t, double> out;
   for (const auto& o : outcomes) {
-    if (counts(o.at) || o.flops == 0) continue;
-    const double seconds = o.min_s.value_or(o.time_s) / static_cast<double>(o.flops);
+    if (counts(o.at) || o.flops.value_or(0) == 0) continue;
+    const double seconds = o.min_s.value_or(o.time_s) / as_double(o.flops);
     const auto [it, first] = out.emplace(o.at.number("live"), seconds);
     if (!first) it->second = std::min(it->second, seconds);
   }
@@ -159,11 +159,8 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
       cliff.first - cliff.last <= std::max<std::int64_t>(8, cliff.last / 8))
     return {};
   const std::int64_t between = (cliff.last + cliff.first) / 16 * 8;
-  Case at = std::ranges::find_if(outcomes, [](const Outcome& o) { return !counts(o.at); })->at;
-  for (auto& [axis, value] : at.axes) {
-    if (axis == "live") value = between;
-  }
-  return {at};
+  const auto any = std::ranges::find_if(outcomes, [](const Outcome& o) { return !counts(o.at); });
+  return {any->at.with("live", between)};
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -191,20 +188,20 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   std::map<std::int64_t, const Outcome*> most;  // by live values
   for (const auto& o : outcomes) {
-    if (!counts(o.at) || !o.measured) continue;
+    if (!counts(o.at) || !o.value) continue;
     const Outcome*& so_far = most[o.at.number("live")];
-    if (so_far == nullptr || *o.measured > *so_far->measured) so_far = &o;
+    if (so_far == nullptr || *o.value > *so_far->value) so_far = &o;
   }
   for (const auto& [live, o] : most) {
     const auto units = static_cast<double>(device.units());
     const double groups = static_cast<double>(o->at.number("groups_per_unit")) * units;
     Finding found{
-        fmt::format("groups_at_once_{}", live), o->measured, "groups",
+        fmt::format("groups_at_once_{}", live), o->value, "groups",
         fmt::format("{:.0f} groups of {} items, {:.3g} of a compute unit, were there at once with {} live "
                     "values an item",
-                    *o->measured, o->at.number("group"), *o->measured / units, live),
-        o->measured};
-    if (*o->measured >= groups) {
+                    *o->value, o->at.number("group"), *o->value / units, live),
+        o->value};
+    if (*o->value >= groups) {
       found.value.reset();
       found.text = fmt::format("all {:.0f} groups of {} items were there at once: more might be", groups,
                                o->at.number("group"));

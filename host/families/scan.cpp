@@ -813,7 +813,7 @@ void add_growth(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
   std::vector<std::string> rates;
   std::vector<double> all;
   for (const auto& [size, o] : growth.by_size) {
-    all.push_back(1e-9 * static_cast<double>(o->items) / o->time_s);
+    all.push_back(1e-9 * as_double(o->items) / o->time_s);
     rates.push_back(fmt::format("{}: {:.3g}", size, all.back()));
   }
   const bool falls = std::ranges::adjacent_find(all, std::less_equal<>()) == all.end();

@@ -278,13 +278,13 @@ struct Evaluated {
   const Outcome* fastest = nullptr;
   std::optional<double> ulps;
 
-  double rate() const { return 1e-9 * static_cast<double>(fastest->items) / fastest->time_s; }
+  double rate() const { return 1e-9 * as_double(fastest->items) / fastest->time_s; }
 };
 Evaluated evaluated(const std::vector<Outcome>& outcomes, const std::string& function, const char* path) {
   Evaluated out;
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "evaluate") || !o.at.is("function", function) || !o.at.is("path", path)) continue;
-    out.ulps = std::max(out.ulps, o.measured);
+    out.ulps = std::max(out.ulps, o.value);
     const Evaluated other = {&o, {}};
     if (out.fastest == nullptr || other.rate() > out.rate()) out.fastest = &o;
   }
@@ -325,7 +325,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto whether = [&](const char* kernel, const char* finding, const char* yes, const char* no) {
     std::optional<double> is;
     for (const auto& o : outcomes) {
-      if (o.at.is("kernel", kernel)) is = std::max(is, o.measured);
+      if (o.at.is("kernel", kernel)) is = std::max(is, o.value);
     }
     if (is) out.push_back({finding, *is, "", *is > 0 ? yes : no});
   };

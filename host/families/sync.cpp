@@ -239,7 +239,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::map<std::pair<std::string, std::int64_t>, Barriers> exchanges;  // by memory and group
   std::optional<double> width;
   for (const auto& o : outcomes) {
-    width = std::max(width, o.measured);
+    width = std::max(width, o.value);
     if (operation_of(o.at) != Operation::exchange) continue;
     const Outcome*& best = exchanges[{o.at.text("memory"), o.at.number("group")}][o.at.number("barriers")];
     if (best == nullptr || step_ns(o, o.time_s) < step_ns(*best, best->time_s)) best = &o;
@@ -255,8 +255,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const std::string name = text_of(operation);
     if (name == "exchange") continue;
     const Outcome* own = fastest(outcomes, operation, false, 0);
-    const Outcome* memory =
-        fastest(outcomes, operation, true, own == nullptr ? 0 : own->measured.value_or(0));
+    const Outcome* memory = fastest(outcomes, operation, true, own == nullptr ? 0 : own->value.value_or(0));
     const auto add = [&](const Outcome* o, const char* how, const std::string& means_text) {
       if (o == nullptr) return;
       Finding ns{fmt::format("{}_{}", name, how), step_ns(*o, o->time_s), "ns",
@@ -281,13 +280,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Case> out;
   for (const auto& o : outcomes) {
-    if (means_of(o.at) == By::memory || o.measured.value_or(0) < 2) continue;
-    Case at = o.at;
-    for (auto& [axis, value] : at.axes) {
-      if (axis == "by") value = "memory";
-      if (axis == "width") value = static_cast<std::int64_t>(*o.measured);
-    }
-    out.push_back(std::move(at));
+    if (means_of(o.at) == By::memory || o.value.value_or(0) < 2) continue;
+    out.push_back(o.at.with("by", "memory").with("width", static_cast<std::int64_t>(*o.value)));
   }
   return out;
 }

@@ -118,7 +118,7 @@ const Outcome* extreme(const std::vector<Outcome>& outcomes, const Kind& kind, b
 }
 
 Finding rate_finding(std::string name, const Outcome& o, const std::string& what) {
-  const double bytes = 1e-9 * static_cast<double>(o.bytes);
+  const double bytes = 1e-9 * as_double(o.bytes);
   Finding out{std::move(name), bytes / o.time_s, "GB/s",
               fmt::format("{}: {:.4g} GB/s, {} bytes at once", what, bytes / o.time_s, o.at.count("n"))};
   if (o.low_s && o.high_s) {

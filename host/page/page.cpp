@@ -419,7 +419,7 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
   std::map<std::string, std::vector<const Family*>> chapters;
   for (const auto& family : *input.families) {
     const std::string chapter = chapter_of(family);
-    if (family.name == "ceiling") continue;  // the roofline's
+    if (family.name == ceiling_family) continue;  // the roofline's
     chapters[chapter].push_back(&family);
     if (std::ranges::find(order, chapter) == order.end()) order.push_back(chapter);
   }

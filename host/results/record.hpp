@@ -12,7 +12,7 @@
 #include "results/device_key.hpp"
 #include "results/status.hpp"
 #include "suite/axis.hpp"
-#include "suite/ceiling.hpp"
+#include "suite/measurement.hpp"
 
 namespace clweave::suite {
 struct Family;
@@ -20,12 +20,9 @@ struct Family;
 
 namespace clweave::results {
 
-using Number = std::optional<double>;  // empty: not known, and an empty cell
-using Count = std::optional<std::int64_t>;
-
 inline constexpr const char* opencl_api = "opencl";
 
-struct Record {
+struct Record : Measurement {
   // What was asked, and where.
   std::string schema = "clweave-1";
   std::string run_id;
@@ -68,10 +65,7 @@ struct Record {
   Number time_s;
   Number time_low_s;
   Number time_high_s;
-  Number wall_s;
-  Number call_s;
   std::string steps_s;
-  Number min_s;
   Number p25_s;
   Number p75_s;
   Number p95_s;
@@ -89,25 +83,13 @@ struct Record {
   Number temperature_c;
   std::string throttle_reasons;
   // What that means.
-  Count bytes;
-  Count flops;
-  Count items;
-  Number gb_per_s;
-  Number gflop_per_s;
-  Number gitems_per_s;
   std::string meter_reason;
   Number idle_w;
-  Number energy_j;
-  Number energy_low_j;
-  Number energy_high_j;
   Number joules_per_item;
   Number joules_per_byte;
   Number joules_per_flop;
   std::string cached;
-  Ceiling ceiling = Ceiling::none;
-  Number of_ceiling;
   std::string finding;
-  Number value;
   Number value_low;
   Number value_high;
   std::string unit;

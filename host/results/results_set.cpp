@@ -79,52 +79,35 @@ std::shared_ptr<const Sensed> sensed_in(const Record& r) {
 
 // The spread of too few samples stands for their interval.
 RunTime run_of(const Record& r) {
-  RunTime run{.timer = r.timer,
-              .cold = r.cache == "cold",
-              .cached = r.cached == "yes",
-              .slowed = r.throttled.value_or(0) > 0.5,
-              .unsettled = r.converged == "no",
-              .time_s = r.time_s.value_or(0),
-              .log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0)),
-              .min_s = r.min_s,
-              .of_ceiling = r.of_ceiling,
-              .wall_s = r.wall_s,
-              .call_s = r.call_s,
-              .batch = r.batch.value_or(0),
-              .commands = 1 + std::ranges::count(r.steps_s, ';'),
-              .gb_per_s = r.gb_per_s,
-              .gflop_per_s = r.gflop_per_s,
-              .gitems_per_s = r.gitems_per_s,
-              .bytes = r.bytes,
-              .flops = r.flops,
-              .items = r.items,
-              .measured = r.value,
-              .energy_j = r.energy_j,
-              .energy_low_j = r.energy_low_j,
-              .energy_high_j = r.energy_high_j,
-              .ceiling = r.ceiling,
-              .sensed = sensed_in(r)};
+  RunTime run{{r}};
+  run.timer = r.timer;
+  run.cold = r.cache == "cold";
+  run.cached = r.cached == "yes";
+  run.slowed = r.throttled.value_or(0) > 0.5;
+  run.unsettled = r.converged == "no";
+  run.time_s = r.time_s.value_or(0);
+  run.log_variance = log_variance(r.time_low_s.value_or(0), r.time_high_s.value_or(0));
+  run.batch = r.batch.value_or(0);
+  run.commands = 1 + std::ranges::count(r.steps_s, ';');
+  run.sensed = sensed_in(r);
   run.low_s = std::min(run.time_s, r.time_low_s.value_or(r.min_s.value_or(run.time_s)));
   run.high_s = std::max(run.time_s, r.time_high_s.value_or(r.p95_s.value_or(run.time_s)));
   return run;
 }
 
-// Rows of older files do not tell their device's compute units; families launch so many groups on each, and
-// rows count the items.
-std::int64_t units_of(const CaseName& name, const RunTime& run) {
-  const auto number = [&](std::string_view axis) {
-    const Value* value = name.axis(axis);
-    const auto* n = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
-    return n != nullptr ? *n : 0;
-  };
-  std::int64_t per_unit = 0;
-  if (name.family == "arithmetic") per_unit = number("groups_per_unit") * number("group") * number("width");
-  if (name.family == "latency" && number("hops") > 0) {
-    const Value* kernel = name.axis("kernel");
-    if (kernel != nullptr && *kernel == Value("chase_groups")) per_unit = 4 * number("hops");
+// Returns the compute units of a device whose row, of an older file, does not tell them: from its items,
+// where they are a multiple of what the family counts per unit. 0: unknown.
+std::int64_t units_of(const CaseName& name, const RunTime& run, const std::vector<Family>& families) {
+  const auto family = std::ranges::find(families, name.family, &Family::name);
+  if (family == families.end() || !family->items_per_unit || !run.items) return 0;
+  Case at{name.family, {}, 0};
+  for (const auto& axis : name.axes) at.axes.emplace_back(*axis.name, *axis.value);
+  try {
+    const std::int64_t per_unit = family->items_per_unit(at);
+    return per_unit > 0 && *run.items % per_unit == 0 ? *run.items / per_unit : 0;
+  } catch (const Error&) {  // it lacks an axis
+    return 0;
   }
-  const std::int64_t items = run.items.value_or(0);
-  return per_unit > 0 && items % per_unit == 0 ? items / per_unit : 0;
 }
 
 // A time that is none makes every number after it wrong, and so does one of which no ratio is a number.
@@ -276,11 +259,9 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
     at.clock = "published";
     at.bounded = true;
     if (figure.evidence.empty()) {
-      at.runs.push_back({.file = file,
-                         .time_s = figure.value,
-                         .low_s = figure.value,
-                         .high_s = figure.value,
-                         .of_ceiling = {}});
+      RunTime& run = at.runs.emplace_back();
+      run.file = file;
+      run.time_s = run.low_s = run.high_s = figure.value;
     } else {
       ++at.bad;
       at.status = Status::wrong_result;
@@ -315,15 +296,15 @@ RunTime middle_of(std::vector<const RunTime*> runs) {
   RunTime out = slower;
   for (auto RunTime::*number : {&RunTime::time_s, &RunTime::log_variance, &RunTime::low_s, &RunTime::high_s})
     out.*number = (faster.*number + slower.*number) / 2;
-  for (auto RunTime::*number :
-       {&RunTime::min_s, &RunTime::of_ceiling, &RunTime::wall_s, &RunTime::call_s, &RunTime::measured,
+  for (auto Measurement::*number :
+       {&RunTime::min_s, &RunTime::of_ceiling, &RunTime::wall_s, &RunTime::call_s, &RunTime::value,
         &RunTime::energy_j, &RunTime::energy_low_j, &RunTime::energy_high_j}) {
     if (!(out.*number))
       out.*number = faster.*number;
     else if (faster.*number)
       out.*number = (*(faster.*number) + *(out.*number)) / 2;
   }
-  for (auto RunTime::*rate : {&RunTime::gb_per_s, &RunTime::gflop_per_s, &RunTime::gitems_per_s}) {
+  for (auto Measurement::*rate : {&RunTime::gb_per_s, &RunTime::gflop_per_s, &RunTime::gitems_per_s}) {
     if (out.*rate) *(out.*rate) *= slower.time_s / out.time_s;
   }
   for (auto RunTime::*mark : {&RunTime::cached, &RunTime::slowed, &RunTime::unsettled})
@@ -604,9 +585,9 @@ class RowImporter {
     if (!timed || !r.exhibit.empty())
       device.untimed.push_back({at.name, r.status, !r.exhibit.empty(), r.reason});
     if (!timed) return {};
-    device.compute_units =
-        std::max(device.compute_units, r.compute_units ? *r.compute_units : units_of(*at.name, run));
-    if (r.family == "ceiling" && r.ceiling != Ceiling::none && at.counts(run)) {
+    device.compute_units = std::max(device.compute_units,
+                                    r.compute_units ? *r.compute_units : units_of(*at.name, run, families_));
+    if (r.family == ceiling_family && r.ceiling != Ceiling::none && at.counts(run)) {
       double& best = device.ceilings[r.ceiling];
       best = std::max(best, rate_of(r).value_or(0));
     }

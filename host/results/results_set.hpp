@@ -75,44 +75,24 @@ struct Sensed {
   std::string throttle_reasons;
 };
 
-// One row that is ok: one process' look at a case.
-struct RunTime {
+// One row that is ok: one process measured a case.
+struct RunTime : Measurement {
   // Numbers within the set. Programs that were measured in turns have the number of their turn in common.
   std::uint32_t file = 0, run = 0;
   std::uint32_t row = 0;  // place among all rows of the set
   Timer timer = Timer::none;
   bool cold = false;
-  bool cached = false;           // the buffers fit a cache
-  bool slowed = false;           // most of its samples were taken while the canary ran slow
-  bool unsettled = false;        // its median is not known as well as was asked
-  double time_s = 0;             // its median
-  double log_variance = 0;       // of the median's logarithm, by its interval; 0: not known
-  double low_s = 0, high_s = 0;  // that interval; of too few samples their spread
-  Number min_s = {};             // the least of its samples
-  Number of_ceiling;
-  Number wall_s = {};         // its median by the host's clock, launch and wait included
-  Number call_s = {};         // the same of executions that are waited for, each before the next
-  std::int64_t batch = 0;     // executions that share a launch and a wait
-  std::int64_t commands = 1;  // of one execution
-  Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};
-  Count bytes = {}, flops = {}, items = {};
-  Number measured = {};  // by the case's check
-  Number energy_j = {}, energy_low_j = {}, energy_high_j = {};
-  Ceiling ceiling = Ceiling::none;
+  bool cached = false;                        // the buffers fit a cache
+  bool slowed = false;                        // most of its samples were taken while the canary ran slow
+  bool unsettled = false;                     // its median is not known as well as was asked
+  double time_s = 0;                          // its median
+  double log_variance = 0;                    // of the median's logarithm, by its interval; 0: not known
+  double low_s = 0, high_s = 0;               // that interval; of too few samples their spread
+  std::int64_t batch = 0;                     // executions that share a launch and a wait
+  std::int64_t commands = 1;                  // of one execution
   std::shared_ptr<const Sensed> sensed = {};  // null: nothing
 
   bool doubtful() const { return slowed || unsettled; }
-  // Its speed is in operations, not in bytes. Without a ceiling to tell: it does many of them with few bytes.
-  bool of_operations() const {
-    return of_arithmetic(ceiling) || (ceiling == Ceiling::none && flops.value_or(0) > 4 * bytes.value_or(0));
-  }
-  Number rate() const { return of_operations() ? gflop_per_s : gb_per_s; }
-  // Of a byte, or of an operation where that is what it is for: `energy` is one of the three above.
-  Number joules_of_unit(Number energy) const {
-    const Count& count = of_operations() ? flops : bytes;
-    if (!energy || !count || *count <= 0) return {};
-    return *energy / static_cast<double>(*count);
-  }
 };
 
 // Of runs of the same the one of median time; of an even number a run between the two in the middle, whose

@@ -36,24 +36,12 @@ Record named_record(const DeviceInfo& device, const Family& family, const Case& 
 }
 
 Outcome outcome_of(const Case& at, const Record& record) {
-  const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
-  return {.at = at,
-          .time_s = *record.time_s,
-          .low_s = record.time_low_s,
-          .high_s = record.time_high_s,
-          .min_s = record.min_s,
-          .converged = record.converged != "no",
-          .disturbed = record.throttled.value_or(0) > 0.5,
-          .bytes = count(record.bytes),
-          .flops = count(record.flops),
-          .items = count(record.items),
-          .of_ceiling = record.of_ceiling,
-          .call_s = record.call_s,
-          .measured = record.value,
-          .energy_j = record.energy_j,
-          .energy_low_j = record.energy_low_j,
-          .energy_high_j = record.energy_high_j,
-          .idle_w = record.idle_w};
+  Outcome out(at, *record.time_s, record.time_low_s, record.time_high_s);
+  static_cast<Measurement&>(out) = record;
+  out.converged = record.converged != "no";
+  out.disturbed = record.throttled.value_or(0) > 0.5;
+  out.idle_w = record.idle_w;
+  return out;
 }
 
 void fail(Record& record, ErrorCode code, std::string why) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace clweave::suite {
@@ -29,6 +31,14 @@ std::uint64_t Case::count(const std::string& axis, std::int64_t least, std::int6
 const std::string& Case::text(const std::string& axis) const {
   if (const auto* word = std::get_if<std::string>(&at(axis))) return *word;
   throw Error(ErrorCode::usage, axis + "=" + text_of(at(axis)) + " must be a word");
+}
+
+Case Case::with(const std::string& axis, Value value) const {
+  Case out = *this;
+  const auto it = std::ranges::find(out.axes, axis, &std::pair<std::string, Value>::first);
+  if (it == out.axes.end()) at(axis);  // throws
+  it->second = std::move(value);
+  return out;
 }
 
 std::string Case::id() const {

@@ -22,7 +22,8 @@ struct Case {
   // One from `least` to `most` where this kernel takes less than its axis: `unsupported` otherwise.
   std::uint64_t count(const std::string& axis, std::int64_t least, std::int64_t most) const;
   bool is(const std::string& axis, const std::string& word) const { return text(axis) == word; }
-  std::string id() const;  // divergence/kernel=grid/parity=row/...
+  Case with(const std::string& axis, Value value) const;  // usage error, too
+  std::string id() const;                                 // divergence/kernel=grid/parity=row/...
 };
 
 }  // namespace clweave::suite

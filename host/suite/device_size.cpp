@@ -16,14 +16,6 @@ constexpr std::uint64_t enough_bytes = std::uint64_t{1} << 29;
 constexpr std::uint64_t enough_of_processor = std::uint64_t{1} << 27;
 constexpr double most_s = 3;
 
-Case with_n(const Case& at, std::int64_t n) {
-  Case out = at;
-  for (auto& [axis, value] : out.axes) {
-    if (axis == "n") value = n;
-  }
-  return out;
-}
-
 // Of all buffers; none where the device cannot have them.
 std::optional<std::uint64_t> bytes_of(const Case& at, const DeviceInfo& device,
                                       const std::function<Plan(const Case&, const DeviceInfo&)>& plan) {
@@ -69,7 +61,7 @@ std::int64_t tuning_size(const Family& family, const std::vector<Case>& cases, c
                     [&](std::int64_t n) -> std::optional<std::uint64_t> {
                       std::optional<std::uint64_t> least;
                       for (const auto& at : able) {
-                        const Case sized = with_n(at, n);
+                        const Case sized = at.with(elements_axis, n);
                         const auto bytes = bytes_of(sized, device, plan);
                         if (!bytes || *bytes > most_bytes) return {};
                         if (predicted_seconds({&family, sized}, device) > most_s) return {};
@@ -112,7 +104,7 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
   const auto bytes_at = [&](std::int64_t n) -> std::optional<std::uint64_t> {
     std::optional<std::uint64_t> least;
     for (const auto* o : best) {
-      const auto bytes = bytes_of(with_n(o->at, n), device, plan);
+      const auto bytes = bytes_of(o->at.with(elements_axis, n), device, plan);
       if (!bytes || *bytes > most_bytes) return {};
       // The host fills and compares a GB a second; the device executes ten times.
       const double seconds = 1e-9 * static_cast<double>(*bytes) +
@@ -128,7 +120,7 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
     const std::int64_t chosen = least_size(common, cache, enough_bytes, bytes_at);
     if (chosen == 0) continue;
     std::vector<Case> out;
-    for (const auto* o : best) out.push_back(with_n(o->at, chosen));
+    for (const auto* o : best) out.push_back(o->at.with(elements_axis, chosen));
     return out;
   }
   return {};

@@ -14,7 +14,7 @@
 //     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
 //     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
 //   - What a check measures besides right and wrong, the largest of its numbers over the whole output, is the
-//     row's value, in Check::unit, and Outcome::measured.
+//     row's value, in Check::unit, and Outcome::value.
 //   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
 //   - Family::refine is asked when all cases of a preset but smoke are measured, and not where the user chose
 //     cases by --set, --where or --filter; of family ceiling always. It must name the same for the same
@@ -112,6 +112,9 @@ struct Family {
   std::vector<Derived> derived = {};
   std::function<bool(const Case&)> is_valid = {};  // empty: every combination does
   std::function<Plan(const Case&, const DeviceInfo&)> plan;
+  // Returns the items that a case counts per compute unit, 0 where their number does not follow from that of
+  // the units: older files tell their device's compute units by this alone. May be empty.
+  std::function<std::int64_t(const Case&)> items_per_unit = {};
   // Cases that are worth measuring once these are known, such as a size between one that fits a cache and one
   // that does not. Asked again with theirs, until it names none that is new; may be empty.
   std::function<std::vector<Case>(const std::vector<Outcome>&, const DeviceInfo&)> refine = {};

@@ -1,27 +1,26 @@
 // outcome: what a family draws conclusions from, and what these are.
 #pragma once
-#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "suite/case.hpp"
+#include "suite/measurement.hpp"
 
 namespace clweave::suite {
 
 // A measured case, as a family sees it when it draws conclusions.
-struct Outcome {
-  Case at;
-  double time_s = 0;  // the median of one execution: by the device's clock where it is to be trusted
-  std::optional<double> low_s = {}, high_s = {};  // where the median lies with 95 %
-  std::optional<double> min_s = {};
-  bool converged = true;   // the interval became as narrow as was asked for
+struct Outcome : Measurement {
+  Outcome() = default;
+  Outcome(Case of, double median_s, Number from_s = {}, Number to_s = {})
+      : at(std::move(of)), time_s(median_s), low_s(from_s), high_s(to_s) {}
+
+  Case at = {};
+  double time_s = 0;               // median of one execution: by the device's clock where that can be trusted
+  Number low_s = {}, high_s = {};  // 95 % interval of the median
+  bool converged = true;           // the interval became as narrow as was asked for
   bool disturbed = false;  // more than half of the samples were taken while the device was slowed down
-  std::uint64_t bytes = 0, flops = 0, items = 0;  // the plan's cost
-  std::optional<double> of_ceiling = {};          // not at smoke sizes, which have no ceilings
-  std::optional<double> call_s = {};    // of one that is waited for before the next, by the host's clock
-  std::optional<double> measured = {};  // by the plan's check that has a unit, at most in any run
-  std::optional<double> energy_j = {}, energy_low_j = {}, energy_high_j = {};  // of one execution
-  std::optional<double> idle_w = {};  // of that energy the device takes so much anyway
+  Number idle_w = {};      // power that the device takes anyway, included in energy_j
 };
 
 // A conclusion from several cases of one family on one device, such as the inferred lock-step width.

@@ -81,7 +81,7 @@ std::size_t first_round(std::size_t size) {
 // What was found so far, and no measurement twice with the same effort.
 class Trials {
  public:
-  Trials(const Measurement& measure, const BudgetLeft& left, std::size_t size)
+  Trials(const Objective& measure, const BudgetLeft& left, std::size_t size)
       : measure_(measure), left_(left), effort_(size, 0), time_(size) {}
 
   // From now on so much of the budget is not to be touched.
@@ -117,7 +117,7 @@ class Trials {
   }
 
  private:
-  const Measurement& measure_;
+  const Objective& measure_;
   const BudgetLeft& left_;
   double reserved_ = 0;
   std::vector<double> effort_;  // of the last measurement; 0: none
@@ -205,7 +205,7 @@ void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, s
 
 }  // namespace
 
-void search(const Space& space, Strategy strategy, std::uint64_t seed, const Measurement& measure,
+void search(const Space& space, Strategy strategy, std::uint64_t seed, const Objective& measure,
             const BudgetLeft& left) {
   if (space.size() == 0) return;
   Trials trials(measure, left, space.size());

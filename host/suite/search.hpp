@@ -49,7 +49,7 @@ Strategy strategy_of(const std::string& name);
 
 // Measures a configuration with `effort`, in (0, 1] of full sampling, and returns its time in seconds; empty
 // when it failed.
-using Measurement = std::function<std::optional<double>(std::size_t point, double effort)>;
+using Objective = std::function<std::optional<double>(std::size_t point, double effort)>;
 
 // What is left of the budget: 1 as long as there is none, 0 when it is spent.
 using BudgetLeft = std::function<double()>;
@@ -58,7 +58,7 @@ using BudgetLeft = std::function<double()>;
 // first, so that there is something to compare with. Every configuration that may be called the best was
 // measured in full, unless the budget ended before; halving looks at one in full anyhow. `expected_trials` is
 // about how many measurements that takes.
-void search(const Space&, Strategy, std::uint64_t seed, const Measurement&, const BudgetLeft& left);
+void search(const Space&, Strategy, std::uint64_t seed, const Objective&, const BudgetLeft& left);
 std::size_t expected_trials(const Space&, Strategy);
 
 // The configurations that are faster than all of their neighbours that were measured; a configuration none of

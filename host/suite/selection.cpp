@@ -144,18 +144,19 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
     }
     for (auto& at : cases_of(*family, sweeps, wanted.seed)) {
       if (!left.has(*family, at)) continue;
-      if (family->name != "ceiling") need_ceilings = true;
+      if (family->name != ceiling_family) need_ceilings = true;
       const bool exhibit = family->axis("form") != nullptr && at.is("form", "published");
       (exhibit ? exhibits : jobs)
-          .push_back({family, std::move(at), exhibit, family->name == "ceiling" && wanted.preset != "smoke"});
+          .push_back(
+              {family, std::move(at), exhibit, family->name == ceiling_family && wanted.preset != "smoke"});
     }
   }
   std::ranges::move(exhibits, std::back_inserter(jobs));
-  const auto ceiling = std::ranges::find(families, "ceiling", &Family::name);
+  const auto ceiling = std::ranges::find(families, ceiling_family, &Family::name);
   // At smoke sizes a fraction of a ceiling means nothing.
   const bool add = need_ceilings && wanted.ceilings && wanted.preset != "smoke" && ceiling != families.end();
   if (add) {
-    std::erase_if(jobs, [](const Job& job) { return job.family->name == "ceiling"; });
+    std::erase_if(jobs, [](const Job& job) { return job.family->name == ceiling_family; });
     std::vector<Job> first;
     for (auto& at : cases_of(*ceiling, ceiling->presets.at(wanted.preset), wanted.seed))
       first.push_back({&*ceiling, std::move(at), false, true});

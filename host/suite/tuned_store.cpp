@@ -123,9 +123,7 @@ std::optional<Case> done_so(const Family& family, Case at, const Cells& cells,
   for (const auto& axis : family.axes) {
     if (!says_how(axis, among)) continue;
     const auto it = cells.find(axis.name);
-    for (auto& [name, value] : at.axes) {
-      if (name == axis.name) value = it != cells.end() ? it->second : axis.values.front();
-    }
+    at = at.with(axis.name, it != cells.end() ? it->second : axis.values.front());
   }
   try {
     if (family.is_valid && !family.is_valid(at)) return {};

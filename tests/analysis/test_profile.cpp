@@ -93,27 +93,23 @@ std::vector<Record> measured(const std::string& preset) {
       if (!ids.insert(at.id()).second) return;
       const Plan plan = plan_of(family, at, roomy());
       const auto bytes = plan.cost.read + plan.cost.written;
-      Outcome o{at, 1e-6 + 1e-11 * static_cast<double>(bytes) + 1e-13 * static_cast<double>(plan.cost.flops)};
+      Outcome o(at, 1e-6 + 1e-11 * static_cast<double>(bytes) + 1e-13 * static_cast<double>(plan.cost.flops));
       o.low_s = o.high_s = o.min_s = o.call_s = o.time_s;
-      o.bytes = bytes;
-      o.flops = plan.cost.flops;
-      o.items = plan.cost.items;
+      o.bytes = static_cast<std::int64_t>(bytes);
+      o.flops = static_cast<std::int64_t>(plan.cost.flops);
+      o.items = static_cast<std::int64_t>(plan.cost.items);
+      o.gb_per_s = 1e-9 * as_double(o.bytes) / o.time_s;
+      if (*o.flops > 0) o.gflop_per_s = 1e-9 * as_double(o.flops) / o.time_s;
+      o.ceiling = plan.ceiling;
       const bool measures =
           std::ranges::any_of(plan.checks, [](const Check& check) { return !check.unit.empty(); });
-      if (measures) o.measured = 1;
+      if (measures) o.value = 1;
       outcomes.push_back(o);
       Cells cells;
       for (const auto& [axis, value] : at.axes) cells.emplace_back(axis, text_of(value));
       Record r = row(family.name, cells, o.time_s);
       r.case_id = at.id();
-      r.call_s = r.min_s = o.time_s;
-      r.bytes = static_cast<std::int64_t>(o.bytes);
-      r.flops = static_cast<std::int64_t>(o.flops);
-      r.items = static_cast<std::int64_t>(o.items);
-      r.gb_per_s = 1e-9 * static_cast<double>(o.bytes) / o.time_s;
-      if (o.flops > 0) r.gflop_per_s = 1e-9 * static_cast<double>(o.flops) / o.time_s;
-      r.ceiling = plan.ceiling;
-      r.value = o.measured;
+      static_cast<Measurement&>(r) = o;
       r.compute_units = 1;
       out.push_back(r);
     };
@@ -332,9 +328,10 @@ TEST(Fingerprint, TheBestMayBeTunedAndSaysHow) {
 TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
   Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
   r.items = 4 * 1000 * 132;
-  EXPECT_EQ(results_of({r}).devices.at(0).compute_units, 132);
+  EXPECT_EQ(results_of({r}, all_families()).devices.at(0).compute_units, 132);
   r.compute_units = 66;
-  EXPECT_EQ(results_of({r}).devices.at(0).compute_units, 66) << "what a row says is not computed";
+  EXPECT_EQ(results_of({r}, all_families()).devices.at(0).compute_units, 66)
+      << "what a row says is not computed";
 }
 
 TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {

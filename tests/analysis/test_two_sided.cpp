@@ -166,12 +166,9 @@ std::vector<Record> further_rows(const Decision& decision) {
         for (const Rows* side : {&each.of, &each.of_before, &each.to, &each.to_before})
           beyond = std::max(beyond, 2 * largest_in(side->values(axis.name)) + 2);
       }
-      for (auto at : cases_for(*rows, family)) {
-        for (auto& [name, value] : at.axes) {
-          if (name == axis.name) value = beyond;
-        }
+      for (const auto& at : cases_for(*rows, family)) {
         const std::string by = quantity_of(rule, quantity);
-        out.push_back(row_of(at, *rows, family, by, by == "time" ? 0.1 : 1e5));
+        out.push_back(row_of(at.with(axis.name, beyond), *rows, family, by, by == "time" ? 0.1 : 1e5));
       }
     }
   }

@@ -365,14 +365,13 @@ TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
 // The last elements of the largest case, computed from the inputs: 32 bits are not enough to count to them.
 TEST(EmulatedKernel, GivesWhatTheCheckExpectsFarBeyondFourGigabytes) {
   const Family family = family_named("divergence");
-  Case at = preset_of(family, "full").front();
   constexpr std::uint64_t n = 30000;
-  for (auto& [name, value] : at.axes) {
-    if (name == "n") value = static_cast<std::int64_t>(n);
-    if (name == "type") value = "double";
-    if (name == "operands") value = "ab";
-    if (name == "parity") value = "column";
-  }
+  const Case at = preset_of(family, "full")
+                      .front()
+                      .with("n", std::int64_t{n})
+                      .with("type", "double")
+                      .with("operands", "ab")
+                      .with("parity", "column");
   DeviceInfo device = roomy();
   const Plan plan = plan_of(family, at, device);
   ASSERT_EQ(plan.buffers.size(), 3U);

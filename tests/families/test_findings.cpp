@@ -73,13 +73,12 @@ TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
 }
 
 TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
-  const Outcome of{.at = {}, .time_s = 6, .low_s = 6 / 1.03, .high_s = 6 * 1.03};
-  const Outcome to{.at = {}, .time_s = 2, .low_s = 2 / 1.04, .high_s = 2 * 1.04};
+  const Outcome of({}, 6, 6 / 1.03, 6 * 1.03), to({}, 2, 2 / 1.04, 2 * 1.04);
   const Finding both = ratio_of("cost", of, to, "why");
   EXPECT_DOUBLE_EQ(both.value.value(), 3);
   EXPECT_NEAR(both.low.value(), 3 / 1.05, 3e-3);
   EXPECT_NEAR(both.high.value(), 3 * 1.05, 3e-3);
-  const Finding one = ratio_of("cost", of, {.at = {}, .time_s = 2}, "why");
+  const Finding one = ratio_of("cost", of, Outcome({}, 2), "why");
   EXPECT_FALSE(one.low || one.high) << "one of them is not known";
 }
 
@@ -207,12 +206,11 @@ TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
     std::vector<Outcome> outcomes;
     for (const auto& at : preset_of(ceiling, "card")) {
       const std::string& kernel = at.text("kernel");
-      Outcome o{at, 1e-3};
+      Outcome o(at, 1e-3);
       o.bytes = 1 << 30;
-      o.flops = kernel.starts_with("arithmetic") ? std::uint64_t{1} << 34 : 0;
-      const double joules = kernel.starts_with("arithmetic")
-                                ? 1e-12 * operation_pj * static_cast<double>(o.flops)
-                                : 1e-12 * byte_pj * static_cast<double>(o.bytes);
+      o.flops = kernel.starts_with("arithmetic") ? std::int64_t{1} << 34 : 0;
+      const double joules = kernel.starts_with("arithmetic") ? 1e-12 * operation_pj * as_double(o.flops)
+                                                             : 1e-12 * byte_pj * as_double(o.bytes);
       // What takes more is no measure, nor are zeros, nor other types.
       double worse = kernel.ends_with("_run") ? 1.5 : 1;
       if (!at.is("contents", "random") || (kernel.starts_with("arithmetic") && !at.is("type", "float")))
@@ -466,8 +464,10 @@ TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
   std::vector<Outcome> outcomes;
   for (const char* sweep : {"kernel=no_loop width=1 group=128",
                             "kernel=warp_stride width=1 group=128 groups=65536 split=turns,even"}) {
-    for (const auto& at : cases_of(copy, {sweep}, 1))
-      outcomes.push_back({.at = at, .time_s = 1e-4, .bytes = std::uint64_t{8} << 24});
+    for (const auto& at : cases_of(copy, {sweep}, 1)) {
+      outcomes.push_back({at, 1e-4});
+      outcomes.back().bytes = std::int64_t{8} << 24;
+    }
   }
   const auto found = copy.findings(outcomes, roomy());
   EXPECT_EQ(
@@ -487,9 +487,10 @@ TEST(CopyFindings, LocalMinimaAreFasterThanTheirNeighboursMayBe) {
   std::vector<Outcome> outcomes;
   for (const auto& at :
        cases_of(copy, {"kernel=no_loop width=1 n=16777216 group=32,64,96,128,160,192,224,256"}, 1))
-    outcomes.push_back({.at = at, .time_s = at.number("group") == 64 ? 1e-4 : 1.001e-4, .bytes = 8});
+    outcomes.push_back({at, at.number("group") == 64 ? 1e-4 : 1.001e-4});
   for (auto& o : outcomes) {
     if (o.at.number("group") == 160) o.time_s = 9e-5;
+    o.bytes = 8;
     o.low_s = 0.99 * o.time_s;
     o.high_s = 1.01 * o.time_s;
   }
@@ -502,8 +503,10 @@ TEST(CopyFindings, LocalMinimaAreFasterThanTheirNeighboursMayBe) {
 TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
   const Family grayscale = family_named("grayscale");
   std::vector<Outcome> outcomes;
-  for (const auto& at : preset_of(grayscale, "paper"))
-    outcomes.push_back({.at = at, .time_s = 1e-5, .call_s = 2e-5 * static_cast<double>(at.number("group"))});
+  for (const auto& at : preset_of(grayscale, "paper")) {
+    outcomes.push_back({at, 1e-5});
+    outcomes.back().call_s = 2e-5 * static_cast<double>(at.number("group"));
+  }
   const auto found = grayscale.findings(outcomes, roomy());
   EXPECT_DOUBLE_EQ(finding_of(found, "ms_of_100_2272x1704_128"), 1e5 * 2e-5 * 128);
   EXPECT_EQ(
@@ -521,7 +524,7 @@ TEST(GrayscaleRefine, GoesOnToTheLargestGroup) {
   DeviceInfo device = roomy();
   const auto asked = [&](const char* preset) {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(grayscale, preset)) outcomes.push_back({.at = at, .time_s = 1e-5});
+    for (const auto& at : preset_of(grayscale, preset)) outcomes.push_back({at, 1e-5});
     std::vector<std::string> out;
     for (const auto& at : grayscale.refine(outcomes, device)) out.push_back(at.id());
     return out;
@@ -568,7 +571,8 @@ TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
     double time_s = 1e-3 * static_cast<double>(at.number("scan_order") * at.number("tuple"));
     if (at.is("lanes", "ptx")) time_s /= 3;
     if (at.number("group") == 256) time_s /= 100;
-    outcomes.push_back({.at = at, .time_s = time_s, .items = 1000000});
+    outcomes.push_back({at, time_s});
+    outcomes.back().items = 1000000;
   }
   const auto found = scan.findings(outcomes, roomy());
   EXPECT_DOUBLE_EQ(finding_of(found, "sam_by_order_uint"), 1.0 / 5);

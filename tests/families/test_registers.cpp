@@ -33,7 +33,7 @@ std::vector<Outcome> measured_rows(const std::function<double(std::int64_t live)
       outcomes.push_back(
           {at, 1e-12 * cost(at.number("live")) * static_cast<double>(plan.cost.flops) * disturbed});
       outcomes.back().flops = plan.cost.flops;
-      if (at.is("kernel", "census")) outcomes.back().measured = at_once;
+      if (at.is("kernel", "census")) outcomes.back().value = at_once;
     }
     wanted = registers.refine(outcomes, roomy());
     std::erase_if(wanted, [&](const Case& at) { return ids.contains(at.id()); });

@@ -50,9 +50,9 @@ std::vector<Outcome> measured_rows(const std::function<double(const Case&)>& sec
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(special, "quick")) {
     const double time_s = seconds(at) * (1 + 0.02 * noise(outcomes.size()));
-    outcomes.push_back({.at = at, .time_s = time_s, .low_s = time_s * 0.98, .high_s = time_s * 1.02});
+    outcomes.push_back({at, time_s, time_s * 0.98, time_s * 1.02});
     outcomes.back().items = plan_of(special, at, roomy()).cost.items;
-    outcomes.back().measured = measured(at);
+    outcomes.back().value = measured(at);
   }
   return outcomes;
 }

@@ -33,12 +33,9 @@ std::vector<Outcome> measured_rows(double barrier_ns, int width, double noise_of
                             : 80 + barrier_ns * static_cast<double>(at.number("barriers")) +
                                   static_cast<double>(at.number("width"));
       const double time_s = 1e-9 * ns * 1024 * (1 + noise_of * noise(outcomes.size()));
-      outcomes.push_back({.at = at,
-                          .time_s = time_s,
-                          .low_s = time_s * (1 - 2 * noise_of),
-                          .high_s = time_s * (1 + 2 * noise_of)});
+      outcomes.push_back({at, time_s, time_s * (1 - 2 * noise_of), time_s * (1 + 2 * noise_of)});
       outcomes.back().items = plan_of(sync, at, roomy()).cost.items;
-      if (own) outcomes.back().measured = width;
+      if (own) outcomes.back().value = width;
     }
     wanted = sync.refine(outcomes, roomy());
     std::erase_if(wanted, [&](const Case& at) { return ids.contains(at.id()); });

@@ -1478,7 +1478,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
                             const Selection& wanted, const DeviceInfo& device, double longest_s) {
   std::vector<Family> asked = families;
   for (auto& family : asked) {
-    if (family.name != "ceiling" || !wanted.ceilings) family.presets.at(wanted.preset).clear();
+    if (family.name != ceiling_family || !wanted.ceilings) family.presets.at(wanted.preset).clear();
   }
   for (const auto& claim : claims) {
     for (auto selections : claim.selections(has_cuda(device.platform))) {

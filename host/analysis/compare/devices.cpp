@@ -59,7 +59,7 @@ class FamilyBuilder {
     out_.name = std::move(name);
     if (family == nullptr) return;
     if (!family->view.rows.empty()) axis_ = family->axis(family->view.rows.front());
-    ranks_ = family->view.quantity != "slowdown" && family->name != "ceiling";
+    ranks_ = family->view.quantity != "slowdown" && family->name != ceiling_family;
     for (const auto& axis : family->axes) {
       if (axis.tunable) tunable_.insert(axis.name);
     }

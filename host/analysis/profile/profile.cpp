@@ -136,7 +136,7 @@ class Writer {
 
   DrawnNumber ceiling(Ceiling ceiling) const {
     const RowSelection rows =
-        of("ceiling", [&](const Timed& timed) { return timed.any->ceiling == ceiling; });
+        of(ceiling_family, [&](const Timed& timed) { return timed.any->ceiling == ceiling; });
     const auto rate = of_arithmetic(ceiling) ? &RunTime::gflop_per_s : &RunTime::gb_per_s;
     return [rows, rate](Resample clock) { return best_rate(rows, rate, clock); };
   }

@@ -171,12 +171,12 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
     for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});
     std::map<std::string, Placed> best;
     for (const auto& at : device.cases) {
-      if (at.family() == "ceiling") {
+      if (at.family() == ceiling_family) {
         for (const auto& run : at.runs) {
           if (at.counts(run) && !run.cached) take_energy(data, run);
         }
       }
-      if (at.family() == "ceiling" || data.roofs.empty()) continue;
+      if (at.family() == ceiling_family || data.roofs.empty()) continue;
       for (const auto& run : at.runs) {
         if (!at.counts(run) || !run.bytes || !run.gb_per_s) continue;
         if (run.cached) {

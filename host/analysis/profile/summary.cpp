@@ -102,7 +102,7 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
   for (const auto& at : device.cases) by_family[at.family()].push_back(&at);
   for (const auto& family : families) {
     const auto& cases = by_family[family.name];
-    if (cases.empty() || family.name == "ceiling") continue;
+    if (cases.empty() || family.name == ceiling_family) continue;
     const auto others = ranked(cases, family);
     // The case nearest to its ceiling, else the fastest.
     const auto best = std::ranges::max_element(others, {}, [&](const Timed& one) {
@@ -241,7 +241,7 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
     add_baselines(out, set, *device, families);
     for (const auto& at : device->cases) {
       if (failed == nullptr && at.failed()) failed = &at;
-      if (family.empty() && at.family() != "ceiling") family = at.family();
+      if (family.empty() && at.family() != ceiling_family) family = at.family();
     }
   }
   if (devices.empty() || files.empty()) return out;

@@ -153,7 +153,7 @@ Number Resample::of_ceiling(const Timed& timed) const {
 }
 
 Number Resample::counted(const Timed& timed) const {
-  return median_of(timed, &RunTime::measured, [](double count, double) { return count; });
+  return median_of(timed, &RunTime::value, [](double count, double) { return count; });
 }
 
 void Resample::count(std::size_t reads) const { rows_->reads += reads; }
@@ -288,22 +288,18 @@ double median_of(const Timed& timed, double RunTime::*what) {
 }
 
 Outcome outcome_of(Case at, const Timed& timed) {
-  Number measured, min_s;
+  Outcome out(std::move(at), 0);
+  static_cast<Measurement&>(out) = *timed.any;
   for (const auto* run : timed.runs) {
-    measured = std::max(measured, run->measured);
-    if (run->min_s && (!min_s || *run->min_s < *min_s)) min_s = run->min_s;
+    out.value = std::max(out.value, run->value);
+    if (run->min_s && (!out.min_s || *run->min_s < *out.min_s)) out.min_s = run->min_s;
   }
-  const auto count = [](Count n) { return static_cast<std::uint64_t>(n.value_or(0)); };
-  const RunTime& any = *timed.any;
-  return {.at = std::move(at),
-          .min_s = min_s,
-          .converged = std::ranges::none_of(timed.runs, &RunTime::unsettled),
-          .disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed),
-          .bytes = count(any.bytes),
-          .flops = count(any.flops),
-          .items = count(any.items),
-          .call_s = call_of(timed),
-          .measured = measured};
+  out.call_s = call_of(timed);
+  out.converged = std::ranges::none_of(timed.runs, &RunTime::unsettled);
+  out.disturbed = std::ranges::any_of(timed.runs, &RunTime::slowed);
+  // Energy is not drawn again with the times: a finding from it would look exact.
+  out.energy_j = out.energy_low_j = out.energy_high_j = {};
+  return out;
 }
 
 }  // namespace

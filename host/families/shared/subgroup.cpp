@@ -65,11 +65,8 @@ std::vector<Case> with_own_subgroup_impl(const std::vector<Outcome>& outcomes, c
   const auto n = common_size(outcomes, counts);
   for (const auto& o : outcomes) {
     if (!counts(o.at) || o.at.number("n") != n || !o.at.is("lanes", "portable")) continue;
-    Case at = o.at;
-    for (auto& [axis, value] : at.axes) {
-      if (axis == "lanes") value = name_of(own);
-    }
-    if (is_valid(at)) out.push_back(at);
+    Case at = o.at.with("lanes", name_of(own));
+    if (is_valid(at)) out.push_back(std::move(at));
   }
   return out;
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// measurement: the numbers of a measured case that every stage carries: its CSV row, its place in a set of
+// results, and what its family concludes from. Each stage keeps the time and its interval itself, because
+// only a CSV row may lack them.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "suite/ceiling.hpp"
+
+namespace clweave::suite {
+
+using Number = std::optional<double>;  // empty: not known, and an empty cell
+using Count = std::optional<std::int64_t>;
+
+constexpr double as_double(Count count) { return static_cast<double>(count.value_or(0)); }
+
+struct Measurement {
+  Number min_s = {};                         // shortest sample
+  Number wall_s = {};                        // median by the host's clock, launch and wait included
+  Number call_s = {};                        // the same of executions that are each waited for
+  Count bytes = {}, flops = {}, items = {};  // the plan's cost
+  Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};    // each of these over the time
+  Number energy_j = {}, energy_low_j = {}, energy_high_j = {};  // of one execution
+  Ceiling ceiling = Ceiling::none;
+  Number of_ceiling = {};  // not at smoke sizes, which have no ceilings
+  Number value = {};       // by the plan's check that has a unit, the largest over the output
+
+  // Returns whether the speed is in operations, not in bytes. Without a ceiling to tell: whether the case
+  // does more than four operations a byte.
+  bool of_operations() const {
+    return of_arithmetic(ceiling) || (ceiling == Ceiling::none && flops.value_or(0) > 4 * bytes.value_or(0));
+  }
+  Number rate() const { return of_operations() ? gflop_per_s : gb_per_s; }
+  // Returns the joules per byte or, where the speed is in operations, per operation. `energy` is one of the
+  // three above.
+  Number joules_of_unit(Number energy) const {
+    const Count& count = of_operations() ? flops : bytes;
+    if (!energy || !count || *count <= 0) return {};
+    return *energy / static_cast<double>(*count);
+  }
+};
+
+}  // namespace clweave::suite
