@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/rows/baselines.hpp"
+#include "analysis/rows/best.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "base/quantity.hpp"
 
@@ -212,7 +212,7 @@ std::string text_at(const DrawnGraph& graph, const GraphPoint& point) {
 std::string statement(const DrawnGraph& graph, const GraphPanel& panel) {
   std::vector<GraphPoint> points;
   std::ranges::remove_copy_if(panel.points, std::back_inserter(points), [&](const GraphPoint& point) {
-    return is_for_comparison(graph.family->name, graph.series[point.series]);
+    return is_for_comparison(*graph.family, graph.series[point.series]);
   });
   if (points.empty()) points = panel.points;
   const auto value = [&](const GraphPoint& point) { return number_text(point.y, graph.unit); };

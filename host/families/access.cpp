@@ -195,10 +195,36 @@ void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcom
   out.push_back(std::move(found));
 }
 
+// Compares reads at the largest stride with unit-stride reads.
+void add_stride_slowdown(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const auto is_line = [](const Case& at) {
+    return at.is("kernel", "line") && at.is("type", "uint") && at.number("group") == 256 &&
+           at.number("offset") == 0;
+  };
+  const std::int64_t n = common_size(outcomes, is_line);
+  const Outcome *straight = nullptr, *strided = nullptr;
+  for (const auto& o : outcomes) {
+    if (!is_line(o.at) || o.at.number("n") != n) continue;
+    if (o.at.is("side", "neither")) straight = &o;
+    if (o.at.is("side", "read") &&
+        (strided == nullptr || o.at.number("stride") > strided->at.number("stride")))
+      strided = &o;
+  }
+  if (straight == nullptr || strided == nullptr) return;
+  const std::int64_t stride = strided->at.number("stride");
+  out.push_back({.name = "stride_slowdown",
+                 .value = strided->time_s / straight->time_s,
+                 .unit = "ratio",
+                 .text = fmt::format("time of reads at stride {} over unit stride, n={}", stride, n),
+                 .note = fmt::format("stride {}", stride),
+                 .from = {strided, straight}});
+}
+
 // Of the n that most have: the worst of each kind of path over the coalesced line.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Finding> out;
   add_line_time(out, outcomes);
+  add_stride_slowdown(out, outcomes);
   const auto is_plain = [](const Case& at) {
     return at.is("type", "uint") && at.number("group") == 256 && !at.is("kernel", "gather_lines");
   };
@@ -339,7 +365,8 @@ Family access() {
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"line_time", "ns", "for each line more that 32 neighbours read from"}}};
+      .traits = {{"stride_slowdown", "x", "time of strided reads over unit-stride reads"},
+                 {"line_time", "ns", "each further cache line that 32 work-items read from"}}};
 }
 
 }  // namespace clweave::families

@@ -8,7 +8,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -261,6 +263,71 @@ void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outc
   }
 }
 
+// The seconds of a launch that are none of its steps, from cases measured with two numbers of iterations: at
+// most half of the shorter. Of several such pairs the least.
+double least_launch_seconds(const std::vector<const Outcome*>& outcomes) {
+  std::optional<double> out;
+  for (const auto* few : outcomes) {
+    for (const auto* many : outcomes) {
+      const bool alike = std::ranges::all_of(std::array{"ilp", "group", "unroll"}, [&](const char* axis) {
+        return many->at.number(axis) == few->at.number(axis);
+      });
+      const std::int64_t less = few->at.number("trips"), more = many->at.number("trips");
+      if (!alike || more <= less) continue;
+      const double of_steps =
+          (many->time_s - few->time_s) * static_cast<double>(less) / static_cast<double>(more - less);
+      const double beside_s = std::clamp(few->time_s - of_steps, 0.0, few->time_s / 2);
+      out = std::min(out.value_or(beside_s), beside_s);
+    }
+  }
+  return out.value_or(0);
+}
+
+// Finds the chains that a work-item needs for 90 % of peak where few are resident: one work-group of at most
+// 128 per compute unit. Such launches are short, so the seconds that are none of their steps are left out.
+void add_ilp_needed(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const auto rate = [](const Outcome& o) { return 1e-9 * as_double(o.flops) / o.time_s; };
+  const Outcome* peak = nullptr;
+  std::vector<const Outcome*> few;
+  std::int64_t items = 0;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("type", "float") || !o.at.is("operation", "mad") || o.flops.value_or(0) == 0) continue;
+    if (peak == nullptr || rate(o) > rate(*peak)) peak = &o;
+    if (!is_alone(o.at) || o.at.number("group") > 128) continue;
+    few.push_back(&o);
+    items = std::max(items, o.at.number("group"));
+  }
+  std::map<std::int64_t, const Outcome*> by_ilp;  // the fastest of each
+  for (const auto* o : few) {
+    if (o->at.number("group") != items) continue;
+    const Outcome*& entry = by_ilp[o->at.number("ilp")];
+    if (entry == nullptr || rate(*o) > rate(*entry)) entry = o;
+  }
+  if (by_ilp.size() < 3) return;
+  const double beside_s = least_launch_seconds(few);
+  const auto of_peak = [&](const Outcome& o) {
+    return rate(o) * o.time_s / std::max(o.time_s - beside_s, o.time_s / 2) / rate(*peak);
+  };
+  Finding found{.name = "ilp_needed",
+                .value = HUGE_VAL,
+                .unit = "chains",
+                .text = "chains of each work-item for 90 % of peak, one small work-group per compute unit"};
+  const auto enough =
+      std::ranges::find_if(by_ilp, [&](const auto& entry) { return of_peak(*entry.second) >= 0.9; });
+  if (enough != by_ilp.end()) {
+    found.value = static_cast<double>(enough->first);
+    found.note = fmt::format("{} items", items);
+    found.from = {enough->second, peak};
+  } else {
+    const auto& [ilp, best] =
+        *std::ranges::max_element(by_ilp, {}, [&](const auto& entry) { return of_peak(*entry.second); });
+    found.note = fmt::format("{} items reach {:.0f} %", items, 100 * of_peak(*best));
+    found.from = {best, peak};
+  }
+  found.text += ": " + found.note;
+  out.push_back(std::move(found));
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto units = static_cast<double>(device.units());
   const auto rate = [&](const Outcome& o) {
@@ -295,6 +362,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   for (const auto& [type, peak] : peaks) add_little(out, outcomes, type);
   add_items_alone(out, outcomes);
+  add_ilp_needed(out, outcomes);
   return out;
 }
 
@@ -397,7 +465,8 @@ Family arithmetic() {
           [](const Case& at) {
             return at.number("groups_per_unit") * at.number("group") * at.number("width");
           },
-      .findings = findings};
+      .findings = findings,
+      .traits = {{"ilp_needed", "chains", "per work-item for 90 % of peak with few work-items"}}};
 }
 
 }  // namespace clweave::families

@@ -161,20 +161,21 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const double rate = 1e-9 * as_double(of->items) / of->time_s;
     out.push_back({name, rate, "G/s", fmt::format("{:.4g} billion {} a second", rate, what)});
   };
-  rate("atomics_one", fastest("add", "global", 0, 1, "unused"),
+  rate("atomics_contended", fastest("add", "global", 0, 1, "unused"),
        "atomic additions of all items to one counter");
-  rate("atomics_item", fastest("add", "global", 1, 1, "unused"),
+  rate("atomics_uncontended", fastest("add", "global", 1, 1, "unused"),
        "atomic additions of each item to its own counter");
-  rate("atomics_local_one", fastest("add", "local", 0, 1, "unused"),
+  rate("atomics_local_contended", fastest("add", "local", 0, 1, "unused"),
        "atomic additions of a group's items to one counter in local memory");
-  rate("atomics_local_item", fastest("add", "local", 1, 1, "unused"),
+  rate("atomics_local_uncontended", fastest("add", "local", 1, 1, "unused"),
        "atomic additions of each item to its own counter in local memory");
   // Of as many atomics each.
   const auto ratio = [&](const char* name, const Outcome* of, const Outcome* to, const char* what) {
     if (of != nullptr && to != nullptr && of->items == to->items)
       out.push_back(ratio_of(name, *of, *to, what));
   };
-  ratio("atomics_used", fastest("add", "global", 0, 1, "used"), fastest("add", "global", 0, 1, "unused"),
+  ratio("atomics_value_used", fastest("add", "global", 0, 1, "used"),
+        fastest("add", "global", 0, 1, "unused"),
         "time of additions to one counter whose result is used over those whose is not");
   ratio("atomics_spread", fastest("add", "global", 1, 32, "unused"), fastest("add", "global", 1, 1, "unused"),
         "time of additions to counters that lie 128 bytes apart over those side by side");
@@ -242,11 +243,11 @@ Family atomics() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"atomics_one", "G/s", "atomic additions to one counter"},
-                 {"atomics_item", "G/s", "atomic additions to one's own counter"},
-                 {"atomics_local_one", "G/s", "the same to a group's one in local memory"},
-                 {"atomics_cas", "x", "time of compare and exchange over addition"},
-                 {"atomics_float", "x", "time of that for floats over the device's own"}}};
+      .traits = {{"atomics_contended", "G/s", "contended atomic additions: one counter"},
+                 {"atomics_uncontended", "G/s", "uncontended atomic additions: one counter per work-item"},
+                 {"atomics_local_contended", "G/s", "contended atomic additions in local memory"},
+                 {"atomics_cas", "x", "time of CAS over atomic addition"},
+                 {"atomics_float", "x", "time of a CAS loop on floats over the native atomic"}}};
 }
 
 }  // namespace clweave::families

@@ -63,13 +63,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto all = by_stride.find(0), each = by_stride.find(4);
   if (all != by_stride.end() && each != by_stride.end())
     out.push_back(
-        ratio_of("one_word_for_all", all->second, each->second,
+        ratio_of("broadcast_cost", all->second, each->second,
                  "time of all items reading one word of local memory over neighbours reading neighbours"));
   if (each == by_stride.end() || by_stride.size() < 5) return out;
   const Outcome& least = each->second;
   const Outcome& most = by_stride.rbegin()->second;
   constexpr double markedly = 1.5;
-  out.push_back(ratio_of("bank_conflict", most, least,
+  out.push_back(ratio_of("bank_conflict_slowdown", most, least,
                          "time of words that lie 256 bytes apart over words side by side, in local memory"));
   if (most.time_s < markedly * least.time_s) {
     out.push_back(
@@ -126,15 +126,15 @@ Family banks() {
                            .x = {"stride"},
                            .series = {"shift"},
                            .quantity = "slowdown",
-                           .findings = {"banks", "bank_conflict"},
+                           .findings = {"banks", "bank_conflict_slowdown"},
                            .marks = {"banks"}}}},
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::memory,
       .traits = {{"banks", "", "banks of local memory"},
-                 {"bank_bytes", "B", "width of one"},
-                 {"bank_conflict", "x", "time with all items in one bank over none"},
-                 {"one_word_for_all", "x", "time of all items reading one word over one each"}}};
+                 {"bank_bytes", "B", "width of a bank"},
+                 {"bank_conflict_slowdown", "x", "time with all work-items in one bank over none"},
+                 {"broadcast_cost", "x", "time of all work-items reading one word over one each"}}};
 }
 
 }  // namespace clweave::families

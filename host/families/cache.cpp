@@ -347,18 +347,18 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 // The first distance at which the second load no longer finds what the first has brought.
 Finding line_of(const std::vector<Outcome>& outcomes) {
   const Curve ns = curve_of(outcomes, "pair", "apart");
-  if (ns.size() < 4) return {"line_bytes", {}, "B", "too few distances were measured"};
+  if (ns.size() < 4) return {"fetch_granularity", {}, "B", "too few distances were measured"};
   constexpr double markedly = 1.15;
   const double near = ns.begin()->second;
   for (const auto& [bytes, both] : ns) {
     if (both > markedly * near)
       return {
-          "line_bytes", static_cast<double>(bytes), "B",
+          "fetch_granularity", static_cast<double>(bytes), "B",
           fmt::format("what lies {} bytes behind a word that was fetched has to be fetched too: {:.4g} ns "
                       "for both, {:.4g} where it came along",
                       bytes, both, near)};
   }
-  return {"line_bytes",
+  return {"fetch_granularity",
           {},
           "B",
           fmt::format("none found: what lies {} bytes behind a word that was fetched is there",
@@ -374,7 +374,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   for (std::size_t i = 0; i < caches.size(); ++i) {
     const Level& level = caches[i];
-    const std::string name = fmt::format("cache_{}", i + 1);
+    const std::string name = fmt::format("l{}", i + 1);
     const bool guarded = lines.rbegin()->first >= 4 * level.bytes;
     const Level& next = levels[i + 1];
     Finding size{
@@ -397,7 +397,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                    fmt::format("a dependent load takes {:.4g} ns in level {}", level.ns, i + 1)});
     const auto each = is_own(levels, i, own, device);
     if (!each) continue;
-    out.push_back({name + "_sharers", *each ? 1 : static_cast<double>(device.units()), "units",
+    out.push_back({name + "_compute_units", *each ? 1 : static_cast<double>(device.units()), "units",
                    *each ? fmt::format("every compute unit has a level {} of its own", i + 1)
                          : fmt::format("all compute units share level {}", i + 1)});
     const std::int64_t bytes = half_of(level, *each, device);
@@ -415,7 +415,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     }
   }
   if (const auto reach = reach_of(curve_of(outcomes, "pages"), lines); reach && reach->bytes > 0) {
-    Finding found{"address_reach",
+    Finding found{"tlb_reach",
                   {},
                   "B",
                   fmt::format("none found: pages all over {} cost no more than lines side by side",
@@ -439,7 +439,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
         {"driver_cache_bytes", static_cast<double>(device.cache_bytes), "B",
          fmt::format("the driver says that the device's cache holds {}", text(device.cache_bytes))});
   for (std::size_t i = 0; i < device.host_caches.size(); ++i)
-    out.push_back({fmt::format("host_cache_{}_bytes", i + 1), static_cast<double>(device.host_caches[i]), "B",
+    out.push_back({fmt::format("host_l{}_bytes", i + 1), static_cast<double>(device.host_caches[i]), "B",
                    fmt::format("the operating system says that level {} of a core holds {}", i + 1,
                                text(device.host_caches[i]))});
   return out;
@@ -528,29 +528,29 @@ Family cache() {
                            .series = {"kernel"},
                            .quantity = "ns",
                            .where = {"kernel=chase,chase_own"},
-                           .findings = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes", "memory_latency"},
-                           .marks = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes"}},
+                           .findings = {"l1_bytes", "l2_bytes", "l3_bytes", "dram_latency"},
+                           .marks = {"l1_bytes", "l2_bytes", "l3_bytes"}},
                           {.name = "bandwidth",
                            .x = {"working_set"},
                            .series = {"kernel", "parts"},
                            .where = {"kernel=read,write,copy"},
-                           .marks = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes"}}}},
+                           .marks = {"l1_bytes", "l2_bytes", "l3_bytes"}}}},
       .plan = plan,
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"cache_1_latency", "ns", "dependent load in the first level"},
-                 {"cache_1_bytes", "B", "which holds"},
-                 {"cache_1_sharers", "units", "that share it"},
-                 {"cache_1_read", "GB/s", "which all read in it together"},
-                 {"cache_2_latency", "ns", "dependent load in the second level"},
-                 {"cache_2_bytes", "B", "which holds"},
-                 {"cache_2_sharers", "units", "that share it"},
-                 {"cache_2_read", "GB/s", "which all read in it together"},
-                 {"cache_3_latency", "ns", "dependent load in the third level"},
-                 {"cache_3_bytes", "B", "which holds"},
-                 {"line_bytes", "B", "that a load fetches at least"},
-                 {"address_reach", "B", "that the cache of addresses reaches"}}};
+      .traits = {{"l1_latency", "ns", "L1 pointer-chase latency"},
+                 {"l1_bytes", "B", "L1 capacity"},
+                 {"l1_compute_units", "units", "compute units per L1 cache"},
+                 {"l1_read", "GB/s", "L1 read bandwidth, all compute units"},
+                 {"l2_latency", "ns", "L2 pointer-chase latency"},
+                 {"l2_bytes", "B", "L2 capacity"},
+                 {"l2_compute_units", "units", "compute units per L2 cache"},
+                 {"l2_read", "GB/s", "L2 read bandwidth, all compute units"},
+                 {"l3_latency", "ns", "L3 pointer-chase latency"},
+                 {"l3_bytes", "B", "L3 capacity"},
+                 {"fetch_granularity", "B", "least bytes that a load fetches (sector)"},
+                 {"tlb_reach", "B", "TLB reach"}}};
 }
 
 }  // namespace clweave::families

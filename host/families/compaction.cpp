@@ -630,7 +630,9 @@ Family compaction() {
           .is_valid = is_valid,
           .plan = plan,
           .refine = refine,
-          .findings = findings};
+          .findings = findings,
+          .for_comparison = [](const Case& at) { return at.is("kernel", "unordered"); },
+          .memory_bound = true};
 }
 
 }  // namespace clweave::families

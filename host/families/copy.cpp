@@ -16,6 +16,7 @@
 
 #include "families/shared/contents.hpp"
 #include "families/shared/search_values.hpp"
+#include "families/shared/work_groups.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
@@ -332,6 +333,35 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
+// What copies without a loop tell of a device: the least vector width with 97 % of the best rate, and the
+// work-group that suits one word per work-item.
+void add_plain_copies(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const auto is_plain = [](const Case& at) {
+    return at.is("kernel", "no_loop") && at.is("type", "uint") && at.is("form", "corrected") &&
+           !at.is("store", "streaming");
+  };
+  const std::int64_t n = common_size(outcomes, is_plain);
+  std::map<std::int64_t, const Outcome*> fastest;  // by width
+  std::vector<const Outcome*> scalar;
+  for (const auto& o : outcomes) {
+    if (!is_plain(o.at) || o.at.number("n") != n) continue;
+    const Outcome*& entry = fastest[o.at.number("width")];
+    if (entry == nullptr || o.time_s < entry->time_s) entry = &o;
+    if (o.at.number("width") == 1) scalar.push_back(&o);
+  }
+  add_group_findings(out, scalar);
+  if (fastest.size() < 2) return;
+  const Outcome* best =
+      std::ranges::min_element(fastest, {}, [](const auto& entry) { return entry.second->time_s; })->second;
+  const auto least = std::ranges::find_if(
+      fastest, [&](const auto& entry) { return best->time_s >= 0.97 * entry.second->time_s; });
+  out.push_back({.name = "vector_width",
+                 .value = static_cast<double>(least->first),
+                 .unit = "words",
+                 .text = fmt::format("vectors of {} words reach 97 % of the best copy", least->first),
+                 .from = {least->second, best}});
+}
+
 // Of the n that most have: the best launch of each kernel and width, how much there was to lose, and every
 // local minimum of a search.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -380,6 +410,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     out.push_back({"local_minima_" + name, static_cast<double>(minima.size()), "launches",
                    "faster than their neighbours in the search, beyond the intervals of both: " + list});
   }
+  add_plain_copies(out, outcomes);
   return out;
 }
 
@@ -533,7 +564,11 @@ Family copy() {
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
-      .findings = findings};
+      .findings = findings,
+      .traits = {
+          {"best_group", "items", "fastest work-group"},
+          {"group_plateau", "x", "largest over smallest work-group within 5 % of it"},
+          {"vector_width", "words", "least vector width with 97 % of the best copy", TraitGroup::memory}}};
 }
 
 }  // namespace clweave::families

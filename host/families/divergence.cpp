@@ -190,7 +190,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto add = [&](const char* name, std::optional<double> value, const char* text) {
     if (value) out.push_back({name, *value, "ratio", std::string(text) + ", n=" + std::to_string(largest)});
   };
-  add("coalescing_penalty", ratio(outcomes, "mapping", "row_first", "column_first", of_kernel("grid")),
+  add("uncoalesced_slowdown", ratio(outcomes, "mapping", "row_first", "column_first", of_kernel("grid")),
       "time of grid when neighbours lie a row apart over when they are adjacent");
   add(
       "loop_over_grid",
@@ -313,13 +313,15 @@ Family divergence() {
                            .x = {"mapping", "parity"},
                            .series = {"kernel"},
                            .quantity = "slowdown",
-                           .findings = {"coalescing_penalty", "loop_over_grid"}},
+                           .findings = {"uncoalesced_slowdown", "loop_over_grid"}},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "rate"}}},
       .derived = {{"published_as", "the kernel's name in the published code"}},
       .is_valid = is_valid,
       .plan = for_types<float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
-      .findings = findings};
+      .findings = findings,
+      .trait_group = TraitGroup::memory,
+      .traits = {{"uncoalesced_slowdown", "x", "time of uncoalesced over coalesced access"}}};
 }
 
 }  // namespace clweave::families

@@ -319,10 +319,10 @@ Family formats() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::formats,
-      .traits = {{"half_rate", "Gop/s", "multiply-adds of half, by the best path"},
-                 {"dot8_rate", "Gop/s", "products of bytes and their sums"},
-                 {"matrix_half_rate", "Gop/s", "matrix unit, half"},
-                 {"matrix_int8_rate", "Gop/s", "matrix unit, bytes"}}};
+      .traits = {{"half_rate", "Gop/s", "FP16 FMA, fastest path"},
+                 {"dot8_rate", "Gop/s", "INT8 dot product (dp4a)"},
+                 {"matrix_half_rate", "Gop/s", "FP16 matrix unit"},
+                 {"matrix_int8_rate", "Gop/s", "INT8 matrix unit"}}};
 }
 
 }  // namespace clweave::families

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "families/shared/search_values.hpp"
+#include "families/shared/work_groups.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -291,6 +292,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over that with padded rows");
   }
   add_published_table(out, outcomes);
+  std::vector<const Outcome*> naive;
+  for (const auto& o : outcomes) {
+    if (o.at.is("kernel", "naive") && o.at.is("pitch", "tight") && o.at.is("form", "corrected") &&
+        text_of(o.at.at("image")) == published_times().front().image)
+      naive.push_back(&o);
+  }
+  add_group_findings(out, naive);
   return out;
 }
 
@@ -392,7 +400,9 @@ Family grayscale() {
       .is_valid = is_valid,
       .plan = plan,
       .refine = refine,
-      .findings = findings};
+      .findings = findings,
+      .traits = {{"best_group", "items", "fastest work-group"},
+                 {"group_plateau", "x", "largest over smallest work-group within 5 % of it"}}};
 }
 
 }  // namespace clweave::families

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 
+#include "suite/device_size.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::families {
@@ -60,7 +61,7 @@ double serialised(double width, double paths, double granularity) {
 // Another width is ruled out where it explains the rows on which the two differ worse by more than their
 // noise: the intervals of their times, and no less than what the best width leaves unexplained of a typical
 // row.
-std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   // Of several sizes the largest: the launch weighs least there.
   std::pair<std::int64_t, std::int64_t> largest{0, 0};
   const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("trips")); };
@@ -123,9 +124,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const std::string reported =
       "; the driver reports " + (device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing");
   if (low == high)
-    out.push_back({"lockstep_width", width, "items", "inferred lock-step width " + text(width) + reported});
+    out.push_back({"simd_width", width, "items", "inferred lock-step width " + text(width) + reported});
   else
-    out.push_back({"lockstep_width",
+    out.push_back({"simd_width",
                    {},
                    "items",
                    "the times are too noisy to tell widths from " + text(low) + " to " + text(high) +
@@ -142,8 +143,32 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                                " at a time over one path for all"));
   }
   if (device.lockstep > 0)
-    out.push_back({"driver_lockstep_width", static_cast<double>(device.lockstep), "items",
+    out.push_back({"driver_simd_width", static_cast<double>(device.lockstep), "items",
                    fmt::format("the driver prefers groups of a multiple of {}", device.lockstep)});
+  return out;
+}
+
+// Compares two paths that alternate between neighbours with one path for all.
+void add_divergence_slowdown(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const auto counts = [](const Case& at) { return at.number("paths") <= 2 && at.number("granularity") == 1; };
+  const std::int64_t n = common_size(outcomes, counts);
+  std::map<std::int64_t, const Outcome*> fastest;  // by paths
+  for (const auto& o : outcomes) {
+    if (!counts(o.at) || o.at.number("n") != n) continue;
+    const Outcome*& entry = fastest[o.at.number("paths")];
+    if (entry == nullptr || o.time_s < entry->time_s) entry = &o;
+  }
+  if (!fastest.contains(1) || !fastest.contains(2)) return;
+  out.push_back({.name = "divergence_slowdown",
+                 .value = fastest[2]->time_s / fastest[1]->time_s,
+                 .unit = "ratio",
+                 .text = "time of two paths that alternate between neighbours over one path",
+                 .from = {fastest[2], fastest[1]}});
+}
+
+std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  std::vector<Finding> out = width_findings(outcomes, device);
+  add_divergence_slowdown(out, outcomes);
   return out;
 }
 
@@ -189,18 +214,20 @@ Family lanes() {
                            .x = {"granularity"},
                            .series = {"paths"},
                            .quantity = "slowdown",
-                           .findings = {"lockstep_width", "serialised_paths"},
-                           .marks = {"lockstep_width"}},
+                           .findings = {"simd_width", "serialised_paths"},
+                           .marks = {"simd_width"}},
                           {.name = "heat map",
                            .kind = Graph::Kind::heat,
                            .x = {"granularity"},
                            .series = {"paths"},
                            .quantity = "slowdown",
                            .findings = {"serialised_paths"},
-                           .marks = {"lockstep_width"}}}},
+                           .marks = {"simd_width"}}}},
       .is_valid = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
       .plan = plan,
-      .findings = findings};
+      .findings = findings,
+      .traits = {{"simd_width", "items", "SIMD width (warp, wavefront, sub-group), inferred from times"},
+                 {"divergence_slowdown", "x", "time of two divergent paths over one"}}};
 }
 
 }  // namespace clweave::families

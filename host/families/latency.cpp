@@ -165,7 +165,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   std::vector<Finding> out;
   if (memory.first > 0)
-    out.push_back({"memory_latency", memory.second, "ns",
+    out.push_back({"dram_latency", memory.second, "ns",
                    fmt::format("a dependent load takes {:.4g} ns in {}", memory.second,
                                bytes_text(static_cast<double>(memory.first)))});
   for (const auto& [kernel, ns] : each) {
@@ -247,8 +247,8 @@ Family latency() {
                            .series = {"kernel"},
                            .quantity = "ns",
                            .where = {"kernel=chase,chase_groups"},
-                           .findings = {"cache_1_bytes", "cache_2_bytes", "memory_latency"},
-                           .marks = {"cache_1_bytes", "cache_2_bytes", "cache_3_bytes"}},
+                           .findings = {"l1_bytes", "l2_bytes", "dram_latency"},
+                           .marks = {"l1_bytes", "l2_bytes", "l3_bytes"}},
                           {.name = "steps",
                            .kind = Graph::Kind::bars,
                            .series = {"kernel"},
@@ -266,7 +266,11 @@ Family latency() {
           [](const Case& at) {
             return at.is("kernel", "chase_groups") ? groups_per_unit * at.number("hops") : 0;
           },
-      .findings = findings};
+      .findings = findings,
+      .trait_group = TraitGroup::synchronisation,
+      .traits = {{"dram_latency", "ns", "DRAM pointer-chase latency", TraitGroup::memory},
+                 {"launch_latency", "us", "kernel launch, back to back", {}, 1e-3},
+                 {"round_trip_latency", "us", "kernel launch that the host waits for", {}, 1e-3}}};
 }
 
 }  // namespace clweave::families

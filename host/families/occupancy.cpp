@@ -247,6 +247,12 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       out.push_back(
           {"bytes_in_flight_measured", already ? std::nullopt : std::optional(needed.at), "B", text});
     }
+    if (device.compute_units > 0) {
+      Finding all = out.back();
+      all.name = "bytes_in_flight";
+      if (all.value) *all.value *= static_cast<double>(device.compute_units);
+      out.push_back(std::move(all));
+    }
   }
   if (chip.size() == 2)
     out.push_back(
@@ -359,7 +365,10 @@ Family occupancy() {
                     at.number("groups_per_unit") == 0);
           },
       .plan = plan,
-      .findings = findings};
+      .findings = findings,
+      .trait_group = TraitGroup::memory,
+      .traits = {{"bytes_in_flight_measured", "B", "in flight per compute unit for 90 % of bandwidth"},
+                 {"bytes_in_flight", "B", "in flight for 90 % of bandwidth"}}};
 }
 
 }  // namespace clweave::families

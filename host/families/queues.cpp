@@ -274,10 +274,10 @@ Family queues() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"queues_gain", "x", "gain of more queues"},
-                 {"wake_up", "x", "round trip after 100 ms of rest over none"},
-                 {"group_rate", "M/s", "work-groups begun"},
-                 {"overlap", "", "part of a transfer beside a kernel"}}};
+      .traits = {{"queues_gain", "x", "gain of several queues"},
+                 {"wake_up", "x", "round trip after 100 ms idle over none"},
+                 {"group_rate", "M/s", "work-groups dispatched"},
+                 {"overlap", "", "part of a transfer that overlaps a kernel"}}};
 }
 
 }  // namespace clweave::families

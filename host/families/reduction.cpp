@@ -524,7 +524,8 @@ Family reduction() {
       .is_valid = is_valid,
       .plan = plan,
       .refine = refine,
-      .findings = findings};
+      .findings = findings,
+      .memory_bound = true};
 }
 
 }  // namespace clweave::families

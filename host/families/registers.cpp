@@ -169,7 +169,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (curve.size() >= fewest) {
     const Cliff cliff = cliff_of(curve);
     const auto ns = [&](std::int64_t live) { return 1e9 * curve.at(live); };
-    Finding found{"live_values",
+    Finding found{"registers_before_spill",
                   {},
                   "values",
                   fmt::format("none found: an operation among {} values takes as long as among {}",
@@ -196,7 +196,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const auto units = static_cast<double>(device.units());
     const double groups = static_cast<double>(o->at.number("groups_per_unit")) * units;
     Finding found{
-        fmt::format("groups_at_once_{}", live), o->value, "groups",
+        fmt::format("resident_work_groups_{}", live), o->value, "groups",
         fmt::format("{:.0f} groups of {} items, {:.3g} of a compute unit, were there at once with {} live "
                     "values an item",
                     *o->value, o->at.number("group"), *o->value / units, live),
@@ -255,9 +255,9 @@ Family registers() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .traits = {{"live_values", "values", "that an item keeps before they cost more"},
-                 {"spill_cost", "x", "time of an operation among the most of them over the fewest"},
-                 {"groups_at_once_8", "groups", "that run at once, counted by themselves"}}};
+      .traits = {{"registers_before_spill", "values", "live values of a work-item before spilling"},
+                 {"spill_cost", "x", "time of an operation with the most live values over the fewest"},
+                 {"resident_work_groups_8", "groups", "resident work-groups, measured"}}};
 }
 
 }  // namespace clweave::families

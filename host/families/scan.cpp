@@ -842,6 +842,29 @@ void add_gains(std::vector<Finding>& out, const Designs& designs, const std::str
   }
 }
 
+// Compares three phases with the best single pass, at the largest size that both were measured at.
+void add_single_pass_gain(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  std::map<std::int64_t, std::array<const Outcome*, 2>> fastest;  // by n: three phases, and a single pass
+  for (const auto& o : outcomes) {
+    const bool three = o.at.is("kernel", "three_phase");
+    if (!is_plain_scan(o.at) || !o.at.is("type", "uint") || o.at.number("scan_order") != 1 ||
+        o.at.number("tuple") != 1 || !(three || chains(o.at.text("kernel"))))
+      continue;
+    const Outcome*& entry = fastest[o.at.number("n")][three ? 0 : 1];
+    if (entry == nullptr || o.time_s < entry->time_s) entry = &o;
+  }
+  std::erase_if(fastest, [](const auto& of_n) { return !of_n.second[0] || !of_n.second[1]; });
+  if (fastest.empty()) return;
+  const auto& [n, both] = *fastest.rbegin();
+  const std::string& kernel = both[1]->at.text("kernel");
+  out.push_back({.name = "single_pass_gain",
+                 .value = both[0]->time_s / both[1]->time_s,
+                 .unit = "ratio",
+                 .text = fmt::format("time of three phases over that of {}, n={}", kernel, n),
+                 .note = fmt::format("{}, n={}", kernel, n),
+                 .from = {both[0], both[1]}});
+}
+
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   const Designs designs(outcomes);
   std::map<std::string, std::map<std::int64_t, int>> sizes;  // by type and n, how many orders and tuples
@@ -878,6 +901,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       add_growth(out, outcomes, type, axis);
     }
   }
+  add_single_pass_gain(out, outcomes);
   return out;
 }
 
@@ -1096,7 +1120,19 @@ Family scan() {
       .plan = for_types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
-      .findings = findings};
+      .findings = findings,
+      .trait_group = TraitGroup::algorithms,
+      .traits = {{.finding = "single_pass_gain",
+                  .unit = "x",
+                  .meaning = "time of a scan in three phases over the best in one",
+                  .with_tuned = true}},
+      .for_comparison = [](const Case& at) { return at.is("kernel", "copy"); },
+      .no_merit =
+          [](const Case& at) {
+            return at.is("kernel", "hillis_steele") || encodes(at.text("kernel")) ||
+                   at.is("task", "round_trip") || at.number("tuple") > 1 || at.number("scan_order") > 1;
+          },
+      .memory_bound = true};
 }
 
 }  // namespace clweave::families

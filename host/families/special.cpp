@@ -378,13 +378,13 @@ Family special() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::formats,
-      .traits = {{"sin_rate", "G/s", "sines of full precision"},
-                 {"sin_native_gain", "x", "time of a sine of full precision over a native one"},
-                 {"sin_native_ulp", "ULP", "largest error of a native one"},
-                 {"exp_native_gain", "x", "time of an exponential of full precision over a native one"},
-                 {"divide_native_gain", "x", "time of a division of full precision over a native one"},
+      .traits = {{"sin_rate", "G/s", "full-precision sines"},
+                 {"sin_native_gain", "x", "time of a full-precision sine over a native one"},
+                 {"sin_native_ulp", "ULP", "largest error of a native sine"},
+                 {"exp_native_gain", "x", "time of a full-precision exponential over a native one"},
+                 {"divide_native_gain", "x", "time of a full-precision division over a native one"},
                  {"denormals_flushed", "", "1: denormal floats become zero"},
-                 {"contracted", "", "1: a * b + c is rounded once"}}};
+                 {"contracted", "", "1: a * b + c is contracted to an FMA"}}};
 }
 
 }  // namespace clweave::families

@@ -346,11 +346,11 @@ Family sync() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"barrier_local_256", "ns", "barrier of 256 items, local fence"},
+      .traits = {{"barrier_local_256", "ns", "barrier of 256 work-items, local fence"},
                  {"barrier_global_256", "ns", "the same, global fence"},
-                 {"subgroup_width", "items", "that tell each other without memory"},
-                 {"reduce_gain", "x", "time of a sum through local memory over theirs"},
-                 {"shuffle_gain", "x", "time of a shuffle through local memory over theirs"}}};
+                 {"subgroup_width", "items", "work-items of a sub-group"},
+                 {"reduce_gain", "x", "time of a sum through local memory over a sub-group reduction"},
+                 {"shuffle_gain", "x", "time of a shuffle through local memory over a sub-group shuffle"}}};
 }
 
 }  // namespace clweave::families

@@ -140,18 +140,18 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   };
   for (const std::string kernel : {"write", "read"}) {
     const std::string way = kernel == "write" ? "to the device" : "from the device";
-    const std::string stem = kernel == "write" ? "to_device" : "from_device";
+    const std::string stem = kernel == "write" ? "h2d" : "d2h";
     const Outcome* pageable = large({{"kernel", kernel}});
     const Outcome* pinned = large({{"kernel", kernel}, {"memory", "pinned"}});
-    if (pinned != nullptr) out.push_back(rate_finding(stem, *pinned, way + ", pinned memory"));
+    if (pinned != nullptr) out.push_back(rate_finding(stem + "_pinned", *pinned, way + ", pinned memory"));
     if (pageable != nullptr)
       out.push_back(rate_finding(stem + "_pageable", *pageable, way + ", ordinary memory"));
-    ratio((stem + "_odd").c_str(), large({{"kernel", kernel}}, 1), pageable,
+    ratio((stem + "_misaligned").c_str(), large({{"kernel", kernel}}, 1), pageable,
           "time of host memory at an odd address over one at a page's start");
     const Outcome* small = extreme(outcomes, {{"kernel", kernel}, {"memory", "pinned"}}, false);
     if (small != nullptr && small->at.number("n") <= 4096) {
       Finding least{
-          stem + "_least", 1e6 * small->time_s, "us",
+          stem + "_min_latency", 1e6 * small->time_s, "us",
           fmt::format("{} bytes {} take {:.3g} us", small->at.count("n"), way, 1e6 * small->time_s)};
       if (small->low_s) least.low = 1e6 * *small->low_s;
       if (small->high_s) least.high = 1e6 * *small->high_s;
@@ -169,7 +169,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     after.low_s = known ? std::optional(*there->low_s + *back->low_s) : std::nullopt;
     after.high_s = known ? std::optional(*there->high_s + *back->high_s) : std::nullopt;
     out.push_back(
-        ratio_of("both_ways", after, *both,
+        ratio_of("duplex_gain", after, *both,
                  "time of both ways one after the other over both at once: 2 where they share nothing"));
   }
   for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
@@ -264,11 +264,11 @@ Family transfer() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::host_link,
-      .traits = {{"to_device", "GB/s", "bytes to the device, pinned"},
-                 {"from_device", "GB/s", "bytes from the device, pinned"},
-                 {"to_device_pageable", "GB/s", "the same from ordinary memory"},
-                 {"both_ways", "x", "gain of both ways at once, of 2"},
-                 {"to_device_least", "us", "a small transfer"},
+      .traits = {{"h2d_pinned", "GB/s", "host to device, pinned memory"},
+                 {"d2h_pinned", "GB/s", "device to host, pinned memory"},
+                 {"h2d_pageable", "GB/s", "host to device, pageable memory"},
+                 {"duplex_gain", "x", "duplex: gain of both directions at once, of 2"},
+                 {"h2d_min_latency", "us", "host to device, smallest transfer"},
                  {"map_growth_device", "x", "mapping 64 MiB over 4 KiB: 1 where nothing is copied"}}};
 }
 

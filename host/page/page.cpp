@@ -15,6 +15,7 @@
 #include "analysis/profile/roofline.hpp"
 #include "analysis/profile/summary.hpp"
 #include "analysis/rows/baselines.hpp"
+#include "analysis/rows/best.hpp"
 #include "analysis/rows/device_rows.hpp"
 #include "base/number.hpp"
 #include "base/quantity.hpp"
@@ -126,25 +127,13 @@ std::string size_text(std::int64_t n) {
   return n >= 65536 && n == std::int64_t{1} << power ? fmt::format("2^{}", power) : std::to_string(n);
 }
 
-// The variant that reached a family's best rate at large sizes, and what it reached.
+// Names a family's best row and what it reached.
 std::string best_of(const DeviceResults& device, const Family& family) {
-  std::vector<std::pair<const CaseTimes*, RunTime>> rows;
-  std::int64_t most = 0;
-  for (const auto& at : device.cases) {
-    const auto run = at.family() == family.name && !at.exhibit ? at.typical() : std::nullopt;
-    if (!run || !run->gitems_per_s) continue;
-    const Value* order = at.name->axis("scan_order");
-    const Value* tuple = at.name->axis("tuple");
-    const auto one = [](const Value* value) { return value == nullptr || *value == Value(std::int64_t{1}); };
-    if (!one(order) || !one(tuple) || is_for_comparison(*at.name)) continue;
-    rows.emplace_back(&at, *run);
-    most = std::max(most, run->items.value_or(0));
-  }
-  std::erase_if(rows, [&](const auto& row) { return row.second.items.value_or(0) < most / part_of_largest; });
-  const auto at_best =
-      std::ranges::max_element(rows, {}, [](const auto& row) { return *row.second.gitems_per_s; });
-  if (at_best == rows.end()) return not_measured;
-  const auto& [at, best] = *at_best;
+  const auto all = contenders(family, device);
+  const Contender* one = best_row(family, all);
+  if (one == nullptr || !one->run.gitems_per_s) return not_measured;
+  const CaseTimes* at = one->at;
+  const RunTime& best = one->run;
   const Value* kernel = at->name->axis("kernel");
   const bool bytes = family.view.quantity != "items" && best.gb_per_s;
   const Value* n = at->name->axis("n");
@@ -160,9 +149,12 @@ std::string best_of(const DeviceResults& device, const Family& family) {
 Json facts_of(const HtmlInput& input, const DeviceResults& device, const Profile* card, const Tally& tally,
               const std::string& label) {
   static const std::vector<std::pair<const char*, const char*>> traits = {
-      {"lockstep_width", "items in lock-step"},        {"mapping_penalty", "an uncoalesced row costs"},
-      {"stride_penalty", "strided reads cost"},        {"copy", "a copy reaches"},
-      {"memory_latency", "a dependent load takes"},    {"launch_latency", "a launch takes"},
+      {"simd_width", "items in lock-step"},
+      {"uncoalesced_slowdown", "an uncoalesced row costs"},
+      {"stride_slowdown", "strided reads cost"},
+      {"copy", "a copy reaches"},
+      {"dram_latency", "a dependent load takes"},
+      {"launch_latency", "a launch takes"},
       {"arithmetic_float", "float arithmetic reaches"}};
   const auto place_of = [&](std::string_view name) -> std::string {
     const auto family = std::ranges::find(*input.families, name, &Family::name);

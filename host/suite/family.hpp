@@ -46,14 +46,18 @@
 
 namespace clweave::suite {
 
-// What a trait of a device's card is about, in the order of the card.
+// Sections of a device profile, in its order.
 enum class TraitGroup { execution, memory, host_link, synchronisation, formats, algorithms };
 
-// A finding that stands on a device's card.
+// A finding that is a trait of the device profile. Where several families have one of the same name, the
+// first that knows it tells it.
 struct TraitSpec {
   std::string finding;
   std::string unit;
-  std::string meaning;  // a few words
+  std::string meaning;                   // a few words
+  std::optional<TraitGroup> group = {};  // empty: Family::trait_group
+  double scale = 1;                      // from the finding's unit to this one
+  bool with_tuned = false;               // of rows in tuned configurations, too
 };
 
 // A chart of a family's rows. Cases that differ in an axis named nowhere here are panels of their own, but of
@@ -120,8 +124,13 @@ struct Family {
   std::function<std::vector<Case>(const std::vector<Outcome>&, const DeviceInfo&)> refine = {};
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
       {};                                          // may be empty
-  TraitGroup trait_group = TraitGroup::execution;  // of all of on_card
+  TraitGroup trait_group = TraitGroup::execution;  // of its traits
   std::vector<TraitSpec> traits = {};
+  // Cases that do something else than the family is for, to be compared with, such as a copy among scans.
+  std::function<bool(const Case&)> for_comparison = {};
+  // Cases whose rate is no merit, as they move or compute more than the task needs.
+  std::function<bool(const Case&)> no_merit = {};
+  bool memory_bound = false;  // its best rate over that of a copy is a trait of the device
 
   const Axis* axis(const std::string& axis_name) const;   // by its name or a former one; null without
   bool uses(const Case&, const std::string& axis) const;  // whether it has the axis and that means something

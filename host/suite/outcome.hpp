@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "suite/case.hpp"
 #include "suite/measurement.hpp"
@@ -30,6 +31,10 @@ struct Finding {
   std::string unit;
   std::string text;                           // one sentence for people
   std::optional<double> low = {}, high = {};  // where the value lies, if that is known
+  std::string note = {};                      // a few words: what reached the value, or at which size
+  // The cases it follows from, among the outcomes that were given and as long as these live; empty: all.
+  std::vector<const Outcome*> from = {};
+  std::string published = {};  // key of the published figures to be told beside it; empty: none
 };
 
 // A finding that is the ratio of two medians, and lies where their intervals leave it.

@@ -198,8 +198,8 @@ TEST(FamilyTable, CallsAnExhibitWrongOnlyWhereItIs) {
 
 TEST(FamilyTable, ShowsFindingsUnderTheirFamily) {
   const std::string text = plain({lanes_row(2, 1, 2e-3), lanes_row(2, 2, 1e-3), grid_row("plain", "row", 50),
-                                  finding("lanes", "lockstep_width", 32, "items"),
-                                  finding("grid", "coalescing_penalty", 2.34567, "ratio")});
+                                  finding("lanes", "simd_width", 32, "items"),
+                                  finding("grid", "uncoalesced_slowdown", 2.34567, "ratio")});
   const auto grid = text.find("  coalescing_penalty 2.35x: because of coalescing_penalty\n");
   const auto lanes_table = text.find("lanes, ");
   const auto lanes = text.find("  lockstep_width 32 items: because of lockstep_width\n");

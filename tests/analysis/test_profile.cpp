@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
 
 using namespace clweave::commands;
@@ -137,17 +138,17 @@ TEST(Fingerprint, PresetCardGivesEveryTraitThatQuickGives) {
 }
 
 TEST(Fingerprint, LockStepWidthAndTheCostOfTwoPaths) {
-  EXPECT_EQ(value(lanes(), "lockstep_width"), 16);
-  EXPECT_EQ(value(lanes(), "two_paths"), 2);
+  EXPECT_EQ(value(lanes(), "simd_width"), 16);
+  EXPECT_EQ(value(lanes(), "divergence_slowdown"), 2);
 }
 
 TEST(Fingerprint, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
   const Profile made = card(lanes());
-  const Trait& copy = trait(made, "memory_latency");
+  const Trait& copy = trait(made, "dram_latency");
   EXPECT_FALSE(copy.figure);
   EXPECT_EQ(copy.command, "clweave run --device \"Loom 1\" --family latency");
   EXPECT_THAT(copy.cases, testing::IsEmpty());
-  const Trait& paths = trait(made, "two_paths");
+  const Trait& paths = trait(made, "divergence_slowdown");
   EXPECT_EQ(paths.command, "");
   EXPECT_THAT(paths.cases, ElementsAre("lanes/paths=2/granularity=1", "lanes/paths=1"));
 }
@@ -176,15 +177,15 @@ TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
     std::vector<Record> out;
     for (const auto& [ilp, rate] : {std::pair{"1", 20.0}, {"2", 40.0}, {"4", of_four}}) {
       out.push_back(row("arithmetic", {{"ilp", ilp}, {"group", "128"}}, 1));
-      out.back().gflop_per_s = rate;
+      out.back().flops = std::llround(1e9 * rate);
     }
     out.push_back(row("arithmetic", {{"groups_per_unit", "64"}}, 1));
-    out.back().gflop_per_s = 100;
+    out.back().flops = 100'000'000'000;
     return out;
   };
-  EXPECT_EQ(value(rows(91), "chains_needed"), 4);
-  EXPECT_TRUE(std::isinf(value(rows(89), "chains_needed")));
-  EXPECT_EQ(trait(card(rows(89)), "chains_needed").note, "128 items reach 89 %");
+  EXPECT_EQ(value(rows(91), "ilp_needed"), 4);
+  EXPECT_TRUE(std::isinf(value(rows(89), "ilp_needed")));
+  EXPECT_EQ(trait(card(rows(89)), "ilp_needed").note, "128 items reach 89 %");
 }
 
 // A launch of 10 us, 2 of which are none of the steps.
@@ -192,16 +193,16 @@ TEST(Fingerprint, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
   std::vector<Record> rows;
   const auto add = [&](const Cells& cells, double seconds, double gop) {
     rows.push_back(row("arithmetic", cells, seconds));
-    rows.back().gflop_per_s = gop / seconds;
+    rows.back().flops = std::llround(1e9 * gop);
   };
   add({{"ilp", "1"}, {"group", "128"}}, 10e-6, 8e-6 * 25);
   add({{"ilp", "2"}, {"group", "128"}}, 10e-6, 8e-6 * 50);
   add({{"ilp", "4"}, {"group", "128"}}, 10e-6, 8e-6 * 100);
   add({{"groups_per_unit", "64"}}, 1, 100);
-  EXPECT_TRUE(std::isinf(value(rows, "chains_needed")));
+  EXPECT_TRUE(std::isinf(value(rows, "ilp_needed")));
   add({{"ilp", "1"}, {"group", "32"}, {"trips", "4096"}}, 10e-6, 8e-6 * 6);
   add({{"ilp", "1"}, {"group", "32"}, {"trips", "8192"}}, 18e-6, 16e-6 * 6);
-  EXPECT_EQ(value(rows, "chains_needed"), 4);
+  EXPECT_EQ(value(rows, "ilp_needed"), 4);
 }
 
 namespace {
@@ -240,22 +241,22 @@ std::vector<Record> walks(std::int64_t second) {
 }  // namespace
 
 TEST(Fingerprint, CachesFollowFromTheLeastTimes) {
-  EXPECT_NEAR(value(walks(2 << 20), "cache_1_bytes"), 48 << 10, 0.1 * (48 << 10));
-  EXPECT_NEAR(value(walks(2 << 20), "cache_2_bytes"), 2 << 20, 0.1 * (2 << 20));
+  EXPECT_NEAR(value(walks(2 << 20), "l1_bytes"), 48 << 10, 0.1 * (48 << 10));
+  EXPECT_NEAR(value(walks(2 << 20), "l2_bytes"), 2 << 20, 0.1 * (2 << 20));
 }
 
 TEST(Fingerprint, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
   auto rows = walks(1 << 20);
-  EXPECT_EQ(trait(card(rows), "cache_1_bytes").remark, "");
-  rows.push_back(said("cache", "host_cache_1_bytes", 48 << 10));
-  rows.push_back(said("cache", "host_cache_2_bytes", 2 << 20));
-  rows.push_back(said("cache", "host_cache_3_bytes", 105 << 20));
+  EXPECT_EQ(trait(card(rows), "l1_bytes").remark, "");
+  rows.push_back(said("cache", "host_l1_bytes", 48 << 10));
+  rows.push_back(said("cache", "host_l2_bytes", 2 << 20));
+  rows.push_back(said("cache", "host_l3_bytes", 105 << 20));
   const Profile made = card(rows);
-  EXPECT_EQ(trait(made, "cache_1_bytes").remark, "the operating system says 48 KiB");
-  EXPECT_THAT(trait(made, "cache_2_bytes").remark,
+  EXPECT_EQ(trait(made, "l1_bytes").remark, "the operating system says 48 KiB");
+  EXPECT_THAT(trait(made, "l2_bytes").remark,
               AllOf(HasSubstr("says 2 MiB, but loads take longer"), HasSubstr("pages lie")));
-  EXPECT_THAT(trait(made, "cache_3_bytes").remark, HasSubstr("105 MiB, but no walk found"));
-  EXPECT_THAT(shown(report_of({made}, false), "text"), HasSubstr("cache_1_bytes of Loom 1: the operating"));
+  EXPECT_THAT(trait(made, "l3_bytes").remark, HasSubstr("105 MiB, but no walk found"));
+  EXPECT_THAT(shown(report_of({made}, false), "text"), HasSubstr("l1_bytes of Loom 1: the operating"));
   EXPECT_THAT(shown(report_of({made}, false), "json"),
               HasSubstr("\"remark\": \"the operating system says 48 KiB\""));
 }
@@ -265,16 +266,16 @@ TEST(Fingerprint, SaysWhatTheMakerSaysOfAnH200) {
   for (auto& r : rows) r.device = "NVIDIA H200";
   auto others = lanes();
   for (auto& r : others) r.device = "NVIDIA H200";
-  EXPECT_EQ(trait(card(others), "cache_2_bytes").remark, "") << "its caches were not measured";
-  EXPECT_THAT(trait(card(rows), "cache_2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
+  EXPECT_EQ(trait(card(others), "l2_bytes").remark, "") << "its caches were not measured";
+  EXPECT_THAT(trait(card(rows), "l2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
 }
 
 TEST(Fingerprint, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
   auto rows = lanes();
-  rows.push_back(said("lanes", "driver_lockstep_width", 16));
-  EXPECT_EQ(trait(card(rows), "lockstep_width").remark, "the driver prefers groups of a multiple of 16");
+  rows.push_back(said("lanes", "driver_simd_width", 16));
+  EXPECT_EQ(trait(card(rows), "simd_width").remark, "the driver prefers groups of a multiple of 16");
   rows.back().value = 8;
-  EXPECT_THAT(trait(card(rows), "lockstep_width").remark, HasSubstr("of 8, but their times"));
+  EXPECT_THAT(trait(card(rows), "simd_width").remark, HasSubstr("of 8, but their times"));
 }
 
 TEST(Fingerprint, SaysWhatAnErrorOfAWholeValueMeans) {
@@ -343,12 +344,12 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
     r.time_high_s = *r.time_s * 1.1;
   }
   const Profile made = card(rows);
-  const Figure paths = *trait(made, "two_paths").figure;
+  const Figure paths = *trait(made, "divergence_slowdown").figure;
   // A ratio of two medians known to 10 % each is known to about 14 %.
   EXPECT_NEAR(paths.low, 2 / 1.15, 0.08);
   EXPECT_NEAR(paths.high, 2 * 1.15, 0.08);
-  EXPECT_EQ(trait(made, "lockstep_width").figure->low, 16) << "no such noise makes another width of it";
-  EXPECT_EQ(trait(made, "lockstep_width").figure->high, 16);
+  EXPECT_EQ(trait(made, "simd_width").figure->low, 16) << "no such noise makes another width of it";
+  EXPECT_EQ(trait(made, "simd_width").figure->high, 16);
 }
 
 // One process tells nothing of what the next would say, and two may agree by chance; three tell.
@@ -432,25 +433,23 @@ TEST(FingerprintOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
   auto families = all_families();
   auto& lanes_family = *std::ranges::find(families, "lanes", &Family::name);
   lanes_family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) {
-    return std::vector<Finding>{
-        {"lockstep_width", {}, "items", "two widths explain the times as well", 16, 32}};
+    return std::vector<Finding>{{"simd_width", {}, "items", "two widths explain the times as well", 16, 32}};
   };
   const ResultsSet results = results_of(lanes());
   const std::vector<Profile> cards = {profile_of(device_rows(results).at(0), families)};
-  const Trait& width = trait(cards[0], "lockstep_width");
+  const Trait& width = trait(cards[0], "simd_width");
   EXPECT_FALSE(width.figure);
   EXPECT_EQ(width.command, "");
   for (const char* format : {"text", "markdown"}) {
-    EXPECT_THAT(
-        shown(report_of(cards, false), format),
-        AllOf(HasSubstr("16 to 32, undecided"),
-              HasSubstr("lockstep_width of Loom 1 is undecided: two widths explain the times as well")));
+    EXPECT_THAT(shown(report_of(cards, false), format),
+                AllOf(HasSubstr("16 to 32, undecided"),
+                      HasSubstr("simd_width of Loom 1 is undecided: two widths explain the times as well")));
   }
   EXPECT_THAT(shown(report_of(cards, false), "csv"),
               HasSubstr(",execution,lockstep_width,,16,32,items,two widths explain the times as well,"));
   EXPECT_THAT(
       shown(report_of(cards, false), "json"),
-      AllOf(HasSubstr(R"("undecided": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
+      AllOf(HasSubstr(R"("note": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
 }
 
 TEST(FingerprintOutput, OneCard) {
@@ -459,15 +458,15 @@ TEST(FingerprintOutput, OneCard) {
   EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
 
 trait             value  unit  by  meaning
-────────────────────────────────────────────────────────
+──────────────────────────────────────────────────────────────────
 memory hierarchy
-copy                200  GB/s      copy, both directions
-read                250  GB/s      read
+copy                200  GB/s      copy bandwidth, both directions
+read                250  GB/s      read bandwidth
 
 not measured on Loom 1
 )"));
   EXPECT_THAT(out, AllOf(HasSubstr(R"(
-  lockstep_width, two_paths
+  simd_width, divergence_slowdown
     clweave run --device "Loom 1" --family lanes
 )"),
                          HasSubstr(R"(
@@ -490,8 +489,8 @@ B  Loom 2, Invented, driver 1.2
 | trait | A | B | unit | meaning |
 | --- | ---: | ---: | --- | --- |
 | memory hierarchy |  |  |  |  |
-| copy | 200 | 1234 | GB/s | copy, both directions |
-| read | - | 1300 | GB/s | read |
+| copy | 200 | 1234 | GB/s | copy bandwidth, both directions |
+| read | - | 1300 | GB/s | read bandwidth |
 )"));
   const std::string csv = shown(report_of(cards, false), "csv");
   EXPECT_THAT(
@@ -499,8 +498,8 @@ B  Loom 2, Invented, driver 1.2
   EXPECT_THAT(
       csv,
       HasSubstr(
-          "\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy, both "
-          "directions\",,ceiling/kernel=copy,\n"));
+          "\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy "
+          "bandwidth, both directions\",,ceiling/kernel=copy,\n"));
   EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
 }
 

@@ -34,7 +34,7 @@ TEST(Summary, IsOneScreen) {
   EXPECT_EQ(
       plain({ceiling_row("copy", "float", "copy", 200),
              ceiling_row("arithmetic", "float", "arithmetic_float", 4000), grid_row("plain", "row", 190),
-             slow, cached, lanes_row(2, 1, 2e-3), finding("lanes", "lockstep_width", 32, "items"),
+             slow, cached, lanes_row(2, 1, 2e-3), finding("lanes", "simd_width", 32, "items"),
              broken(grid_row("plain", "column", 0), "timeout", "30 s without a sign of life")}),
       "\n"
       "Loom 1  Invented, driver 1.2\n"

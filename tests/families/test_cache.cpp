@@ -72,15 +72,15 @@ TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
   const Family cache = family_named("cache");
   const Invented device({{200, 20}, {260, 60}, {27000, 150}, {1 << 22, 330}});
   const auto found = cache.findings(device.walked(of_two_levels), roomy());
-  EXPECT_NEAR(finding_of(found, "cache_1_bytes"), 200 * 1024, 0.06 * 200 * 1024);
-  EXPECT_DOUBLE_EQ(finding_of(found, "cache_1_latency"), 20);
-  EXPECT_EQ(finding_of(found, "cache_1_sharers"), 1);
-  EXPECT_NEAR(finding_of(found, "cache_2_bytes"), 27000 * 1024, 0.06 * 27000 * 1024);
-  EXPECT_DOUBLE_EQ(finding_of(found, "cache_2_latency"), 150);
-  EXPECT_EQ(finding_of(found, "cache_2_sharers"), static_cast<double>(roomy().units()));
-  EXPECT_NEAR(finding_of(found, "cache_2_read"), 4, 0.1);
-  EXPECT_EQ(finding_of(found, "line_bytes"), 128);
-  EXPECT_NEAR(finding_of(found, "address_reach"), 3 << 20, 0.2 * (3 << 20));
+  EXPECT_NEAR(finding_of(found, "l1_bytes"), 200 * 1024, 0.06 * 200 * 1024);
+  EXPECT_DOUBLE_EQ(finding_of(found, "l1_latency"), 20);
+  EXPECT_EQ(finding_of(found, "l1_compute_units"), 1);
+  EXPECT_NEAR(finding_of(found, "l2_bytes"), 27000 * 1024, 0.06 * 27000 * 1024);
+  EXPECT_DOUBLE_EQ(finding_of(found, "l2_latency"), 150);
+  EXPECT_EQ(finding_of(found, "l2_compute_units"), static_cast<double>(roomy().units()));
+  EXPECT_NEAR(finding_of(found, "l2_read"), 4, 0.1);
+  EXPECT_EQ(finding_of(found, "fetch_granularity"), 128);
+  EXPECT_NEAR(finding_of(found, "tlb_reach"), 3 << 20, 0.2 * (3 << 20));
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_3")))));
 }
 
@@ -95,7 +95,7 @@ TEST(CacheFindings, TakeNeitherAClimbNorADisturbanceForALevel) {
   }
   const auto found = cache.findings(outcomes, roomy());
   // Half-way from 2 ns to 128.
-  const Finding& size = named(found, "cache_1_bytes");
+  const Finding& size = named(found, "l1_bytes");
   EXPECT_NEAR(size.value.value(), 8 * 65536, 0.06 * 8 * 65536);
   EXPECT_NEAR(size.low.value(), 65536 * 1.15, 65536 * 0.35);
   EXPECT_GT(size.high.value(), 50 * 65536);
@@ -111,8 +111,8 @@ TEST(CacheFindings, TakeASlowGrowthForNoEndOfALevel) {
     return kib <= 220 ? 20 + 0.049 * kib : kib <= 29000 ? 142 : 330;
   });
   const auto found = cache.findings(device.walked(of_two_levels), roomy());
-  EXPECT_NEAR(finding_of(found, "cache_1_bytes"), 220 * 1024, 0.06 * 220 * 1024);
-  EXPECT_NEAR(finding_of(found, "cache_2_bytes"), 29000 * 1024, 0.06 * 29000 * 1024);
+  EXPECT_NEAR(finding_of(found, "l1_bytes"), 220 * 1024, 0.06 * 220 * 1024);
+  EXPECT_NEAR(finding_of(found, "l2_bytes"), 29000 * 1024, 0.06 * 29000 * 1024);
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_3")))));
 }
 
@@ -124,8 +124,8 @@ TEST(CacheFindings, TellWhatTheDriverAndTheSystemSay) {
   device.host_caches = {48 << 10, 2 << 20};
   const auto found = cache.findings(invented.walked(of_two_levels), device);
   EXPECT_EQ(finding_of(found, "driver_cache_bytes"), 105 << 20);
-  EXPECT_EQ(finding_of(found, "host_cache_1_bytes"), 48 << 10);
-  EXPECT_EQ(finding_of(found, "host_cache_2_bytes"), 2 << 20);
+  EXPECT_EQ(finding_of(found, "host_l1_bytes"), 48 << 10);
+  EXPECT_EQ(finding_of(found, "host_l2_bytes"), 2 << 20);
 }
 
 // A level that ends near the largest walk may go on behind it.
@@ -133,9 +133,9 @@ TEST(CacheFindings, AreUndecidedWhereTheWalksEndTooSoon) {
   const Family cache = family_named("cache");
   const Invented device({{48, 2}, {128 * 1024, 20}, {1 << 22, 100}});
   const auto found = cache.findings(device.walked(of_two_levels), roomy());
-  EXPECT_TRUE(named(found, "cache_1_bytes").value);
-  EXPECT_FALSE(named(found, "cache_2_bytes").value);
-  EXPECT_THAT(named(found, "cache_2_bytes").text, HasSubstr("less than four times"));
+  EXPECT_TRUE(named(found, "l1_bytes").value);
+  EXPECT_FALSE(named(found, "l2_bytes").value);
+  EXPECT_THAT(named(found, "l2_bytes").text, HasSubstr("less than four times"));
 }
 
 // On llvmpipe a loop that takes too many turns ends early, and says nothing.

@@ -44,7 +44,7 @@ TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
     for (const int width : {1, 4, 8, 16, 32, 64}) {
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const auto findings = lanes.findings(lockstep_times(cases, width, seed), roomy());
-        EXPECT_EQ(finding_of(findings, "lockstep_width"), width) << preset << ", seed " << seed;
+        EXPECT_EQ(finding_of(findings, "simd_width"), width) << preset << ", seed " << seed;
       }
     }
   }
@@ -60,7 +60,7 @@ TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
     o.high_s = o.time_s * 3;
   }
   const auto found = lanes.findings(outcomes, roomy()).at(0);
-  EXPECT_EQ(found.name, "lockstep_width");
+  EXPECT_EQ(found.name, "simd_width");
   EXPECT_FALSE(found.value);
   EXPECT_LE(found.low.value(), 16);
   EXPECT_GT(found.high.value(), found.low.value());
@@ -69,7 +69,7 @@ TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
     o.low_s = o.time_s / 1.01;
     o.high_s = o.time_s * 1.01;
   }
-  EXPECT_EQ(finding_of(lanes.findings(outcomes, roomy()), "lockstep_width"), 16);
+  EXPECT_EQ(finding_of(lanes.findings(outcomes, roomy()), "simd_width"), 16);
 }
 
 TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
@@ -92,7 +92,7 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   }
   DeviceInfo device = roomy();
   const auto findings = lanes.findings(outcomes, device);
-  EXPECT_EQ(finding_of(findings, "lockstep_width"), 32);
+  EXPECT_EQ(finding_of(findings, "simd_width"), 32);
   EXPECT_DOUBLE_EQ(finding_of(findings, "serialised_paths"), 32);
   EXPECT_EQ(findings.at(0).unit, "items");
   EXPECT_EQ(findings.at(0).text, "inferred lock-step width 32; the driver reports 32");
@@ -125,7 +125,7 @@ TEST(DivergenceFindings, AreTheRatiosOfTheTimes) {
   const auto expect_ratio = [&](const std::string& name, double ratio) {
     EXPECT_NEAR(finding_of(findings, name), ratio, 1e-12 * ratio) << name;
   };
-  expect_ratio("coalescing_penalty", 3);
+  expect_ratio("uncoalesced_slowdown", 3);
   expect_ratio("loop_over_grid", 2 * 0.5 / 4.0);
   expect_ratio("unweave_gain", 4 / 1.6);
   expect_ratio("branch_cost", 4 / 5.0);

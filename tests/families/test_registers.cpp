@@ -56,7 +56,7 @@ TEST(RegistersFindings, FindWhereLiveValuesCostMore) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       const auto rows = measured_rows([&](std::int64_t live) { return live <= fit ? 1 : 2.5; }, 1, seed);
       const auto found = registers.findings(rows, roomy());
-      const Finding& values = named(found, "live_values");
+      const Finding& values = named(found, "registers_before_spill");
       EXPECT_LE(values.low.value(), static_cast<double>(fit)) << seed;
       EXPECT_GT(values.high.value(), static_cast<double>(fit)) << seed;
       EXPECT_LE(values.high.value() - values.low.value(), std::max(8.0, values.low.value() / 8));
@@ -74,7 +74,7 @@ TEST(RegistersFindings, FindNothingWhereNothingCostsMore) {
     // The loop itself takes longer with few values, and somebody disturbed one.
     rows.at(0).time_s *= 2;
     rows.at(3).time_s *= 3;
-    const Finding values = named(registers.findings(rows, roomy()), "live_values");
+    const Finding values = named(registers.findings(rows, roomy()), "registers_before_spill");
     EXPECT_FALSE(values.value);
     EXPECT_THAT(values.text, StartsWith("none found"));
   }
@@ -84,11 +84,11 @@ TEST(RegistersFindings, AreWhatTheGroupsCounted) {
   const Family registers = family_named("registers");
   const auto cost = [](std::int64_t) { return 1; };
   const auto found = registers.findings(measured_rows(cost, 17), roomy());
-  EXPECT_EQ(finding_of(found, "groups_at_once_8"), 17);
-  EXPECT_EQ(finding_of(found, "groups_at_once_64"), 17);
+  EXPECT_EQ(finding_of(found, "resident_work_groups_8"), 17);
+  EXPECT_EQ(finding_of(found, "resident_work_groups_64"), 17);
   // As many as there were say nothing of how many might be.
   const double all = 64 * static_cast<double>(roomy().units());
-  const Finding most = named(registers.findings(measured_rows(cost, all), roomy()), "groups_at_once_8");
+  const Finding most = named(registers.findings(measured_rows(cost, all), roomy()), "resident_work_groups_8");
   EXPECT_FALSE(most.value);
   EXPECT_EQ(most.low, all);
   EXPECT_THAT(most.text, HasSubstr("more might be"));
@@ -98,7 +98,8 @@ TEST(RegistersFindings, NeedACurve) {
   const Family registers = family_named("registers");
   auto rows = measured_rows([](std::int64_t) { return 1; }, 2);
   rows.resize(3);
-  EXPECT_THAT(registers.findings(rows, roomy()), Not(Contains(Field(&Finding::name, "live_values"))));
+  EXPECT_THAT(registers.findings(rows, roomy()),
+              Not(Contains(Field(&Finding::name, "registers_before_spill"))));
 }
 
 // Whoever was alone met itself; nobody met more than there were.

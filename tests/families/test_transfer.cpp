@@ -49,13 +49,13 @@ double of_card(const Case& at) {
 
 TEST(TransferFindings, TellRatesAndWhatTheyDependOn) {
   const auto found = concluded("transfer", of_card);
-  EXPECT_THAT(*named(found, "to_device").value, DoubleNear(20, 0.1));
-  EXPECT_THAT(*named(found, "from_device_pageable").value, DoubleNear(5, 0.1));
-  EXPECT_LT(*named(found, "to_device").low, 20);
-  EXPECT_GT(*named(found, "to_device").high, 20);
-  EXPECT_THAT(*named(found, "to_device_odd").value, DoubleNear(2, 0.01));
-  EXPECT_THAT(*named(found, "to_device_least").value, DoubleNear(5.2, 0.01));
-  EXPECT_THAT(*named(found, "both_ways").value, DoubleNear(1.6, 0.01));
+  EXPECT_THAT(*named(found, "h2d_pinned").value, DoubleNear(20, 0.1));
+  EXPECT_THAT(*named(found, "d2h_pageable").value, DoubleNear(5, 0.1));
+  EXPECT_LT(*named(found, "h2d_pinned").low, 20);
+  EXPECT_GT(*named(found, "h2d_pinned").high, 20);
+  EXPECT_THAT(*named(found, "h2d_misaligned").value, DoubleNear(2, 0.01));
+  EXPECT_THAT(*named(found, "h2d_min_latency").value, DoubleNear(5.2, 0.01));
+  EXPECT_THAT(*named(found, "duplex_gain").value, DoubleNear(1.6, 0.01));
 }
 
 TEST(TransferFindings, TellWhetherAMapCopies) {

@@ -1195,7 +1195,7 @@ bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vec
                              [&](const RowSelection* rows) {
                                return std::ranges::any_of(*rows, [&](const Timed* timed) {
                                  const Family& family = *family_of(families, timed->family());
-                                 const auto at = case_of(family, *timed);
+                                 const auto at = case_of(family, *timed->name);
                                  return at && family.uses(*at, "groups_per_unit") &&
                                         (at->number("groups_per_unit") > 0 || at->is("kernel", "sam"));
                                });

@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/rows/best.hpp"
 #include "base/error.hpp"
 #include "base/stats.hpp"
 #include "report/table.hpp"
@@ -55,7 +56,7 @@ class FamilyBuilder {
  public:
   FamilyBuilder(std::string name, const Family* family, std::size_t devices,
                 std::vector<std::size_t> measured)
-      : devices_(devices), measured_(std::move(measured)) {
+      : devices_(devices), measured_(std::move(measured)), family_(family), cases_(devices) {
     out_.name = std::move(name);
     if (family == nullptr) return;
     if (!family->view.rows.empty()) axis_ = family->axis(family->view.rows.front());
@@ -66,6 +67,7 @@ class FamilyBuilder {
   }
 
   void add(std::size_t device, const CaseTimes& at) {
+    cases_[device].push_back(&at);
     if (axis_name_.empty()) choose_axis(at);
     out_.of_variants = ranks_ && (out_.of_variants || at.bounded);
     const int variant = variant_of(value_on(at, axis_name_));
@@ -330,8 +332,25 @@ class FamilyBuilder {
     return std::ranges::any_of(conditions_, [&](const Condition& c) { return !c.on[device].empty(); });
   }
 
+  // Takes the variant of the device's best row. Returns false where rows have no rates to rank them by, such
+  // as published times: there the variant that is nearest to the best under most conditions counts.
+  bool take_best_row(std::size_t device) {
+    if (family_ == nullptr) return false;
+    const auto all = contenders(*family_, cases_[device]);
+    const Contender* best = best_row(*family_, all);
+    if (best == nullptr || !best->speed(*family_)) return false;
+    std::string name = value_on(*best->at, axis_name_);
+    if (needs_name(value_of(name))) name.insert(0, axis_name_ + "=");
+    out_.best[device] = static_cast<int>(std::ranges::find(names_, name) - names_.begin());
+    if (!best->run.cached) out_.best_fraction[device] = best->run.of_ceiling;
+    return true;
+  }
+
   void choose_best() {
     out_.best.assign(devices_, -1);
+    out_.best_fraction.assign(devices_, {});
+    std::vector<bool> by_merit(devices_);
+    for (const std::size_t d : measured_) by_merit[d] = take_best_row(d);
     std::size_t most = 0;
     for (const auto& row : out_.variants) {
       for (const auto& on : row.on) most = std::max(most, on.conditions);
@@ -349,6 +368,7 @@ class FamilyBuilder {
           continue;
         }
         int& best = out_.best[d];
+        if (by_merit[d]) continue;
         if (best < 0 || *on.efficiency > *out_.variants[static_cast<std::size_t>(best)].on[d].efficiency)
           best = static_cast<int>(v);
       }
@@ -359,6 +379,10 @@ class FamilyBuilder {
         best_mean = mean;
         out_.one_for_all = static_cast<int>(v);
       }
+    }
+    for (std::size_t d = 0; d < devices_; ++d) {
+      if (!by_merit[d] && out_.best[d] >= 0)
+        out_.best_fraction[d] = out_.variants[static_cast<std::size_t>(out_.best[d])].on[d].fraction;
     }
     out_.by_ceiling = std::ranges::any_of(out_.variants, [](const VariantRow& row) {
       return std::ranges::any_of(row.on, [](const VariantOnDevice& on) { return on.fraction.has_value(); });
@@ -441,6 +465,8 @@ class FamilyBuilder {
 
   std::size_t devices_;
   std::vector<std::size_t> measured_;
+  const Family* family_;
+  std::vector<std::vector<const CaseTimes*>> cases_;  // by device
   const Axis* axis_ = nullptr;
   std::string axis_name_;
   std::set<std::string> tunable_;
@@ -628,7 +654,7 @@ std::string best_cell(const FamilyComparison& family, std::size_t d) {
   if (v < 0) return paint("-", Style::dim);
   const auto& row = family.variants[static_cast<std::size_t>(v)];
   std::string text = row.name;
-  if (const auto fraction = row.on[d].fraction) text += paint(" " + percent(fraction), Style::dim);
+  if (const Number& fraction = family.best_fraction[d]) text += paint(" " + percent(fraction), Style::dim);
   return text;
 }
 

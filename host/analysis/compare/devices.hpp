@@ -55,8 +55,9 @@ struct FamilyComparison {
   bool of_variants = false;
   std::vector<VariantRow> variants;
   std::size_t conditions = 0;
-  std::vector<int> best;   // variant per device, -1 without any
-  int one_for_all = -1;    // highest harmonic mean of efficiencies over the devices measured
+  std::vector<int> best;              // variant per device, -1 without any
+  std::vector<Number> best_fraction;  // of peak, per device: of its best row
+  int one_for_all = -1;               // highest harmonic mean of efficiencies over the devices measured
   Number agreement;        // of the rankings by speed-up: Kendall's tau-b of two devices, W of more
   std::size_t ranked = 0;  // variants that every device ranks
   std::vector<Inversion> inversions;  // strongest first

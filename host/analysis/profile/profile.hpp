@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fingerprint: what the rows of a device tell of it, as one card.
+// profile: the traits of a device that follow from its rows.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,35 +12,30 @@
 namespace clweave::profile {
 
 struct Trait {
-  std::string name;     // lower_snake, the same on every card
+  std::string name;     // lower_snake, the same in every profile
   std::string meaning;  // for people
   std::string unit;
   TraitGroup group = TraitGroup::execution;
-  std::optional<Figure> figure = {};  // none where rows are missing or do not decide
+  std::optional<Figure> figure = {};  // empty where rows are missing or do not decide
   std::string note = {};              // which variant reached it
   std::vector<std::string> cases = {};
-  std::string command = {};                             // that would measure it
+  std::string command = {};                             // measures it, where rows are missing
   std::string undecided = {};                           // why its rows do not decide
   std::optional<std::pair<double, double>> range = {};  // where it then lies, if that is known
-  std::string remark =
-      {};  // a sentence: what the driver, the maker or the system says, where that is not the figure
+  std::string remark = {};  // a sentence: what driver, vendor or operating system say of it
 
   bool is_known() const { return figure || !undecided.empty(); }
 };
 
 struct Profile {
   std::string device, name;   // name: with platform and driver
-  std::vector<Trait> traits;  // the same ones in the same order on every card
+  std::vector<Trait> traits;  // the same ones in the same order in every profile
 };
 
 Profile profile_of(const DeviceRows&, const std::vector<Family>&);
 
-// What a device reaches at best it reaches at large sizes, of at least this part of the largest: of smaller
-// ones a part may lie in a cache.
-inline constexpr std::int64_t part_of_largest = 8;
-
-// One card, or several side by side: a column for each device. Its rows are the traits; `with_cases` names
-// the rows behind each, for people. The cards must outlive it.
+// Shows profiles side by side, a column for each device; as data, a row for each trait of each device.
+// `with_cases` names the rows behind each trait, for people. The profiles must outlive the report.
 Report report_of(const std::vector<Profile>&, bool with_cases);
 
 }  // namespace clweave::profile

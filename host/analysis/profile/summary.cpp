@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analysis/rows/baselines.hpp"
+#include "analysis/rows/best.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "base/quantity.hpp"
 #include "suite/family.hpp"
@@ -16,32 +17,9 @@ namespace clweave::profile {
 
 namespace {
 
-// A case and the run that stands for it.
-struct Timed {
-  const CaseTimes* at;
-  RunTime run;
-};
-
-// The share of the ceiling that its work has to share: of what fits a cache memory's ceiling says nothing.
-double share_of(const RunTime& run) { return run.of_ceiling && !run.cached ? *run.of_ceiling : 0; }
-
-Number speed_of(const RunTime& run, const Family& family) {
-  return family.view.quantity == "items" ? run.gitems_per_s : run.rate();
-}
-
-// What one variant is compared with.
-std::vector<Timed> ranked(const std::vector<const CaseTimes*>& cases, const Family& family) {
-  std::vector<Timed> out;
-  for (const auto* at : cases) {
-    const auto run = at->exhibit ? std::nullopt : at->typical();
-    if (run && speed_of(*run, family) && !is_for_comparison(*at->name)) out.push_back({at, *run});
-  }
-  return out;
-}
-
 // The axes that vary, those of the view's rows first and launch parameters last: words alone, numbers with
 // their name. From the end leaves what there is no room for.
-std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others, const Family& family) {
+std::string variant_text(const CaseTimes& one, const std::vector<Contender>& others, const Family& family) {
   const std::size_t room = one.tuned ? 60 : 40;  // what was tuned is of use when one can launch it so
   std::vector<std::string> names = family.view.rows;
   for (const bool tunable : {false, true}) {
@@ -53,7 +31,7 @@ std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others,
   std::string out;
   for (const auto& name : names) {
     const Value* value = one.name->axis(name);
-    const bool varies = std::ranges::any_of(others, [&](const Timed& other) {
+    const bool varies = std::ranges::any_of(others, [&](const Contender& other) {
       const Value* its = other.at->name->axis(name);
       return (its == nullptr) != (value == nullptr) || (value != nullptr && *its != *value);
     });
@@ -70,10 +48,10 @@ std::string variant_text(const CaseTimes& one, const std::vector<Timed>& others,
   return out + (one.tuned ? " (tuned)" : "");
 }
 
-std::string speed_text(const RunTime& run, const Family& family) {
-  return number_text(*speed_of(run, family), family.view.quantity == "items" ? "G items/s"
-                                             : run.of_operations()           ? "Gop/s"
-                                                                             : "GB/s");
+std::string speed_text(const Contender& one, const Family& family) {
+  return number_text(*one.speed(family), family.view.quantity == "items" ? "G items/s"
+                                         : one.run.of_operations()       ? "Gop/s"
+                                                                         : "GB/s");
 }
 
 // The one or two that tell most: those of the device's card first, then as the family draws them.
@@ -103,14 +81,11 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
   for (const auto& family : families) {
     const auto& cases = by_family[family.name];
     if (cases.empty() || family.name == ceiling_family) continue;
-    const auto others = ranked(cases, family);
-    // The case nearest to its ceiling, else the fastest.
-    const auto best = std::ranges::max_element(others, {}, [&](const Timed& one) {
-      return std::pair(share_of(one.run), *speed_of(one.run, family));
-    });
+    const auto others = contenders(family, cases);
+    const Contender* best = best_row(family, others);
     const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
     // Where slowness is the point, or fast is not good, the findings are the result.
-    const bool any = best != others.end() && family.view.quantity != "slowdown";
+    const bool any = best != nullptr && best->speed(family) && family.view.quantity != "slowdown";
     if (!any || (!best->run.of_ceiling && !findings.empty())) {
       const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
       table.add(
@@ -121,7 +96,7 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
     table.add(
         {family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
          run.of_ceiling ? fmt::format("{:.0f} %{}", 100 * *run.of_ceiling, run.cached ? " c" : "") : "-",
-         speed_text(run, family), count});
+         speed_text(*best, family), count});
   }
   if (!table.empty()) out.table(std::move(table));
 }

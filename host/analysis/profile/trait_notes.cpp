@@ -23,10 +23,10 @@ struct Said {
   double value;
   const char* text;
 };
-constexpr std::array<Said, 2> by_makers = {{{"H200", "cache_1_bytes", 256 << 10,
+constexpr std::array<Said, 2> by_makers = {{{"H200", "l1_bytes", 256 << 10,
                                              "NVIDIA says 256 KiB, of which local memory takes a part, and "
                                              "the driver some even where a kernel has none"},
-                                            {"H200", "cache_2_bytes", 60 << 20,
+                                            {"H200", "l2_bytes", 60 << 20,
                                              "NVIDIA says 60 MiB, in two halves, each beside half of the "
                                              "compute units: what one item reads has room in one"}}};
 
@@ -47,7 +47,7 @@ bool is_near(const Trait& trait, double said) {
 // Of a cache, `level` from 1. The driver speaks of the last alone.
 std::string of_cache(const Trait& trait, int level, const DeviceRows& rows) {
   const auto driver = recorded(rows, "cache", "driver_cache_bytes");
-  const auto host = recorded(rows, "cache", fmt::format("host_cache_{}_bytes", level));
+  const auto host = recorded(rows, "cache", fmt::format("host_l{}_bytes", level));
   if (!trait.is_known() && !host) return "";  // nobody looked
   std::vector<std::string> said;
   bool near = false;
@@ -60,7 +60,7 @@ std::string of_cache(const Trait& trait, int level, const DeviceRows& rows) {
     said.push_back("the operating system says " + bytes_text(*host));
     near = near || is_near(trait, *host);
   }
-  const bool last = !recorded(rows, "cache", fmt::format("cache_{}_bytes", level + 1));
+  const bool last = !recorded(rows, "cache", fmt::format("l{}_bytes", level + 1));
   if (driver && last) {
     said.push_back("the driver says " + bytes_text(*driver) + " of the last cache");
     near = near || is_near(trait, *driver);
@@ -77,7 +77,7 @@ std::string of_cache(const Trait& trait, int level, const DeviceRows& rows) {
 }
 
 std::string of_lockstep(const Trait& trait, const DeviceRows& rows) {
-  const auto driver = recorded(rows, "lanes", "driver_lockstep_width");
+  const auto driver = recorded(rows, "lanes", "driver_simd_width");
   if (!driver || !trait.figure) return "";
   const std::string text = fmt::format("the driver prefers groups of a multiple of {}", *driver);
   return trait.figure->value == *driver ? text : text + ", but their times show no such step";
@@ -95,9 +95,9 @@ std::string of_error(const Trait& trait) {
 
 std::string note_on(const Trait& trait, const DeviceRows& rows) {
   for (int level = 1; level <= 3; ++level) {
-    if (trait.name == fmt::format("cache_{}_bytes", level)) return of_cache(trait, level, rows);
+    if (trait.name == fmt::format("l{}_bytes", level)) return of_cache(trait, level, rows);
   }
-  if (trait.name == "lockstep_width") return of_lockstep(trait, rows);
+  if (trait.name == "simd_width") return of_lockstep(trait, rows);
   if (trait.unit == "ULP") return of_error(trait);
   return "";
 }

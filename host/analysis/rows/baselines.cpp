@@ -120,15 +120,6 @@ std::string threads_text(const Value& threads) {
 
 }  // namespace
 
-bool is_for_comparison(std::string_view family, std::string_view kernel) {
-  return (kernel == "copy" && family != "copy") || (kernel == "unordered" && family == "compaction");
-}
-
-bool is_for_comparison(const CaseName& name) {
-  const Value* kernel = name.axis("kernel");
-  return kernel != nullptr && is_for_comparison(name.family, text_of(*kernel));
-}
-
 std::vector<Baselines> baselines_of(const ResultsSet& set, const DeviceResults& device) {
   std::vector<Baselines> out;
   std::vector<std::vector<const RunTime*>> runs;  // of each one's native

@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/report.hpp"
@@ -31,11 +30,6 @@ struct Baselines {
   double ratio = 0, low = 0, high = 0;  // the native's time over ours: above 1 ours is faster
   std::size_t rounds = 0;               // that both were measured in
 };
-
-// Whether a kernel does something else than its family is for, to be held against: a copy among scans, a
-// compaction that keeps no order.
-bool is_for_comparison(std::string_view family, std::string_view kernel);
-bool is_for_comparison(const CaseName&);
 
 // One for each piece of work that both did, by family and then by the values of its axes: runs measure in an
 // order of chance.

@@ -304,7 +304,7 @@ Outcome outcome_of(Case at, const Timed& timed) {
 
 }  // namespace
 
-std::optional<Case> case_of(const Family& family, const Timed& row) {
+std::optional<Case> case_of(const Family& family, const CaseName& row) {
   Case at{family.name, {}, 0};
   for (const auto& axis : family.axes) {
     const Value* value = row.axis(axis.name);
@@ -317,7 +317,7 @@ std::optional<Case> case_of(const Family& family, const Timed& row) {
 Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device)
     : family_(&family), device_(device_of(device)) {
   for (const auto* row : rows) {
-    auto at = case_of(family, *row);
+    auto at = case_of(family, *row->name);
     if (!at) continue;
     outcomes_.push_back(outcome_of(std::move(*at), *row));
     rows_.push_back(row);
@@ -345,6 +345,13 @@ const Finding* Conclusions::find(const std::string& finding, Resample clock) con
   const auto& all = by(clock);
   const auto it = std::ranges::find(all, finding, &Finding::name);
   return it != all.end() ? &*it : nullptr;
+}
+
+RowSelection Conclusions::rows_of(const Finding& found) const {
+  RowSelection out;
+  for (const auto* outcome : found.from)
+    out.push_back(rows_.at(static_cast<std::size_t>(outcome - outcomes_.data())));
+  return out;
 }
 
 }  // namespace clweave::rows

@@ -107,8 +107,8 @@ std::vector<DeviceRows> device_rows(const ResultsSet&);
 std::optional<Figure> estimate(const DeviceRows&,
                                const std::function<std::optional<double>(Resample)>& number);
 
-// None of a row that lacks one of the family's axes.
-std::optional<Case> case_of(const Family&, const Timed&);
+// Returns nothing for a row that lacks one of the family's axes.
+std::optional<Case> case_of(const Family&, const CaseName&);
 
 // What a family concludes from its rows, timed by a clock; those that lack one of its axes are left out.
 class Conclusions {
@@ -118,6 +118,7 @@ class Conclusions {
   // Drawn once by each clock, whoever asks.
   const std::vector<Finding>& by(Resample) const;
   const Finding* find(const std::string& finding, Resample) const;  // null: there is none
+  RowSelection rows_of(const Finding&) const;                       // of Finding::from
 
  private:
   const Family* family_;
