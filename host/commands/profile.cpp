@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fingerprint: one card per device.
+// profile: a device profile for each device.
 #include "commands/profile.hpp"
 
 #include <fmt/format.h>
@@ -13,24 +13,26 @@
 
 namespace clweave::commands {
 
-int fingerprint(const FingerprintOptions& options) {
+int print_profiles(const ProfileOptions& options) {
   const auto& families = all_families();
   const ResultsSet& results = read_with_notes(options.files, families);
-  std::vector<Profile> cards;
-  for (const auto& rows : device_rows(results)) cards.push_back(profile_of(rows, families));
-  Report out = report_of(cards, options.rows);
+  std::vector<Profile> profiles;
+  for (const auto& rows : device_rows(results)) profiles.push_back(profile_of(rows, families));
+  Report out = report_of(profiles, options.rows);
   for (const auto* device : measured(results)) add_baselines(out, results, *device, families);
   return print(out, options.format);
 }
 
-Command fingerprint(CLI::App& app) {
-  auto options = std::make_shared<FingerprintOptions>();
+Command profile(CLI::App& app) {
+  auto options = std::make_shared<ProfileOptions>();
   auto* command = app.add_subcommand(
-      "fingerprint", "What results files tell of each device: widths, latencies, rates, what to ask of it");
+      "profile",
+      "Show what results files tell of each device: widths, latencies, rates, and what to measure next");
+  command->alias("fingerprint");
   add_files(*command, options->files);
   add_formats(*command, options->format);
   command->add_flag("--rows", options->rows, "Show which rows each number comes from");
-  return {command, [options](const auto&) { return fingerprint(*options); }};
+  return {command, [options](const auto&) { return print_profiles(*options); }};
 }
 
 }  // namespace clweave::commands

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fingerprint: one card per device, for itself and for compare --fingerprint.
+// profile: a device profile for each device, for the command itself and for compare --fingerprint.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace clweave::commands {
 
-struct FingerprintOptions {
+struct ProfileOptions {
   std::vector<std::string> files;
   std::string format = "text";
   bool rows = false;  // show which rows a number comes from
 };
 
-int fingerprint(const FingerprintOptions&);
+int print_profiles(const ProfileOptions&);
 
 }  // namespace clweave::commands

@@ -1011,17 +1011,18 @@ Json how(const HtmlInput& input, const Devices& devices, const Texts& labels) {
 // ---- Before and after -------------------------------------------------------------------------------------
 
 Json change(const RunComparison& regression) {
-  std::vector<const Compared*> compared;
+  std::vector<const ComparedCase*> compared;
   for (const auto& one : regression.cases) {
-    if (one.what == What::compared && one.ratio > 0) compared.push_back(&one);
+    if (one.transition == Transition::compared && one.ratio > 0) compared.push_back(&one);
   }
-  std::ranges::stable_sort(compared, std::ranges::greater(), [](const Compared* one) { return one->ratio; });
+  std::ranges::stable_sort(compared, std::ranges::greater(),
+                           [](const ComparedCase* one) { return one->ratio; });
   constexpr std::size_t most = 60, most_listed = 3000;
   Json rows = Json::array(), listed = Json::array();
   Texts names;
   const std::size_t slower = regression.count(Change::slower), faster = regression.count(Change::faster);
   for (std::size_t i = 0; i < compared.size(); ++i) {
-    const Compared& one = *compared[i];
+    const ComparedCase& one = *compared[i];
     // Worst first; where they do not all fit, the called ones of the other end too.
     if (i < most / 2 || i + most / 2 >= compared.size()) {
       const std::string name = fmt::format("{} {}", i + 1, one.name);
@@ -1069,8 +1070,9 @@ Json change(const RunComparison& regression) {
   parts.push_back(std::move(all));
   Json others = Json::array();
   for (const auto& one : regression.cases) {
-    if (one.what != What::compared && others.size() < 500)
-      others.push_back(Json::array({word_of(one.what), one.family, one.name, without_colour(one.reason)}));
+    if (one.transition != Transition::compared && others.size() < 500)
+      others.push_back(
+          Json::array({word_of(one.transition), one.family, one.name, without_colour(one.reason)}));
   }
   if (!others.empty())
     parts.push_back(table("Not compared", {"what", "family", "case", "reason"}, std::move(others)));

@@ -81,7 +81,7 @@ TEST(Prior, CallsNothingBetweenSessionsOfNoChange) {
         if (a == b) continue;
         const RunComparison all = compare_runs(session(a, files), session(b, files), {});
         called += static_cast<double>(all.count(Change::slower) + all.count(Change::faster));
-        of += static_cast<double>(all.count(What::compared));
+        of += static_cast<double>(all.count(Transition::compared));
       }
     }
     EXPECT_GT(of, least) << files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_compare: the command: which comparison, which exit code, what it refuses.
+// test_compare: the commands that compare, and their former name: exit codes, refusals.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include "analysis/compared_rows.hpp"
 #include "base/exit.hpp"
 #include "commands/command.hpp"
+#include "commands/compare.hpp"
 
 using namespace clweave::commands;
 using testing::AllOf;
@@ -62,13 +63,16 @@ class CompareCommand : public testing::Test {
 }  // namespace
 
 TEST_F(CompareCommand, ExitCodeTellsWhatWasAskedFor) {
-  EXPECT_EQ(run({"old.csv", "new.csv"}), fine);
-  EXPECT_THAT(out_, HasSubstr("1 SLOWER"));
-  EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:5%"}), slower);
-  EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:50%"}), fine);
-  EXPECT_EQ(run({"new.csv", "old.csv", "--fail-on", "slower"}), fine);
-  EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower"}), slower) << "what broke was not timed";
-  EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower,broken"}), slower);
+  for (const char* command : {"compare-runs", "compare"}) {
+    EXPECT_EQ(run({"old.csv", "new.csv"}, command), fine);
+    EXPECT_THAT(out_, HasSubstr("1 SLOWER"));
+    EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:5%"}, command), slower);
+    EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:50%"}, command), fine);
+    EXPECT_EQ(run({"new.csv", "old.csv", "--fail-on", "slower"}, command), fine);
+    EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower"}, command), slower)
+        << "what broke was not timed";
+    EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower,broken"}, command), slower);
+  }
 }
 
 TEST_F(CompareCommand, SaysThatAFileIsComparedWithItself) {
@@ -80,11 +84,11 @@ TEST_F(CompareCommand, SaysThatAFileIsComparedWithItself) {
 
 TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {
   run({"old.csv", "new.csv", "--json"});
-  EXPECT_THAT(out_, HasSubstr("\"mode\": \"regression\""));
+  EXPECT_THAT(out_, HasSubstr("\"mode\": \"runs\""));
   run({"old.csv", "other.csv", "--json"});
-  EXPECT_THAT(out_, HasSubstr("\"mode\": \"architectures\""));
+  EXPECT_THAT(out_, HasSubstr("\"mode\": \"devices\""));
   run({"old.csv", "other.csv", "--json", "--mode", "regression"});
-  EXPECT_THAT(out_, HasSubstr("\"mode\": \"regression\""));
+  EXPECT_THAT(out_, HasSubstr("\"mode\": \"runs\""));
   for (const char* side : {"old", "new"}) {  // another session: the same content would be the same file
     std::ifstream in(folder_ / fmt::format("{}.csv", side));
     std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -95,14 +99,31 @@ TEST_F(CompareCommand, ChoosesTheModeByTheDevices) {
   EXPECT_THAT(out_, HasSubstr("\"unit\": \"session\""));
 }
 
-TEST_F(CompareCommand, CardsAreThoseOfFingerprint) {
+TEST_F(CompareCommand, IsTheFormerNameOfTwoCommands) {
+  using Strings = std::vector<std::string>;
+  const Strings runs = {"old.csv", "new.csv"}, devices = {"old.csv", "other.csv"};
+  for (const Strings& format : {Strings{}, {"--csv"}, {"--json"}, {"--jsonl"}, {"--markdown"}, {"--all"}}) {
+    for (const auto& [files, command] : {std::pair{runs, "compare-runs"}, {devices, "compare-devices"}}) {
+      Strings words = files;
+      words.insert(words.end(), format.begin(), format.end());
+      run(words);
+      const std::string former = out_;
+      run(words, command);
+      EXPECT_EQ(out_, former) << command;
+    }
+  }
+}
+
+TEST_F(CompareCommand, FormerNamesPrintTheProfiles) {
   using Strings = std::vector<std::string>;
   for (const auto& words_of_format : std::vector<Strings>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
     Strings words = {"old.csv", "other.csv"};
     words.insert(words.end(), words_of_format.begin(), words_of_format.end());
-    EXPECT_EQ(run(words, "fingerprint"), fine);
+    EXPECT_EQ(run(words, "profile"), fine);
     const std::string expected = out_;
     EXPECT_THAT(expected, AllOf(HasSubstr("Loom 1"), HasSubstr("Loom 2")));
+    EXPECT_EQ(run(words, "fingerprint"), fine);
+    EXPECT_EQ(out_, expected);
     words.emplace_back("--fingerprint");
     EXPECT_EQ(run(words), fine);
     EXPECT_EQ(out_, expected);
@@ -122,8 +143,27 @@ TEST_F(CompareCommand, SaysWhatToTypeInstead) {
   EXPECT_THAT(refused({"old.csv"}), HasSubstr("results of one device"));
   EXPECT_THAT(refused({"old.csv", "--mode", "regression"}), HasSubstr("--against"));
   EXPECT_THAT(refused({"old.csv", "new.csv", "--noise", "old.csv"}), HasSubstr("two or more files"));
-  EXPECT_THAT(refused({"old.csv", "other.csv", "--fail-on", "slower"}), HasSubstr("--mode regression"));
+  EXPECT_THAT(refused({"old.csv", "other.csv", "--fail-on", "slower"}), HasSubstr("compare-runs"));
   EXPECT_THAT(refused({"old.csv", "new.csv", "--family", "lom"}), HasSubstr("there are loom"));
   EXPECT_THAT(refused({"old.csv", "new.csv", "--csv", "--json"}), HasSubstr("--help"));
   EXPECT_THAT(refused({}), HasSubstr("FILE"));
+  const auto refused_by = [&](const std::string& command, const std::vector<std::string>& words) {
+    return complaint_of([&] { run(words, command); }, ErrorCode::usage);
+  };
+  EXPECT_THAT(refused_by("compare-devices", {"old.csv", "new.csv"}), HasSubstr("compare-runs"));
+  EXPECT_THAT(refused_by("compare-runs", {"old.csv"}), HasSubstr("--against"));
+  EXPECT_THAT(refused_by("compare-devices", {"old.csv", "new.csv", "--fail-on", "slower"}),
+              HasSubstr("--help"));
+}
+
+TEST(FailOn, IsReadStrictly) {
+  EXPECT_EQ(fail_on_of("slower").slower_than, 0);
+  EXPECT_EQ(fail_on_of("slower:5%").slower_than, 0.05);
+  EXPECT_EQ(fail_on_of("broken,slower:2.5").slower_than, 0.025);
+  EXPECT_TRUE(fail_on_of("broken,slower:2.5").broken);
+  for (const char* text :
+       {"", ",", "faster", "slower:", "slower:x%", "slower:-1%", "slower:5%%", "slower:5% broken"})
+    EXPECT_THAT(complaint_of([&] { fail_on_of(text); }, ErrorCode::usage),
+                HasSubstr("write slower, slower:5%, broken"))
+        << text;
 }

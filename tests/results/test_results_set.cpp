@@ -136,10 +136,10 @@ TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
               {"kernel", "drop"}),
           "new.csv", {}, {}, {loom});
   const RunComparison all = compare_runs(old, now, {}, {});
-  std::map<What, int> found;
-  for (const auto& at : all.cases) ++found[at.what];
-  EXPECT_EQ(found[What::compared], 1);
-  EXPECT_EQ(found[What::added], 1);
+  std::map<Transition, int> found;
+  for (const auto& at : all.cases) ++found[at.transition];
+  EXPECT_EQ(found[Transition::compared], 1);
+  EXPECT_EQ(found[Transition::added], 1);
 }
 
 // Of a merged file and its parts; what else has the same run and case is another row.

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare_regression: one device before and after a change: which cases are faster or slower, and how sure
+// changes: compares one device before and after a change: which cases are faster or slower, and how certain
 // that is.
 //
-// The unit of replication is the process, or the session (file) where a side has several: samples within a
-// process share its luck, and processes of a session share the machine's. Per case the difference of the mean
-// log medians is held against its standard error by a t test of the hypothesis that it lies within the
-// margin. A case's few runs know their own spread badly, so it is moderated by what the cases have in common
-// (Smyth 2004). The spread comes, the widest counting, from
-//   runs      what the runs of one side differ by, where there are two or more
-//   sessions  what sessions without a change (--noise) differ by
-//   assumed   what processes of such a device were measured to differ by (answers/prior.hpp), where there is
-//             one run a side, which tells nothing of its own luck; or what the cases differ by about what
-//             they have in common, if that is wider
-// Verdicts hold a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
-// of those given, one in a hundred is expected to be false, and where nothing changed, one comparison in a
-// hundred has any. Family-wise corrections answer a question nobody asks of 300 cases, whether all verdicts
-// are true, and pay for it with most of the power.
+// The unit of replication is the process, or the session (file) if a side has several: samples within a
+// process share its luck, and processes of a session share the machine's. For each case a t test holds the
+// difference of the mean log medians against its standard error, under the hypothesis that it lies within the
+// margin. A few runs estimate their own spread badly, so it is moderated by the spread the cases have in
+// common (Smyth 2004). The widest of these spreads is used:
+//   runs      between the runs of one side, if there are two or more
+//   sessions  between sessions without a change (--noise)
+//   assumed   between processes of such a device (analysis/rows/prior.hpp), if there is one run a side, which
+//             tells nothing of its own luck; or the scatter of the cases about their common change, if wider
+// Verdicts keep a false discovery rate of 1 % (Benjamini and Hochberg 1995) over all cases of a comparison:
+// one verdict in a hundred is expected to be false, and without any change one comparison in a hundred has
+// one. Family-wise corrections would ask whether all verdicts of 300 cases are true, and lose most of the
+// power.
 #pragma once
 #include <optional>
 #include <string>
@@ -27,7 +26,8 @@
 
 namespace clweave::compare {
 
-enum class What {
+// What became of a case.
+enum class Transition {
   compared,
   broken,   // ok before, not ok now
   fixed,    // the other way round
@@ -37,67 +37,60 @@ enum class What {
   added     // only after
 };
 enum class Change { undecided, same, faster, slower };
-const char* word_of(What);
+const char* word_of(Transition);
 const char* word_of(Change);
 
-struct Compared {
+struct ComparedCase {
   std::string device, family, id, name;  // name: the id in few words
-  What what = What::compared;
+  Transition transition = Transition::compared;
   Change verdict = Change::undecided;
   std::string reason;  // why it was not compared
   Number old_s, new_s;
   std::size_t old_runs = 0, new_runs = 0;  // units
   double ratio = 0, low = 0, high = 0;     // new / old, with its 95 % interval
-  double p = 1;                            // adjusted, of no change beyond the margin
-  double least = 0;        // the change that it would have taken to be called, with many others
-  double least_alone = 0;  // or as the only one of all that were tested; 0: was not itself
+  double p = 1;                            // adjusted, under no change beyond the margin
+  double least = 0;        // the smallest change that would be called if many others changed, too
+  double least_alone = 0;  // or if this case alone changed; 0 if it was not tested
 };
 
-// What the verdicts on one device rest on.
+// The evidence that the verdicts on one device rest on.
 struct Basis {
   enum class Source { assumed, runs, sessions };
   std::string device, old_driver, new_driver;
   Source source = Source::assumed;
   bool files = false;       // the units are sessions, a file each, not runs
-  std::size_t slowed = 0;   // cases of one run a side that were measured while the device ran slow: undecided
-  std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not believed on every run
+  std::size_t slowed = 0;   // cases undecided because their only run was measured while the device ran slow
+  std::size_t by_host = 0;  // cases timed by the host's clock, as the device's was not trusted in every run
   std::size_t old_units = 0, new_units = 0;
   double spread = 0;  // typical sd of the logarithm between units
-  std::string prior;  // what is assumed, for people
-  double wider = 1;   // by how much more the cases are seen to differ, about what they have in common
+  std::string prior;  // the assumed spread, for people
+  double wider = 1;   // the factor by which the cases scatter more than that about their common change
 };
 
 struct RunComparison {
   std::vector<std::string> old_files, new_files, notes;
   double margin = 0;
   std::vector<Basis> devices;
-  std::vector<Compared> cases;  // by device, in the order met
+  std::vector<ComparedCase> cases;  // by device, in the order met
 
-  std::size_t count(What) const;
+  std::size_t count(Transition) const;
   std::size_t count(Change) const;  // of those compared
 };
 
 struct ChangeRules {
   double margin = 0.03;           // ratios within 1 / (1 + margin) .. 1 + margin are no change
   double false_discovery = 0.01;  // rate
-  // sd of the logarithm between processes, in place of answers/prior.hpp
+  // sd of the logarithm between processes, instead of analysis/rows/prior.hpp
   std::optional<double> assumed_spread = {};
 };
 
-// Devices are matched by name, and by platform, label and UUID (else id) where a side has several of a name;
-// where either side has only one, that is meant. Throws `usage` when no device is on both sides. Findings
-// have no time and take no part.
+// Matches devices by name, and by platform, label and UUID (else id) if a side has several of a name; if both
+// sides have a single device, these two. Throws `usage` if no device is on both sides. Findings have no time
+// and are left out.
 RunComparison compare_runs(const ResultsSet& before, const ResultsSet& after,
                            const std::vector<ResultsSet>& noise, const ChangeRules& = {});
 
-struct FailOn {
-  std::optional<double> slower_than;  // fraction
-  bool broken = false;
-};
-// "slower", "slower:5%", "broken", joined by commas. Throws `usage`.
-FailOn fail_on_of(const std::string&);
-
-// Which must outlive it.
+// The comparison must outlive the report.
 Report report_of(const RunComparison&, bool every_case);
 
 }  // namespace clweave::compare

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare_architectures: one suite on different devices: which variant is best where, and what one for all
-// costs.
+// devices: compares one suite on several devices: which variant is best where, and how much one variant for
+// all devices costs.
 //
-// A variant is a value of the first axis in a family's view (kernel, variant ..); of the launch shapes
-// measured, each device has its best. Variants meet in a condition: the same values of the other axes, the
-// same items and the same clock. Devices are compared in units of their own: fractions of their own ceilings,
-// and speed-ups over one variant, as geometric means over the conditions that the variant has on every device
-// where it works.
+// A variant is a value of the first axis in a family's view (kernel, variant ..); each device takes the best
+// of its measured launch configurations. Variants are compared under a condition: equal values of the other
+// axes, equal numbers of items and the same clock. Devices are compared by fractions of their own measured
+// peaks and by speed-ups over one variant, as geometric means over the conditions that the variant has on
+// every device where it works.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ enum class State { absent, ok, slow, wrong, unsupported, timeout, other };  // s
 
 struct VariantOnDevice {
   State state = State::absent;
-  Status status = Status::none;  // of the row that is not ok
-  Number fraction;               // of the device's ceiling
+  Status status = Status::none;  // of the failed row
+  Number fraction;               // of the device's measured peak
   Number speedup;                // over the family's reference
   Number relative;               // speed over the first device measured
   Number efficiency;             // speed over the best variant's on this device: application efficiency
@@ -35,10 +35,10 @@ struct VariantOnDevice {
 struct VariantRow {
   std::string name;
   std::vector<VariantOnDevice> on;  // per device
-  // Pennycook, Sewall and Lee 2016: the harmonic mean of its efficiencies over the devices measured, 0 where
-  // one cannot run it. By fractions of ceilings where every device has them, else by efficiencies.
+  // Performance portability (Pennycook, Sewall and Lee 2016): the harmonic mean over the measured devices of
+  // fractions of peak, or of application efficiencies if not every device has a peak; 0 if one cannot run it.
   Number portability;
-  Number worst;  // lowest efficiency: what it costs where it suits least
+  Number worst;  // lowest efficiency on any device
 };
 
 struct Inversion {
@@ -49,9 +49,9 @@ struct Inversion {
 
 struct FamilyComparison {
   std::string name, reference;
-  bool by_ceiling = false;
-  // False: the values of its first axis are no ways of doing one thing, but parts of the problem, such as a
-  // number of paths, or things of their own, such as a latency; they are shown, not ranked.
+  bool by_peak = false;
+  // False if the values of the first axis are not alternatives for one problem, but parts of the problem,
+  // such as a number of paths, or quantities of their own, such as a latency: these are shown but not ranked.
   bool of_variants = false;
   std::vector<VariantRow> variants;
   std::size_t conditions = 0;
@@ -64,9 +64,10 @@ struct FamilyComparison {
 };
 
 struct DeviceTotals {
-  std::map<State, std::size_t> cases;       // without exhibits; never slow
-  std::size_t exhibits = 0, elsewhere = 0;  // elsewhere: cases that some other device has and this has not
-  Number speed;  // geometric mean over the common cases, relative to the first device
+  std::map<State, std::size_t> cases;  // without known-incorrect kernels; never slow
+  std::size_t known_incorrect = 0;     // cases
+  std::size_t elsewhere = 0;           // cases that another device has and this one lacks
+  Number speed;                        // geometric mean over the common cases, relative to the first device
   std::size_t wins = 0;
 };
 
@@ -74,16 +75,20 @@ struct DeviceComparison {
   std::vector<const DeviceResults*> devices;  // in ResultsSet
   std::vector<std::string> labels, notes;
   std::vector<DeviceTotals> totals;
-  std::size_t cases = 0;    // of measured devices, without exhibits
+  std::size_t cases = 0;    // of measured devices, without known-incorrect kernels
   std::size_t common = 0;   // ok on all of them, and compared
-  std::size_t by_host = 0;  // of these by the host's clock, as not every device has one to believe
+  std::size_t by_host = 0;  // of these by the host's clock, as not every device has a trustworthy one
   std::size_t clocks = 0;   // ok on all, but by clocks that do not compare
   std::vector<FamilyComparison> families;
 };
 
+constexpr double least_factor = 1.25;  // of an inversion: less may be the luck of one process
+
 // The set must outlive the result.
 DeviceComparison compare_devices(const ResultsSet&, const std::vector<Family>&);
 
+// Shows every variant of the families if `chosen`, as they were asked for, or if `every_table`. The
+// comparison must outlive the report.
 Report report_of(const DeviceComparison&, bool chosen, bool every_table);
 
 }  // namespace clweave::compare

@@ -74,7 +74,7 @@ std::size_t pair_up(Profile& card, const std::vector<Family>& families) {
   };
   const auto alone = by_label(before), at_once = by_label(after);
   for (const auto& row : found.cases) {
-    if (row.what != What::compared) continue;
+    if (row.transition != Transition::compared) continue;
     CaseTimes a = *alone.at(row.id), b = *at_once.at(row.id);
     if (a.clock != b.clock ||
         a.clock == several_clocks) {  // as compare does: the host's was there every time
@@ -85,7 +85,7 @@ std::size_t pair_up(Profile& card, const std::vector<Family>& families) {
     for (std::size_t r = 0; r < std::min(a.runs.size(), b.runs.size()); ++r)
       pairs.differences.push_back(std::log(b.runs[r].time_s / a.runs[r].time_s));
   }
-  return found.count(What::apart);
+  return found.count(Transition::apart);
 }
 
 // Over these cards, of one family or of all. No runs where there is no case.
