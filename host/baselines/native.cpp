@@ -305,7 +305,7 @@ class Budget {
 void describe(const std::vector<NativeJob>& jobs, const DeviceInfo& device) {
   std::vector<Job> all;
   for (const auto& job : jobs)
-    all.push_back({.family = job.family, .at = job.like, .native = BaselineCase{job.native->api, job.row}});
+    all.push_back({.family = job.family, .at = job.like, .baseline = BaselineCase{job.native->api, job.row}});
   print(dry_run_report(all, device, false));
 }
 
@@ -373,15 +373,15 @@ json answer_to(const json& request, std::optional<Natives>& host, const NativesO
     return {{"device", host->device}, {"version", version}};
   }
   if (!host) throw Error(ErrorCode::usage, "no device is open");
-  if (request.contains("natives")) {
-    json natives = json::array();
-    for (const auto& job : jobs_for(*host, case_from(request.at("natives")))) {
-      natives.push_back(json_of(BaselineCase{job.native->api, job.row}));
-      natives.back()["case"] = json_of(job.like);
+  if (request.contains("baselines")) {
+    json offered = json::array();
+    for (const auto& job : jobs_for(*host, case_from(request.at("baselines")))) {
+      offered.push_back(json_of(BaselineCase{job.native->api, job.row}));
+      offered.back()["case"] = json_of(job.like);
     }
-    return {{"natives", natives}};
+    return {{"baselines", offered}};
   }
-  const BaselineCase wanted = elsewhere_from(request.at("native"));
+  const BaselineCase wanted = baseline_case_from(request.at("baseline"));
   for (const auto& job : jobs_for(*host, case_from(request.at("case")))) {
     if (job.native->api == wanted.api && job.row.id() == wanted.row.id())
       return json_of(measured(job, *host, rule_from(request), tell_stage));

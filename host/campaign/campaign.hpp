@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// campaign: a whole run: every case of every device and repetition becomes a row. It never calls OpenCL.
+// campaign: turns every case of every device and repetition of a run into a row. It never calls OpenCL.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,84 +21,84 @@
 
 namespace clweave::campaign {
 
-// What another program measures beside a device.
-struct RivalProgram {
+// A program whose implementations are measured in turns with a device's kernels.
+struct BaselineProgram {
   std::shared_ptr<Runner> runner;
   DeviceInfo device;  // as its rows name it
   std::vector<Job> jobs;
-  // What it has of the work of cases that a family asks for on the way; may be empty.
+  // Returns its jobs that do the work of cases which a family asked for during the run; may be empty.
   std::function<std::vector<Job>(const std::vector<Job>&)> more = {};
 };
 
 // One device's part of the run.
 //
-// Rivals are measured in turns with ours: in each repetition (`runs`) all of ours of a family, then at once
-// each rival's of that family, each in a process of its own. That is a round; `runs` of them, A B A B ..,
-// tell the luck of a process and what drifts with the hour from what one is faster by.
+// Baselines are interleaved with kernels: in each repetition (`runs`) all kernels of a family, then each
+// baseline's implementations of that family, each program in a process of its own. `runs` such rounds, A B A
+// B .., separate a difference between programs from the variation between processes and from drift over time.
 struct DevicePlan {
   DeviceInfo device;
   std::shared_ptr<ResultsFile> file;
   std::vector<Job> jobs;
   bool refines = false;  // whether families may ask for more cases on the way
-  std::vector<RivalProgram> rivals = {};
-  // The jobs with, behind each, its work in launches that were tuned, and a word to the user where there is
-  // something to say; may be empty.
+  std::vector<BaselineProgram> baselines = {};
+  // Inserts after each job the same work in tuned configurations, and notes for the user where there are
+  // none; may be empty.
   std::function<std::vector<Job>(std::vector<Job>, const std::function<void(const std::string&)>& note)>
       with_tuned = {};
 };
 
-// Equal devices that measure the same once more, all at the same moment: behind each repetition of theirs
-// alone, so that what drifts with the hour is on both sides.
-struct AtOnce {
-  std::unique_ptr<ParallelDevices> crew;
-  std::vector<DevicePlan> benches;  // in the crew's order, of the same jobs
+// Identical devices that measure the same jobs once more, all at the same time. They do so after each
+// repetition alone, so that drift over time affects both sides.
+struct ParallelPlan {
+  std::unique_ptr<ParallelDevices> devices;
+  std::vector<DevicePlan> plans;  // in the order of the devices, with the same jobs
 };
 
 struct CampaignRules {
-  SamplingOptions measuring;
+  SamplingOptions sampling;
   std::uint64_t seed = 1;
   int runs = 1;
-  std::optional<double> budget_s;  // for the whole: no case begins after it
-  bool quiet = false;              // rows go to the terminal, where a progress line would be in their way
-  Environment outside = {};
+  std::optional<double> budget_s;  // for the whole run: no case begins after it
+  bool quiet = false;              // no progress line, as rows go to the terminal
+  Environment environment = {};
 };
 
 class Campaign {
  public:
-  // `common` has the cells that are the same in every row. Rows of `left`, an interrupted file, count as if
+  // `common` holds the cells that are the same in every row. Rows of `left`, an interrupted file, count as if
   // they had been measured now; it must outlive this.
   Campaign(CampaignRules, Runner&, Record common, const Unfinished* left);
 
-  // Throws `io` when a row cannot be written. A file of which cases are missing gets no footer.
-  Exit execute(std::vector<DevicePlan>, std::vector<AtOnce> = {});
+  // Measures everything. Throws `io` if a row cannot be written. A file that lacks cases gets no footer.
+  Exit execute(std::vector<DevicePlan>, std::vector<ParallelPlan> = {});
 
   std::size_t left_out() const { return left_out_; }  // cases that the budget did not reach
-  const std::set<std::string>& unfinished() const { return unfinished_; }  // files of which cases are missing
+  const std::set<std::string>& unfinished() const { return unfinished_; }  // files that lack cases
 
   void tick();  // to be called often while a case runs
   const std::vector<Record>& records() const { return records_; }
-  const std::vector<Record>& at_once_records() const { return at_once_records_; }
+  const std::vector<Record>& parallel_records() const { return parallel_records_; }
 
  private:
   std::uint64_t seed_of(int run) const;
   double predicted_of(const Job&, const DeviceInfo&) const;  // seconds
-  // A process' part of a run: cases of one family, by one program.
+  // Cases of one family that one process measures in a repetition.
   struct Group {
     std::vector<Job> jobs;
-    const RivalProgram* rival = nullptr;  // null: ours
-    bool asked = false;                   // the rival, for more
+    const BaselineProgram* baseline = nullptr;  // null: the device's kernels
+    bool asked = false;                         // the baseline was asked for more
   };
   std::vector<Group> groups_of(const DevicePlan&, int run) const;
   void run_device(DevicePlan&, int run);
-  void run_at_once(AtOnce&, int run);
+  void run_parallel(ParallelPlan&, int run);
   bool extend(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_by_family(const Group&, const DevicePlan&, const PlausibilityCheck&, int run);
-  std::vector<Job> asked_of_rival(Group&, const DevicePlan&) const;
+  std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
   SamplingOptions rule_of(double predicted_s) const;
-  double budget_left_s() const { return *rules_.budget_s - (rules_.outside.now() - began_s_); }
-  // A run measures one case at least, so that whoever resumes it again and again gets to its end.
+  double budget_left_s() const { return *rules_.budget_s - (rules_.environment.now() - began_s_); }
+  // At least one case is measured, so that a run that is resumed again and again comes to its end.
   bool budget_spent() const { return rules_.budget_s && measured_ > 0 && budget_left_s() <= 0; }
 
   CampaignRules rules_;
@@ -106,11 +106,11 @@ class Campaign {
   Record common_;
   const Unfinished* left_;
   std::map<std::string, const Record*> done_;
-  std::vector<Record> records_, at_once_records_;
+  std::vector<Record> records_, parallel_records_;
   std::vector<double> predicted_;
   std::unique_ptr<Progress> progress_;
   std::set<std::string> unfinished_;
-  // By device: what families have asked for, in the first run that they asked for something in.
+  // The cases that a family asked for on a device, in the first repetition in which it asked for any.
   struct Refined {
     int run = 0;
     std::vector<Case> cases;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// examiner: from a job to its row: run, doubted, measured again beside what it breaks, judged, written.
+// case_runner: turns a job into a row: runs it, checks the row's plausibility, measures an implausible one
+// again together with the rows that it contradicts, and writes it.
 #pragma once
 #include <functional>
 #include <optional>
@@ -13,47 +14,48 @@
 
 namespace clweave::campaign {
 
-// For one device and repetition, whose rows are held against each other.
+// Runs the jobs of one device and repetition, whose rows are checked against each other.
 class CaseRunner {
  public:
-  // `common` has the cells that are the same in every row. What is referred to must outlive it.
+  // `common` holds the cells that are the same in every row. Whatever is passed by reference must outlive
+  // this.
   CaseRunner(Runner&, ResultsFile&, const DeviceInfo&, const std::vector<Job>& jobs, const Record& common,
              const Environment&);
 
-  // Runs the job. A row that cannot be true is no verdict yet: what it breaks, the ceilings of its kind or
-  // the case beside it, is measured again at once, then the row, and so on in turns; only what still cannot
-  // be true beside what was measured with it is `implausible`, and so is what there is no time left to look
-  // at again: `in_time` is asked before each further look. Empty: the user wanted out.
-  std::optional<Row> measured(
+  // Runs the job. For an implausible row the ceilings of its kind, or the similar case that it contradicts,
+  // are measured again, then the row, and so on in turns. Only a row that still contradicts what was measured
+  // together with it is `implausible`, or one for which there is no time left: `in_time` is asked before each
+  // further measurement. Empty if the user wants to stop.
+  std::optional<Row> run(
       const Job&, const SamplingOptions&, const std::function<bool()>& in_time = [] { return true; });
 
-  // A row of an interrupted run counts as if it had been measured now.
+  // Takes a row of an interrupted run as if it had been measured now.
   void remember(const Job&, const Record&);
 
-  // Judges a row that others were to slow down: a smaller case that takes longer is no wonder, and nothing
-  // is measured again without them.
-  void judge_beside_others(Row&, const Job&);
+  // Checks a row that was measured while other devices were busy: they may make a smaller case take longer,
+  // and without them nothing can be measured again.
+  void check_parallel(Row&, const Job&);
 
-  // Puts the row into the file, and a failure before the user.
+  // Writes the row to the file and notes a failure for the user.
   void write(Row&, int run, std::int64_t order, const std::function<void(const std::string&)>& note);
 
-  const PlausibilityCheck& judge() const { return judge_; }
+  const PlausibilityCheck& plausibility() const { return plausibility_; }
 
  private:
-  void look_beside(const Implausible&, const Row&, const Job&, const SamplingOptions&,
-                   const std::function<bool()>& in_time);
+  void measure_contradicted(const Implausible&, const Row&, const Job&, const SamplingOptions&,
+                            const std::function<bool()>& in_time);
 
   Runner& runner_;
   ResultsFile& file_;
   const Record& common_;
-  const Environment& outside_;
-  PlausibilityCheck judge_;
-  struct Measure {
+  const Environment& environment_;
+  PlausibilityCheck plausibility_;
+  struct CeilingJob {
     Job job;
     Ceiling ceiling = Ceiling::none;
   };
-  std::vector<Measure> ceilings_;
-  std::size_t looks_left_;  // at ceilings
+  std::vector<CeilingJob> ceilings_;
+  std::size_t ceiling_runs_left_;  // to measure a ceiling again
 };
 
 }  // namespace clweave::campaign

@@ -44,7 +44,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
   return out;
 }
 
-// Closed by itself, whichever way its owner ends: a machine may have no process to give, again and again.
+// Closes its ends on every way out: starting a process may fail again and again on a busy machine.
 class Pipe {
  public:
   Pipe() {
@@ -76,11 +76,11 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, down.read_end(), STDIN_FILENO);
-  // A pipe end that already has the number would keep its close-on-exec flag through dup2.
+  // dup2 onto its own number would keep the close-on-exec flag.
   int answer = up.write_end();
   if (answer == answer_fd) answer = fcntl(answer, F_DUPFD_CLOEXEC, answer_fd + 1);
   posix_spawn_file_actions_adddup2(&files, answer, answer_fd);
-  // What a driver prints is for people; stdout is data.
+  // Drivers print messages for people; stdout is data.
   posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
@@ -135,10 +135,10 @@ Child::ChildMessage Child::hear(std::string& line, double seconds) {
       return ChildMessage::line;
     }
     const double left = until - host_now();
-    if (left <= 0) return ChildMessage::silence;
+    if (left <= 0) return ChildMessage::timeout;
     pollfd ready{from_, POLLIN, 0};
     const int n = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
-    if (n < 0 && errno == EINTR) return ChildMessage::silence;
+    if (n < 0 && errno == EINTR) return ChildMessage::timeout;
     if (n <= 0) continue;
     char bytes[65536];
     const ssize_t got = read(from_, bytes, sizeof bytes);

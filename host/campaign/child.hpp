@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// child: a process of this or another program that one talks to in lines, and that can always be got rid of.
-// No OpenCL.
+// child: a child process of this or another program that exchanges lines with this one and can always be
+// stopped. No OpenCL.
 #pragma once
 #include <sys/types.h>
 
@@ -12,35 +12,36 @@
 
 namespace clweave::campaign {
 
-// The file descriptor on which a child answers: stdout belongs to whatever a driver prints.
+// The file descriptor on which a child answers, because drivers may print to stdout.
 inline constexpr int answer_fd = 3;
 
 inline constexpr const char* this_program = "/proc/self/exe";
 
 class Child {
  public:
-  // Starts `program` with `arguments` in a process group of its own, with `environment` ("NAME=value") on top
-  // of this one's. Throws `io` when it cannot be started.
+  // Starts `program` with `arguments` in its own process group. `environment` ("NAME=value") extends and
+  // overrides this process's. Throws `io` if it cannot be started.
   Child(const std::string& program, const std::vector<std::string>& arguments,
         const std::vector<std::string>& environment);
   ~Child();  // stop()
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // False when the child no longer listens.
+  // Sends a line; returns false if the child no longer reads.
   bool send(const std::string& line) const;
 
-  enum class ChildMessage { line, silence, end };
-  // Waits up to `seconds` for the next line of the child. `end`: it closed its side, that is, it is gone.
-  // Returns early, as silence, when a signal came.
+  enum class ChildMessage { line, timeout, end };
+  // Waits up to `seconds` for the next line. `end`: the child closed its side, that is, it has ended. A
+  // signal ends the wait early with `timeout`.
   ChildMessage hear(std::string& line, double seconds);
 
-  // What became of it: "exit code 7", "SIGSEGV"; empty after exit code 0. Waits up to `seconds` for an end
-  // that is under way, then stops it.
+  // Returns how it ended: "exit code 7", "SIGSEGV", or empty after exit code 0. Waits up to `seconds` for the
+  // end, then stops the child.
   std::string end(double seconds);
 
-  // SIGTERM to the group, half a second, SIGKILL, five seconds. False when it survived even that, as a
-  // process does that hangs in a driver's kernel code: then it is left alone.
+  // Sends SIGTERM to the group, after half a second SIGKILL, and waits five seconds. Returns false if the
+  // child survives even that, as a process does that hangs in a driver's kernel code; then it is left
+  // running.
   bool stop();
 
  private:

@@ -31,7 +31,7 @@ using nlohmann::json;
 std::vector<std::string> worker_words() { return {"worker", "--parent", std::to_string(getpid())}; }
 
 // Why a child gave no answer.
-struct ChildTimeout {
+struct NoAnswer {
   ErrorCode code;  // timeout or crashed
   std::string why;
   bool unkillable = false;
@@ -39,14 +39,13 @@ struct ChildTimeout {
 
 class ChildRunner : public Baseline {
  public:
-  // Of this program, or of a baseline's.
   explicit ChildRunner(RunnerOptions options, std::string program = this_program)
       : options_(std::move(options)), program_(std::move(program)), is_baseline_(program_ != this_program) {}
 
   std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
     if (auto found = enumerate(environment_, complaints)) return *found;
     if (options_.stop_at_once()) return {};
-    // One driver takes the process down or never returns: each is tried alone, and the good ones together.
+    // One driver crashes the process or never returns: try each alone, then the good ones together.
     auto good = std::make_unique<TemporaryFolder>();
     int kept = 0;
     for (const auto& file : registered_drivers()) {
@@ -70,34 +69,34 @@ class ChildRunner : public Baseline {
 
   Offer offer(const DeviceInfo& beside, const std::vector<Job>& jobs) override {
     begin(beside);
-    ChildTimeout silence{};
+    NoAnswer failure{};
     const auto ask = [&](const std::optional<json>& answer) -> const json& {
-      if (!answer) throw Error(silence.code, silence.why);
+      if (!answer) throw Error(failure.code, failure.why);
       if (answer->contains("error"))
         throw Error(answer->at("kind").get<ErrorCode>(), answer->at("error").get<std::string>());
       return *answer;
     };
     try {
-      const auto opened = open({}, silence);
+      const auto opened = open({}, failure);
       if (const std::string its = ask(opened).at("version"); its != version)
         throw Error(ErrorCode::launch, fmt::format("it is of clweave {}, this is {}", its, version));
       Offer out{opened->at("device").get<DeviceInfo>(), {}};
       std::set<std::string> known;
       for (const auto& job : jobs) {
         if (job.exhibit || job.is_ceiling || job.tuned) continue;
-        child_->send(json{{"natives", json_of(job.at)}}.dump());
-        const auto answer = answer_of(*child_, silence);
-        for (const auto& one : ask(answer).at("natives")) {
-          BaselineCase native = elsewhere_from(one);
-          if (known.insert(native.api + " " + native.row.id()).second)
+        child_->send(json{{"baselines", json_of(job.at)}}.dump());
+        const auto answer = answer_of(*child_, failure);
+        for (const auto& one : ask(answer).at("baselines")) {
+          BaselineCase baseline = baseline_case_from(one);
+          if (known.insert(baseline.api + " " + baseline.row.id()).second)
             out.jobs.push_back(
-                {.family = job.family, .at = case_from(one.at("case")), .native = std::move(native)});
+                {.family = job.family, .at = case_from(one.at("case")), .baseline = std::move(baseline)});
         }
       }
       child_.reset();
       return out;
     } catch (const json::exception& error) {
-      throw Error(ErrorCode::launch, std::string("it answers nonsense: ") + error.what());
+      throw Error(ErrorCode::launch, std::string("its answer is malformed: ") + error.what());
     }
   }
 
@@ -107,9 +106,9 @@ class ChildRunner : public Baseline {
     child.send(
         json{{"build", device}, {"text", source.text}, {"options", source.options}, {"entries", kernels}}
             .dump());
-    ChildTimeout silence{};
-    const auto answer = answer_of(child, silence);
-    if (!answer) throw Error(silence.code, silence.why);
+    NoAnswer failure{};
+    const auto answer = answer_of(child, failure);
+    if (!answer) throw Error(failure.code, failure.why);
     if (answer->contains("error"))
       throw Error(answer->at("kind").get<ErrorCode>(), answer->at("error").get<std::string>());
     return driver_build_from(answer->at("built"));
@@ -125,12 +124,12 @@ class ChildRunner : public Baseline {
 
   void open() override {
     if (child_ || must_probe_ || lost_.contains(device_.index())) return;
-    ChildTimeout silence{};
+    NoAnswer failure{};
     try {
-      const auto opened = open({}, silence);
+      const auto opened = open({}, failure);
       if (opened && !opened->contains("error")) return;
-      if (!opened) unopened_ = silence;
-    } catch (const Error&) {  // no process to be had now
+      if (!opened) unopened_ = failure;
+    } catch (const Error&) {  // no process could be started
     }
     child_.reset();
   }
@@ -145,11 +144,11 @@ class ChildRunner : public Baseline {
         return row(job, ErrorCode::device_lost, lost_[device_.index()]);
       }
     }
-    ChildTimeout silence{};
-    auto answer = attempt(job, rule, {}, silence);
-    if (!answer && silence.code == ErrorCode::crashed && !options_.stop_at_once()) {
-      const std::string first = silence.why;
-      answer = attempt(job, rule, empty_caches(), silence);
+    NoAnswer failure{};
+    auto answer = attempt(job, rule, {}, failure);
+    if (!answer && failure.code == ErrorCode::crashed && !options_.stop_at_once()) {
+      const std::string first = failure.why;
+      answer = attempt(job, rule, empty_caches(), failure);
       if (answer)
         answer->record.reason = fmt::format("with empty kernel caches, after a first attempt ended ({}); {}",
                                             first, answer->record.reason);
@@ -158,16 +157,16 @@ class ChildRunner : public Baseline {
     if (!answer) {
       child_.reset();
       must_probe_ = true;
-      if (is_baseline_ && ++silent_ == most_silent_)
+      if (is_baseline_ && ++unanswered_ == most_unanswered_)
         lost_[device_.index()] =
-            fmt::format("not run: of the cases before, {} ended so ({})", silent_, silence.why);
-      if (silence.unkillable)
+            fmt::format("not run: of the cases before, {} ended so ({})", unanswered_, failure.why);
+      if (failure.unkillable)
         lost_[device_.index()] =
-            "not run: a process that used the device cannot be killed (" + silence.why + ")";
-      return row(job, silence.code, silence.why);
+            "not run: a process that used the device cannot be killed (" + failure.why + ")";
+      return row(job, failure.code, failure.why);
     }
-    silent_ = 0;
-    // After these a driver's context is of no use any more, on some for good.
+    unanswered_ = 0;
+    // After these failures a driver's context is unusable, with some drivers for good.
     const Status status = answer->record.status;
     if (status == Status::launch_failed || status == Status::device_lost || status == Status::out_of_memory)
       child_.reset();
@@ -180,10 +179,11 @@ class ChildRunner : public Baseline {
     return failed_row(device_, job, code, why);
   }
 
-  // The process goes on with them, or a broken cache would cost every case of the group a crash. None where
-  // there is no place for them: then the second attempt is like the first.
+  // Returns variables that point drivers to empty kernel caches. The child keeps them, or a broken cache
+  // would cost every case of the group a crash. Empty if there is no room: then the second attempt is like
+  // the first.
   std::vector<std::string> empty_caches() {
-    child_.reset();  // before its caches go
+    child_.reset();  // it uses the caches that go away now
     try {
       caches_ = std::make_unique<TemporaryFolder>();
     } catch (const Error&) {
@@ -194,10 +194,10 @@ class ChildRunner : public Baseline {
             "NEO_CACHE_DIR=" + path};
   }
 
-  // Reads lines until one is no sign of life. Empty: `silence` says why there is none.
-  std::optional<json> answer_of(Child& child, ChildTimeout& silence) const {
+  // Reads lines until one is not a stage. Empty: `failure` says why there is none.
+  std::optional<json> answer_of(Child& child, NoAnswer& failure) const {
     constexpr double slice_s = 0.1;
-    Watchdog patience(options_.timeout_s);
+    Watchdog watchdog(options_.timeout_s);
     std::string line;
     double last_s = host_now();
     while (true) {
@@ -206,53 +206,53 @@ class ChildRunner : public Baseline {
       if (options_.stop_at_once()) return {};
       if (heard == Child::ChildMessage::end) {
         const std::string how = child.end(1.0);
-        silence = {ErrorCode::crashed, fmt::format("the process ended with {} during {}",
-                                                   how.empty() ? "exit code 0" : how, patience.stage())};
+        failure = {ErrorCode::crashed, fmt::format("the process ended with {} during {}",
+                                                   how.empty() ? "exit code 0" : how, watchdog.stage())};
         return {};
       }
       const double now_s = host_now();
-      patience.pass(now_s - std::exchange(last_s, now_s));
+      watchdog.pass(now_s - std::exchange(last_s, now_s));
       if (heard == Child::ChildMessage::line) {
         json answer = json::parse(line, nullptr, false);
         if (answer.is_object()) {
           if (!answer.contains("stage")) return answer;
-          patience.hear(answer.at("stage"));
-          if (patience.stage() == ready) {
+          watchdog.hear(answer.at("stage"));
+          if (watchdog.stage() == ready) {
             if (options_.ready) options_.ready();
             child.send(R"({"go":true})");
-            last_s = host_now();  // what others took is not the child's silence
+            last_s = host_now();  // waiting for other devices is not the child's time
           }
         }
       }
-      if (patience.over()) {
-        silence = {ErrorCode::timeout, fmt::format("no sign of life for {:.3g} s during {}",
-                                                   patience.quiet_s(), patience.stage())};
-        if (!child.stop()) silence.unkillable = true;
+      if (watchdog.expired()) {
+        failure = {ErrorCode::timeout, fmt::format("no sign of life for {:.3g} s during {}",
+                                                   watchdog.quiet_s(), watchdog.stage())};
+        if (!child.stop()) failure.unkillable = true;
         return {};
       }
     }
   }
 
-  // A fresh process on the device.
-  std::optional<json> open(const std::vector<std::string>& extra, ChildTimeout& silence) {
+  // Starts a new process and opens the device in it.
+  std::optional<json> open(const std::vector<std::string>& extra, NoAnswer& failure) {
     auto environment = environment_;
     environment.insert(environment.end(), extra.begin(), extra.end());
     child_.reset();
     child_ = std::make_unique<Child>(program_, worker_words(), environment);
     child_->send(
         json{{"open", device_}, {"kernels", options_.kernel_dir}, {"threads", options_.threads}}.dump());
-    return answer_of(*child_, silence);
+    return answer_of(*child_, failure);
   }
 
   std::optional<Row> attempt(const Job& job, const SamplingOptions& rule,
-                             const std::vector<std::string>& extra, ChildTimeout& silence) {
+                             const std::vector<std::string>& extra, NoAnswer& failure) {
     try {
       if (const auto waited = std::exchange(unopened_, {}); waited && extra.empty()) {
-        silence = *waited;
+        failure = *waited;
         return {};
       }
       if (!child_ || !extra.empty()) {
-        const auto opened = open(extra, silence);
+        const auto opened = open(extra, failure);
         if (!opened) return {};
         if (opened->contains("error")) {
           child_.reset();
@@ -260,20 +260,20 @@ class ChildRunner : public Baseline {
         }
       }
       child_->send(json_of(job, rule).dump());
-      const auto answer = answer_of(*child_, silence);
+      const auto answer = answer_of(*child_, failure);
       if (!answer) return {};
       if (answer->contains("error"))
         return row(job, answer->at("kind").get<ErrorCode>(), answer->at("error"));
       return row_from(*answer);
     } catch (const json::exception& error) {
-      silence = {ErrorCode::crashed, std::string("the process answered nonsense: ") + error.what()};
+      failure = {ErrorCode::crashed, std::string("the process gave a malformed answer: ") + error.what()};
       return {};
-    } catch (const Error& error) {  // no process to be had: the next case may get one
+    } catch (const Error& error) {  // no process could be started: the next case may get one
       return row(job, ErrorCode::launch, error.what());
     }
   }
 
-  // Empty when a small verified copy runs in a fresh process.
+  // Runs a small verified copy in a new process; returns why it fails, or empty.
   std::string probe() {
     const auto& families = all_families();
     const auto family = std::ranges::find(families, ceiling_family, &Family::name);
@@ -281,9 +281,9 @@ class ChildRunner : public Baseline {
     SamplingOptions once;
     once.stop = {.precision = 1, .min_samples = 1, .max_samples = 1, .max_seconds = 1, .check_every = 1};
     child_.reset();
-    ChildTimeout silence{};
-    const auto answer = attempt({&*family, cases.at(0)}, once, {}, silence);
-    if (!answer) return silence.why;
+    NoAnswer failure{};
+    const auto answer = attempt({&*family, cases.at(0)}, once, {}, failure);
+    if (!answer) return failure.why;
     return answer->record.ok() ? "" : text_of(answer->record.status) + ": " + answer->record.reason;
   }
 
@@ -291,38 +291,38 @@ class ChildRunner : public Baseline {
                                                    std::vector<std::string>& complaints) {
     Child child(program_, worker_words(), environment);
     child.send(R"({"devices":true})");
-    ChildTimeout silence{};
-    const auto answer = answer_of(child, silence);
+    NoAnswer failure{};
+    const auto answer = answer_of(child, failure);
     if (!answer || answer->contains("error")) {
-      enumerate_failure_ = answer ? answer->at("error").get<std::string>() : silence.why;
+      enumerate_failure_ = answer ? answer->at("error").get<std::string>() : failure.why;
       return {};
     }
     for (const auto& complaint : answer->at("complaints")) complaints.push_back(complaint);
     return answer->at("devices").get<std::vector<DeviceInfo>>();
   }
 
-  static constexpr int most_silent_ = 2;
+  static constexpr int most_unanswered_ = 2;
 
   RunnerOptions options_;
   std::string program_;
   bool is_baseline_;
-  int silent_ = 0;  // cases of a baseline in a row that it gave no answer to
+  int unanswered_ = 0;  // cases in a row to which a baseline gave no answer
   DeviceInfo device_;
-  std::unique_ptr<TemporaryFolder> caches_;  // of the child after a crash
+  std::unique_ptr<TemporaryFolder> caches_;  // for the child after a crash
   std::unique_ptr<Child> child_;
   std::vector<std::string> environment_;
   std::unique_ptr<TemporaryFolder> good_drivers_;
   std::string enumerate_failure_;
   std::map<std::string, std::string> lost_;  // device index -> why
   bool must_probe_ = false;
-  std::optional<ChildTimeout> unopened_;  // why open() got no answer: that it hangs costs its timeout once
+  std::optional<NoAnswer> unopened_;  // from open(), so that a hang costs its timeout once
 };
 
 }  // namespace
 
 Row failed_row(const DeviceInfo& device, const Job& job, ErrorCode code, const std::string& why) {
   Row row{failed_record(device, *job.family, job.named(), code, why), {}, 0};
-  if (job.native) row.record.api = job.native->api;
+  if (job.baseline) row.record.api = job.baseline->api;
   return row;
 }
 

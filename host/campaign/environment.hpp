@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// outside: what a campaign sees of the world beside its devices. Tests give it their own.
+// environment: the clock and the user's interrupts, which tests replace.
 #pragma once
 #include <functional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// in_process_runner: runs cases in this very process. Beside device/, the only file that sees OpenCL.
+// in_process_runner: runs cases in this process. The only file outside device/ that uses OpenCL.
 #include "campaign/runner.hpp"
 #include "device/enumerate.hpp"
 #include "device/open_device.hpp"

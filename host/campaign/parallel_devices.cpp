@@ -23,7 +23,7 @@ std::vector<std::vector<std::size_t>> equal_devices(const std::vector<DeviceInfo
   return out;
 }
 
-// Where those who have come as far wait for those who have not.
+// A barrier that members may also leave without waiting.
 class Barrier {
  public:
   explicit Barrier(std::size_t members) : awaited_(members) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// crew: equal devices at work at the same moment, each by a runner in a thread of its own.
+// parallel_devices: runs the same job on identical devices at the same time, each by a runner in its own
+// thread.
 #pragma once
 #include <cstddef>
 #include <exception>
@@ -15,36 +16,36 @@
 
 namespace clweave::campaign {
 
-// Those of one name, vendor, platform and driver, by their places: a group each, in the order met.
+// Groups the indices of devices with the same name, vendor, platform and driver, in the order of their first
+// members.
 std::vector<std::vector<std::size_t>> equal_devices(const std::vector<DeviceInfo>&);
 
 class Barrier;
 
 class ParallelDevices {
  public:
-  // A runner that calls its argument, RunnerOptions::ready, before each timing.
+  // Makes a runner that calls its argument, RunnerOptions::ready, before each timing.
   using Make = std::function<std::unique_ptr<Runner>(std::function<void()> ready)>;
 
-  // `tick` is called often while they work, in the thread that waits for them.
+  // `tick` is called often while the devices work, in the thread that waits for them.
   ParallelDevices(std::vector<DeviceInfo>, const Make&, std::function<void()> tick);
   ~ParallelDevices();
   ParallelDevices(const ParallelDevices&) = delete;
   ParallelDevices& operator=(const ParallelDevices&) = delete;
 
-  // Fresh processes from here on.
+  // Uses fresh processes from here on.
   void begin();
 
-  // The job on every device, a row each in their order; none of them where the user wanted out. Processes
-  // open their devices one after the other, as the others' work would be in the timers' certificates; then
-  // all begin their timing together: whoever is ready waits until no other prepares any more, that is, until
-  // it is ready too or its row says why it never will be. Nobody prepares for longer than its runner has
-  // patience.
+  // Runs the job on every device and returns a row per device, in their order; nothing if the user wants to
+  // stop. Processes open their devices one after the other, because other devices' work would distort the
+  // certification of a timer. Then all start timing together: each waits until every other is ready or has
+  // failed. The runners' timeouts bound that wait.
   std::optional<std::vector<Row>> run(const Job&, const SamplingOptions&);
 
-  void end();  // no process is left
+  void end();  // ends all processes
 
  private:
-  // One thread for all jobs: a child process ends with the thread that started it.
+  // Keeps one thread for all jobs, because a child process ends with the thread that started it.
   struct Member {
     DeviceInfo device;
     std::unique_ptr<Runner> runner;
@@ -60,7 +61,7 @@ class ParallelDevices {
   std::unique_ptr<Barrier> opened_, ready_;
   std::vector<std::unique_ptr<Member>> members_;
   std::counting_semaphore<> done_{0};
-  const Job* job_ = nullptr;  // null: nothing is left to do
+  const Job* job_ = nullptr;  // null: the threads end
   SamplingOptions rule_;
 };
 

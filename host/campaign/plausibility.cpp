@@ -18,7 +18,7 @@ std::string sibling_key(const Case& at) {
   return key.id();
 }
 
-// How many times more work `big` is than `small`, when they differ in one size alone; 0 when they do not.
+// Returns how many times more work `big` does than `small`; 0 unless they differ in one size alone.
 double growth(const Case& small, const Case& big) {
   double factor = 1;
   for (std::size_t a = 0; a < small.axes.size(); ++a) {
@@ -33,28 +33,28 @@ double growth(const Case& small, const Case& big) {
   return factor;
 }
 
-// A ceiling that is beaten by less was measured on a worse day.
+// Excess over a ceiling that variation between measurements explains.
 constexpr double beaten = 1.05;
-// Twice the work in less than this part of the time is no cache and no rounding.
+// Neither a cache nor rounding explains twice the work in less than this part of the time.
 constexpr double far_less = 0.7;
-// Beside a working set that a cache holds there are a few sums of its tiles.
+// Allows for a few sums of tiles beside a working set that the cache holds.
 constexpr double beside = 1.05;
-// Of the sizes that were reread the next is twice as large: up to there a cache may hold a part, as those of
-// 72 or 96 MiB do.
+// The working sets of the cache measurement double: up to the next one the cache may hold a part, as caches
+// of 72 or 96 MiB do.
 constexpr double next_reread = 2;
-// Below this the launch decides, not the work.
+// Below this the launch overhead dominates the time.
 constexpr double least_s = 20e-6;
 
-// One sample may have waited for the host or shared its device, so only what no wait explains speaks against
-// it: stamps that are a tenth of a thousandth of the host's time, or ten times as much.
+// Bounds for the event time of a single sample over its host time. They are wide, because a sample may have
+// waited for the host or shared the device.
 constexpr double least_of_host = 1e-4, most_of_host = 10;
-// Their median is known better. The device works from the first start to the last end, most of the time that
-// the host sees: of all rows kept so far at least 0.48 of it in single executions and 0.93 back to back. The
-// host may lose a millisecond around them, and what it lost of every launch when the timer was certified:
-// some drivers say late that work has ended. More than the host saw a timer may claim by the quarter that its
-// certificate allows.
+// Bounds for the medians are narrower. From the first start to the last end the device works for most of the
+// host's time: at least 0.48 of it for single executions and 0.93 back to back, in all rows published so far.
+// The host may lose a millisecond around them, and per launch what it lost when the timer was certified, as
+// some drivers report the end late. A timer may exceed the host's time by the quarter that its certificate
+// allows.
 constexpr double least_of_median = 0.25, host_alone_s = 1e-3, most_of_median = 1.3;
-// Stamps that are all the same are those of a timer that stands still only where the host saw much more.
+// Equal stamps mean a timer that stands still only where the host's time is much longer.
 constexpr double still = 20;
 constexpr std::size_t still_samples = 3;
 
@@ -63,8 +63,9 @@ std::string apart(double event_s, double host_s, const char* what) {
                      host_s);
 }
 
-// Why the device's time stamps cannot be true. A certified timer can still wrap, or fail later.
-std::string stamp_doubt(const Row& row) {
+// Returns why the device's time stamps cannot be true; empty if they may be. A certified timer can still
+// wrap, or fail later.
+std::string stamp_problem(const Row& row) {
   if (!row.record.ok() || row.record.timer != Timer::event || row.samples.empty()) return {};
   const Sample& first = row.samples.front();
   bool all_same = row.samples.size() >= still_samples;
@@ -94,7 +95,7 @@ double over(const Number& time_s, const Number& end_s) { return time_s && end_s 
 
 void PlausibilityCheck::learn(const Row& row, const Job& job) {
   const Record& record = row.record;
-  if (!record.ok() || !stamp_doubt(row).empty()) return;
+  if (!record.ok() || !stamp_problem(row).empty()) return;
   if (job.is_ceiling && record.ceiling != Ceiling::none) {
     const double rate = rate_of(record).value_or(0);
     Best& best = ceilings_[record.ceiling];
@@ -123,15 +124,17 @@ bool PlausibilityCheck::may_be_cached(const Row& row) const {
          std::ranges::any_of(device_.host_caches, fits);
 }
 
-Implausible PlausibilityCheck::doubt(const Row& row, const Job& job) const {
+Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
   const Record& record = row.record;
-  if (std::string why = stamp_doubt(row); !why.empty()) return {Implausible::Against::stamps, std::move(why)};
+  if (std::string why = stamp_problem(row); !why.empty())
+    return {Implausible::Against::stamps, std::move(why)};
   if (!record.ok() || job.is_ceiling || !record.time_s) return {};
   const auto best = [&](Ceiling ceiling) {
     const auto it = ceilings_.find(ceiling);
     return it == ceilings_.end() ? Best() : it->second;
   };
-  // A kernel that reads more than it writes may beat a copy, but not a copy and a pure read.
+  // A kernel that reads more than it writes may exceed the copy rate, but not both the copy and the read
+  // rate.
   const bool memory = of_memory(record.ceiling);
   const Best first = best(memory ? Ceiling::copy : record.ceiling),
              second = memory ? best(Ceiling::read) : first;
@@ -139,9 +142,9 @@ Implausible PlausibilityCheck::doubt(const Row& row, const Job& job) const {
   const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
   if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
     return {Implausible::Against::ceiling,
-            fmt::format("{:.4g} {} where family ceiling reaches {:.4g}", rate_of(record).value_or(0),
-                        unit_of(record.ceiling), std::max(first.rate, second.rate))};
-  // Noise says nothing: both medians must be known to an interval, and the intervals must be apart.
+            fmt::format("{:.4g} {} where family {} reaches {:.4g}", rate_of(record).value_or(0),
+                        unit_of(record.ceiling), ceiling_family, std::max(first.rate, second.rate))};
+  // Both medians need an interval, and the intervals must not overlap.
   if (!record.time_low_s || !record.time_high_s) return {};
   const double low_s = *record.time_low_s, high_s = *record.time_high_s;
   if (const auto others = siblings_.find(sibling_key(job.at)); others != siblings_.end()) {
@@ -162,10 +165,10 @@ Implausible PlausibilityCheck::doubt(const Row& row, const Job& job) const {
   return {};
 }
 
-void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& doubt) {
+void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& problem) {
   Record& record = row.record;
   if (!record.ok()) return;
-  const bool believed = stamp_doubt(row).empty();
+  const bool believed = stamp_problem(row).empty();
   if (job.is_ceiling) learn(row, job);
   if (believed && !job.is_ceiling) {
     if (const auto it = ceilings_.find(record.ceiling); it != ceilings_.end() && it->second.rate > 0) {
@@ -173,11 +176,11 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& do
     }
     if (of_memory(record.ceiling) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
   }
-  if (doubt) {
+  if (problem) {
     record.status = Status::implausible;
-    record.reason += doubt.why;
+    record.reason += problem.why;
     if (believed) return;
-    // Not even as a number to wonder about.
+    // Clear all numbers: without a valid time stamp none of them must be plotted.
     for (const auto& column : columns()) {
       const auto* number = std::get_if<Number Record::*>(&column.member);
       if (number != nullptr && column.name != "clock_mhz" && column.name != "build_ms") record.** number = {};
@@ -188,7 +191,7 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& do
     return;
   }
   if (!job.is_ceiling) learn(row, job);
-  // Conclusions compare configurations that were chosen alike.
+  // Findings compare configurations that were chosen in the same way.
   if (job.tuned) return;
   if (!outcomes_.contains(job.family)) order_.push_back(job.family);
   outcomes_[job.family].push_back(outcome_of(job.at, record));

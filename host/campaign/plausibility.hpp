@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// judge: holds the rows of one device and run against its ceilings and against each other. No OpenCL.
+// plausibility: checks the rows of one device and run against its ceilings and against each other. No OpenCL.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace clweave::campaign {
 
-// Why a row cannot be true, and what would have to be measured again to be sure.
+// Why a row cannot be true, and which measurement it contradicts.
 struct Implausible {
   enum class Against {
     nothing,
-    stamps,   // its own: not after each other, all the same, or far from the host's clock
-    ceiling,  // more than 1.05 x a measured ceiling that it cannot beat, unless its buffers fit the cache
-    sibling   // at least twice the n, or twice the trips, of an otherwise equal case in less than 0.7 of its
-              // time, or the other way round
+    stamps,   // its own time stamps: not in order, all equal, or far from the host's clock
+    ceiling,  // more than 1.05 x a measured ceiling, unless its buffers fit the cache
+    sibling   // a case that differs in n or the iterations alone: at least twice the work in less than 0.7 of
+             // the time, or the other way round
   };
   Against against = Against::nothing;
   std::string why;
@@ -32,29 +32,30 @@ class PlausibilityCheck {
  public:
   explicit PlausibilityCheck(DeviceInfo device) : device_(std::move(device)) {}
 
-  // Takes the row of a ceiling as a measure for others, and that of another case as a sibling of its likes.
-  // A ceiling only ever rises, a sibling's time only ever falls: a neighbour on the machine makes either
+  // Remembers the row of a ceiling as a bound for others, and that of another case as a sibling of similar
+  // ones. Bounds only rise and times of siblings only fall, because other users of the machine make either
   // look slower than it is.
   void learn(const Row&, const Job&);
 
-  // By the intervals of both medians where they are known: what noise explains is no doubt.
-  Implausible doubt(const Row&, const Job&) const;
+  // Returns what the row contradicts. Overlapping confidence intervals are not a contradiction.
+  Implausible check(const Row&, const Job&) const;
 
-  // Fills `cached` and `of_ceiling`, makes the row `implausible` when there is a doubt, and remembers it.
+  // Fills `cached` and `of_ceiling`, makes the row `implausible` if it contradicts something, and remembers
+  // it.
   void complete(Row&, const Job&, const Implausible&);
 
-  // What is known of a family by now: its rows that were ok.
+  // Returns the family's rows so far that were ok.
   const std::vector<Outcome>& outcomes(const Family&) const;
 
-  double cache_bytes() const { return cache_bytes_; }  // as family ceiling concludes; 0: not known
+  double cache_bytes() const { return cache_bytes_; }
 
-  // One record per conclusion of each family, from the rows that were ok.
+  // Builds a record per finding of each family, from the rows that were ok.
   std::vector<Record> findings() const;
 
  private:
   bool is_cached(const Row&) const;
-  // By what a CPU's system says of its caches, too: by kernels of a poor compiler a cache looks like memory,
-  // while the driver's copy is as fast as the cache.
+  // Considers the caches that a CPU's operating system reports, too: with a poor kernel compiler a cache
+  // measures like memory, while the driver's own copy reaches the cache's rate.
   bool may_be_cached(const Row&) const;
 
   struct Seen {
@@ -67,10 +68,10 @@ class PlausibilityCheck {
   };
   DeviceInfo device_;
   std::map<Ceiling, Best> ceilings_;
-  double cache_bytes_ = 0;  // as family ceiling concludes; 0: not known
+  double cache_bytes_ = 0;  // as found by the ceiling family; 0: not known
   std::map<const Family*, std::vector<Outcome>> outcomes_;
   std::vector<const Family*> order_;
-  std::map<std::string, std::vector<Seen>> siblings_;  // by id without n and trips
+  std::map<std::string, std::vector<Seen>> siblings_;  // by id without the sizes
 };
 
 }  // namespace clweave::campaign

@@ -5,13 +5,13 @@
 
 #include "base/csv.hpp"
 
-// The conversions of a type stand in its own namespace, where argument-dependent lookup finds them.
+// Argument-dependent lookup finds the conversions of a type in the type's own namespace.
 namespace clweave::base {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StopRule, precision, min_samples, max_samples, max_seconds, check_every)
 }  // namespace clweave::base
 
 namespace clweave::device {
-// The other fields are what the device decides: run_case fills them.
+// The device decides the other fields: run_case fills them.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SamplingOptions, stop, cold, min_batch_s, max_batch, check_again,
                                    warm_up_s, energy_s, together)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DriverBuild::Kernel, name, group_limit, width, local, scratch)
@@ -51,13 +51,13 @@ Case case_from(const json& text) {
   return at;
 }
 
-json json_of(const BaselineCase& native) { return {{"api", native.api}, {"row", json_of(native.row)}}; }
+json json_of(const BaselineCase& baseline) { return {{"api", baseline.api}, {"row", json_of(baseline.row)}}; }
 
-BaselineCase elsewhere_from(const json& text) { return {text.at("api"), case_from(text.at("row"))}; }
+BaselineCase baseline_case_from(const json& text) { return {text.at("api"), case_from(text.at("row"))}; }
 
 json json_of(const Job& job, const SamplingOptions& rule) {
   json out = {{"case", json_of(job.at)}, {"rule", rule}};
-  if (job.native) out["native"] = json_of(*job.native);
+  if (job.baseline) out["baseline"] = json_of(*job.baseline);
   return out;
 }
 
@@ -67,7 +67,7 @@ json json_of(const DriverBuild& built) { return built; }
 
 DriverBuild driver_build_from(const json& text) { return text.get<DriverBuild>(); }
 
-// The row crosses as its CSV cells, so that one table of columns describes it everywhere.
+// Sends the row as its CSV cells, so that one table of columns describes it everywhere.
 json json_of(const Row& row) {
   std::vector<std::string> axes;
   for (const auto& [name, value] : row.record.axes) axes.push_back(name);

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// protocol: what this process and its children say to each other, a line of JSON each. A child is told one
-// thing per line on stdin and answers on `answer_fd`, one line per sign of life and one per result.
+// protocol: the messages between this process and its children, a line of JSON each. A child reads one
+// request per line from stdin and answers on `answer_fd`, with one line per stage and one per result.
 //
 //   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
 //   {"open": device, "kernels": dir}                   -> {"opened": true}
-//   {"build": device, "text": .., "options": .., "entries": names} -> {"built": what the driver says of it}
+//   {"build": device, "text": .., "options": .., "entries": names} -> {"built": the driver's answer}
 //   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n,
 //                                                          "launch_s": seconds}
 //
-// A baseline program (host/baselines) is asked for no devices, but for what it does, and told which of it:
+// A baseline program (host/baselines) lists no devices, but its implementations of a case:
 //   {"open": device, "threads": numbers}               -> {"device": as its rows name it, "version": ..}
-//   {"natives": case}                                  -> {"natives": [{"api": .., "row": case, "case": ..}]}
-//   {"case": .., "rule": .., "native": {"api", "row"}} -> as above
+//   {"baselines": case}                                  -> {"baselines": [{"api": .., "row": case, "case":
+//   ..}]}
+//   {"case": .., "rule": .., "baseline": {"api", "row"}} -> as above
 //
-//   on the way, before each step                       -> {"stage": "build"}
-//   of a case that is timed together with others       -> {"stage": "ready"}, and waits for {"go": true}
+//   before each stage                                  -> {"stage": "build"}
+//   before a timing together with other devices        -> {"stage": "ready"}, and waits for {"go": true}
 //   when a request fails as a whole                    -> {"error": text, "kind": n}
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -30,7 +31,7 @@ nlohmann::json json_of(const Case&);
 Case case_from(const nlohmann::json&);
 
 nlohmann::json json_of(const BaselineCase&);
-BaselineCase elsewhere_from(const nlohmann::json&);
+BaselineCase baseline_case_from(const nlohmann::json&);
 
 nlohmann::json json_of(const Job&, const SamplingOptions&);
 SamplingOptions rule_from(const nlohmann::json& request);

@@ -8,13 +8,10 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "base/quantity.hpp"
-#include "base/stats.hpp"
 #include "base/terminal.hpp"
 #include "base/version.hpp"
-#include "report/table.hpp"
 #include "suite/device_size.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
@@ -25,7 +22,7 @@ namespace {
 
 bool has_tunable(const Family& family) { return std::ranges::any_of(family.axes, &Axis::tunable); }
 
-// What is searched of an axis in a case like this.
+// Returns the values to search on an axis in a case like this one.
 Values values_to_search(const Axis& axis, const Selection& selection, const Case& at,
                         const DeviceInfo& device) {
   if (axis.when && !axis.when(at)) return Values(axis.values.front());
@@ -35,7 +32,7 @@ Values values_to_search(const Axis& axis, const Selection& selection, const Case
   return values;
 }
 
-// Says which families have something to search.
+// Builds the error that names the families with something to search.
 Error nothing_tunable(bool compete, const std::string& what) {
   std::vector<std::string> competing, all;
   for (const auto& family : all_families()) {
@@ -62,8 +59,8 @@ bool runs_on(const Family& family, const Case& at, const DeviceInfo& device) {
   }
 }
 
-// Where in each tunable axis a case lies: its place among all values that are searched, numbers in order, so
-// that neighbours are near, words as listed.
+// Maps each value of a tunable axis to its coordinate in the search space: numbers in order, so that
+// neighbours have close values; words as listed.
 class Places {
  public:
   void learn(const Axis& axis, const Values& values) {
@@ -83,13 +80,13 @@ class Places {
   std::map<std::string, Values> by_axis_;
 };
 
-// A design as the search may launch it.
+// A design and the launch configurations that the search may try.
 struct Design {
-  Case start;                                            // an axis that it does not heed stays as it is here
+  Case start;                                            // axes without effect on the design keep this value
   std::vector<std::pair<std::size_t, Values>> searched;  // number of an axis, its values
 };
 
-// Designs in the order of the jobs. The launches of their jobs are searched, too.
+// Returns the designs in the order of the jobs, whose own configurations are searched, too.
 std::vector<Design> designs_of(const std::vector<const Job*>& jobs, const Selection& selection,
                                const DeviceInfo& device) {
   const Family& family = *jobs.front()->family;
@@ -116,7 +113,7 @@ std::vector<Design> designs_of(const std::vector<const Job*>& jobs, const Select
   return designs;
 }
 
-std::vector<Case> launches_of(const Design& design) {
+std::vector<Case> configurations_of(const Design& design) {
   std::vector<Case> grown = {design.start};
   for (const auto& [a, values] : design.searched) {
     std::vector<Case> wider;
@@ -131,8 +128,8 @@ std::vector<Case> launches_of(const Design& design) {
   return grown;
 }
 
-// Where a search of these designs begins: at the launches of the jobs where designs compete, of values that
-// the user set at the first; else at the default, which has the first of an axis' values.
+// Returns the ids at which a search begins. Where designs compete: the jobs, at the first of the values that
+// the user set; else the default, which has the first value of each axis.
 std::vector<std::string> starts_of(const std::vector<const Job*>& jobs, const std::vector<Design>& designs,
                                    bool compete, const Selection& selection) {
   const Family& family = *jobs.front()->family;
@@ -157,8 +154,8 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Whether the user says by which launches, or by which of the designs that compete: --where and --filter
-// leave out designs, of a design that is left no launch.
+// Returns whether the user left out configurations or competing designs. --where and --filter leave out
+// designs, but no configuration of a design that stays.
 bool is_narrowed(const Family& family, const std::vector<std::string>& among, const Selection& selection) {
   if (!among.empty() && !selection.filter.empty()) return true;
   return std::ranges::any_of(family.axes, [&](const Axis& axis) {
@@ -171,10 +168,10 @@ bool is_narrowed(const Family& family, const std::vector<std::string>& among, co
   });
 }
 
-// Every launch of every design that makes sense and that the device can run.
-SearchSpace landscape_of(const std::vector<const Job*>& jobs, std::string work,
-                         std::vector<std::string> among, const Selection& selection,
-                         const DeviceInfo& device) {
+// Builds the space of all valid configurations of all designs that the device can run.
+SearchSpace search_space_of(const std::vector<const Job*>& jobs, std::string work,
+                            std::vector<std::string> among, const Selection& selection,
+                            const DeviceInfo& device) {
   const Family& family = *jobs.front()->family;
   const auto designs = designs_of(jobs, selection, device);
   Places places;
@@ -186,7 +183,7 @@ SearchSpace landscape_of(const std::vector<const Job*>& jobs, std::string work,
   }
   std::vector<std::pair<Point, Case>> all;
   for (std::size_t d = 0; d < designs.size(); ++d) {
-    for (auto& at : launches_of(designs[d])) {
+    for (auto& at : configurations_of(designs[d])) {
       if ((family.is_valid && !family.is_valid(at)) || !runs_on(family, at, device)) continue;
       Point point = {d};
       for (const auto& axis : family.axes) {
@@ -224,7 +221,7 @@ SearchSpace landscape_of(const std::vector<const Job*>& jobs, std::string work,
           whole};
 }
 
-// The jobs at the size that suits the device, where they have one and the user names none.
+// Returns the jobs at the size that suits the device, where they have a size and the user names none.
 std::vector<Job> at_tuning_size(const std::vector<Job>& jobs, const Selection& selection,
                                 const DeviceInfo& device) {
   std::map<const Family*, std::vector<Case>> cases;
@@ -242,25 +239,8 @@ std::vector<Job> at_tuning_size(const std::vector<Job>& jobs, const Selection& s
   return out;
 }
 
-// The last row of each configuration that has a time, fastest first.
-std::vector<const Record*> candidates(const std::vector<Record>& rows) {
-  std::map<std::string, const Record*> last;
-  for (const auto& row : rows) {
-    if (row.ok() && row.time_s) last[row.case_id] = &row;
-  }
-  std::vector<const Record*> out;
-  for (const auto& [id, row] : last) out.push_back(row);
-  std::ranges::stable_sort(out, {}, [](const Record* row) { return *row->time_s; });
-  return out;
-}
-
-const Record* row_of(const std::vector<const Record*>& rows, const Case& at) {
-  const auto it = std::ranges::find(rows, at.id(), &Record::case_id);
-  return it != rows.end() ? *it : nullptr;
-}
-
-// The fastest of those measured most often: each round of a search looks longer than the one before, and
-// `run` counts the rounds.
+// Returns the fastest of the rows that were measured most often: each round of a search samples longer than
+// the one before, and `run` counts the rounds. `rows` are the fastest first. Null: there is none.
 const Record* best_of(const std::vector<const Record*>& rows) {
   std::int64_t last_round = 0;
   for (const auto* row : rows) last_round = std::max(last_round, row->run.value_or(1));
@@ -269,102 +249,59 @@ const Record* best_of(const std::vector<const Record*>& rows) {
   return it != rows.end() ? *it : nullptr;
 }
 
-bool tied(const Record& row, const Record& best) {
-  return &row != &best && row.time_low_s && best.time_high_s && *row.time_low_s <= *best.time_high_s;
-}
-
-// The family and what tells the landscape from others of the table.
-std::string short_name(const SearchSpace& landscape, const std::vector<Search>& all) {
-  std::vector<std::string> parts;
-  for (const auto& axis : landscape.family->axes) {
-    if (axis.tunable || is_among(landscape.among, axis.name)) continue;
-    std::set<std::string> values;
-    for (const auto& one : all) {
-      if (one.landscape->family == landscape.family && !one.landscape->cases.empty())
-        values.insert(text_of(one.landscape->cases.front().at(axis.name)));
-    }
-    const bool size = axis.name == elements_axis && !landscape.among.empty();
-    if (values.size() > 1 || size)
-      parts.push_back(axis.name + "=" + text_of(landscape.cases.front().at(axis.name)));
-  }
-  return landscape.family->name + (parts.empty() ? "" : " ") + fmt::format("{}", fmt::join(parts, " "));
-}
-
-// The design by its words, then the axes that are searched of it: "pipelined ptx group=256 rows=8".
-std::string launch_text(const SearchSpace& landscape, const Case& at) {
-  const Family& family = *landscape.family;
-  std::vector<std::string> parts;
-  for (const auto& axis : landscape.among) {
-    if (std::holds_alternative<std::string>(at.at(axis))) parts.push_back(text_of(at.at(axis)));
-  }
-  for (const auto& axis : landscape.searched.at(variant_of(family, at)))
-    parts.push_back(axis + "=" + text_of(at.at(axis)));
-  return fmt::format("{}", fmt::join(parts, " "));
-}
-
-const Case& case_named(const SearchSpace& landscape, const std::string& id) {
-  return *std::ranges::find_if(landscape.cases, [&](const Case& at) { return at.id() == id; });
-}
-
-std::string speed_text(const Record& row) {
-  const Number rate = rate_of(row);
-  if (!rate) return seconds_text(*row.time_s);
-  return fmt::format("{:.4g} {}", *rate, unit_of(row.ceiling));
-}
-
-// How many measurements and seconds are left to the whole search, dealt out evenly to the landscapes to come.
-// A case that takes minutes, as only its end can tell, is no reason to look at nothing of what comes behind
-// it.
+// Divides the budget of seconds and measurements evenly among the spaces still to be searched. Each gets at
+// least half of an even share, because a case that takes minutes, which only its end tells, must not leave
+// nothing to the spaces after it.
 class Budget {
  public:
-  Budget(const TuningRules& rules, std::size_t landscapes)
+  Budget(const TuningRules& rules, std::size_t spaces)
       : seconds_(rules.budget_s),
         cases_(rules.budget_cases),
-        outside_(rules.outside),
-        landscapes_(landscapes),
+        environment_(rules.environment),
+        spaces_(spaces),
         least_share_s_(rules.budget_s.value_or(0) /
-                       static_cast<double>(2 * std::max<std::size_t>(1, landscapes))),
-        began_s_(outside_.now()),
+                       static_cast<double>(2 * std::max<std::size_t>(1, spaces))),
+        began_s_(environment_.now()),
         search_began_s_(began_s_) {}
 
-  void begin_landscape() {
-    const auto share = static_cast<double>(std::max<std::size_t>(1, landscapes_--));
-    search_began_s_ = outside_.now();
+  void begin_space() {
+    const auto share = static_cast<double>(std::max<std::size_t>(1, spaces_--));
+    search_began_s_ = environment_.now();
     share_s_ =
         seconds_ ? std::max(least_share_s_, (*seconds_ - (search_began_s_ - began_s_)) / share) : HUGE_VAL;
     used_ = 0;
     share_cases_ =
         cases_ ? std::ceil(static_cast<double>(*cases_ - std::min(*cases_, all_used_)) / share) : HUGE_VAL;
   }
-  // Of what the landscape got, from 1 to 0.
+  // Returns how much of its share the space has left, from 1 to 0.
   double left() const {
-    if (outside_.interrupts() != 0 || share_s_ <= 0 || share_cases_ <= 0) return 0;
+    if (environment_.interrupts() != 0 || share_s_ <= 0 || share_cases_ <= 0) return 0;
     return std::max(0.0, 1 - std::max(took_s() / share_s_, used_ / share_cases_));
   }
   void count() {
     ++used_;
     ++all_used_;
   }
-  double took_s() const { return outside_.now() - search_began_s_; }
+  double took_s() const { return environment_.now() - search_began_s_; }
 
  private:
   std::optional<double> seconds_;
   std::optional<std::size_t> cases_;
-  const Environment& outside_;
-  std::size_t landscapes_, all_used_ = 0;
+  const Environment& environment_;
+  std::size_t spaces_, all_used_ = 0;
   double least_share_s_, began_s_, search_began_s_;
   double share_s_ = HUGE_VAL, share_cases_ = HUGE_VAL, used_ = 0;
 };
 
-constexpr double for_one_doubt = 0.1;  // of what a landscape got, for further looks at a case
+constexpr double share_of_recheck = 0.1;  // of a space's share, to measure an implausible case again
 
-// Less effort: shorter sampling that is content with less.
+// Returns options for shorter and less precise sampling, by `effort` in (0, 1].
 SamplingOptions with_effort(SamplingOptions rule, double effort) {
   if (effort >= 1) return rule;
   rule.stop.max_seconds *= effort;
   rule.stop.precision = std::min(0.1, rule.stop.precision / effort);
   rule.stop.min_samples = std::min<std::size_t>(rule.stop.min_samples, 5);
-  rule.check_again = false;  // the best are measured in full before one is kept
+  rule.check_again = false;  // before one is kept, the best are measured in full
   rule.warm_up_s *= effort;
   return rule;
 }
@@ -374,68 +311,67 @@ SamplingOptions with_effort(SamplingOptions rule, double effort) {
 Tuner::Tuner(TuningRules rules, Runner& runner, const DeviceInfo& device, ResultsFile& file, Record common)
     : rules_(std::move(rules)), runner_(runner), device_(device), file_(file), common_(std::move(common)) {}
 
-void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>& landscapes) {
+void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>& spaces) {
   std::vector<double> predicted;
   for (const auto& job : ceilings) predicted.push_back(predicted_seconds(job, device_));
   std::vector<std::size_t> first_step;
   const Strategy strategy = rules_.strategy;
-  for (const auto& landscape : landscapes) {
+  for (const auto& space : spaces) {
     first_step.push_back(predicted.size());
-    const std::size_t trials = expected_trials(landscape.space, strategy);
+    const std::size_t trials = expected_trials(space.configurations, strategy);
     double most_s = HUGE_VAL;
-    if (rules_.budget_s) most_s = *rules_.budget_s / static_cast<double>(landscapes.size() * trials);
+    if (rules_.budget_s) most_s = *rules_.budget_s / static_cast<double>(spaces.size() * trials);
     for (std::size_t i = 0; i < trials; ++i)
-      predicted.push_back(std::min(
-          most_s,
-          predicted_seconds({landscape.family, landscape.cases[i % landscape.cases.size()]}, device_)));
+      predicted.push_back(
+          std::min(most_s, predicted_seconds({space.family, space.cases[i % space.cases.size()]}, device_)));
   }
   first_step.push_back(predicted.size());
-  progress_ =
-      std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO), rules_.outside.now);
-  examiner_.emplace(runner_, file_, device_, ceilings, common_, rules_.outside);
+  progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO),
+                                         rules_.environment.now);
+  case_runner_.emplace(runner_, file_, device_, ceilings, common_, rules_.environment);
   runner_.begin(device_);
-  for (std::size_t i = 0; i < ceilings.size() && rules_.outside.interrupts() == 0; ++i) {
+  for (std::size_t i = 0; i < ceilings.size() && rules_.environment.interrupts() == 0; ++i) {
     progress_->start(i, ceilings[i].at.id());
-    run(ceilings[i], rules_.measuring, 1, [] { return true; });
+    run(ceilings[i], rules_.sampling, 1, [] { return true; });
   }
-  Budget budget(rules_, landscapes.size());
-  for (std::size_t l = 0; l < landscapes.size() && rules_.outside.interrupts() == 0; ++l) {
-    const SearchSpace& landscape = landscapes[l];
+  Budget budget(rules_, spaces.size());
+  for (std::size_t l = 0; l < spaces.size() && rules_.environment.interrupts() == 0; ++l) {
+    const SearchSpace& space = spaces[l];
     runner_.begin(device_);
-    searches_.push_back({&landscape, {}, 0});
+    searches_.push_back({&space, {}, 0});
     Search& found = searches_.back();
     std::map<std::size_t, int> times_measured;
     std::size_t step = first_step[l];
-    std::string incumbent = landscape.work;
+    std::string incumbent = space.work;
     double best_s = HUGE_VAL;
-    budget.begin_landscape();
+    budget.begin_space();
     search(
-        landscape.space, strategy, rules_.seed,
+        space.configurations, strategy, rules_.seed,
         [&](std::size_t point, double effort) -> std::optional<double> {
-          if (rules_.outside.interrupts() != 0) return {};
+          if (rules_.environment.interrupts() != 0) return {};
           budget.count();
           progress_->start(std::min(step++, std::max(first_step[l + 1], first_step[l] + 1) - 1), incumbent);
-          std::optional<double> enough;  // others are to be looked at, too
+          std::optional<double> enough;  // leaves a share for the other points
           const auto in_time = [&] {
-            if (!enough) enough = std::max(0.0, budget.left() - for_one_doubt);
+            if (!enough) enough = std::max(0.0, budget.left() - share_of_recheck);
             return budget.left() > *enough;
           };
-          const auto row = run({landscape.family, landscape.cases[point]},
-                               with_effort(rules_.measuring, effort), ++times_measured[point], in_time);
+          const auto row = run({space.family, space.cases[point]}, with_effort(rules_.sampling, effort),
+                               ++times_measured[point], in_time);
           if (!row) return {};
           found.rows.push_back(*row);
           if (!row->ok() || !row->time_s) return {};
           if (*row->time_s < best_s) {
             best_s = *row->time_s;
-            incumbent = fmt::format("{}: best {} {}", landscape.family->name, seconds_text(best_s),
-                                    launch_text(landscape, landscape.cases[point]));
+            incumbent = fmt::format("{}: best {} {}", space.family->name, seconds_text(best_s),
+                                    launch_text(space, space.cases[point]));
           }
           return row->time_s;
         },
         [&] { return budget.left(); });
     found.whole = budget.left() > 0;
     found.took_s = budget.took_s();
-    if (found.rows.empty() && rules_.outside.interrupts() != 0) searches_.pop_back();
+    if (found.rows.empty() && rules_.environment.interrupts() != 0) searches_.pop_back();
   }
   progress_.reset();
 }
@@ -446,10 +382,10 @@ void Tuner::tick() {
 
 std::optional<Record> Tuner::run(const Job& job, const SamplingOptions& rule, int round,
                                  const std::function<bool()>& in_time) {
-  auto row = examiner_->measured(job, rule, in_time);
+  auto row = case_runner_->run(job, rule, in_time);
   if (!row) return {};
-  examiner_->write(*row, round, ++order_, [&](const std::string& line) { progress_->note(line); });
-  // What is too much for the device is found out by trying.
+  case_runner_->write(*row, round, ++order_, [&](const std::string& line) { progress_->note(line); });
+  // A search tries configurations that are too large for the device on purpose.
   const Status status = row->record.status;
   failed_ =
       failed_ || (row->record.failed() && status != Status::launch_failed && status != Status::out_of_memory);
@@ -457,19 +393,19 @@ std::optional<Record> Tuner::run(const Job& job, const SamplingOptions& rule, in
 }
 
 bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
-  const SearchSpace& landscape = *found.landscape;
-  auto rows = candidates(found.rows);
-  const Record* usual = row_of(rows, landscape.cases.front());
+  const SearchSpace& space = *found.space;
+  auto rows = found.fastest_first();
+  const Record* usual = found.row_of(space.cases.front());
   std::erase_if(rows, [](const Record* row) { return row->verified != Verified::yes; });
   const Record* best = best_of(rows);
   if (best == nullptr) return false;
-  const Tuned tuned{.best = case_named(landscape, best->case_id),
-                    .among = landscape.among,
+  const Tuned tuned{.best = space.case_of(*best),
+                    .among = space.among,
                     .time_s = *best->time_s,
                     .default_s = usual != nullptr ? *usual->time_s : *best->time_s,
                     .time_utc = best->time_utc,
                     .version = version};
-  return store.put(device, *landscape.family, tuned, found.whole && landscape.whole);
+  return store.put(device, *space.family, tuned, found.whole && space.whole);
 }
 
 void need_something_tunable(const Selection& selection) {
@@ -481,8 +417,8 @@ void need_something_tunable(const Selection& selection) {
   }
 }
 
-std::vector<SearchSpace> landscapes_of(const std::vector<Job>& jobs, const Selection& selection,
-                                       const DeviceInfo& device) {
+std::vector<SearchSpace> search_spaces_of(const std::vector<Job>& jobs, const Selection& selection,
+                                          const DeviceInfo& device) {
   const bool compete = selection.preset == "tune";
   const auto sized = compete ? at_tuning_size(jobs, selection, device) : jobs;
   std::vector<std::string> order;
@@ -499,57 +435,47 @@ std::vector<SearchSpace> landscapes_of(const std::vector<Job>& jobs, const Selec
   std::vector<SearchSpace> out;
   for (const auto& work : order) {
     const Family& family = *works[work].front()->family;
-    auto landscape = landscape_of(
+    auto space = search_space_of(
         works[work], work, compete ? design_axes(family) : std::vector<std::string>(), selection, device);
-    if (landscape.space.size() > 0) out.push_back(std::move(landscape));
+    if (space.configurations.size() > 0) out.push_back(std::move(space));
   }
   return out;
 }
 
-const Record* Search::best() const { return best_of(candidates(rows)); }
+const Case& SearchSpace::case_of(const Record& row) const {
+  return *std::ranges::find_if(cases, [&](const Case& at) { return at.id() == row.case_id; });
+}
 
-Table searches_table(const std::vector<Search>& searches) {
-  Table table({{"best configuration", Align::left, Overflow::cut},
-               {"work"},
-               {"speed", Align::right, Overflow::keep, 7},
-               {"default / best", Align::right},
-               {"time", Align::right, Overflow::keep, 8},
-               {"95 % interval", Align::right, Overflow::keep, 6},
-               {"median / best", Align::right, Overflow::keep, 3},
-               {"worst / best", Align::right, Overflow::keep, 2},
-               {"as good", Align::right, Overflow::keep, 4},
-               {"minima", Align::right, Overflow::keep, 1},
-               {"measured", Align::right, Overflow::keep, 5},
-               {"took", Align::right, Overflow::keep, 5}});
-  for (const auto& found : searches) {
-    const SearchSpace& landscape = *found.landscape;
-    const auto rows = candidates(found.rows);
-    const std::string name = short_name(landscape, searches);
-    const std::string measured = fmt::format("{} of {}", rows.size(), landscape.space.size());
-    const Record* best = found.best();
-    if (best == nullptr) {
-      const char* why = found.rows.empty() ? "not measured: the budget ended" : "none was right";
-      table.add({why, name, "-", "-", "-", "-", "-", "-", "-", "-", measured, seconds_text(found.took_s)});
-      continue;
-    }
-    std::vector<double> times;
-    std::vector<std::optional<double>> landscape_times(landscape.space.size());
-    for (const auto* row : rows) times.push_back(*row->time_s);
-    for (std::size_t p = 0; p < landscape_times.size(); ++p) {
-      if (const Record* row = row_of(rows, landscape.cases[p])) landscape_times[p] = row->time_s;
-    }
-    const Record* usual = row_of(rows, landscape.cases.front());
-    const auto over_best = [&](double seconds) { return fmt::format("{:.2f}x", seconds / *best->time_s); };
-    table.add(
-        {launch_text(landscape, case_named(landscape, best->case_id)), name, speed_text(*best),
-         usual != nullptr ? paint(over_best(*usual->time_s), Style::bold) : "-", seconds_text(*best->time_s),
-         best->time_low_s ? seconds_text(*best->time_low_s) + " .. " + seconds_text(*best->time_high_s) : "-",
-         over_best(median(times)), over_best(times.back()),
-         std::to_string(std::ranges::count_if(rows, [&](const Record* r) { return tied(*r, *best); })),
-         std::to_string(local_minima(landscape.space, landscape_times).size()), measured,
-         seconds_text(found.took_s)});
+std::vector<const Record*> Search::fastest_first() const {
+  std::map<std::string, const Record*> last;
+  for (const auto& row : rows) {
+    if (row.ok() && row.time_s) last[row.case_id] = &row;
   }
-  return table;
+  std::vector<const Record*> out;
+  for (const auto& [id, row] : last) out.push_back(row);
+  std::ranges::stable_sort(out, {}, [](const Record* row) { return *row->time_s; });
+  return out;
+}
+
+const Record* Search::row_of(const Case& at) const {
+  const auto has_time = [id = at.id()](const Record& row) {
+    return row.case_id == id && row.ok() && row.time_s;
+  };
+  const auto last = std::find_if(rows.rbegin(), rows.rend(), has_time);
+  return last != rows.rend() ? &*last : nullptr;
+}
+
+const Record* Search::best() const { return best_of(fastest_first()); }
+
+std::string launch_text(const SearchSpace& space, const Case& at) {
+  const Family& family = *space.family;
+  std::vector<std::string> parts;
+  for (const auto& axis : space.among) {
+    if (std::holds_alternative<std::string>(at.at(axis))) parts.push_back(text_of(at.at(axis)));
+  }
+  for (const auto& axis : space.searched.at(variant_of(family, at)))
+    parts.push_back(axis + "=" + text_of(at.at(axis)));
+  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 }  // namespace clweave::campaign

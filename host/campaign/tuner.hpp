@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune: searches the tunable axes of cases for the fastest configuration of each variant.
+// tuner: searches the tunable axes of cases for the fastest launch configuration of each variant.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include "base/progress.hpp"
 #include "campaign/case_runner.hpp"
 #include "campaign/runner.hpp"
-#include "report/table.hpp"
 #include "results/results_file.hpp"
 #include "suite/search.hpp"
 #include "suite/selection.hpp"
@@ -21,49 +20,54 @@
 
 namespace clweave::campaign {
 
-// All configurations that do the same work: `space.points()[i]` is `cases[i]`.
+// All configurations that do the same work: `configurations.points()[i]` is `cases[i]`.
 struct SearchSpace {
   const Family* family;
   std::string work;                // the id without the axes that say how it is done
-  std::vector<std::string> among;  // the axes that say by which design; none where there is one only
+  std::vector<std::string> among;  // the axes that tell designs apart; empty where there is one design only
   std::map<std::string, std::vector<std::string>> searched;  // by variant: the axes that have several values
   std::vector<Case> cases;
-  Space space;
-  bool whole = true;  // every design and launch worth trying: the user left none out
+  Space configurations;
+  bool whole = true;  // the user left out no design and no value worth trying
+
+  const Case& case_of(const Record&) const;  // a row of it
 };
 
-// The work that the jobs do, each with every configuration that makes sense and that the device can run. Of
-// preset tune designs compete, at tuning_size where --set names no n, and the search begins where the jobs
-// are; of others each variant is a landscape of its own, and its default the start. An axis takes the values
-// of `--set`, else those worth trying on the device, and those the jobs have. Throws `usage` when no family
-// of the jobs has a tunable axis.
-std::vector<SearchSpace> landscapes_of(const std::vector<Job>&, const Selection&, const DeviceInfo&);
+// Builds a search space per piece of work that the jobs do, of every valid configuration that the device can
+// run. With preset tune designs compete, at tuning_size where --set names no n, and the search begins at the
+// jobs; with others each variant is a space of its own, and its default the start. An axis takes the values
+// of
+// `--set`, else those worth trying on the device, and those the jobs have. Throws `usage` when no family of
+// the jobs has a tunable axis.
+std::vector<SearchSpace> search_spaces_of(const std::vector<Job>&, const Selection&, const DeviceInfo&);
 
 // Throws `usage` where the user names a family of which the selection has nothing to search.
 void need_something_tunable(const Selection&);
 
-// What a search found, for people: the best configuration of each landscape with its interval, how many
-// others are as good, the spread of all, and the gain over the default. `rows` are those of the landscape, in
-// the order measured.
+// Returns the words that name the case's design, then the axes searched: "pipelined ptx group=256 rows=8".
+std::string launch_text(const SearchSpace&, const Case&);
+
+// The rows of one search, in the order measured.
 struct Search {
-  const SearchSpace* landscape;
+  const SearchSpace* space;
   std::vector<Record> rows;
   double took_s = 0;
   bool whole = true;  // ended by itself: no budget and no user cut it short
 
+  std::vector<const Record*> fastest_first() const;  // the last row of each configuration that has a time
+  const Record* row_of(const Case&) const;           // the one of these of that case; null: it has none
   const Record* best() const;  // the fastest of those measured in full; null: nothing was found
 };
-Table searches_table(const std::vector<Search>&);
 
 struct TuningRules {
-  SamplingOptions measuring;
+  SamplingOptions sampling;
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
-  // For all landscapes together, ceilings aside. What one leaves is dealt out evenly to those to come; each
-  // gets half of an even share at least, whatever those before it took.
+  // For all searches together, without the ceilings. What one leaves is divided evenly among the others; each
+  // gets at least half of an even share, whatever those before it took.
   std::optional<double> budget_s;
   std::optional<std::size_t> budget_cases;
-  Environment outside = {};
+  Environment environment = {};
 };
 
 // One device's search.
@@ -72,7 +76,7 @@ class Tuner {
   // `device` and `file` must outlive it.
   Tuner(TuningRules, Runner&, const DeviceInfo&, ResultsFile&, Record common);
 
-  // Measures the ceilings, then searches each landscape; these must outlive the searches. Throws `io` when a
+  // Measures the ceilings, then searches each space; the spaces must outlive the searches. Throws `io` when a
   // row cannot be written.
   void execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>&);
 
@@ -89,15 +93,15 @@ class Tuner {
   const DeviceInfo& device_;
   ResultsFile& file_;
   Record common_;
-  std::optional<CaseRunner> examiner_;
+  std::optional<CaseRunner> case_runner_;
   std::unique_ptr<Progress> progress_;
   std::vector<Search> searches_;
   std::int64_t order_ = 0;
   bool failed_ = false;
 };
 
-// Stores what a search found, and says whether it did: only what was verified after its timing, too, and of a
-// search cut short only what is faster than what is kept already. Throws `io`.
+// Stores the best configuration of a search and returns whether it did: only one that was verified after its
+// timing, too, and, of a search cut short, only one that is faster than the stored one. Throws `io`.
 bool keep(TunedStore&, const DeviceInfo&, const Search&);
 
 }  // namespace clweave::campaign

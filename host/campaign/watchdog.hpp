@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// patience: how long a child may be silent before it counts as hanging. It has no clock: it is told what
-// passed.
+// watchdog: decides when a child process that sends nothing counts as hanging. It has no clock of its own:
+// its caller tells it how much time passed.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -10,24 +10,25 @@
 
 namespace clweave::campaign {
 
-// A child that shows signs of life may go on for as long as it takes: what it was asked to do ends by itself.
+// Limits the time without progress, not the total: a child that reports stages may take as long as it needs,
+// as every request ends by itself.
 class Watchdog {
  public:
   explicit Watchdog(double timeout_s) : timeout_s_(timeout_s) {}
 
-  // A sign of life: what begins now.
+  // Records that a stage begins.
   void hear(std::string stage) {
     stage_ = std::move(stage);
     quiet_s_ = 0;
   }
 
-  // So long passed since the last call. A pause of this process itself, such as Ctrl-Z, is not the child's
-  // silence.
+  // Records the time since the last call. At most a second of it counts, because this process itself may have
+  // been stopped, as by Ctrl-Z.
   void pass(double seconds) { quiet_s_ += std::min(seconds, 1.0); }
 
-  // Compilers take long and say nothing. Nor does a process that starts, on a busy machine for seconds: its
-  // limit is none of the device's.
-  bool over() const {
+  // Returns whether the child hangs. Compilation and process start report no progress, so both get longer
+  // timeouts than a running kernel.
+  bool expired() const {
     const bool compiles = stage_ == "build" || stage_ == "certify timer";
     const double least_s = stage_ == start ? least_start_s : 0;
     return quiet_s_ >= std::max(least_s, timeout_s_ * (compiles ? 4 : 1));

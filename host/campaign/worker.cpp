@@ -24,7 +24,7 @@ using nlohmann::json;
 namespace {
 
 void say(const json& line) {
-  // A driver's text need not be UTF-8.
+  // The text of a driver need not be UTF-8.
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = write(answer_fd, text.data() + sent, text.size() - sent);
@@ -34,7 +34,7 @@ void say(const json& line) {
   }
 }
 
-// One request on the runner of this process.
+// Carries out one request with the runner of this process.
 json answer_to(const json& request, Runner& runner, const std::vector<Family>& families) {
   if (request.contains("devices")) {
     tell_stage("loading drivers");
@@ -63,14 +63,13 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
 void tell_stage(const char* what) { say({{"stage", what}}); }
 
 void serve(int parent, const std::function<json(const json&)>& answer) {
-  // A parent that dies takes its children with it, also when it did before this line; and a crash must not
-  // fill the disk.
+  // End with the parent, even if it ended before this line. No core dumps: many crashes would fill the disk.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 
-  tell_stage("start");  // before what takes long, on a busy machine as long as a driver may be silent
+  tell_stage("start");  // has a timeout of its own, as starting takes long on a busy machine
   for (std::string line; std::getline(std::cin, line);) {
     try {
       say(answer(json::parse(line)));
@@ -80,7 +79,7 @@ void serve(int parent, const std::function<json(const json&)>& answer) {
       say({{"error", error.what()}, {"kind", ErrorCode::launch}});
     }
   }
-  // Not through exit(): drivers hang and crash in their handlers there.
+  // Not exit(): drivers hang and crash in their exit handlers.
   std::cerr.flush();
   _exit(0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// worker: what a child process does: it alone loads OpenCL, and answers as protocol.hpp says.
+// worker: the child process, which alone loads OpenCL. It answers requests as protocol.hpp describes.
 #pragma once
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
@@ -8,14 +8,14 @@
 
 namespace clweave::campaign {
 
-// A sign of life, before what takes long.
+// Reports that a stage begins which may take long.
 void tell_stage(const char* what);
 
-// Answers each request of the process `parent`, with which this one ends. What `answer` throws is an answer,
+// Answers the requests of the process `parent`, and ends when it does. Errors that `answer` throws are sent,
 // too. Does not return.
 [[noreturn]] void serve(int parent, const std::function<nlohmann::json(const nlohmann::json&)>& answer);
 
-// The body of `clweave worker`.
+// Runs `clweave worker`.
 [[noreturn]] void serve(int parent);
 
 }  // namespace clweave::campaign

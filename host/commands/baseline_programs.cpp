@@ -23,10 +23,11 @@ constexpr std::array<const char*, 3> names = {"clweave_baseline_cpu", "clweave_b
 
 }  // namespace
 
-std::vector<RivalProgram> rivals_beside(const DeviceInfo& device, const std::vector<Job>& jobs,
-                                        const MeasureOptions& options, const std::function<void()>& tick) {
+std::vector<BaselineProgram> baselines_beside(const DeviceInfo& device, const std::vector<Job>& jobs,
+                                              const MeasureOptions& options,
+                                              const std::function<void()>& tick) {
   const fs::path folder = fs::read_symlink(this_program).parent_path();
-  std::vector<RivalProgram> out;
+  std::vector<BaselineProgram> out;
   bool any = false;
   for (const char* name : names) {
     if (!fs::exists(folder / name)) continue;

@@ -150,12 +150,12 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
   std::uint64_t most_bytes = 0;
   std::set<std::string> refining;
   for (const auto& job : jobs) {
-    if (refines && job.family->refine && !job.native) refining.insert(job.family->name);
+    if (refines && job.family->refine && !job.baseline) refining.insert(job.family->name);
     try {
       const Plan plan = plan_of(*job.family, job.at, device);
       std::vector<std::string> launches;
-      if (job.native) launches.push_back("by " + job.native->api);
-      for (const auto& step : job.native ? std::vector<Step>{} : plan.steps) {
+      if (job.baseline) launches.push_back("by " + job.baseline->api);
+      for (const auto& step : job.baseline ? std::vector<Step>{} : plan.steps) {
         if (const auto* launch = std::get_if<Launch>(&step))
           launches.push_back(fmt::format("{}<{} by {}>", launch->kernel, text_of(launch->global),
                                          launch->local.empty() ? "driver" : text_of(launch->local)));

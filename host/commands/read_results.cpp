@@ -69,7 +69,7 @@ const ResultsSet& read_with_notes(const std::vector<std::string>& files,
   if (measured(out).empty())
     throw Error(ErrorCode::io,
                 fmt::format("no row of an OpenCL device in {}{}", fmt::join(files, ", "),
-                            out.natives.empty() ? "" : ": name the file, too, that it stands beside"));
+                            out.baselines.empty() ? "" : ": name the file, too, that it stands beside"));
   return out;
 }
 

@@ -232,10 +232,10 @@ class Request {
         options_->claims.empty() ? longest_unnamed_s : std::numeric_limits<double>::infinity();
     return claim_jobs(claims_, all_families(), options_->selection, device, longest_s);
   }
-  std::vector<RivalProgram> baselines_of(const DeviceInfo& device, const std::vector<Job>& jobs,
-                                         const std::function<void()>& tick) const {
-    return options_->with_baselines ? rivals_beside(device, jobs, *options_, tick)
-                                    : std::vector<RivalProgram>{};
+  std::vector<BaselineProgram> baselines_of(const DeviceInfo& device, const std::vector<Job>& jobs,
+                                            const std::function<void()>& tick) const {
+    return options_->with_baselines ? baselines_beside(device, jobs, *options_, tick)
+                                    : std::vector<BaselineProgram>{};
   }
 
   // Adds tuned launches to jobs, those that are found later too.
@@ -324,10 +324,10 @@ std::vector<std::vector<std::size_t>> parallel_groups(const std::vector<DeviceIn
 }
 
 // What each device measures, and the files that its rows go to, begun or gone on with.
-std::vector<DevicePlan> benches_of(const MeasureOptions& options, const Request& request,
-                                   const Outputs& outputs, const std::vector<DeviceInfo>& devices,
-                                   const Record& common, const std::vector<std::string>& axes,
-                                   const Unfinished* left, const std::function<void()>& tick) {
+std::vector<DevicePlan> plans_of(const MeasureOptions& options, const Request& request,
+                                 const Outputs& outputs, const std::vector<DeviceInfo>& devices,
+                                 const Record& common, const std::vector<std::string>& axes,
+                                 const Unfinished* left, const std::function<void()>& tick) {
   std::vector<DevicePlan> out;
   std::shared_ptr<ResultsFile> file;
   Origin origin{common.command, common.run_id, common.version, {}};
@@ -351,15 +351,16 @@ std::vector<DevicePlan> benches_of(const MeasureOptions& options, const Request&
 }
 
 // The same of equal devices at once, in files beside the others'.
-std::vector<AtOnce> at_once_of(const MeasureOptions& options,
-                               const std::vector<std::vector<std::size_t>>& groups, const Outputs& outputs,
-                               std::vector<DevicePlan>& benches, const Record& common,
-                               const std::vector<std::string>& axes, const std::function<void()>& tick) {
-  std::vector<AtOnce> out;
+std::vector<ParallelPlan> parallel_plans_of(const MeasureOptions& options,
+                                            const std::vector<std::vector<std::size_t>>& groups,
+                                            const Outputs& outputs, std::vector<DevicePlan>& benches,
+                                            const Record& common, const std::vector<std::string>& axes,
+                                            const std::function<void()>& tick) {
+  std::vector<ParallelPlan> out;
   std::shared_ptr<ResultsFile> file;
   Origin origin{common.command, common.run_id, common.version, {}};
   for (const auto& group : groups) {
-    AtOnce& cards = out.emplace_back();
+    ParallelPlan& cards = out.emplace_back();
     std::vector<DeviceInfo> devices;
     for (const std::size_t d : group) {
       benches[d].jobs = benches[group.front()].jobs;  // what depends on the device's free memory, too
@@ -391,7 +392,7 @@ std::vector<AtOnce> at_once_of(const MeasureOptions& options,
 void tell_disturbances(const MeasureOptions& options, const Outputs& outputs, const Campaign& campaign,
                        const std::vector<std::vector<std::size_t>>& groups, int code) {
   if (groups.empty() || code == interrupted) return;
-  Report report = report_of(interference_of(campaign.records(), campaign.at_once_records(), all_families()));
+  Report report = report_of(interference_of(campaign.records(), campaign.parallel_records(), all_families()));
   report.line("Every case, for programs:");
   std::vector<std::string> files;
   for (const auto& group : groups) {
@@ -464,10 +465,10 @@ int run(MeasureOptions options, const std::vector<std::string>& arguments) {
   if (again) common.run_id = left->origin.run_id;
   const auto groups = options.parallel ? parallel_groups(devices) : std::vector<std::vector<std::size_t>>{};
   const Outputs outputs(options, devices);
-  auto benches = benches_of(options, request, outputs, devices, common, axes, left, tick);
-  auto at_once = at_once_of(options, groups, outputs, benches, common, axes, tick);
+  auto benches = plans_of(options, request, outputs, devices, common, axes, left, tick);
+  auto at_once = parallel_plans_of(options, groups, outputs, benches, common, axes, tick);
   if (interrupts() != 0) return interrupted;
-  Campaign whole({.measuring = rule_of(options),
+  Campaign whole({.sampling = rule_of(options),
                   .seed = options.selection.seed,
                   .runs = options.runs(),
                   .budget_s = options.budget_s,

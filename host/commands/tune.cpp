@@ -14,6 +14,7 @@
 #include "campaign/tuner.hpp"
 #include "commands/command.hpp"
 #include "commands/open_devices.hpp"
+#include "commands/searches_table.hpp"
 #include "report/report.hpp"
 #include "results/provenance.hpp"
 
@@ -47,7 +48,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   bool failed = false;
   int kept = 0;
   for (std::size_t d = 0; d < devices.size() && interrupts() == 0; ++d) {
-    const auto landscapes = landscapes_of(jobs, options.selection, devices[d]);
+    const auto spaces = search_spaces_of(jobs, options.selection, devices[d]);
     if (!file || options.csv.empty()) {
       const Record common = provenance(arguments, options.selection.seed);
       file = std::make_shared<ResultsFile>(options.csv.empty() ? paths[d] : options.csv, axis_names(families),
@@ -55,14 +56,14 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
                                            options.overwrite);
       if (file->path() != "-") log_line("clweave: {} -> {}\n", devices[d].name, file->path());
     }
-    Tuner tuner({.measuring = rule_of(options),
+    Tuner tuner({.sampling = rule_of(options),
                  .strategy = strategy,
                  .seed = options.selection.seed,
                  .budget_s = options.budget_s,
                  .budget_cases = options.budget_cases},
                 *runner, devices[d], *file, provenance(arguments, options.selection.seed));
     at_work = &tuner;
-    tuner.execute(ceilings, landscapes);
+    tuner.execute(ceilings, spaces);
     at_work = nullptr;
     failed = failed || tuner.failed();
     for (const auto& found : tuner.searches()) {

@@ -36,9 +36,9 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
 // Files of other programs that ran on none of these devices.
 void tell_lost(const ResultsSet& set) {
   std::set<std::string> lost;
-  for (const auto& native : set.natives) {
-    const auto here = [&](const DeviceResults* device) { return native.runs_on(*device); };
-    if (std::ranges::none_of(measured(set), here)) lost.insert(set.files.at(native.run.file));
+  for (const auto& baseline : set.baselines) {
+    const auto here = [&](const DeviceResults* device) { return baseline.runs_on(*device); };
+    if (std::ranges::none_of(measured(set), here)) lost.insert(set.files.at(baseline.run.file));
   }
   for (const auto& file : lost)
     log_line("note: {}: other programs' times on a device that no file here is of\n", file);

@@ -46,7 +46,7 @@ void Folder::write(const std::string& file, const std::string& text) const {
 void SourcesFolder::add(const std::vector<Job>& jobs, const DeviceInfo& device,
                         const std::string& kernel_dir) {
   for (const auto& job : jobs) {
-    if (job.native) continue;
+    if (job.baseline) continue;
     try {
       const Plan plan = plan_of(*job.family, job.at, device);
       const auto names = launched_by(plan);

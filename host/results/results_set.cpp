@@ -554,7 +554,7 @@ class RowImporter {
     if (is_in_another_file(r)) return {};
     const std::uint32_t place = set_.rows++;
     if (r.is_baseline()) {
-      add_native(r, line);
+      add_baseline(r, line);
       return {};
     }
     DeviceResults& device = device_of(r);
@@ -624,14 +624,14 @@ class RowImporter {
     return true;
   }
 
-  void add_native(const Record& r, std::size_t line) {
+  void add_baseline(const Record& r, std::size_t line) {
     if (r.failed()) failed_[r.api].push_back(fmt::format("{}, {}: {}", r.case_id, r.status, r.reason));
     if (!r.ok()) return;
     check_times(r, name_, line);
-    BaselineTime& native = set_.natives.emplace_back();
-    native = {r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)};
-    native.run.file = file_;
-    native.run.run = run_number(r);
+    BaselineTime& baseline = set_.baselines.emplace_back();
+    baseline = {r.api, &set_.names.front()->of_id(r.case_id), r.device_key(), run_of(r)};
+    baseline.run.file = file_;
+    baseline.run.run = run_number(r);
   }
 
   DeviceResults& device_of(const Record& r) {
@@ -783,11 +783,11 @@ void ResultsSet::merge(ResultsSet other) {
     }
   }
   figures.insert(figures.end(), other.figures.begin(), other.figures.end());
-  for (auto& native : other.natives) {
-    native.run.file += file;
-    native.run.run += runs;
+  for (auto& baseline : other.baselines) {
+    baseline.run.file += file;
+    baseline.run.run += runs;
   }
-  natives.insert(natives.end(), other.natives.begin(), other.natives.end());
+  baselines.insert(baselines.end(), other.baselines.begin(), other.baselines.end());
   files.insert(files.end(), other.files.begin(), other.files.end());
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());
   for (const auto& [row, its] : other.met_in) met_in.try_emplace(row, its + file);
@@ -807,7 +807,7 @@ void ResultsSet::keep(const std::vector<std::string>& families) {
     return std::ranges::find(families, name.family) == families.end();
   };
   std::erase_if(figures, [&](const PublishedFigure& figure) { return is_left_out(*figure.of); });
-  std::erase_if(natives, [&](const BaselineTime& native) { return is_left_out(*native.of); });
+  std::erase_if(baselines, [&](const BaselineTime& baseline) { return is_left_out(*baseline.of); });
   std::erase_if(devices,
                 [](const DeviceResults& device) { return device.published && device.cases.empty(); });
   for (const auto& family : families) {
@@ -828,14 +828,14 @@ std::vector<const DeviceResults*> measured(const ResultsSet& set) {
 namespace {
 
 // Grouped by api, case and device: names of the same device differ where it is reached in several ways.
-std::vector<BaselineTimes> grouped(const BaselineTimes& natives, bool by_device) {
+std::vector<BaselineTimes> grouped(const BaselineTimes& baselines, bool by_device) {
   std::vector<BaselineTimes> out;
   std::map<std::tuple<std::string, const CaseName*, std::string>, std::size_t> places;
-  for (const auto* native : natives) {
+  for (const auto* baseline : baselines) {
     const auto [place, is_new] =
-        places.try_emplace({native->api, native->of, by_device ? native->device.text() : ""}, out.size());
+        places.try_emplace({baseline->api, baseline->of, by_device ? baseline->device.text() : ""}, out.size());
     if (is_new) out.emplace_back();
-    out[place->second].push_back(native);
+    out[place->second].push_back(baseline);
   }
   return out;
 }
@@ -844,14 +844,14 @@ std::vector<BaselineTimes> grouped(const BaselineTimes& natives, bool by_device)
 
 std::vector<BaselineTimes> baseline_times(const ResultsSet& set) {
   BaselineTimes all;
-  for (const auto& native : set.natives) all.push_back(&native);
+  for (const auto& baseline : set.baselines) all.push_back(&baseline);
   return grouped(all, true);
 }
 
 std::vector<BaselineTimes> baseline_times(const ResultsSet& set, const DeviceResults& device) {
   BaselineTimes here;
-  for (const auto& native : set.natives) {
-    if (native.runs_on(device)) here.push_back(&native);
+  for (const auto& baseline : set.baselines) {
+    if (baseline.runs_on(device)) here.push_back(&baseline);
   }
   return grouped(here, false);
 }

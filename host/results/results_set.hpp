@@ -236,7 +236,7 @@ struct ResultsSet {
   std::vector<std::string> files;
   std::vector<DeviceResults> devices;
   std::vector<PublishedFigure> figures;
-  std::vector<BaselineTime> natives;
+  std::vector<BaselineTime> baselines;
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
   std::uint32_t rows = 0;

@@ -44,9 +44,9 @@ struct Job {
   std::string tuned_on = {};                // .. on this other device; empty: on the same
   std::string tuned_with = {};              // .. at work with this, "op=sum"; empty: at this work
   bool refined = false;                     // Family::refine asked for it
-  std::optional<BaselineCase> native = {};  // who does the work of `at`; else the kernel does
+  std::optional<BaselineCase> baseline = {};  // the program that does the work of `at`; empty: the kernel
 
-  const Case& named() const { return native ? native->row : at; }  // in its row
+  const Case& named() const { return baseline ? baseline->row : at; }  // in its row
 };
 
 // The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known

@@ -165,7 +165,7 @@ TEST(Baselines, ThatFailedAreNoted) {
   Record crashed = native_row("std", "loop", 1e-3);
   fail(crashed, ErrorCode::crashed, "SIGSEGV");
   const auto set = results_of({kernel_row("plain", 1e-3, 1e-3), crashed}, invented());
-  EXPECT_TRUE(set.natives.empty());
+  EXPECT_TRUE(set.baselines.empty());
   ASSERT_EQ(set.notes.size(), 1u);
   EXPECT_THAT(set.notes[0], HasSubstr("1 row of std failed"));
 }

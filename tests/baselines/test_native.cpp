@@ -100,8 +100,8 @@ TEST_F(Baselines, AreRowsOfTheWorkThatTheyDo) {
   EXPECT_NEAR(*row.gb_per_s, 1e-9 * 8072 / *row.time_s, 1e-9);
   const ResultsSet set = read_results({csv}, all_families());
   EXPECT_TRUE(set.devices.empty());
-  ASSERT_EQ(set.natives.size(), 1u);
-  EXPECT_EQ(set.natives[0].api, "mine");
+  ASSERT_EQ(set.baselines.size(), 1u);
+  EXPECT_EQ(set.baselines[0].api, "mine");
 }
 
 TEST_F(Baselines, ThatAreWrongHaveNoTime) {

@@ -46,10 +46,11 @@ class CampaignTest : public testing::Test {
   Exit run(std::vector<Job> jobs, const Unfinished* left = nullptr) {
     const auto file = left != nullptr ? std::make_shared<ResultsFile>(path(), axes(), origin(), *left)
                                       : std::make_shared<ResultsFile>(path(), axes(), origin());
-    rules_.outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }};
+    rules_.environment = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Campaign campaign(rules_, runner_, common(), left);
-    const Exit code = campaign.execute({{device(), file, std::move(jobs), refines_, rivals_, with_tuned_}});
+    const Exit code =
+        campaign.execute({{device(), file, std::move(jobs), refines_, baselines_, with_tuned_}});
     said_ = testing::internal::GetCapturedStderr();
     rows_ = campaign.records();
     left_out_ = campaign.left_out();
@@ -73,7 +74,7 @@ class CampaignTest : public testing::Test {
   FakeRunner runner_;
   CampaignRules rules_;
   bool refines_ = false;
-  std::vector<RivalProgram> rivals_;
+  std::vector<BaselineProgram> baselines_;
   decltype(DevicePlan::with_tuned) with_tuned_;
   int interrupts_ = 0;
   double now_s_ = 0;
@@ -335,7 +336,7 @@ TEST_F(CampaignTest, AnInterruptedDoubtIsNoRow) {
 
 TEST_F(CampaignTest, ABudgetIsSharedByWhatIsLeft) {
   rules_.budget_s = 10;
-  rules_.measuring.stop.max_seconds = 2;
+  rules_.sampling.stop.max_seconds = 2;
   runner_.before = [this](const Job&) { now_s_ += 4; };
   EXPECT_EQ(run({toy("a"), toy("b"), toy("a", 2048)}), fine);
   ASSERT_EQ(runner_.rules.size(), 3U);
@@ -377,27 +378,27 @@ class RivalTest : public CampaignTest {
   RivalTest() {
     DeviceInfo processor = device();
     processor.platform = "native";
-    const auto runner = std::shared_ptr<Runner>(&rival_, [](Runner*) {});
-    rivals_ = {{runner, processor, {by_rival()}}};
-    rival_.before = [this](const Job&) { turns_ += "B"; };
+    const auto runner = std::shared_ptr<Runner>(&baseline_runner_, [](Runner*) {});
+    baselines_ = {{runner, processor, {baseline_job()}}};
+    baseline_runner_.before = [this](const Job&) { turns_ += "B"; };
     runner_.before = [this](const Job&) { turns_ += "A"; };
     answer([](Row row) { return row; });
   }
-  static Job by_rival() {
+  static Job baseline_job() {
     Job job = toy("a");
-    job.native = {"theirs", {"toy", {{"kernel", std::string("loop")}, {"n", std::int64_t{1024}}}, 1}};
+    job.baseline = {"theirs", {"toy", {{"kernel", std::string("loop")}, {"n", std::int64_t{1024}}}, 1}};
     return job;
   }
   void answer(const std::function<Row(Row)>& with) {
-    rival_.answer(by_rival(), [this, with](int) {
-      Row row = ok_row(rivals_.front().device, {&families()[1], by_rival().named()}, 1e-3);
+    baseline_runner_.answer(baseline_job(), [this, with](int) {
+      Row row = ok_row(baselines_.front().device, {&families()[1], baseline_job().named()}, 1e-3);
       row.record.api = "theirs";
       return with(row);
     });
   }
   std::vector<Job> jobs() const { return {ceiling(), toy("a"), toy("b")}; }
 
-  FakeRunner rival_;
+  FakeRunner baseline_runner_;
   std::string turns_;
 };
 
@@ -405,7 +406,7 @@ TEST_F(RivalTest, AreMeasuredInTurnsWithOurs) {
   rules_.runs = 3;
   EXPECT_EQ(run(jobs()), fine);
   EXPECT_EQ(turns_, "AAABAAABAAAB") << "a ceiling and two of ours, then theirs";
-  EXPECT_EQ(rival_.begun, 3) << "a process each";
+  EXPECT_EQ(baseline_runner_.begun, 3) << "a process each";
   EXPECT_THAT(in_file(), SizeIs(12));
   EXPECT_EQ(std::ranges::count_if(rows_, &Record::is_baseline), 3);
 }
@@ -420,7 +421,7 @@ TEST_F(RivalTest, AreResumedAsOursAre) {
       if (turns_.size() == static_cast<std::size_t>(after)) interrupts_ = 1;
     };
     runner_.before = [&](const Job&) { stop("A"); };
-    rival_.before = [&](const Job&) { stop("B"); };
+    baseline_runner_.before = [&](const Job&) { stop("B"); };
     fs::remove(path());
     EXPECT_EQ(run(jobs()), interrupted);
     interrupts_ = 0;
@@ -433,7 +434,7 @@ TEST_F(RivalTest, AreResumedAsOursAre) {
 
 TEST_F(RivalTest, ThatFailAreARowAndLeaveOursAlone) {
   answer([this](const Row&) {
-    return failed_row(rivals_.front().device, by_rival(), ErrorCode::crashed, "SIGSEGV");
+    return failed_row(baselines_.front().device, baseline_job(), ErrorCode::crashed, "SIGSEGV");
   });
   EXPECT_EQ(run(jobs()), case_failed);
   EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=loop/n=1024", "ok ceiling/kernel=copy",
@@ -448,8 +449,8 @@ TEST_F(RivalTest, AreNoMeasureForOurs) {
     heard = outcomes.size();
     return std::vector<Finding>{};
   };
-  rivals_.front().jobs = {by_rival()};
-  rivals_.front().jobs.front().family = &family;
+  baselines_.front().jobs = {baseline_job()};
+  baselines_.front().jobs.front().family = &family;
   EXPECT_EQ(run({{&family, toy("a").at}, {&family, toy("b").at}}), fine);
   EXPECT_EQ(turns_, "AAB");
   EXPECT_EQ(heard, 2U) << "a family hears of its own";
@@ -462,16 +463,16 @@ TEST_F(RivalTest, DoTheWorkThatAFamilyAsksForOnTheWay) {
   };
   refines_ = true;
   rules_.runs = 2;
-  Job theirs = by_rival();
+  Job theirs = baseline_job();
   theirs.family = &family;
-  rivals_.front().jobs = {theirs};
-  rivals_.front().more = [&](const std::vector<Job>& ours) {
+  baselines_.front().jobs = {theirs};
+  baselines_.front().more = [&](const std::vector<Job>& ours) {
     EXPECT_THAT(ours, SizeIs(1));
     Job more = theirs, again = theirs;
-    more.native->row.axes.back().second = ours.front().at.number("n");
+    more.baseline->row.axes.back().second = ours.front().at.number("n");
     return std::vector<Job>{more, again};
   };
-  rival_.before = [this](const Job& job) { turns_ += job.refined ? "b" : "B"; };
+  baseline_runner_.before = [this](const Job& job) { turns_ += job.refined ? "b" : "B"; };
   EXPECT_EQ(run({{&family, toy("a").at}}), fine);
   EXPECT_EQ(turns_, "AABbAABb");
 }
@@ -481,9 +482,9 @@ TEST_F(RivalTest, KeepToTheBudget) {
   runner_.before = [this](const Job&) { now_s_ += 4; };
   EXPECT_EQ(run(jobs()), fine);
   EXPECT_EQ(left_out_, 1U);
-  EXPECT_THAT(rival_.ran, SizeIs(0));
+  EXPECT_THAT(baseline_runner_.ran, SizeIs(0));
   EXPECT_EQ(resume(jobs()), fine);
-  EXPECT_THAT(rival_.ran, SizeIs(1));
+  EXPECT_THAT(baseline_runner_.ran, SizeIs(1));
   EXPECT_THAT(in_file(), SizeIs(4));
 }
 
@@ -609,14 +610,15 @@ TEST_F(CampaignTest, ASearchDoubtsAsARunDoes) {
       .plan = families()[1].plan};
   const Job job{&searched, {"searched", {{"kernel", std::string("a")}, {"width", std::int64_t{1}}}, 1}};
   runner_.times(ceiling(), {3e-3, 1e-3});
-  const auto landscapes = landscapes_of({job}, {}, device());
+  const auto spaces = search_spaces_of({job}, {}, device());
   ResultsFile file(path(), {"kernel", "width"}, origin());
   const DeviceInfo on = device();
   testing::internal::CaptureStderr();
-  Tuner tuner({.measuring = {},
-               .outside = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }}},
-              runner_, on, file, common());
-  tuner.execute({ceiling()}, landscapes);
+  Tuner tuner(
+      {.sampling = {},
+       .environment = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }}},
+      runner_, on, file, common());
+  tuner.execute({ceiling()}, spaces);
   testing::internal::GetCapturedStderr();
   EXPECT_FALSE(tuner.failed());
   ASSERT_THAT(tuner.searches(), SizeIs(1));

@@ -61,12 +61,12 @@ class Profile : public Runner {
   Does does_;
 };
 
-std::unique_ptr<ParallelDevices> crew_of(std::vector<Does> does) {
-  std::vector<DeviceInfo> cards;
-  for (std::size_t c = 0; c < does.size(); ++c) cards.push_back(card(static_cast<int>(c)));
+std::unique_ptr<ParallelDevices> devices_of(std::vector<Does> does) {
+  std::vector<DeviceInfo> infos;
+  for (std::size_t c = 0; c < does.size(); ++c) infos.push_back(card(static_cast<int>(c)));
   std::size_t next = 0;
   auto out = std::make_unique<ParallelDevices>(
-      std::move(cards),
+      std::move(infos),
       [&](std::function<void()> ready) { return std::make_unique<Profile>(std::move(ready), does[next++]); },
       [] {});
   out->begin();
@@ -104,10 +104,10 @@ TEST(EqualDevices, AreOfOneNameAndDriver) {
 TEST(ParallelDevices, BeginsTheTimingOfACaseTogether) {
   std::atomic<int> prepared = 0;
   std::vector<int> seen(3);
-  const auto crew = crew_of({prepares_for(0, prepared, seen, 0), prepares_for(60, prepared, seen, 1),
-                             prepares_for(20, prepared, seen, 2)});
+  const auto devices = devices_of({prepares_for(0, prepared, seen, 0), prepares_for(60, prepared, seen, 1),
+                                   prepares_for(20, prepared, seen, 2)});
   for (int round = 1; round <= 3; ++round) {
-    const auto rows = crew->run(toy("a"), {});
+    const auto rows = devices->run(toy("a"), {});
     ASSERT_TRUE(rows);
     EXPECT_THAT(*rows, SizeIs(3));
     EXPECT_EQ((*rows)[1].record.device_id, card(1).pci);
@@ -123,16 +123,16 @@ TEST(ParallelDevices, OpensTheDevicesOneAfterTheOtherBeforeAnyWorks) {
     ready();
     return ok_row(on, job, 1e-3);
   };
-  const auto crew = crew_of({looks, looks, looks});
-  ASSERT_TRUE(crew->run(toy("a"), {}));
+  const auto devices = devices_of({looks, looks, looks});
+  ASSERT_TRUE(devices->run(toy("a"), {}));
 }
 
-// A case that hangs ends by its runner's patience; nobody waits for longer, nor again for a lost device.
+// A case that hangs ends by its runner's timeout; nobody waits for longer, nor again for a lost device.
 TEST(ParallelDevices, DoesNotWaitForWhoFails) {
   std::atomic<int> prepared = 0;
   std::vector<int> seen(2);
-  const auto crew = crew_of({prepares_for(0, prepared, seen, 0), fails_after(100), fails_after(0)});
-  const auto rows = crew->run(toy("a"), {});
+  const auto devices = devices_of({prepares_for(0, prepared, seen, 0), fails_after(100), fails_after(0)});
+  const auto rows = devices->run(toy("a"), {});
   ASSERT_TRUE(rows);
   EXPECT_EQ((*rows)[0].record.status, Status::ok);
   EXPECT_EQ((*rows)[1].record.status, Status::timeout);
@@ -148,24 +148,24 @@ TEST(ParallelDevices, WhoIsReadyTwiceCountsOnce) {
     once(on, job, ready);
     return once(on, job, ready);
   };
-  const auto crew = crew_of({prepares_for(60, prepared, seen, 0), twice});
-  ASSERT_TRUE(crew->run(toy("a"), {}));
+  const auto devices = devices_of({prepares_for(60, prepared, seen, 0), twice});
+  ASSERT_TRUE(devices->run(toy("a"), {}));
   EXPECT_GE(seen[0], 2);
   EXPECT_EQ(seen[1], 3);
 }
 
 TEST(ParallelDevices, TheUserWantsOut) {
   const auto leaves = [](const DeviceInfo&, const Job&, const auto&) { return std::optional<Row>(); };
-  const auto crew = crew_of({leaves, fails_after(0)});
-  EXPECT_FALSE(crew->run(toy("a"), {}));
+  const auto devices = devices_of({leaves, fails_after(0)});
+  EXPECT_FALSE(devices->run(toy("a"), {}));
 }
 
 TEST(ParallelDevices, PassesOnWhatIsThrown) {
   const auto throws = [](const DeviceInfo&, const Job&, const auto&) -> std::optional<Row> {
     throw Error(ErrorCode::io, "no memory");
   };
-  const auto crew = crew_of({throws, fails_after(0)});
-  EXPECT_THROW(crew->run(toy("a"), {}), Error);
+  const auto devices = devices_of({throws, fails_after(0)});
+  EXPECT_THROW(devices->run(toy("a"), {}), Error);
 }
 
 // The system ends a child process with the thread that started it.
@@ -178,8 +178,8 @@ TEST(ParallelDevices, EachKeepsItsThread) {
     threads[on.pci].insert(std::this_thread::get_id());
     return ok_row(on, job, 1e-3);
   };
-  const auto crew = crew_of({notes, notes});
-  for (int i = 0; i < 3; ++i) crew->run(toy("a"), {});
+  const auto devices = devices_of({notes, notes});
+  for (int i = 0; i < 3; ++i) devices->run(toy("a"), {});
   EXPECT_THAT(threads[card(0).pci], SizeIs(1));
   EXPECT_THAT(threads[card(1).pci], SizeIs(1));
   EXPECT_NE(threads[card(0).pci], threads[card(1).pci]);
@@ -199,16 +199,16 @@ class AtOnceTest : public testing::Test {
                                            Origin{common.command, common.run_id, version, {}});
     };
     const auto alone = file("x.csv"), together = file("x-at-once.csv");
-    std::vector<DevicePlan> benches;
-    std::vector<AtOnce> at_once(1);
+    std::vector<DevicePlan> plans;
+    std::vector<ParallelPlan> parallel(1);
     for (int c = 0; c < 2; ++c) {
-      benches.push_back({card(c), alone, jobs});
-      at_once[0].benches.push_back({card(c), together, jobs});
+      plans.push_back({card(c), alone, jobs});
+      parallel[0].plans.push_back({card(c), together, jobs});
     }
-    at_once[0].crew = crew_of(std::move(does));
+    parallel[0].devices = devices_of(std::move(does));
     Campaign campaign(rules_, runner_, common, nullptr);
     testing::internal::CaptureStderr();
-    const Exit code = campaign.execute(std::move(benches), std::move(at_once));
+    const Exit code = campaign.execute(std::move(plans), std::move(parallel));
     said_ = testing::internal::GetCapturedStderr();
     unfinished_ = campaign.unfinished();
     return code;
@@ -271,7 +271,7 @@ TEST_F(AtOnceTest, ACardThatFailsCostsTheOtherNothing) {
 
 TEST_F(AtOnceTest, WhatTheBudgetDoesNotReachIsSaid) {
   double now_s = 0;
-  rules_.outside.now = [&] { return now_s; };
+  rules_.environment.now = [&] { return now_s; };
   rules_.budget_s = 10;
   const auto slow = [&](const DeviceInfo& on, const Job& job, const auto& ready) {
     ready();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_judge: which rows cannot be true, on invented ones.
+// test_plausibility: which rows cannot be true, on invented ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@ using Against = Implausible::Against;
 namespace {
 
 struct JudgeTest : testing::Test {
-  PlausibilityCheck judge{device()};
+  PlausibilityCheck plausibility{device()};
   // 1 GB in a millisecond: a ceiling of 1000 GB/s.
-  void SetUp() override { judge.learn(ok_row(device(), ceiling(), 1e-3), ceiling()); }
-  Against of(const Row& row, const Job& job = toy("a")) const { return judge.doubt(row, job).against; }
+  void SetUp() override { plausibility.learn(ok_row(device(), ceiling(), 1e-3), ceiling()); }
+  Against of(const Row& row, const Job& job = toy("a")) const { return plausibility.check(row, job).against; }
 };
 
 TEST_F(JudgeTest, BelievesWhatCanBe) {
@@ -26,16 +26,16 @@ TEST_F(JudgeTest, BelievesWhatCanBe) {
 }
 
 TEST_F(JudgeTest, NothingBeatsACeilingByFarMore) {
-  const Implausible doubt = judge.doubt(ok_row(device(), toy("a"), 0.5e-3), toy("a"));
-  EXPECT_EQ(doubt.against, Against::ceiling);
-  EXPECT_THAT(doubt.why, HasSubstr("2000 GB/s where family ceiling reaches 1000"));
+  const Implausible problem = plausibility.check(ok_row(device(), toy("a"), 0.5e-3), toy("a"));
+  EXPECT_EQ(problem.against, Against::ceiling);
+  EXPECT_THAT(problem.why, HasSubstr("2000 GB/s where family ceiling reaches 1000"));
 }
 
 // A driver's copy within the processor's cache is no wrong time, though kernels here never got as far as it.
 TEST_F(JudgeTest, WhatFitsACacheOfAProcessorsSystemMayBeatMemory) {
   DeviceInfo processor = device();
   processor.host_caches = {32 << 10, 32 << 20};
-  judge = PlausibilityCheck(processor);
+  plausibility = PlausibilityCheck(processor);
   SetUp();
   Row row = ok_row(device(), toy("a"), 0.5e-3);
   row.buffer_bytes = 32 << 20;
@@ -53,18 +53,18 @@ TEST_F(JudgeTest, WhatTheCacheMayHoldAPartOfMayBeatMemory) {
   Job job = ceiling();
   job.family = &family;
   Row known = ok_row(device(), job, 1e-3);
-  judge.complete(known, job, {});
-  const auto judged = [&](std::uint64_t bytes) {
+  plausibility.complete(known, job, {});
+  const auto checked = [&](std::uint64_t bytes) {
     Row row = ok_row(device(), toy("a"), 0.5e-3);
     row.buffer_bytes = bytes;
-    const Implausible doubt = judge.doubt(row, toy("a"));
-    judge.complete(row, toy("a"), doubt);
-    return std::pair(doubt.against, row.record.cached);
+    const Implausible problem = plausibility.check(row, toy("a"));
+    plausibility.complete(row, toy("a"), problem);
+    return std::pair(problem.against, row.record.cached);
   };
   using testing::Pair;
-  EXPECT_THAT(judged((1 << 20) + 4096), Pair(Against::nothing, "yes")) << "the set, and sums of its tiles";
-  EXPECT_THAT(judged(3 << 19), Pair(Against::nothing, "no"));
-  EXPECT_THAT(judged(2 << 20), Pair(Against::ceiling, "no"));
+  EXPECT_THAT(checked((1 << 20) + 4096), Pair(Against::nothing, "yes")) << "the set, and sums of its tiles";
+  EXPECT_THAT(checked(3 << 19), Pair(Against::nothing, "no"));
+  EXPECT_THAT(checked(2 << 20), Pair(Against::ceiling, "no"));
 }
 
 TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
@@ -76,30 +76,31 @@ TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
 
 TEST_F(JudgeTest, ACeilingOnlyEverRises) {
   const Row fast = ok_row(device(), toy("a"), 0.5e-3);
-  judge.learn(ok_row(device(), ceiling(), 2e-3), ceiling());
+  plausibility.learn(ok_row(device(), ceiling(), 2e-3), ceiling());
   EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
-  judge.learn(ok_row(device(), ceiling(), 0.5e-3), ceiling());
+  plausibility.learn(ok_row(device(), ceiling(), 0.5e-3), ceiling());
   EXPECT_EQ(of(fast), Against::nothing);
 }
 
 TEST_F(JudgeTest, AFailedRowIsNoMeasure) {
   Row wrong = ok_row(device(), ceiling(), 1e-4);
   wrong.record.status = Status::wrong_result;
-  judge.learn(wrong, ceiling());
+  plausibility.learn(wrong, ceiling());
   EXPECT_EQ(of(ok_row(device(), toy("a"), 0.5e-3)), Against::ceiling);
 }
 
 TEST_F(JudgeTest, TwiceTheWorkInLessTimeIsDoubted) {
   Row small = ok_row(device(), toy("a", 1024), 4e-3), big = ok_row(device(), toy("a", 4096), 2e-3);
-  judge.complete(small, toy("a", 1024), {});
-  const Implausible doubt = judge.doubt(big, toy("a", 4096));
-  EXPECT_EQ(doubt.against, Against::sibling);
-  ASSERT_TRUE(doubt.sibling);
-  EXPECT_EQ(doubt.sibling->id(), toy("a", 1024).at.id());
-  EXPECT_FALSE(judge.doubt(ok_row(device(), toy("b", 4096), 2e-3), toy("b", 4096))) << "another kernel";
+  plausibility.complete(small, toy("a", 1024), {});
+  const Implausible problem = plausibility.check(big, toy("a", 4096));
+  EXPECT_EQ(problem.against, Against::sibling);
+  ASSERT_TRUE(problem.sibling);
+  EXPECT_EQ(problem.sibling->id(), toy("a", 1024).at.id());
+  EXPECT_FALSE(plausibility.check(ok_row(device(), toy("b", 4096), 2e-3), toy("b", 4096)))
+      << "another kernel";
   // Measured again, the small one is faster than it looked.
-  judge.learn(ok_row(device(), toy("a", 1024), 1.1e-3), toy("a", 1024));
-  EXPECT_FALSE(judge.doubt(big, toy("a", 4096)));
+  plausibility.learn(ok_row(device(), toy("a", 1024), 1.1e-3), toy("a", 1024));
+  EXPECT_FALSE(plausibility.check(big, toy("a", 4096)));
 }
 
 TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
@@ -113,7 +114,7 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   EXPECT_EQ(of(with(2e-3, 2e-3 / 41.67)), Against::stamps);
   EXPECT_EQ(of(with(1.5e-3, 1e-3)), Against::stamps);
   EXPECT_EQ(of(with(0, 1e-3)), Against::stamps);
-  judge = PlausibilityCheck(device());  // without ceilings, as the times are short
+  plausibility = PlausibilityCheck(device());  // without ceilings, as the times are short
   EXPECT_EQ(of(with(5e-6, 60e-6)), Against::nothing) << "a launch takes long beside a short kernel";
   EXPECT_EQ(of(with(5e-6, 5.5e-6, 200)), Against::nothing);
   EXPECT_EQ(of(with(5e-6, 50e-6, 200)), Against::stamps) << "but not one by one in a batch";
@@ -133,9 +134,9 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
 TEST_F(JudgeTest, ATimerThatStandsStillLeavesNoNumber) {
   Row row = ok_row(device(), toy("a"), 1e-6);
   for (auto& sample : row.samples) sample = {1e-6, 30e-6, 1, false};
-  const Implausible doubt = judge.doubt(row, toy("a"));
-  EXPECT_EQ(doubt.against, Against::stamps);
-  judge.complete(row, toy("a"), doubt);
+  const Implausible problem = plausibility.check(row, toy("a"));
+  EXPECT_EQ(problem.against, Against::stamps);
+  plausibility.complete(row, toy("a"), problem);
   EXPECT_EQ(row.record.status, Status::implausible);
   EXPECT_EQ(row.record.time_s, Number());
   EXPECT_EQ(row.record.gb_per_s, Number());
@@ -144,7 +145,7 @@ TEST_F(JudgeTest, ATimerThatStandsStillLeavesNoNumber) {
 
 TEST_F(JudgeTest, AVerdictKeepsItsNumber) {
   Row row = ok_row(device(), toy("a"), 0.5e-3);
-  judge.complete(row, toy("a"), judge.doubt(row, toy("a")));
+  plausibility.complete(row, toy("a"), plausibility.check(row, toy("a")));
   EXPECT_EQ(row.record.status, Status::implausible);
   EXPECT_EQ(row.record.time_s, Number(0.5e-3));
   EXPECT_THAT(row.record.reason, HasSubstr("where family ceiling reaches"));
@@ -152,7 +153,7 @@ TEST_F(JudgeTest, AVerdictKeepsItsNumber) {
 
 TEST_F(JudgeTest, ARowIsHeldAgainstItsCeiling) {
   Row row = ok_row(device(), toy("a"), 2e-3);
-  judge.complete(row, toy("a"), {});
+  plausibility.complete(row, toy("a"), {});
   EXPECT_EQ(row.record.of_ceiling, Number(0.5));
   EXPECT_EQ(row.record.cached, "") << "nobody looked for a cache";
 }

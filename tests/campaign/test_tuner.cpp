@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_tune: the order of a search, the landscape it walks, what is kept of it, on invented times.
+// test_tuner: the order of a search, the space it walks, what is kept of it, on invented times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "campaign/tuner.hpp"
+#include "commands/searches_table.hpp"
 #include "fake_runner.hpp"
 #include "suite/family.hpp"
 #include "suite/tuned_store.hpp"
@@ -58,15 +59,15 @@ struct Searched {
 };
 
 template <class F>
-Searched searched(const Space& space, Strategy strategy, const F& landscape, std::size_t budget = SIZE_MAX) {
+Searched searched(const Space& space, Strategy strategy, const F& time_of, std::size_t budget = SIZE_MAX) {
   Searched out;
   search(
       space, strategy, 1,
       [&](std::size_t point, double effort) -> std::optional<double> {
         out.trials.emplace_back(point, effort);
         out.cost += effort;
-        if (effort == 1) out.best_full = std::min(out.best_full, landscape(point));
-        return landscape(point);
+        if (effort == 1) out.best_full = std::min(out.best_full, time_of(point));
+        return time_of(point);
       },
       [&] {
         return budget == SIZE_MAX ? 1.0
@@ -133,12 +134,12 @@ TEST(Search, CoarseClimbsToTheFloorOfAValley) {
   EXPECT_LT(found.best_full, 1.006);
 }
 
-// Over many landscapes, so that luck does not decide: the promise is 2 % at a tenth of the cost.
+// Over many spaces, so that luck does not decide: the promise is 2 % at a tenth of the cost.
 TEST(Search, HalvingComesNearTheBestAtATenthOfTheCost) {
   const Space space = grid(18, 16);
   int near = 0;
-  constexpr int landscapes = 100;
-  for (int i = 0; i < landscapes; ++i) {
+  constexpr int spaces = 100;
+  for (int i = 0; i < spaces; ++i) {
     const Random<std::uint32_t> draw(static_cast<std::uint64_t>(i), 3);
     const Valley valley{space, static_cast<double>(draw(0) % 18), static_cast<double>(draw(1) % 16),
                         static_cast<std::uint64_t>(i)};
@@ -224,8 +225,8 @@ std::vector<Job> toy_jobs() {
   return jobs;
 }
 
-TEST(Landscapes, HoldEveryConfigurationThatTheDeviceCanRun) {
-  const auto all = landscapes_of(toy_jobs(), {}, device());
+TEST(SearchSpaces, HoldEveryConfigurationThatTheDeviceCanRun) {
+  const auto all = search_spaces_of(toy_jobs(), {}, device());
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].work, "toy/kernel=a/n=1024");
   // 256 is too large; 96 comes from the preset; numbers in order, the default first where it can run.
@@ -237,11 +238,11 @@ TEST(Landscapes, HoldEveryConfigurationThatTheDeviceCanRun) {
   EXPECT_THAT(all[0].cases, SizeIs(6));
 }
 
-TEST(Landscapes, SetNarrowsThem) {
+TEST(SearchSpaces, SetNarrowsThem) {
   Selection wanted;
   for (const char* set : {"group=16", "work_group=16"}) {
     wanted.set = {set};
-    EXPECT_THAT(landscapes_of(toy_jobs(), wanted, device())[0].cases, SizeIs(2)) << set;
+    EXPECT_THAT(search_spaces_of(toy_jobs(), wanted, device())[0].cases, SizeIs(2)) << set;
   }
 }
 
@@ -259,7 +260,7 @@ Record row(const Case& at, double time_s, int round = 1) {
 }
 
 TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
-  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const auto all = search_spaces_of(toy_jobs(), {}, device());
   const Search found{
       &all[1], {row(all[1].cases[0], 2e-3), row(all[1].cases[1], 1e-3), row(all[1].cases[2], 1.01e-3)}, 3};
   const std::string text = searches_table({found}).text(Screen());
@@ -270,13 +271,13 @@ TEST(Searches, TheTableNamesTheBestItsTiesAndTheGain) {
 }
 
 TEST(Searches, ALongerLookCountsMoreThanABriefOne) {
-  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const auto all = search_spaces_of(toy_jobs(), {}, device());
   const Search found{&all[1], {row(all[1].cases[0], 0.5e-3), row(all[1].cases[1], 1e-3, 2)}, 3};
   EXPECT_THAT(searches_table({found}).text(Screen()), HasSubstr("group=64"));
 }
 
 TEST(Searches, WhatTheBudgetLeftOutIsSaidSo) {
-  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const auto all = search_spaces_of(toy_jobs(), {}, device());
   const Search none{&all[1], {}, 1, false};
   EXPECT_EQ(none.best(), nullptr);
   EXPECT_THAT(searches_table({none}).text(Screen()),
@@ -284,7 +285,7 @@ TEST(Searches, WhatTheBudgetLeftOutIsSaidSo) {
 }
 
 TEST(Searches, NothingRightIsSaidSo) {
-  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const auto all = search_spaces_of(toy_jobs(), {}, device());
   Record wrong = row(all[1].cases[0], 1);
   wrong.status = Status::wrong_result;
   EXPECT_THAT(searches_table({{&all[1], {wrong}, 1}}).text(Screen()), HasSubstr("none was right"));
@@ -352,16 +353,16 @@ TEST(Designs, AreSearchedTogetherFromWhereTheyStart) {
   Selection wanted;
   wanted.preset = "tune";
   wanted.set = {"n=4096"};
-  const auto all = landscapes_of(rival_jobs("tune"), wanted, own());
+  const auto all = search_spaces_of(rival_jobs("tune"), wanted, own());
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_EQ(all[0].work, "rivals/n=1024") << "the jobs have the n of --set";
   EXPECT_THAT(all[0].among, ElementsAre("kernel", "lanes"));
   // Groups of 32, 64 and 128: three of slow, six of fast, eight with its own lanes, which start at 48.
   EXPECT_THAT(all[0].cases, SizeIs(3 + 6 + 8));
-  EXPECT_EQ(all[0].space.starts(), 3U);
+  EXPECT_EQ(all[0].configurations.starts(), 3U);
   EXPECT_EQ(all[0].cases[0].id(), "rivals/kernel=slow/lanes=portable/n=1024/group=64/rows=1");
   EXPECT_EQ(all[0].cases[2].id(), "rivals/kernel=fast/lanes=own/n=1024/group=48/rows=2");
-  const auto portable = landscapes_of(rival_jobs("tune"), wanted, device());
+  const auto portable = search_spaces_of(rival_jobs("tune"), wanted, device());
   EXPECT_THAT(portable[0].cases, SizeIs(3 + 6)) << "what the device cannot run is not tried";
 }
 
@@ -371,14 +372,16 @@ TEST(Designs, AreHeldAgainstEachOtherAtTheSizeOfTheDevice) {
   DeviceInfo large = own();
   large.cache_bytes = 50 << 20;
   large.memory_bytes = large.usable_bytes = large.max_alloc_bytes = std::int64_t{64} << 30;
-  EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=201326592") << "half a GiB";
+  EXPECT_EQ(search_spaces_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=201326592")
+      << "half a GiB";
   large.type = "cpu";
-  EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=100663296") << "four caches";
+  EXPECT_EQ(search_spaces_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=100663296")
+      << "four caches";
   large.cache_bytes = 0;
-  EXPECT_EQ(landscapes_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=50331648")
+  EXPECT_EQ(search_spaces_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=50331648")
       << "of a driver that knows no cache, 128 MiB";
   wanted.preset = "quick";
-  EXPECT_THAT(landscapes_of(rival_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
+  EXPECT_THAT(search_spaces_of(rival_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
 }
 
 // ---- Budgets, by an invented clock -----------------------------------------------------------------------
@@ -393,18 +396,18 @@ class Budgeted : public testing::Test {
     };
   }
 
-  // What was measured of each landscape.
-  std::vector<std::size_t> search(const std::vector<SearchSpace>& landscapes, std::optional<double> budget_s,
+  // What was measured of each space.
+  std::vector<std::size_t> search(const std::vector<SearchSpace>& spaces, std::optional<double> budget_s,
                                   const std::vector<Job>& ceilings = {}) {
     Record common;
     common.run_id = "one";
     ResultsFile file(folder_.of("rows.csv"), axis_names({fake::families()[0], toy()}), {"[]", "one", "1", {}},
                      true);
-    TuningRules rules{.measuring = {}, .strategy = Strategy::exhaustive, .budget_s = budget_s};
-    rules.outside = {.interrupts = [] { return 0; }, .now = [this] { return now_s_; }};
+    TuningRules rules{.sampling = {}, .strategy = Strategy::exhaustive, .budget_s = budget_s};
+    rules.environment = {.interrupts = [] { return 0; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Tuner tuner(rules, runner_, device_, file, common);
-    tuner.execute(ceilings, landscapes);
+    tuner.execute(ceilings, spaces);
     testing::internal::GetCapturedStderr();
     std::vector<std::size_t> measured;
     for (const auto& found : tuner.searches()) measured.push_back(found.rows.size());
@@ -421,33 +424,33 @@ class Budgeted : public testing::Test {
 
 TEST_F(Budgeted, ItBeginsBehindTheCeilings) {
   takes_s_[fake::ceiling().at.id()] = 100;
-  EXPECT_THAT(search(landscapes_of(toy_jobs(), {}, device_), 8, {fake::ceiling()}), ElementsAre(4, 3));
+  EXPECT_THAT(search(search_spaces_of(toy_jobs(), {}, device_), 8, {fake::ceiling()}), ElementsAre(4, 3));
 }
 
 // The first of two is cut off when it has its half, and the other looks at something in any case.
 TEST_F(Budgeted, OneCaseDoesNotTakeTheShareOfOtherWork) {
-  const auto landscapes = landscapes_of(toy_jobs(), {}, device_);
-  takes_s_[landscapes[0].cases[0].id()] = 100;
-  EXPECT_THAT(search(landscapes, 8), ElementsAre(1, 2));
+  const auto spaces = search_spaces_of(toy_jobs(), {}, device_);
+  takes_s_[spaces[0].cases[0].id()] = 100;
+  EXPECT_THAT(search(spaces, 8), ElementsAre(1, 2));
 }
 
 TEST_F(Budgeted, FurtherLooksAtOneCaseTakeATenth) {
-  static const Family doubtful = [] {
+  static const Family implausible = [] {
     Family family = toy();
     family.plan = fake::families()[0].plan;
     return family;
   }();
   std::vector<Job> jobs = toy_jobs();
-  for (auto& job : jobs) job.family = &doubtful;
+  for (auto& job : jobs) job.family = &implausible;
   jobs.pop_back();
-  const auto landscapes = landscapes_of(jobs, {}, device_);
-  ASSERT_THAT(landscapes, SizeIs(1));
-  for (const auto& at : landscapes[0].cases) runner_.times({&doubtful, at}, {0.5e-3});  // of a ceiling's 1e-3
-  const std::string first = landscapes[0].cases[0].id();
-  search(landscapes, {}, {fake::ceiling()});
+  const auto spaces = search_spaces_of(jobs, {}, device_);
+  ASSERT_THAT(spaces, SizeIs(1));
+  for (const auto& at : spaces[0].cases) runner_.times({&implausible, at}, {0.5e-3});  // of a ceiling's 1e-3
+  const std::string first = spaces[0].cases[0].id();
+  search(spaces, {}, {fake::ceiling()});
   EXPECT_EQ(times_run(first), 4) << "as often as a run looks at what cannot be true";
   runner_.ran.clear();
-  EXPECT_THAT(search(landscapes, 20, {fake::ceiling()}), ElementsAre(6));
+  EXPECT_THAT(search(spaces, 20, {fake::ceiling()}), ElementsAre(6));
   EXPECT_EQ(times_run(first), 2);
 }
 
@@ -757,7 +760,7 @@ TEST_F(Store, NothingIsLostOfProcessesThatWriteAtOnce) {
 
 // A brief look, or one at few configurations, is no reason to forget a better one.
 TEST_F(Store, KeepsWhatIsBetterOverASearchCutShort) {
-  const auto all = landscapes_of(toy_jobs(), {}, device());
+  const auto all = search_spaces_of(toy_jobs(), {}, device());
   const auto found = [&](double time_s, bool whole, Verified verified) {
     Record best = row(all[1].cases[1], time_s);
     best.verified = verified;
@@ -775,7 +778,7 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchCutShort) {
 TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
   TunedStore store(path());
   const auto kept = [&](const Selection& wanted, double time_s) {
-    const auto all = landscapes_of(rival_jobs("tune"), wanted, own());
+    const auto all = search_spaces_of(rival_jobs("tune"), wanted, own());
     Record best = row(all[0].cases[0], time_s);
     best.verified = Verified::yes;
     return keep(store, own(), Search{all.data(), {best}, 3, true});

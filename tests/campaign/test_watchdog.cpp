@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_patience: when a child counts as hanging, by an invented clock.
+// test_watchdog: when a child counts as hanging, by an invented clock.
 #include "campaign/watchdog.hpp"
 
 #include <gtest/gtest.h>
@@ -9,32 +9,32 @@ using namespace clweave::commands;
 namespace {
 
 TEST(Watchdog, EndsWithSilence) {
-  Watchdog patience(2);
-  patience.hear("sample");
-  patience.pass(1);
-  patience.pass(0.9);
-  EXPECT_FALSE(patience.over());
-  patience.pass(0.1);
-  EXPECT_TRUE(patience.over());
-  EXPECT_EQ(patience.stage(), "sample");
+  Watchdog watchdog(2);
+  watchdog.hear("sample");
+  watchdog.pass(1);
+  watchdog.pass(0.9);
+  EXPECT_FALSE(watchdog.expired());
+  watchdog.pass(0.1);
+  EXPECT_TRUE(watchdog.expired());
+  EXPECT_EQ(watchdog.stage(), "sample");
 }
 
 TEST(Watchdog, ACaseThatIsAliveMayTakeAsLongAsItWasAskedTo) {
-  Watchdog patience(2);
+  Watchdog watchdog(2);
   for (int i = 0; i < 1000; ++i) {
-    patience.hear("sample");
-    patience.pass(1);
-    EXPECT_FALSE(patience.over());
+    watchdog.hear("sample");
+    watchdog.pass(1);
+    EXPECT_FALSE(watchdog.expired());
   }
 }
 
 TEST(Watchdog, ACompilerMayBeSilentForLonger) {
-  Watchdog patience(2);
-  patience.hear("build");
-  for (int i = 0; i < 7; ++i) patience.pass(1);
-  EXPECT_FALSE(patience.over());
-  patience.pass(1);
-  EXPECT_TRUE(patience.over());
+  Watchdog watchdog(2);
+  watchdog.hear("build");
+  for (int i = 0; i < 7; ++i) watchdog.pass(1);
+  EXPECT_FALSE(watchdog.expired());
+  watchdog.pass(1);
+  EXPECT_TRUE(watchdog.expired());
 }
 
 TEST(Watchdog, AProcessMayTakeSecondsToStart) {
@@ -43,19 +43,19 @@ TEST(Watchdog, AProcessMayTakeSecondsToStart) {
     brief.pass(1);
     patient.pass(1);
   }
-  EXPECT_FALSE(brief.over());
+  EXPECT_FALSE(brief.expired());
   brief.pass(1);
-  EXPECT_TRUE(brief.over());
+  EXPECT_TRUE(brief.expired());
   for (int i = 9; i < 59; ++i) patient.pass(1);
-  EXPECT_FALSE(patient.over());
+  EXPECT_FALSE(patient.expired());
   patient.pass(1);
-  EXPECT_TRUE(patient.over());
+  EXPECT_TRUE(patient.expired());
 }
 
 TEST(Watchdog, APauseOfTheWatcherIsNoSilence) {
-  Watchdog patience(2);
-  patience.pass(3600);
-  EXPECT_FALSE(patience.over());
+  Watchdog watchdog(2);
+  watchdog.pass(3600);
+  EXPECT_FALSE(watchdog.expired());
 }
 
 }  // namespace

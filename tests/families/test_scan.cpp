@@ -80,8 +80,8 @@ std::set<std::string> tried_of_pascal(const std::string& set) {
   wanted.set = {set, "group=128", "window=32"};
   wanted.ceilings = false;
   std::set<std::string> out;
-  for (const auto& landscape : landscapes_of(select_jobs(all_families(), wanted), wanted, roomy())) {
-    for (const auto& at : landscape.cases) {
+  for (const auto& space : search_spaces_of(select_jobs(all_families(), wanted), wanted, roomy())) {
+    for (const auto& at : space.cases) {
       if (at.is("kernel", "pascal")) out.insert(at.text("lanes") + " " + text_of(at.at("per_item")));
     }
   }

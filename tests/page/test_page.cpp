@@ -234,7 +234,7 @@ TEST(Graph, AnotherProgramIsALine) {
   const std::string svg = svg_of(drawn(graph, family, set), devices, device_labels(devices));
   EXPECT_THAT(svg, HasSubstr("stroke-dasharray"));
   EXPECT_THAT(svg, HasSubstr(">cub_select</text>"));
-  for (auto& native : set.natives) native.device.name = "another";
+  for (auto& native : set.baselines) native.device.name = "another";
   EXPECT_THAT(drawn(graph, family, set).panels.at(0).references, IsEmpty());
 }
 

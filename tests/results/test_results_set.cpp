@@ -157,7 +157,7 @@ TEST(Reader, ARowOfTwoFilesCountsOnce) {
   set.add(csv_of(part), "part.csv");
   set.add(csv_of(whole), "whole.csv");
   EXPECT_EQ(set.rows, 5U);
-  EXPECT_THAT(set.natives, SizeIs(1));
+  EXPECT_THAT(set.baselines, SizeIs(1));
   ASSERT_THAT(set.devices, SizeIs(1)) << "a label makes no other card";
   EXPECT_THAT(set.devices[0].find("loom/kernel=a")->runs, SizeIs(2));
   EXPECT_EQ(set.devices[0].find("loom/kernel=b")->bad, 1U);

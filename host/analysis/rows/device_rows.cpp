@@ -176,7 +176,7 @@ namespace {
 // A row of another run of the same is another of its repetitions.
 void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceResults& device) {
   std::map<std::tuple<std::string_view, std::string_view, Timer>, std::size_t> known;
-  for (const auto& native : set.natives) {
+  for (const auto& native : set.baselines) {
     if (!native.runs_on(device)) continue;
     const auto [at, is_new] = known.try_emplace({native.api, native.of->id, native.run.timer}, out.size());
     if (is_new) {
