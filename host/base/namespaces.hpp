@@ -30,8 +30,7 @@ using namespace report;
 }  // namespace compilers
 namespace campaign {
 using namespace device;
-using namespace report;
-}  // namespace campaign
+}
 // The folders of analysis/.
 namespace rows {
 using namespace report;

@@ -14,27 +14,30 @@ namespace clweave::commands {
 
 namespace {
 
-// A file that a command named may be elsewhere by now; the case needs none.
-const std::vector<std::string> files_of_then = {"--resume",      "--replay", "--case",
-                                                "--claims-file", "--csv",    "--store"};
+// The options of a command that name files, which may be elsewhere by now; a single case needs none of them.
+const std::vector<std::string> file_options = {"--resume",      "--replay", "--case",
+                                               "--claims-file", "--csv",    "--store"};
 
-std::vector<std::string> command_of(const Record& row, const std::string& where) {
-  const auto words = nlohmann::json::parse(row.command, nullptr, false);
-  if (!words.is_array() || words.empty() ||
-      !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
-    throw Error(ErrorCode::io,
-                fmt::format("{}: column command: '{}' is no list of words", where, row.command));
+std::vector<std::string> without_files(const std::vector<std::string>& words) {
   std::vector<std::string> out;
   for (std::size_t w = 0; w < words.size(); ++w) {
-    if (std::ranges::find(files_of_then, words[w].get<std::string>()) != files_of_then.end())
+    if (std::ranges::find(file_options, words[w]) != file_options.end())
       ++w;
     else
-      out.push_back(words[w].get<std::string>());
+      out.push_back(words[w]);
   }
   return out;
 }
 
 }  // namespace
+
+std::vector<std::string> command_words(const std::string& cell, const std::string& where) {
+  const auto words = nlohmann::json::parse(cell, nullptr, false);
+  if (!words.is_array() || words.empty() ||
+      !std::ranges::all_of(words, [](const auto& word) { return word.is_string(); }))
+    throw Error(ErrorCode::io, fmt::format("{}: column command: '{}' is no list of words", where, cell));
+  return words.get<std::vector<std::string>>();
+}
 
 Job job_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
   const auto family = std::ranges::find(families, row.family, &Family::name);
@@ -52,7 +55,7 @@ Job job_of(const Record& row, const std::vector<Family>& families, const std::st
 }
 
 Replay replay_of(const Record& row, const std::vector<Family>& families, const std::string& where) {
-  const auto then = parse_options(command_of(row, where));
+  const auto then = parse_options(without_files(command_words(row.command, where)));
   if (!then) throw Error(ErrorCode::io, where + ": column command names no run");
   Replay out{job_of(row, families, where), *then};
   out.options.csv = "-";
@@ -81,7 +84,7 @@ Replay replay_of(const MeasureOptions& given, const std::vector<Family>& familie
     if (!given.csv.empty()) out.options.csv = given.csv;
     out.options.overwrite = given.overwrite;
     out.options.dry_run = given.dry_run;
-    // What would run can be shown for any device.
+    // A dry run can show the case for any device.
     if (!given.devices.empty() || given.dry_run) out.options.devices = given.devices;
     if (record.version != version)
       log_line("clweave: the row was made by {}, this is {}\n", record.version, version);

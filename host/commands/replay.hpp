@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// replay: the row of a results file as a job again, measured as it was then.
+// replay: makes a row of a results file a job again, measured with the options of then.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,18 +12,21 @@ namespace clweave::commands {
 
 struct Replay {
   Job job;
-  MeasureOptions options;  // those that the row was made with, on its device, in one run that goes to stdout
+  MeasureOptions options;  // those of the row's command, for its device alone, one repetition and stdout
 };
 
-// The case of a row, whose later axes are there (add_later_axes). `where` names the row in messages. Throws
-// `usage` for a row that this clweave cannot run.
+// Parses the column `command`. `where` names the row in messages. Throws `io` unless it is a list of words.
+std::vector<std::string> command_words(const std::string& cell, const std::string& where);
+
+// Makes a row whose later axes are filled in (add_later_axes) a job. Throws `usage` for a row that this
+// clweave cannot run.
 Job job_of(const Record&, const std::vector<Family>&, const std::string& where);
 
-// And with what its command asked for. Throws `io` where that cannot be read.
+// Does so with the options of the row's command. Throws `io` if that cannot be parsed.
 Replay replay_of(const Record&, const std::vector<Family>&, const std::string& where);
 
-// The same for the row of `case_id`, in today's or in its own words, in the file of `given.replay`. What
-// `given` says of the device, the file and the dry run stays.
+// Does so for the row of `given.replay_case`, in today's or in its own words, in the file `given.replay`. The
+// device, the output file and the dry run are those of `given`.
 Replay replay_of(const MeasureOptions& given, const std::vector<Family>&);
 
 }  // namespace clweave::commands

@@ -96,7 +96,7 @@ void read_note(const std::string& path, Unfinished& out) {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(ErrorCode::usage,
-              fmt::format("{} cannot go on: {}; start again with another --csv, or with --csv {} "
+              fmt::format("{} cannot be resumed: {}; start again with another --csv, or with --csv {} "
                           "--overwrite",
                           path, why, path));
 }

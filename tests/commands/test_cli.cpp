@@ -1101,7 +1101,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
     const Ended one = run(Strings{"run", "--store", store, "--csv", path.string()} + more + cases);
     EXPECT_EQ(one.code, 0) << one.err;
     const bool told =
-        one.err.find("beside default launches the best that tune found here") != std::string::npos;
+        one.err.find("beside default configurations the best that tune found here") != std::string::npos;
     const auto count = std::ranges::count(read_results(path).cases, "yes", &Record::tuned);
     EXPECT_EQ(told, count > 0) << one.err;
     return count;
@@ -1115,7 +1115,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_EQ(tuned_of("quick.csv", {}, quick), 1);
   EXPECT_EQ(tuned_of("without.csv", {"--no-tuned"}, quick), 0);
   const Ended dry = run(Strings{"run", "--store", store, "--dry-run"} + quick);
-  EXPECT_THAT(dry.err, HasSubstr("beside default launches the best that tune found here"));
+  EXPECT_THAT(dry.err, HasSubstr("beside default configurations the best that tune found here"));
   EXPECT_EQ(planned_cases(dry.out), 2) << "the default and the tuned";
 
   // And not where there is so much more to do that it says nothing.
@@ -1125,11 +1125,12 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   const Strings large = Strings{"run", "--store", store, "--csv", (folder() / "large.csv").string()} + quick;
   const Ended told = run(large);
   EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_THAT(told.err,
-              HasSubstr("no tuned launch of divergence from n=200 on: found at n=33, it is carried to "
-                        "4 times that; clweave tune --family divergence --preset quick --set n=200 "
-                        "finds one"));
-  EXPECT_THAT(told.err, Not(HasSubstr("beside default launches")));
+  EXPECT_THAT(
+      told.err,
+      HasSubstr("no tuned configuration of divergence from n=200 on: the one found at n=33 is used up to "
+                "4 times that; clweave tune --family divergence --preset quick --set n=200 "
+                "finds one"));
+  EXPECT_THAT(told.err, Not(HasSubstr("beside default configurations")));
 }
 
 TEST_F(Cli, TuneStopsAtItsBudget) {

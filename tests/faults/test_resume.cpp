@@ -283,7 +283,7 @@ TEST_F(Resume, AnotherDriverDeviceOrVersionIsRefused) {
     std::ofstream(trial.csv()) << text;
     const Ended ended = resume();
     EXPECT_EQ(ended.code, code) << ended.err;
-    EXPECT_NE(ended.err.find("cannot go on"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("cannot be resumed"), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find(why), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find(from + " other"), std::string::npos) << ended.err;
     EXPECT_EQ(content_of(trial.csv()), text) << "a refused file is left as it is";
