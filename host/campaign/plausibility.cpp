@@ -7,6 +7,7 @@
 
 #include "base/stats.hpp"
 #include "suite/family.hpp"
+#include "suite/published.hpp"
 
 namespace clweave::campaign {
 
@@ -210,8 +211,7 @@ const std::vector<Outcome>& PlausibilityCheck::outcomes(const Family& family) co
 std::vector<Record> PlausibilityCheck::findings() const {
   std::vector<Record> out;
   for (const auto* family : order_) {
-    if (!family->findings) continue;
-    for (const auto& finding : family->findings(outcomes_.at(family), device_)) {
+    for (const auto& finding : findings_of(*family, outcomes_.at(family), device_)) {
       Record& record = out.emplace_back();
       describe_device(record, device_);
       record.family = family->name;

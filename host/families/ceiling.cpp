@@ -252,14 +252,16 @@ void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes)
   }
   const auto add = [&](const char* name, double fast, double slow, const char* text) {
     if (fast > 0 && slow > 0)
-      out.push_back({name, fast / slow, "ratio",
-                     fmt::format("{}: {} over {}", text, number_text(1e-9 * fast, "GB/s"),
-                                 number_text(1e-9 * slow, "GB/s"))});
+      out.push_back({.name = name,
+                     .value = fast / slow,
+                     .unit = "ratio",
+                     .text = fmt::format("{}: {} over {}", text, number_text(1e-9 * fast, "GB/s"),
+                                         number_text(1e-9 * slow, "GB/s")),
+                     .published = name});
   };
   add("registers_over_local", registers, local,
-      "three operands of each multiply-add over what local memory gives; published 6 (GTX 480)");
-  add("local_over_memory", local, memory,
-      "what local memory gives over the best copy, read and written; published 7.6 (GTX 480)");
+      "three operands of each multiply-add over what local memory gives");
+  add("local_over_memory", local, memory, "what local memory gives over the best copy, read and written");
 }
 
 // What the last-level cache holds, whether zeros are copied faster, and what bytes cost beside operations.

@@ -228,31 +228,6 @@ Sweeps published_exhibits() {
 
 // ---- What the search found, beside what was published -----------------------------------------------------
 
-// Of the tables of 2018 (GeForce GTX 690, 2^24 elements): the best of each variant.
-struct PublishedBest {
-  const char* kernel = nullptr;
-  std::int64_t width = 0;
-  const char* setup = nullptr;
-  double time_us = 0;
-  std::int64_t work_group = 0, groups = 0;
-  bool is_void = false;  // a part of the array was not copied
-};
-constexpr std::array published_bests = {PublishedBest{"no_loop", 1, "outside", 870.9, 128, 131072},
-                                        PublishedBest{"no_loop", 2, "outside", 857.9, 704, 11915, true},
-                                        PublishedBest{"no_loop", 4, "outside", 862.3, 1024, 4096},
-                                        PublishedBest{"grid_stride", 1, "outside", 861.8, 256, 32768},
-                                        PublishedBest{"grid_stride", 2, "outside", 859.7, 1024, 8192},
-                                        PublishedBest{"grid_stride", 4, "outside", 862.4, 64, 65536},
-                                        PublishedBest{"warp_stride", 1, "outside", 863.7, 128, 65536},
-                                        PublishedBest{"warp_stride", 2, "outside", 820.9, 256, 38912, true},
-                                        PublishedBest{"warp_stride", 4, "outside", 831.7, 256, 38912, true},
-                                        PublishedBest{"billeter", 1, "outside", 1125.3, 128, 120},
-                                        PublishedBest{"billeter", 2, "outside", 1005.6, 128, 120},
-                                        PublishedBest{"billeter", 4, "outside", 1023.8, 128, 120},
-                                        PublishedBest{"billeter", 1, "inside", 1804.7, 128, 120, true},
-                                        PublishedBest{"billeter", 2, "inside", 1434.6, 128, 120, true},
-                                        PublishedBest{"billeter", 4, "inside", 1335.7, 128, 120, true}};
-
 // One way to copy, in the order of its search.
 using SearchSpace = std::vector<const Outcome*>;
 
@@ -290,7 +265,15 @@ std::string speed_text(double bytes, double seconds) {
   return microseconds(seconds) + fmt::format(", {:.1f} GB/s", 1e-9 * bytes / seconds);
 }
 
-// As the published tables have it: launch, time, rate and, of sequences, their size.
+// Returns the key of the published best of such copies; empty if the published ones were launched otherwise:
+// all sequences were cut evenly.
+std::string published_key(const Case& at) {
+  if (at.number("n") != published_n || (at.is("kernel", "warp_stride") && !at.is("split", "even"))) return "";
+  return fmt::format("best_{}{}_width{}", at.text("kernel"), at.is("setup", "inside") ? "_inside" : "",
+                     at.number("width"));
+}
+
+// Returns launch, time, rate and, of sequences, their size, as the published tables have them.
 std::string best_text(const Outcome& best, const DeviceInfo& device) {
   const auto bytes = as_double(best.bytes);
   std::string text = "best launch " + launch_text(best) + ", " + speed_text(bytes, best.time_s);
@@ -299,19 +282,6 @@ std::string best_text(const Outcome& best, const DeviceInfo& device) {
     const auto size =
         std::ranges::find(made.derived, "sequence_size", [](const auto& column) { return column.first; });
     text += ", sequences of " + size->second;
-  }
-  // Theirs were cut evenly.
-  if (best.at.number("n") != published_n ||
-      (best.at.is("kernel", "warp_stride") && !best.at.is("split", "even")))
-    return text;
-  for (const auto& row : published_bests) {
-    if (!best.at.is("kernel", row.kernel) || best.at.number("width") != row.width ||
-        !best.at.is("setup", row.setup))
-      continue;
-    text +=
-        (row.is_void ? "; published, void, on a GeForce GTX 690: " : "; published on a GeForce GTX 690: ") +
-        std::to_string(row.work_group) + "x" + std::to_string(row.groups) + ", " +
-        speed_text(bytes, 1e-6 * row.time_us);
   }
   return text;
 }
@@ -395,7 +365,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     });
     const auto [best, worst] =
         std::ranges::minmax_element(search, {}, [](const Outcome* o) { return o->time_s; });
-    out.push_back({"best_" + name, 1e6 * (*best)->time_s, "us", best_text(**best, device)});
+    out.push_back({.name = "best_" + name,
+                   .value = 1e6 * (*best)->time_s,
+                   .unit = "us",
+                   .text = best_text(**best, device),
+                   .published = published_key((*best)->at)});
     if (search.size() < 8) continue;
     out.push_back(ratio_of("spread_" + name, **worst, **best,
                            "time of the worst of " + std::to_string(search.size()) + " launches, " +

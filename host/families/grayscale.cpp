@@ -16,6 +16,7 @@
 #include "families/shared/search_values.hpp"
 #include "families/shared/work_groups.hpp"
 #include "suite/family.hpp"
+#include "suite/published.hpp"
 
 namespace clweave::families {
 
@@ -153,6 +154,8 @@ bool is_valid(const Case& at) {
 
 // The plots over the group go on to the most that the device takes.
 constexpr int most_plotted = 1024;
+constexpr std::array image_names = {"2272x1704", "2275x3300"};  // A and B
+
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Case> out;
   for (const auto& o : outcomes) {
@@ -166,19 +169,6 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
     }
   }
   return out;
-}
-
-// Milliseconds of 100 executions on a GeForce 8800 GT, by items of a group.
-struct Published {
-  const char* image;
-  std::map<std::int64_t, double> ms;
-  std::int64_t whole;  // the largest group by which its grid left no pixels out; 0: none
-};
-const std::array<Published, 2>& published_times() {
-  static const std::array<Published, 2> times = {
-      {{"2272x1704", {{32, 777}, {64, 794}, {128, 831}, {256, 883}, {512, 1005}}, 32},
-       {"2275x3300", {{32, 4186}, {64, 2994}, {128, 2463}, {256, 2739}, {512, 4465}}, 0}}};
-  return times;
 }
 
 // The least squares of y = a + b (x - vertex)^2 over x = log2 of the items of a group.
@@ -226,21 +216,24 @@ std::string text_of_parabola(const Parabola& p) {
 // for a whole last group: rows that are each as long as their groups hold a ninth more pixels with 512 items
 // than with 256, where the author's thread totals stayed about the same.
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
-  for (const auto& [image, published, whole] : published_times()) {
-    std::map<std::int64_t, double> ms, same;  // the same: of the groups that were published
+  for (const std::string image : image_names) {
+    const auto key = [&](std::int64_t group) { return fmt::format("ms_of_100_{}_{}", image, group); };
+    std::map<std::int64_t, double> ms, same, published;  // the same: of the groups that were published
+    for (std::int64_t group = 32; group <= 512; group *= 2) {
+      if (const auto then = published_value(key(group))) published.insert({group, *then});
+    }
     for (const auto& o : outcomes) {
       if (!o.at.is("kernel", "padded")) continue;
       if (o.call_s && text_of(o.at.at("image")) == image) ms[o.at.number("group")] = 1e5 * *o.call_s;
     }
     for (const auto& [group, time] : ms) {
-      const auto then = published.find(group);
-      if (then != published.end()) same.insert({group, time});
+      if (published.contains(group)) same.insert({group, time});
       out.push_back(
-          {fmt::format("ms_of_100_{}_{}", image, group), time, "ms",
-           fmt::format("100 executions on {} with groups of {}, each waited for{}", image, group,
-                       then == published.end() ? ""
-                                               : fmt::format("; published{} {} ms (8800 GT)",
-                                                             group > whole ? ", void:" : "", then->second))});
+          {.name = key(group),
+           .value = time,
+           .unit = "ms",
+           .text = fmt::format("100 executions on {} with groups of {}, each waited for", image, group),
+           .published = key(group)});
     }
     const auto here = parabola_of(ms), then = parabola_of(published);
     if (!here) continue;
@@ -248,9 +241,9 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
         fmt::format("a parabola of time over log2 of the group, {}: {}", image, text_of_parabola(*here));
     if (const auto alike = parabola_of(same); alike)
       text += "; of the published groups alone: " + text_of_parabola(*alike);
-    out.push_back({"parabola_vertex_" + std::string(image), here->vertex, "items",
-                   text + "; published: " + text_of_parabola(*then)});
-    out.push_back({"parabola_residual_" + std::string(image), here->residual, "of mean",
+    if (then) text += "; published: " + text_of_parabola(*then);
+    out.push_back({"parabola_vertex_" + image, here->vertex, "items", text});
+    out.push_back({"parabola_residual_" + image, here->residual, "of mean",
                    "root of the mean square of what the parabola leaves, over the mean time"});
   }
 }
@@ -295,7 +288,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<const Outcome*> naive;
   for (const auto& o : outcomes) {
     if (o.at.is("kernel", "naive") && o.at.is("pitch", "tight") && o.at.is("form", "corrected") &&
-        text_of(o.at.at("image")) == published_times().front().image)
+        text_of(o.at.at("image")) == image_names[0])
       naive.push_back(&o);
   }
   add_group_findings(out, naive);
@@ -308,7 +301,7 @@ Family grayscale() {
   const Values kernels = {"naive",         "unchecked",       "staged",  "staged_unchecked",
                           "staged_synced", "staged_unsynced", "guarded", "padded",
                           "host_tail",     "bytes",           "rgb",     "words"};
-  const Values published_images = {"2272x1704", "2275x3300"};  // A and B
+  const Values published_images = {image_names[0], image_names[1]};
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
   // And off the multiples of what runs in lock-step, up to what most devices take at most: see refine.

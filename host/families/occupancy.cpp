@@ -171,11 +171,11 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
        fmt::format(
            "a dependent load takes {:.4g} ns: by Little's law the loads of the best copy need {:.4g} "
            "KiB in flight per compute unit, {:.0f} items of 4 bytes each; as the slides reckon, read "
-           "and written, {:.4g} KiB in all, {:.0f} items of 4 bytes, or {:.4g} bytes of each of {:.0f}; "
-           "published 106 KiB, 25000 items, or 106 bytes of each of 1024 (M2090)",
+           "and written, {:.4g} KiB in all, {:.0f} items of 4 bytes, or {:.4g} bytes of each of {:.0f}",
            1e9 * latency, bytes / 1024, bytes / 4, 2 * bytes * static_cast<double>(device.units()) / 1024,
            2 * bytes * static_cast<double>(device.units()) / 4,
            2 * bytes * static_cast<double>(device.units()) / items, items)});
+  out.back().published = "bytes_in_flight_of_chase";
 }
 
 double in_flight(const Case& at) {
@@ -219,9 +219,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                                1e9 * latency)});
     out.push_back(
         {"bytes_in_flight_predicted", predicted, "B",
-         fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight; published 106 KiB for the "
-                     "whole of an M2090",
-                     predicted / 1024)});
+         fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight", predicted / 1024)});
+    out.back().published = "bytes_in_flight_predicted";
     // What does not fill the memory tells nothing of what would.
     constexpr double filled = 0.8;
     if (most_of_ceiling && *most_of_ceiling < filled) {

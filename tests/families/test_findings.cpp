@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "plans.hpp"
+#include "suite/published.hpp"
 
 using namespace clweave::commands;
 using testing::EndsWith;
@@ -396,7 +397,7 @@ TEST(ArithmeticFindings, FindTheConcurrencyBetweenGroups) {
       const double ns = 2 * std::max({1.0, chains / 256, at.number("ilp") == 1 ? items / 128 : 0.0});
       outcomes.push_back({at, 1e-9 * ns * static_cast<double>(at.number("trips"))});
     }
-    return arithmetic.findings(outcomes, roomy());
+    return findings_of(arithmetic, outcomes, roomy());
   };
   for (const Values& groups :
        {Values{1, 32, 48, 64, 96, 128, 192, 256}, Values{1, 32, 45, 70, 90, 150, 200, 256}}) {
@@ -410,7 +411,8 @@ TEST(ArithmeticFindings, FindTheConcurrencyBetweenGroups) {
     EXPECT_LE(begins, 256);
     EXPECT_THAT(
         text_of_finding(found, "plateau_begins_float"),
-        HasSubstr(fmt::format("{:.2f} of latency times issue rate; published: 640 of 640", begins / 256)));
+        HasSubstr(fmt::format(
+            "{:.2f} of latency times issue rate; published: 640 operations/SM (Tesla M2090)", begins / 256)));
   }
   // Groups that end where rates still grow show no plateau.
   EXPECT_EQ(text_of_finding(found_at({1, 32, 64, 96}), "plateau_begins_float"), "");
@@ -469,16 +471,16 @@ TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
       outcomes.back().bytes = std::int64_t{8} << 24;
     }
   }
-  const auto found = copy.findings(outcomes, roomy());
-  EXPECT_EQ(
-      text_of_finding(found, "best_no_loop_width1"),
-      "best launch 128x131072, 100.0 us, 1342.2 GB/s; published on a GeForce GTX 690: 128x131072, 870.9 us, "
-      "154.1 GB/s");
+  const auto found = findings_of(copy, outcomes, roomy());
+  EXPECT_EQ(text_of_finding(found, "best_no_loop_width1"),
+            "best launch 128x131072, 100.0 us, 1342.2 GB/s; published: 128x131072: 870.9 us, 154.1 GB/s "
+            "(GeForce GTX "
+            "690 (one GPU), n=16777216)");
   EXPECT_EQ(text_of_finding(found, "best_warp_stride_width1"),
             "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64");
   EXPECT_EQ(text_of_finding(found, "best_warp_stride_even_width1"),
-            "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64; published on a GeForce GTX 690: "
-            "128x65536, 863.7 us, 155.4 GB/s");
+            "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64; published: 128x65536: 863.7 us, "
+            "155.4 GB/s (GeForce GTX 690 (one GPU), n=16777216)");
 }
 
 // Between neighbours that chance alone tells apart there is none.
@@ -507,13 +509,14 @@ TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
     outcomes.push_back({at, 1e-5});
     outcomes.back().call_s = 2e-5 * static_cast<double>(at.number("group"));
   }
-  const auto found = grayscale.findings(outcomes, roomy());
+  const auto found = findings_of(grayscale, outcomes, roomy());
   EXPECT_DOUBLE_EQ(finding_of(found, "ms_of_100_2272x1704_128"), 1e5 * 2e-5 * 128);
-  EXPECT_EQ(
-      text_of_finding(found, "ms_of_100_2272x1704_128"),
-      "100 executions on 2272x1704 with groups of 128, each waited for; published, void: 831 ms (8800 GT)");
+  EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_128"),
+            "100 executions on 2272x1704 with groups of 128, each waited for; published: void, 128x28968: "
+            "831 ms (GeForce 8800 GT, n=3871488)");
   EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_32"),
-            "100 executions on 2272x1704 with groups of 32, each waited for; published 777 ms (8800 GT)");
+            "100 executions on 2272x1704 with groups of 32, each waited for; published: 32x120984: 777 ms "
+            "(GeForce 8800 GT, n=3871488)");
   for (auto& o : outcomes) o.call_s.reset();
   EXPECT_EQ(text_of_finding(grayscale.findings(outcomes, roomy()), "ms_of_100_2272x1704_128"), "");
 }
@@ -551,10 +554,11 @@ TEST(ReductionFindings, StandBesideThePrintedFiguresOfTheirSize) {
   for (const auto& at : preset_of(reduction, "paper"))
     outcomes.push_back(
         {at, (at.is("kernel", "sequential") ? 1e-3 : 2e-3) * static_cast<double>(at.number("n"))});
-  const auto text = text_of_finding(reduction.findings(outcomes, roomy()), "speedup_sequential");
+  const auto text = text_of_finding(findings_of(reduction, outcomes, roomy()), "speedup_sequential");
   EXPECT_THAT(text, testing::StartsWith("sequential of 16777216 int: "));
-  EXPECT_THAT(text, EndsWith("2.00x interleaved; published: 17 GB/s and 1.9x (M2090, n=16777216), 9.741 GB/s "
-                             "(G80, n=4194304)"));
+  EXPECT_THAT(text,
+              EndsWith("2.00x interleaved; published: 17 GB/s, 1.9x (Tesla M2090, n=16777216), 9.741 GB/s "
+                       "(G80 (86.4 GB/s), n=4194304)"));
 }
 
 // SAM's rate over order or tuple is that of one launch, not of whichever was the fastest at each.

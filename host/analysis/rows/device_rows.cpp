@@ -10,6 +10,7 @@
 #include "analysis/rows/prior.hpp"
 #include "base/random.hpp"
 #include "base/stats.hpp"
+#include "suite/published.hpp"
 
 namespace clweave::rows {
 
@@ -338,7 +339,7 @@ const std::vector<Finding>& Conclusions::by(Resample clock) const {
     outcome.low_s = clock.draw() == 0 ? Number(intervals_[i].first) : Number();
     outcome.high_s = clock.draw() == 0 ? Number(intervals_[i].second) : Number();
   }
-  return it->second = family_->findings(outcomes_, device_);
+  return it->second = findings_of(*family_, outcomes_, device_);
 }
 
 const Finding* Conclusions::find(const std::string& finding, Resample clock) const {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// published: the figures of results/published/figures.csv that stand beside findings.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/family.hpp"
+
+namespace clweave::suite {
+
+// Returns "; published: 870.9 us, 154.1 GB/s (GeForce GTX 690, n=16777216)", or "" for a key that no row has.
+// A key is an entry of column `finding`, and the name of the finding wherever only one is meant.
+std::string published_text(const std::string& key);
+
+// Returns the first number of that key.
+std::optional<double> published_value(const std::string& key);
+
+// Returns what a family concludes, with the published figures behind the sentences of those that name some.
+std::vector<Finding> findings_of(const Family&, const std::vector<Outcome>&, const DeviceInfo&);
+
+}  // namespace clweave::suite
