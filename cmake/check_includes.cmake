@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# check_includes: the folders of host/ follow the data flow, each header stands by itself, and no file lives on what is
-# precompiled; refuses an include that runs back, hides what a header lacks, or is missing, and names its line.
+# check_includes: the folders of host/ follow the data flow, each header stands by itself, no file lives on what is
+# precompiled, and none but a family's knows its kernels; refuses an include that runs back, hides what a header lacks, or
+# is missing, and the name of a family or kernel elsewhere, and names its line.
 #   cmake -DHOST=<repository>/host -P check_includes.cmake
 cmake_minimum_required(VERSION 3.21)
 
@@ -152,6 +153,54 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 endforeach()
+# Facts about a family stay with it: elsewhere no string literal is the name of a family or of a kernel. Names are the files of
+# host/families and the kernels that their sweeps, axes and conditions say. Those that are also the word of a column, a
+# type, a measured peak, a step, a mark of a chart or a figure of a compiler, or of a command, tell nothing.
+set(ordinary peak build bytes cache copy cpu double float formats grid groups half ilp launch line live local many
+  occupancy pair ranked read registers run select single transfer words write)
+set(names "")
+file(GLOB stems RELATIVE ${HOST}/families ${HOST}/families/*.cpp)
+list(TRANSFORM stems REPLACE "\\.cpp$" "")
+list(APPEND names ${stems})
+file(GLOB_RECURSE family_files ${HOST}/families/*.cpp)
+foreach(file IN LISTS family_files)
+  file(READ ${file} text)
+  string(REPLACE ";" " " text "${text}")
+  string(REGEX MATCHALL "kernel=[a-z0-9_,]+" sweeps "${text}")
+  string(REGEX MATCHALL "kernels = {[^}]*}" lists "${text}")
+  string(REGEX MATCHALL "is\\(\"kernel\", \"[a-z0-9_]+\"" conditions "${text}")
+  string(REPLACE "kernel=" "" sweeps "${sweeps}")
+  string(REPLACE "," ";" sweeps "${sweeps}")
+  list(APPEND names ${sweeps})
+  string(REGEX MATCHALL "\"[a-z0-9_]+\"" quoted "${lists}${conditions}")
+  string(REPLACE "\"" "" quoted "${quoted}")
+  list(APPEND names ${quoted})
+endforeach()
+list(REMOVE_DUPLICATES names)
+list(REMOVE_ITEM names kernel ${ordinary})
+set(named "")
+foreach(file IN LISTS files)
+  if(file MATCHES "^families/")
+    continue()
+  endif()
+  file(READ ${HOST}/${file} text)
+  string(REPLACE ";" " " text "${text}")
+  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+  string(REGEX MATCHALL "\"[a-z0-9_]+\"" quoted "${text}")
+  string(REPLACE "\"" "" quoted "${quoted}")
+  list(REMOVE_DUPLICATES quoted)
+  foreach(word IN LISTS quoted)
+    if(word IN_LIST names)
+      file(STRINGS ${HOST}/${file} lines REGEX "\"${word}\"")
+      list(GET lines 0 line)
+      string(STRIP "${line}" line)
+      string(APPEND named "  host/${file}: names ${word}, which only its family may: ${line}\n")
+    endif()
+  endforeach()
+endforeach()
+if(named)
+  message(WARNING "facts of families elsewhere:\n${named}")
+endif()
 if(NOT files OR wrong)
   message(FATAL_ERROR "includes that are wrong (cmake/check_includes.cmake has the rule):\n${wrong}")
 endif()

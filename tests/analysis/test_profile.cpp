@@ -254,8 +254,8 @@ TEST(Fingerprint, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
   const Profile made = card(rows);
   EXPECT_EQ(trait(made, "l1_bytes").remark, "the operating system says 48 KiB");
   EXPECT_THAT(trait(made, "l2_bytes").remark,
-              AllOf(HasSubstr("says 2 MiB, but loads take longer"), HasSubstr("pages lie")));
-  EXPECT_THAT(trait(made, "l3_bytes").remark, HasSubstr("105 MiB, but no walk found"));
+              AllOf(HasSubstr("says 2 MiB, but latency rises"), HasSubstr("pages map")));
+  EXPECT_THAT(trait(made, "l3_bytes").remark, HasSubstr("105 MiB, but no pointer chase found"));
   EXPECT_THAT(shown(report_of({made}, false), "text"), HasSubstr("l1_bytes of Loom 1: the operating"));
   EXPECT_THAT(shown(report_of({made}, false), "json"),
               HasSubstr("\"remark\": \"the operating system says 48 KiB\""));
@@ -273,7 +273,7 @@ TEST(Fingerprint, SaysWhatTheMakerSaysOfAnH200) {
 TEST(Fingerprint, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
   auto rows = lanes();
   rows.push_back(said("lanes", "driver_simd_width", 16));
-  EXPECT_EQ(trait(card(rows), "simd_width").remark, "the driver prefers groups of a multiple of 16");
+  EXPECT_EQ(trait(card(rows), "simd_width").remark, "the driver prefers work-groups of a multiple of 16");
   rows.back().value = 8;
   EXPECT_THAT(trait(card(rows), "simd_width").remark, HasSubstr("of 8, but their times"));
 }
@@ -286,7 +286,7 @@ TEST(Fingerprint, SaysWhatAnErrorOfAWholeValueMeans) {
     r.items = 1;
     return trait(card({r}), "sin_native_ulp").remark;
   };
-  EXPECT_THAT(remark(16777055), HasSubstr("makes 0 of arguments near 0"));
+  EXPECT_THAT(remark(16777055), HasSubstr("returns 0 for arguments near 0"));
   EXPECT_EQ(remark(1.7), "");
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// remarks: what the driver, the operating system or the maker says beside a figure of a card, and why the
-// figure is another where it is.
+// trait_notes: what driver, operating system or vendor say of a trait, and why the measurement differs.
 #pragma once
 #include <string>
 
@@ -8,7 +7,7 @@
 
 namespace clweave::profile {
 
-// A sentence; empty: nothing is known of it.
+// Returns a sentence; empty where nobody says anything.
 std::string note_on(const Trait&, const DeviceRows&);
 
 }  // namespace clweave::profile
