@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// family_table: a family's cases as tables or curves: rows by columns, one for each value of the other axes.
+// family_table: tables or plots of a family's cases, one for each combination of the axes in neither rows nor
+// columns.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,12 +25,12 @@ struct TableChoice {
   bool operator==(const TableChoice&) const = default;
 };
 
-// Every case and finding of these families as the data of a report, which the set must outlive.
+// Adds every case and finding of these families as data of a report, which the set must outlive.
 void add_cases(Report&, const ResultsSet&, const std::vector<const Family*>&);
 
-// Tables, or plots, of each family with its findings and what tuning gained; then what the marks in the cells
-// mean, and how many there are. As data, every case; the set must outlive it. Throws `usage` for a family, an
-// axis or a quantity that there is not, with those that there are.
+// Builds tables or plots of each family, with its findings and the gains of tuning, then a legend of the
+// marks in the cells. As data, every case; the set must outlive the report. Throws `usage` that lists the
+// choices for an unknown family, axis or quantity.
 Report family_tables(const ResultsSet&, const std::vector<Family>&, const TableChoice&);
 
 }  // namespace clweave::profile

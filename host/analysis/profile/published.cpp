@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* any_value = "*";
 
-// What stands in the family's tables and texts tell apart is no launch to choose: the width of a copy's
-// vectors.
+// Axes of the family's tables whose published values differ: what texts compare is part of the variant, not a
+// launch parameter to choose, such as the vector width of copies.
 using Compared = std::set<std::string>;
 Compared compared_of(const ResultsSet& set, const Family& family) {
   std::map<std::string, std::set<std::string>> told;
@@ -37,8 +37,8 @@ Compared compared_of(const ResultsSet& set, const Family& family) {
   return out;
 }
 
-// Whether a case is what a figure names: its other axes at their defaults, and of a launch what the text
-// says; or, launched in any way, what texts compare.
+// Returns whether a case is that of a figure: axes that the figure leaves out are at their defaults. With
+// `any_launch` only these axes of a launch must agree, without it all that the figure names.
 bool is_case_of(const CaseName& figure, const CaseName& here, const Family& family,
                 const Compared* any_launch) {
   return std::ranges::all_of(family.axes, [&](const Axis& axis) {
@@ -51,9 +51,9 @@ bool is_case_of(const CaseName& figure, const CaseName& here, const Family& fami
   });
 }
 
-// The least time, or the greatest fraction, by size: what a text does not say is looked at where it is
-// largest. And by lanes, for a vendor's own that one side was measured with says nothing beside the portable
-// ones of the other; "" where there is no choice of them.
+// The least time, or the greatest fraction, by size, largest first: figures that name no size are compared
+// there. And by sub-group implementation, since a vendor's own on one side does not compare with the portable
+// one on the other; "" where there is no choice.
 using BySize = std::map<std::int64_t, std::map<std::string, double>, std::greater<>>;
 
 void take(BySize& out, const CaseName& name, const std::string& lanes, double value, bool greatest) {
@@ -85,7 +85,7 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
   return out;
 }
 
-// Other programs on the device, by their kernel's name. They have no launch to choose.
+// Takes the times of other programs, which have no launch parameters.
 BySize natives_of(const ResultsSet& set, const DeviceResults& device, const CaseName& figure,
                   const Family& family, Timer timer) {
   BySize out;
@@ -102,7 +102,7 @@ Number over_at_largest(const BySize& of, const BySize& over) {
   for (const auto& [size, by_lanes] : of) {
     const auto there = over.find(size);
     if (there == over.end()) continue;
-    // A side without a choice stands beside all of the other's.
+    // A side without a choice compares with all of the other.
     const bool choice = !by_lanes.contains("") && !there->second.contains("");
     const auto least = [&](const auto& side, const auto& other) {
       Number out;
@@ -163,7 +163,7 @@ std::string key_of(const PublishedFigure& figure) {
          std::to_string(static_cast<int>(figure.quantity));
 }
 
-// Without what stands in every name of the table: the family, and an axis at any value.
+// Returns the label without the family and axes at any value, which all rows of the table have.
 std::string short_text(const CaseName& name, const CaseLabels& names) {
   std::string text = names.of(name);
   if (text.starts_with(name.family)) text.erase(0, std::min(text.size(), name.family.size() + 1));
@@ -177,7 +177,7 @@ std::string short_text(const CaseName& name, const CaseLabels& names) {
   return out;
 }
 
-// What the words in its cells mean.
+// Explains the words in the cells.
 void add_words(Report& out, bool fractions, const std::set<std::string>& evidence) {
   if (fractions)
     out.line("%: published of what is named; here of what family ceiling reached in the same run");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// published: the figures of texts beside what was measured here, one row each.
+// published: published figures beside what was measured here.
 #pragma once
 #include <vector>
 
@@ -12,9 +12,8 @@ struct Family;
 
 namespace clweave::profile {
 
-// A table for each of these families that has figures and rows: per figure its case, what each published
-// device did, and per measured device what it does launched alike, and launched as it is fastest here.
-// Nothing without figures in the set.
+// Adds a table for each of these families that has both: per figure its case, the published devices, and per
+// measured device the same launch configuration and its best one. Adds nothing if the set has no figures.
 void add_published(Report&, const ResultsSet&, const std::vector<const Family*>&);
 
 }  // namespace clweave::profile

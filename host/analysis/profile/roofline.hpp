@@ -13,7 +13,7 @@
 
 namespace clweave::profile {
 
-// A sloped or flat line over the kernels.
+// A line over the kernels: sloped for memory, flat for arithmetic.
 struct Roof {
   Ceiling name = Ceiling::none;
   double rate = 0;  // in unit_of(name)
@@ -21,7 +21,7 @@ struct Roof {
   bool memory() const { return !of_arithmetic(name); }
 };
 
-// A kernel under them: the fastest row of its family, kernel and type.
+// A kernel under the roofs: the fastest row of its family, kernel and type.
 struct Placed {
   std::string name;  // family kernel type
   double gb_per_s = 0;
@@ -36,17 +36,17 @@ struct Roofline {
   std::string device;
   std::vector<Roof> roofs;
   std::vector<Placed> kernels;  // by intensity, then name
-  // By family: how many rows no roof bounds, such as those of latencies and caches.
+  // Rows by family that no roof bounds, such as those of latencies and caches.
   std::map<std::string, std::size_t> elsewhere = {};
-  std::map<std::string, std::size_t> cached = {};  // and how many rows had their buffers in a cache
-  // Of the copy and of the arithmetic on floats that take the least, where they were run with --energy.
+  std::map<std::string, std::size_t> cached = {};  // rows by family whose buffers fit a cache
+  // The least of any copy and of float arithmetic, where they were run with --energy.
   Number joules_per_byte = {}, joules_per_flop = {};
 };
 
-// Of the least energy that an operation takes, and of the highest rate, what is left where an operation comes
-// with 1 / `intensity` bytes. After J. Choi, D. Bedard, R. Fowler, R. Vuduc, "A roofline model of energy",
-// 2013: bytes add to the energy whatever else happens, but hide behind operations, or they behind them, in
-// time. `byte` is what one takes over what an operation takes, of energy or of time.
+// Compute the fraction of the least energy per operation, and of the highest rate, at an intensity in
+// operations per byte. After J. Choi, D. Bedard, R. Fowler, R. Vuduc, "A roofline model of energy", 2013: the
+// energy of bytes always adds, their time overlaps with that of operations. `byte` is the energy or time of a
+// byte over that of an operation.
 double energy_left(double intensity, double byte);
 double time_left(double intensity, double byte);
 

@@ -17,10 +17,10 @@ namespace clweave::profile {
 
 namespace {
 
-// The axes that vary, those of the view's rows first and launch parameters last: words alone, numbers with
-// their name. From the end leaves what there is no room for.
+// Names the axes that vary, those of the view's rows first and launch parameters last. Leaves out the last
+// ones if there is no room.
 std::string variant_text(const CaseTimes& one, const std::vector<Contender>& others, const Family& family) {
-  const std::size_t room = one.tuned ? 60 : 40;  // what was tuned is of use when one can launch it so
+  const std::size_t room = one.tuned ? 60 : 40;  // a tuned configuration is to be launched again
   std::vector<std::string> names = family.view.rows;
   for (const bool tunable : {false, true}) {
     for (const auto& axis : family.axes) {
@@ -54,7 +54,7 @@ std::string speed_text(const Contender& one, const Family& family) {
                                                                          : "GB/s");
 }
 
-// The one or two that tell most: those of the device's card first, then as the family draws them.
+// Shows one or two findings: traits of the device profile first, then in the family's order.
 std::string findings_text(const DeviceResults& device, const Family& family) {
   std::vector<const Finding*> found;
   for (const auto& one : device.findings) {
@@ -84,7 +84,7 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
     const auto others = contenders(family, cases);
     const Contender* best = best_row(family, others);
     const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
-    // Where slowness is the point, or fast is not good, the findings are the result.
+    // Where a family is viewed by slowdown, its findings are the result.
     const bool any = best != nullptr && best->speed(family) && family.view.quantity != "slowdown";
     if (!any || (!best->run.of_ceiling && !findings.empty())) {
       const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
@@ -101,8 +101,8 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
   if (!table.empty()) out.table(std::move(table));
 }
 
-// Where a run was asked for energy: the least joules of a byte of memory and of an operation, and what says
-// so; or why there are none.
+// Adds the least energy per byte of memory and per operation of a run with --energy, and the meter's name; or
+// why there is none.
 void add_energy(Report& out, const DeviceResults& device) {
   if (device.meter_reason.empty()) return;
   CaseLabels names;
@@ -154,7 +154,7 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
   add_energy(out, device);
   out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
-  // Two lines of a hundred columns at most: reasons may be long, and the screen is not.
+  // Cut to two lines of a hundred columns, as reasons may be long.
   for (const auto& odd : anomalies_of(device))
     out.line("  " + paint(cut(odd.text, 180, "~"), odd.failure ? Style::red : Style::dim));
 }

@@ -23,12 +23,13 @@ struct VendorFigure {
   double value;
   const char* text;
 };
-constexpr std::array<VendorFigure, 2> vendor_figures = {{{"H200", "l1_bytes", 256 << 10,
-                                             "NVIDIA says 256 KiB, of which local memory takes a part, and "
-                                             "the driver some even where a kernel has none"},
-                                            {"H200", "l2_bytes", 60 << 20,
-                                             "NVIDIA says 60 MiB, in two halves, each beside half of the "
-                                             "compute units: what one item reads has room in one"}}};
+constexpr std::array<VendorFigure, 2> vendor_figures = {
+    {{"H200", "l1_bytes", 256 << 10,
+      "NVIDIA says 256 KiB, of which local memory takes a part, and "
+      "the driver some even where a kernel has none"},
+     {"H200", "l2_bytes", 60 << 20,
+      "NVIDIA says 60 MiB, in two halves, each beside half of the "
+      "compute units: what one item reads has room in one"}}};
 
 // Returns a finding as it was recorded with the rows; nothing where an older version wrote them.
 std::optional<double> recorded(const DeviceRows& rows, const std::string& finding) {

@@ -17,10 +17,10 @@ namespace clweave::rows {
 
 namespace {
 
-// The axes of a native's id that say by what, not what.
+// Returns whether an axis of a baseline's id says which program did the work, not which work.
 bool says_how(const std::string& axis) { return axis == "kernel" || axis == threads_axis; }
 
-// The same for all that compute the same.
+// Returns an id that all programs share that compute the same.
 CaseName work_of(const CaseName& native) {
   CaseName out{native.family, native.family, {}};
   for (const auto& axis : native.axes) {
@@ -31,7 +31,8 @@ CaseName work_of(const CaseName& native) {
   return out;
 }
 
-// A kernel that keeps no order, or copies where others scan, does something else.
+// Returns whether a case does the work of a baseline: a kernel that loses the order, or copies where others
+// scan, does not.
 bool does(const CaseTimes& at, const RunTime& run, const BaselineTime& native) {
   if (at.family() != native.of->family || at.exhibit) return false;
   if (run.bytes != native.run.bytes || run.flops != native.run.flops || run.items != native.run.items)
@@ -47,20 +48,21 @@ struct Interval {
   double median, low, high;
 };
 
-// By the clock that the native was timed by.
+// Returns the time by the clock that the baseline was timed by.
 Interval time_of(const RunTime& run, Timer timer) {
   const bool by_host = timer == Timer::host && run.timer != Timer::host && run.wall_s && run.time_s > 0;
   const double factor = by_host ? *run.wall_s / run.time_s : 1;
   return {factor * run.time_s, factor * run.low_s, factor * run.high_s};
 }
 
-// Of two the geometric mean, so that the ratio of two medians is the median of two ratios.
+// Returns the median of the logarithms: of two values their geometric mean, so that the ratio of two medians
+// is the median of two ratios.
 double middle(std::vector<double> values) {
   for (double& value : values) value = std::log(value);
   return std::exp(median(values));
 }
 
-// The runs that a case is looked at by.
+// Returns the runs without those with emptied caches.
 std::vector<const RunTime*> warm_runs(const CaseTimes& at) {
   std::vector<const RunTime*> out;
   for (const auto& run : at.runs) {
@@ -69,14 +71,14 @@ std::vector<const RunTime*> warm_runs(const CaseTimes& at) {
   return out;
 }
 
-// What one side took, by the clock of the other.
+// Returns the median time of one side, by the clock of the other.
 double time_of(const std::vector<const RunTime*>& runs, Timer timer) {
   std::vector<double> times;
   for (const auto* run : runs) times.push_back(time_of(*run, timer).median);
   return middle(std::move(times));
 }
 
-// Round by round, or what stands for each side where there is no round of both.
+// Compares round by round, or the typical runs where no round has both sides.
 void hold_against(Baselines& one, const std::vector<const RunTime*>& natives, const RunTime& typical) {
   const Timer timer = one.native.run.timer;
   std::vector<std::pair<const RunTime*, const RunTime*>> pairs;
@@ -102,7 +104,7 @@ void hold_against(Baselines& one, const std::vector<const RunTime*>& natives, co
   one.ratio = middle(std::move(ratios));
 }
 
-// Numbers by what they are, whole or not, and before words.
+// Sorts numbers by value, before words.
 using Rank = std::pair<double, std::string>;
 Rank rank_of(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return {static_cast<double>(*whole), ""};

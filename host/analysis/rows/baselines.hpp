@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rivals: the best kernel beside the best of what people would use instead, for each piece of work.
+// baselines: the best kernel beside the best program that people would use instead, for each piece of work.
 #pragma once
 #include <array>
 #include <string>
@@ -14,28 +14,27 @@ struct Family;
 
 namespace clweave::rows {
 
-// Of the same work on the same silicon. On which clock: the host's, wait included, where the rival has no
+// Compares the same work on the same silicon, by the host's clock, wait included, where the baseline has no
 // other.
 //
-// A ratio is fair within a round, in which both were measured in turns: neighbours that come and go change
-// what a processor does from round to round by more than kernels differ. So it is the median of the rounds'
-// ratios, of an even number the geometric mean of the two in the middle, and lies between the lowest and the
-// highest end of the rounds' intervals. Of sides that no round has both, it is that of the middles of
-// their runs.
+// A ratio is fair within a round, in which both were measured in turns: other load on a processor changes
+// from round to round by more than kernels differ. So `ratio` is the median of the rounds' ratios (of an even
+// number the geometric mean of the middle two), and its interval is the hull of the rounds' intervals. Where
+// no round has both sides, it is the ratio of the medians of their runs.
 struct Baselines {
   const CaseTimes* ours = nullptr;
   BaselineTime native;
   CaseName work;                        // what is computed
-  double ours_s = 0, native_s = 0;      // medians over the rounds, likewise
-  double ratio = 0, low = 0, high = 0;  // the native's time over ours: above 1 ours is faster
-  std::size_t rounds = 0;               // that both were measured in
+  double ours_s = 0, native_s = 0;      // medians over the rounds
+  double ratio = 0, low = 0, high = 0;  // time of the baseline over ours: above 1 ours is faster
+  std::size_t rounds = 0;               // with both sides
 };
 
-// One for each piece of work that both did, by family and then by the values of its axes: runs measure in an
-// order of chance.
+// Returns one for each piece of work that both did, sorted by family and axis values, since runs measure in
+// random order.
 std::vector<Baselines> baselines_of(const ResultsSet&, const DeviceResults&);
 
-// One of them for people, under these titles.
+// Titles of the table of baselines.
 inline constexpr std::array<const char*, 6> rival_columns = {
     "work", "best kernel here", "speed", "best beside it", "its speed", "ours over theirs"};
 struct BaselineRow {
@@ -44,7 +43,7 @@ struct BaselineRow {
 };
 std::vector<BaselineRow> baseline_rows(const ResultsSet&, const DeviceResults&, const std::vector<Family>&);
 
-// The table of a device's, empty where there are none.
+// Adds the table of a device; nothing if it has no baselines.
 void add_baselines(Report&, const ResultsSet&, const DeviceResults&, const std::vector<Family>&);
 
 }  // namespace clweave::rows

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// short_names: a case or a device in few words.
+// case_labels: short names of cases and devices.
 #pragma once
 #include <map>
 #include <set>
@@ -9,14 +9,14 @@
 
 namespace clweave::rows {
 
-// Whether a value needs its axis' name to be understood: numbers and shapes such as 16x16 do, words do not.
+// Returns whether a value needs its axis' name to be understood: numbers and shapes such as 16x16 do.
 bool needs_name(const Value&);
 
-// A device among several: A to Z, then AA to AZ, BA ..
+// Names a device among several: A to Z, then AA to AZ, BA ..
 std::string letter_of(std::size_t device);
 
-// A case in few words: its family and the axes that vary among `cases`. Words stand alone, other values with
-// their axis' name.
+// Labels cases by their family and the axes that vary among those learnt. Words stand alone, other values
+// behind their axis' name.
 class CaseLabels {
  public:
   void learn(const CaseName&);

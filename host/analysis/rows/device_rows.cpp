@@ -19,19 +19,19 @@ namespace {
 constexpr std::size_t most_draws = 200, least_draws = 20;
 constexpr std::size_t most_reads = 20'000 * most_draws;
 
-// Two independent normal deviates would come of a pair (Box and Muller 1958); one is enough here.
+// Returns a normal deviate (Box and Muller 1958; the second of the pair is not needed).
 double normal(std::uint64_t key, std::uint64_t i) {
   const Random<double> uniform(key, i);
   const double radius = std::sqrt(-2 * std::log((uniform(0) + 1) / 2 + 0x1p-54));
   return radius * std::cos(std::numbers::pi * uniform(1));
 }
 
-// Of so few samples that they have no interval a time is known worst; one that nobody sampled, given as a
-// number, is what it is.
+// Returns whether a time is a constant without samples. One of too few samples for an interval is not: it is
+// the least certain.
 bool is_exact(const RunTime& run) { return run.log_variance == 0 && !run.min_s; }
 
-// The standard deviation, of the logarithm, that another repetition of a case might have differed by: what
-// others' differ by, where one or two do not tell. (Two may well agree.)
+// Returns the standard deviation of the logarithm between repetitions, from other sessions (prior.hpp) where
+// a case has one or two: two may agree by chance.
 double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_type) {
   const RunTime& run = *runs.front();
   if (runs.size() > 2 || is_exact(run)) return 0;
@@ -39,9 +39,9 @@ double luck_of(const std::vector<const RunTime*>& runs, std::string_view device_
       prior_spread(device_type, run.timer, run.time_s / static_cast<double>(run.commands)).variance);
 }
 
-// Of so many repetitions, what they differ by holds their own intervals, and the median of a new draw is the
-// order statistic at a place about the middle: its standard deviation is 1 / (2 sqrt(n + 2)) of them (that of
-// a beta distribution), so that no draw looks at them all.
+// Draws the median of many repetitions without resampling them all: their spread includes their own
+// intervals, and the median of a resample is an order statistic whose rank has a standard deviation of
+// n / (2 sqrt(n + 2)), that of a beta distribution.
 constexpr std::size_t many = 64;
 double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std::size_t index) {
   const auto n = static_cast<double>(sorted.size());
@@ -53,11 +53,11 @@ double drawn_of_many(const std::vector<double>& sorted, std::uint64_t draw, std:
   return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// Medians of what repetitions say, each drawn with replacement at a time drawn from its interval and its
-// luck. One draw takes the same repetitions at the same times whatever is asked of them.
+// Draws medians over repetitions: each repetition with replacement, its time from its interval and the spread
+// between processes. One draw takes the same repetitions at the same times for every number asked.
 class Draws {
  public:
-  // `value(run, slower)`: what a repetition says if it takes `slower` times as long.
+  // `value(run, slower)` returns the number of a repetition that takes `slower` times as long.
   template <typename Value>
   Draws(const std::vector<const RunTime*>& runs, std::size_t index, std::string_view device_type, Value value)
       : runs_(runs), index_(index), luck_(luck_of(runs, device_type)), value_(std::move(value)) {
@@ -85,7 +85,7 @@ class Draws {
   std::size_t index_;
   double luck_;
   std::function<double(const RunTime&, double)> value_;
-  std::vector<double> by_time_;  // of many
+  std::vector<double> by_time_;  // only of many repetitions
 };
 
 }  // namespace
@@ -174,7 +174,7 @@ RowSelection DeviceRows::with_tuned(const std::string& family) const {
 
 namespace {
 
-// A row of another run of the same is another of its repetitions.
+// Adds baselines; rows of the same work, program and clock are repetitions.
 void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceResults& device) {
   std::map<std::tuple<std::string_view, std::string_view, Timer>, std::size_t> known;
   for (const auto& native : set.baselines) {
@@ -190,7 +190,7 @@ void add_natives(std::vector<Timed>& out, const ResultsSet& set, const DeviceRes
   }
 }
 
-// What the rows of a case say by one timer; none of them: nothing in `any`.
+// Collects the runs of a case by one timer; `any` is null if there are none.
 Timed timed_by(Timer timer, const CaseTimes& at) {
   Timed timed;
   timed.name = at.name;
@@ -254,14 +254,14 @@ std::optional<Figure> estimate(const DeviceRows& rows,
       drawn.push_back(*value);
   }
   if (drawn.empty()) return Figure{*measured, *measured, *measured};
-  // The least of many noisy times lies below most draws' own: the number as measured belongs to its interval.
+  // The minimum of many noisy times lies below most draws: the interval includes the number as measured.
   return Figure{*measured, std::min(*measured, quantile(drawn, 0.025)),
                 std::max(*measured, quantile(drawn, 0.975))};
 }
 
 namespace {
 
-// The device as far as its rows tell: enough for Family::findings.
+// Builds the device as far as its rows tell, which is enough for Family::findings.
 DeviceInfo device_of(const DeviceRows& rows) {
   DeviceInfo device;
   device.name = rows.results->name;
@@ -272,7 +272,7 @@ DeviceInfo device_of(const DeviceRows& rows) {
   return device;
 }
 
-// None where a run has none.
+// Returns nothing if a run has no such time.
 std::optional<double> call_of(const Timed& timed) {
   std::vector<double> values;
   for (const auto* run : timed.runs) {

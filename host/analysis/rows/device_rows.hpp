@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_rows: the times of a device that count, and how sure a number is that follows from several of them.
+// device_rows: the times of a device that count, and bootstrap intervals of numbers that follow from them.
 #pragma once
 #include <functional>
 #include <map>
@@ -15,20 +15,19 @@
 
 namespace clweave::rows {
 
-// Among the axes of a Timed, for rows of different clocks must not be compared: event or host.
+// An axis of every Timed, event or host: times of different clocks must not be compared.
 inline constexpr const char* timer_axis = "timer";
 
-// A case that was measured on a device by one clock, with all its repetitions; or what a native baseline took
-// there.
+// A case that was measured on a device by one clock, with all its repetitions; or a baseline program there.
 struct Timed {
   const CaseName* name = nullptr;
-  std::string_view api = {};  // of a native baseline; empty: ours
-  bool tuned = false;         // launched as tune found best on this device, not as on every other
+  std::string_view api = {};  // of a baseline; empty: OpenCL, ours
+  bool tuned = false;         // in the configuration that tuning found for this device
   std::vector<const RunTime*> runs;
   const RunTime* any = nullptr;   // one of them, with of_ceiling if any has it
-  const CaseTimes* at = nullptr;  // of its file; null: of a native baseline
+  const CaseTimes* at = nullptr;  // null: of a baseline
   double median_s = 0;
-  std::size_t index = 0;  // into a Clock
+  std::size_t index = 0;  // into a Resample
 
   const std::string& family() const { return name->family; }
   const Value* axis(std::string_view) const;           // null: it has none
@@ -41,7 +40,7 @@ using RowSelection = std::vector<const Timed*>;
 
 struct DeviceRows;
 
-// Seconds of each Timed, by its index: as measured, or one of the ways in which they might as well have been.
+// A bootstrap draw: seconds of each Timed by its index, as measured or resampled.
 class Resample {
  public:
   Resample(const DeviceRows& rows, std::size_t draw, std::size_t draws)
@@ -50,9 +49,9 @@ class Resample {
   // The fraction of its ceiling at that time. Each repetition stands beside the ceiling of its own run; none
   // where no run had one.
   Number of_ceiling(const Timed&) const;
-  Number counted(const Timed&) const;         // what the check of the case measured
+  Number counted(const Timed&) const;         // value that the check of the case measured
   std::size_t draw() const { return draw_; }  // 0: as measured
-  void count(std::size_t reads) const;        // that something remembered spared
+  void count(std::size_t reads) const;        // accounts for reads that a cached result saved
 
  private:
   Number median_of(const Timed&, Number RunTime::*,
@@ -69,11 +68,11 @@ struct Figure {
 
 struct DeviceRows {
   const DeviceResults* results = nullptr;
-  std::vector<Timed> timed;  // those that count, in the order met; then the native ones
+  std::vector<Timed> timed;  // those that count, in the order met; then those of baselines
   std::map<std::string, RowSelection> by_family, tuned_by_family;
   RowSelection natives;
-  mutable std::vector<std::vector<double>> drawn;  // per Timed, once asked for
-  mutable std::size_t reads = 0;                   // of a Clock
+  mutable std::vector<std::vector<double>> drawn;  // per Timed, filled when first needed
+  mutable std::size_t reads = 0;                   // of times, by all draws
 
   DeviceRows() = default;
   ~DeviceRows() = default;
@@ -82,50 +81,51 @@ struct DeviceRows {
   DeviceRows(const DeviceRows&) = delete;  // its by_family would show the other's timed
   DeviceRows& operator=(const DeviceRows&) = delete;
 
-  // Without what a platform says of its own build.
+  // Returns device, platform without its build details, and driver.
   std::string name() const {
     return results->name + results->called() + ", " +
            results->platform.substr(0, results->platform.find(", ")) + ", driver " + results->driver;
   }
-  // What concludes from how launches differ compares those that were chosen alike on every device: without
-  // what was tuned.
+  // Returns the rows of default configurations: conclusions about launch parameters need the same ones on
+  // every device.
   const RowSelection& of(const std::string& family) const;
   RowSelection with_tuned(const std::string& family) const;
   Resample measured() const { return {*this, 0, 0}; }
 };
 
-// One per measured device, in the order met. The set must outlive it.
+// Returns one per measured device, in the order met. The set must outlive them.
 std::vector<DeviceRows> device_rows(const ResultsSet&);
 
-// What `number` makes of the rows, and the middle 95 % of what it makes of them when the repetitions of each
-// case are drawn again, and the median of each drawn repetition from its own interval, which of one or two
-// is widened by what processes differ by (prior.hpp). No distribution of the number itself is assumed. None
-// when the rows as measured give none. The same on every machine.
+// Computes `number` from the rows as measured, and its 95 % bootstrap interval (Efron 1979): each draw
+// resamples the repetitions of each case and draws the median of each from its own interval, widened by the
+// spread between processes where there are one or two repetitions (prior.hpp). No distribution of the number
+// itself is assumed. Returns nothing if the rows as measured give no number. Deterministic on every machine.
 //
-// The function is called for each draw: what rows it needs is to be selected before. One that reads more than
-// 20000 times gets fewer draws than 200, but 20 at least, so that a million rows take seconds.
+// `number` is called for each draw, so it selects its rows before. One that reads more than 20000 times gets
+// fewer draws than 200, at least 20, so that a million rows take seconds.
 std::optional<Figure> estimate(const DeviceRows&,
                                const std::function<std::optional<double>(Resample)>& number);
 
 // Returns nothing for a row that lacks one of the family's axes.
 std::optional<Case> case_of(const Family&, const CaseName&);
 
-// What a family concludes from its rows, timed by a clock; those that lack one of its axes are left out.
+// Computes a family's findings from its rows at the times of a draw. Rows that lack one of its axes are left
+// out.
 class Conclusions {
  public:
   Conclusions(const Family&, std::span<const Timed* const>, const DeviceRows&);
 
-  // Drawn once by each clock, whoever asks.
+  // Computes each draw once.
   const std::vector<Finding>& by(Resample) const;
-  const Finding* find(const std::string& finding, Resample) const;  // null: there is none
-  RowSelection rows_of(const Finding&) const;                       // of Finding::from
+  const Finding* find(const std::string& finding, Resample) const;  // returns null if there is none
+  RowSelection rows_of(const Finding&) const;                       // the rows of Finding::from
 
  private:
   const Family* family_;
   DeviceInfo device_;
   RowSelection rows_;                                 // of outcomes_
-  std::vector<std::pair<double, double>> intervals_;  // as measured; what is drawn is known exactly
-  mutable std::vector<Outcome> outcomes_;             // by the last clock
+  std::vector<std::pair<double, double>> intervals_;  // as measured; times of a draw are exact
+  mutable std::vector<Outcome> outcomes_;             // at the times of the last draw
   mutable std::map<std::size_t, std::vector<Finding>> by_draw_;
 };
 

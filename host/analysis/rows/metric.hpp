@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantity_shown: what a table or a plot can show of a case, and how.
+// metric: the quantities that tables and charts can show of a case.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace clweave::rows {
 struct Metric {
   const char* name;
   const char* meaning;  // above the table
-  // Of a run. `reference_s`: of the first row in its column; `best_s`: the least of the table.
+  // Computes it for a run. `reference_s`: time of the first row in its column; `best_s`: least of the table.
   Number (*of)(const RunTime&, double reference_s, double best_s);
   const char* suffix;  // behind each number
   const char* unit;    // as number_text takes it; empty: GB/s or Gop/s, as the rows are
@@ -20,7 +20,7 @@ struct Metric {
 
 const std::vector<Metric>& metrics();
 
-// Throws `usage` with the names there are.
+// Throws `usage` that lists the names if there is no such metric.
 const Metric& metric_named(const std::string& name);
 
 }  // namespace clweave::rows

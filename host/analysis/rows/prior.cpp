@@ -12,15 +12,15 @@ namespace clweave::rows {
 
 namespace {
 
-// Root mean squares over the cases of a band, not medians: a few cases differ by far more than most.
+// Root mean squares over the cases of a band: medians would hide that a few cases differ by far more.
 struct Band {
   double below_s, sd;
 };
 constexpr std::array<Band, 3> of_gpus = {{{8e-6, 0.125}, {50e-6, 0.012}, {HUGE_VAL, 0.005}}};
-constexpr double of_cpus = 0.26;  // whatever the command takes, by both clocks
+constexpr double of_cpus = 0.26;  // for all times, by both clocks
 
-// Of GPUs' the tails are heavier than a normal distribution's. Who shares a processor makes it a half slower
-// or not: its tails end soon.
+// Degrees of freedom of a t distribution: the tails of GPUs are heavier than normal; sharing a CPU halves its
+// speed at most, so its tails are short.
 constexpr double degrees_of_gpus = 4, degrees_of_cpus = std::numeric_limits<double>::infinity();
 
 }  // namespace
