@@ -10,8 +10,8 @@ namespace clweave::device {
 
 namespace {
 
-// Caches outlive the process: not even the next run may draw these numbers again. From the system, as
-// std::random_device takes a libc that many clusters are too old for.
+// Draws a nonce that defeats kernel caches, which outlive the process. It comes from the system, because
+// std::random_device needs a newer libc than many clusters have.
 cl_uint unseen_number() {
   cl_uint out = 0;
   if (getrandom(&out, sizeof out, 0) != sizeof out)

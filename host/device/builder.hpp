@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// builder: builds the program of a plan again and again, as its Build steps say.
+// builder: builds the program of a plan repeatedly, as its Build steps say.
 #pragma once
 #include "device/cl.hpp"
 #include "device/program.hpp"
@@ -11,15 +11,15 @@ class OpenDevice;
 
 class Builder {
  public:
-  // Nothing is built yet. Both must outlive it.
+  // Builds nothing yet. Both arguments must outlive it.
   Builder(const OpenDevice& device, const Source& source) : device_(device), source_(source) {}
 
-  // Throws cl::Error, `build`, and `unsupported` where the driver gives no binary or does not take its own.
+  // Throws cl::Error, `build`, and `unsupported` if the driver gives no binary or rejects its own.
   void build(Build::From);
 
   bool has_built() const { return program_() != nullptr; }
   const cl::Program& program() const { return program_; }
-  cl_uint nonce() const { return nonce_; }  // of it
+  cl_uint nonce() const { return nonce_; }  // of program()
 
  private:
   cl::Program from_source() const;
@@ -30,7 +30,7 @@ class Builder {
   const Source& source_;
   cl::Program program_;
   cl_uint nonce_ = 0;
-  cl::Program::Binaries binary_;  // of a program with this nonce, once it was asked for
+  cl::Program::Binaries binary_;  // of a program with this nonce, made when first needed
 };
 
 }  // namespace clweave::device

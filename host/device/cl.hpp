@@ -17,7 +17,7 @@ namespace clweave::device {
 
 std::string cl_name(cl_int status);  // "CL_OUT_OF_RESOURCES", or "CL error -9999"
 
-// What a failed call means for the case: `what` says what was tried.
+// Translates a failed call into the error of the case; `what` names what was tried.
 Error cl_failure(const cl::Error&, const std::string& what);
 
 }  // namespace clweave::device

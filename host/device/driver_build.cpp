@@ -37,7 +37,7 @@ DriverBuild driver_build(const DeviceInfo& info, const Source& source,
     const cl::Context context(device);
     cl::Program program(context, source.text);
     DriverBuild out;
-    // NVIDIA's compiler tells of registers only when it is asked.
+    // NVIDIA's compiler reports registers only with this option.
     const bool nvidia = info.has_extension("cl_nv_compiler_options");
     try {
       program.build(device, (source.options + (nvidia ? " -cl-nv-verbose" : "")).c_str());

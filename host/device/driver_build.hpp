@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// driver_build: what the compiler of a device's driver makes of a program, and says of its kernels.
+// driver_build: compiles a program with a device's driver and reports what the driver says of its kernels.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,22 +11,22 @@
 namespace clweave::device {
 
 struct DriverBuild {
-  // 0: the driver does not say.
+  // 0: the driver does not report it.
   struct Kernel {
     std::string name;
     std::int64_t group_limit = 0;
-    std::int64_t width = 0;    // what the size of groups had better be a multiple of
+    std::int64_t width = 0;    // preferred multiple of the work-group size
     std::int64_t local = 0;    // bytes of local memory
-    std::int64_t scratch = 0;  // bytes of an item's own memory
+    std::int64_t scratch = 0;  // bytes of private memory of a work-item
   };
   bool ok = false;
   std::string log;
   std::vector<Kernel> kernels;
   std::int64_t binary_bytes = 0;
-  std::string ptx;  // the binary, of NVIDIA's driver
+  std::string ptx;  // the binary, with NVIDIA's driver
 };
 
-// Throws `no_device`, and `launch` for what is wrong beside the program.
+// Throws `no_device`, and `launch` for failures other than the program's.
 DriverBuild driver_build(const DeviceInfo&, const Source&, const std::vector<std::string>& kernels);
 
 }  // namespace clweave::device

@@ -33,35 +33,35 @@ void record_joules_of_work(Record& record) {
   record.joules_per_flop = per(record.flops);
 }
 
-void record_energy(Record& record, OpenDevice& device, const SamplingOptions& rule,
+void record_energy(Record& record, OpenDevice& device, const SamplingOptions& sampling,
                    const std::function<void(int batch)>& run) {
-  if (rule.cold || rule.rest_s > 0) {
+  if (sampling.cold || sampling.rest_s > 0) {
     record.meter_reason =
-        rule.cold ? "emptying the caches takes energy, too" : "the device rests between two";
+        sampling.cold ? "emptying the caches takes energy, too" : "the device rests between two";
     return;
   }
   const MeterCertificate& certificate = device.meter_certificate();
   record.meter_reason = certificate.reason;
   if (certificate.idle_w > 0) record.idle_w = certificate.idle_w;
   if (!certificate.good) return;
-  // Long enough that nothing is to be seen of the wait between two, short enough for a sign of life.
+  // Long enough to hide the wait between two batches, short enough for the watchdog to see progress.
   constexpr double batch_s = 0.05;
   const double each_s = std::max(record.wall_s.value_or(0), 1e-9);
   const int batch =
-      static_cast<int>(std::clamp(std::ceil(batch_s / each_s), 1.0, static_cast<double>(rule.max_batch)));
+      static_cast<int>(std::clamp(std::ceil(batch_s / each_s), 1.0, static_cast<double>(sampling.max_batch)));
   double executions = 0;
-  const SensorLog watched = watch(*device.meter(), std::max(rule.energy_s, least_loop_s(certificate)), [&] {
+  const SensorLog log = watch(*device.meter(), std::max(sampling.energy_s, least_loop_s(certificate)), [&] {
     device.stage("energy");
     run(batch);
     executions += batch;
   });
-  const auto joules = joules_of(watched.looks, certificate, watched.begin_s, watched.end_s, executions);
+  const auto joules = joules_of(log.readings, certificate, log.begin_s, log.end_s, executions);
   if (!joules) {
-    record.meter_reason += "; in this loop it told too little";
+    record.meter_reason += "; it updated too seldom in this loop";
     return;
   }
   Conditions at_work = device.meter()->conditions();
-  at_work.watts = joules->each * executions / (watched.end_s - watched.begin_s);
+  at_work.watts = joules->each * executions / (log.end_s - log.begin_s);
   record_conditions(record, device.meter(), at_work);
   record.energy_j = joules->each;
   record.energy_low_j = joules->low;

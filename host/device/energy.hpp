@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// energy: the cells of a row that a device's own sensors fill.
+// energy: fills the cells of a row that come from the device's sensors.
 #pragma once
 #include <functional>
 
@@ -10,16 +10,16 @@ namespace clweave::device {
 
 class OpenDevice;
 
-void record_conditions(Record&, const PowerMeter*, const Conditions&);  // of no meter: nothing
+void record_conditions(Record&, const PowerMeter*, const Conditions&);  // null: fills nothing
 
-// Has `run(batch)` execute the case for rule.energy_s or longer, without a pause, and fills the joules of one
-// execution and of its items, bytes and operations. Without a meter that is certified nothing is executed,
-// and `meter_reason` says why; so it does where there is no measure of an execution: caches are emptied or
-// the device rests between two. Throws what `run` throws.
-void record_energy(Record&, OpenDevice&, const SamplingOptions& rule,
+// Has `run(batch)` execute the case for sampling.energy_s or longer without a pause, and fills the joules per
+// execution, item, byte and operation. Executes nothing, and fills `meter_reason`, without a certified meter
+// or if the device flushes caches or idles between executions, which takes energy, too. Throws what `run`
+// throws.
+void record_energy(Record&, OpenDevice&, const SamplingOptions& sampling,
                    const std::function<void(int batch)>& run);
 
-// Joules per piece of work, from energy_j and the counts.
+// Fills the joules per item, byte and operation from energy_j and the counts.
 void record_joules_of_work(Record&);
 
 }  // namespace clweave::device

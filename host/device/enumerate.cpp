@@ -16,7 +16,7 @@ namespace clweave::device {
 namespace {
 
 std::string type_text(cl_device_type type) {
-  // Oclgrind claims every type at once, as its simulator can stand for any: it runs on the CPU.
+  // Oclgrind reports every type at once; its simulator runs on the CPU.
   if ((type & CL_DEVICE_TYPE_CPU) != 0) return "cpu";
   if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
   if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
@@ -93,7 +93,7 @@ std::int64_t unit_local_bytes_of(const cl::Device& device, const DeviceInfo& inf
   return known != kib_by_capability.end() ? 1024 * known->second : 0;
 }
 
-// The lock-step width as the driver sees it is a property of a kernel, so a trivial one is built.
+// Returns the SIMD width as the driver reports it. It is a property of a kernel, so a trivial one is built.
 std::int64_t lockstep_of(const cl::Device& device) {
   try {
     const cl::Context context(device);
@@ -108,7 +108,7 @@ std::int64_t lockstep_of(const cl::Device& device) {
   }
 }
 
-// Of the first processor, by level; empty where the system does not say.
+// Returns the caches of the first processor, by level; empty if the system does not report them.
 std::vector<std::int64_t> host_caches() {
   std::vector<std::int64_t> out;
   for (int index = 0;; ++index) {
@@ -124,7 +124,7 @@ std::vector<std::int64_t> host_caches() {
   }
 }
 
-// MemAvailable of /proc/meminfo; 0 where there is none.
+// Returns MemAvailable of /proc/meminfo; 0 if there is none.
 std::int64_t host_available_bytes() {
   std::ifstream in("/proc/meminfo");
   for (std::string word; in >> word;) {
@@ -149,8 +149,8 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.clock_mhz = device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
   info.memory_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
   info.max_alloc_bytes = static_cast<std::int64_t>(device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
-  // A tenth is left to the driver, the canaries and whoever shares the memory. Some CPU drivers accept
-  // buffers far beyond the host's memory: the fill is what then ends the process.
+  // A tenth is left to the driver, the guards and other users of the memory. Some CPU drivers accept buffers
+  // far larger than the host's memory, and filling them ends the process.
   info.usable_bytes = info.memory_bytes / 10 * 9;
   if (const auto free = host_available_bytes(); info.type == "cpu" && free > 0)
     info.usable_bytes = std::min(info.usable_bytes, free / 4 * 3);
@@ -173,7 +173,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.local_is_dedicated = device.getInfo<CL_DEVICE_LOCAL_MEM_TYPE>() == CL_LOCAL;
   if (info.has_extension("cl_khr_device_uuid")) info.uuid = uuid_of(device);
   info.pci = pci_of(device, info);
-  // A CPU device is this host's processor whatever the driver calls it.
+  // Whatever the driver calls a CPU device, it is this host's processor.
   info.silicon = info.type == "cpu"   ? "host cpu"
                  : !info.pci.empty()  ? "pci " + info.pci
                  : !info.uuid.empty() ? "uuid " + info.uuid
@@ -208,7 +208,7 @@ std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) 
         out.back().device_index = d;
       }
     } catch (const cl::Error& error) {
-      // A platform without devices is everyday: every vendor's driver may be installed.
+      // A platform without devices is common, as drivers of several vendors may be installed.
       if (error.err() != CL_DEVICE_NOT_FOUND)
         complaints.push_back(fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
     }

@@ -25,7 +25,7 @@ struct Library {
   std::string why = handle == nullptr ? dlerror() : "";
 };
 
-// Never closed: drivers have threads of their own.
+// Never closed, because drivers have threads of their own.
 const Library& library() {
   static const Library opened;
   return opened;
@@ -45,7 +45,7 @@ struct Entry<declared> {
                                   ? nullptr
                                   : reinterpret_cast<decltype(declared)>(dlsym(library().handle, name));
     if (found != nullptr) return found(given...);
-    // A library that is older than the function: an error as OpenCL gives them.
+    // The library is older than the function: return an error as OpenCL does.
     constexpr std::size_t last = sizeof...(A) - 1;
     if constexpr (std::is_same_v<R, cl_int>) return CL_INVALID_OPERATION;
     if constexpr (std::is_same_v<Argument<last>, cl_int*>) {
@@ -91,8 +91,8 @@ std::vector<std::string> why_no_driver() {
 
 }  // namespace clweave::device
 
-// What is called of OpenCL, by name and number of arguments: here instead of in the library. A wrong number
-// is an error of the compiler, one that is missing of the linker.
+// Defines the functions of OpenCL that are called, by name and number of arguments, in place of the
+// library's. A wrong number is a compiler error, a missing function a linker error.
 // NOLINTBEGIN(bugprone-macro-parentheses): types and functions' names take none
 #define ARGUMENT(z, i, name) clweave::device::Entry<&name>::Argument<i> a##i
 #define ENTRY(name, count)                                                             \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// loader: OpenCL's library, opened when it is first called: a program that is linked with it would not even
-// start where there is none, and says nothing that helps.
+// loader: opens OpenCL's library at the first call. A program that is linked with it would not start without
+// the library, and could not explain why.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace clweave::device {
 
-// Why OpenCL cannot be called at all: what the system says of libOpenCL.so.1. Empty where it can.
+// Returns why OpenCL cannot be called at all: the system's message about libOpenCL.so.1. Empty if it can.
 std::string why_no_opencl();
 
-// The .icd files that the library reads.
+// Lists the .icd files that the library reads.
 std::vector<std::filesystem::path> registered_drivers();
 
-// Of those that name a library which cannot be opened, what the system says. Loads the others.
+// Returns the system's messages about those that name a library which cannot be opened. Loads the others.
 std::vector<std::string> why_no_driver();
 
 }  // namespace clweave::device

@@ -12,26 +12,27 @@ constexpr int canary_every = 10;  // samples
 constexpr int max_retries = 3;
 constexpr int most_futile = 9;
 
-// The batch that is long enough to time, found while warming up.
-int warm_up(Probe& probe, const SamplingOptions& rule) {
-  const double batch_s = std::min(rule.stop.max_seconds / 5,
-                                  std::max({rule.min_batch_s, 20 * rule.launch_s, 100 * rule.tick_s}));
-  Sample last = probe.run(1);  // the first launch may compile, and says nothing
+// Warms up and returns the batch that is long enough to time.
+int warm_up(Probe& probe, const SamplingOptions& sampling) {
+  const double batch_s =
+      std::min(sampling.stop.max_seconds / 5,
+               std::max({sampling.min_batch_s, 20 * sampling.launch_s, 100 * sampling.tick_s}));
+  Sample last = probe.run(1);  // not representative: the first launch may compile
   double warmed_s = last.host_s;
   int batch = 1;
   int steady = 0;
   for (int launches = 1; launches < 200; ++launches) {
     const Sample next = probe.run(batch);
-    warmed_s += next.host_s * next.batch + rule.rest_s;
+    warmed_s += next.host_s * next.batch + sampling.rest_s;
     steady = std::abs(next.host_s - last.host_s) <= 0.1 * std::min(next.host_s, last.host_s) ? steady + 1 : 0;
     last = next;
     const double took_s = next.host_s * next.batch;
-    if (!rule.cold && took_s < batch_s && batch < rule.max_batch) {
+    if (!sampling.cold && took_s < batch_s && batch < sampling.max_batch) {
       const double factor = std::clamp(std::ceil(batch_s / std::max(took_s, 1e-9)), 2.0, 16.0);
-      batch = std::min(rule.max_batch, batch * static_cast<int>(factor));
+      batch = std::min(sampling.max_batch, batch * static_cast<int>(factor));
       continue;
     }
-    if (warmed_s >= rule.warm_up_s || (steady >= 2 && launches >= 3)) break;
+    if (warmed_s >= sampling.warm_up_s || (steady >= 2 && launches >= 3)) break;
   }
   return batch;
 }
@@ -42,25 +43,25 @@ bool ThrottleDetector::slow(double canary_s) {
   latest_.push_back(canary_s);
   if (latest_.size() == window) {
     std::ranges::sort(latest_);
-    const double least_s = latest_[1], scatter = latest_.back() / least_s;
-    calm_s_ = std::min(calm_s_, least_s);
-    scatter_.insert(std::ranges::upper_bound(scatter_, scatter), scatter);
+    const double least_s = latest_[1], variation = latest_.back() / least_s;
+    reference_s_ = std::min(reference_s_, least_s);
+    variations_.insert(std::ranges::upper_bound(variations_, variation), variation);
     latest_.clear();
   }
-  if (scatter_.empty()) return false;
-  return canary_s > std::max(1.05, scatter_[scatter_.size() / 2]) * calm_s_;
+  if (variations_.empty()) return false;
+  return canary_s > std::max(1.05, variations_[variations_.size() / 2]) * reference_s_;
 }
 
-SampleSet measure(Probe& probe, const SamplingOptions& rule) {
-  const int batch = warm_up(probe, rule);
+SampleSet measure(Probe& probe, const SamplingOptions& sampling) {
+  const int batch = warm_up(probe, sampling);
   const auto slow = [&] {
     if (!probe.canary) return false;
-    return probe.calm.slow(probe.canary());
+    return probe.throttling.slow(probe.canary());
   };
   SampleSet out;
   std::vector<double> times;
   double elapsed_s = 0;
-  double pause_s = std::min(0.05, rule.stop.max_seconds / 5);
+  double pause_s = std::min(0.05, sampling.stop.max_seconds / 5);
   int retries = 0;
   while (out.stop == Stop::go_on) {
     const std::size_t block = out.samples.size();  // of samples between two canaries
@@ -68,16 +69,16 @@ SampleSet measure(Probe& probe, const SamplingOptions& rule) {
     while (out.stop == Stop::go_on && out.samples.size() < block + canary_every) {
       out.samples.push_back(probe.run(batch));
       const Sample& sample = out.samples.back();
-      times.push_back(rule.use_event ? sample.event_s : sample.host_s);
-      elapsed_s += sample.host_s * sample.batch + rule.rest_s / 4;
-      out.stop = decide(rule.stop, times, elapsed_s);
+      times.push_back(sampling.use_event ? sample.event_s : sample.host_s);
+      elapsed_s += sample.host_s * sample.batch + sampling.rest_s / 4;
+      out.stop = decide(sampling.stop, times, elapsed_s);
     }
     const bool throttled = slow() || slow_before;
-    if (!throttled) probe.calm.futile = 0;
-    if (throttled && retries < max_retries && probe.calm.futile < most_futile &&
-        elapsed_s < rule.stop.max_seconds) {
+    if (!throttled) probe.throttling.futile = 0;
+    if (throttled && retries < max_retries && probe.throttling.futile < most_futile &&
+        elapsed_s < sampling.stop.max_seconds) {
       ++retries;
-      ++probe.calm.futile;
+      ++probe.throttling.futile;
       out.samples.resize(block);
       times.resize(block);
       out.stop = Stop::go_on;
@@ -100,12 +101,12 @@ void record_cost(Record& record, const Cost& cost) {
   record.items = known(cost.items);
 }
 
-void record_times(Record& record, const SampleSet& measured, const SamplingOptions& rule) {
+void record_times(Record& record, const SampleSet& measured, const SamplingOptions& sampling) {
   std::vector<double> times;
   std::vector<double> walls;
   std::int64_t throttled = 0;
   for (const auto& sample : measured.samples) {
-    times.push_back(rule.use_event ? sample.event_s : sample.host_s);
+    times.push_back(sampling.use_event ? sample.event_s : sample.host_s);
     walls.push_back(sample.host_s);
     throttled += sample.throttled ? 1 : 0;
   }
@@ -113,7 +114,7 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   const auto spread = summarize(times);
   record.batch = measured.samples.front().batch;
   record.method = *record.batch > 1 ? "back_to_back" : "single";
-  record.cache = rule.cold ? "cold" : "warm";
+  record.cache = sampling.cold ? "cold" : "warm";
   record.samples = static_cast<std::int64_t>(times.size());
   record.converged = measured.stop == Stop::converged ? "yes" : "no";
   record.time_s = interval.median;
@@ -130,7 +131,8 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.sd_s = spread.sd;
   record.lag1 = spread.lag1;
   record.outliers = static_cast<std::int64_t>(spread.outliers);
-  if (!rule.together) record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
+  if (!sampling.together)
+    record.throttled = static_cast<double>(throttled) / static_cast<double>(times.size());
   const auto rate = [&](Count count) -> Number {
     if (!count) return {};
     return 1e-9 * static_cast<double>(*count) / *record.time_s;

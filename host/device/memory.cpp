@@ -35,19 +35,19 @@ void expect_success(cl_int status, const char* call) {
   if (status != CL_SUCCESS) throw cl::Error(status, call);
 }
 
-// Sets memory that goes on from `begin` of a buffer.
+// Poisons memory that starts at offset `begin` of a buffer.
 void put_poison(std::span<std::byte> stretch, std::uint64_t begin) {
   for (std::uint64_t i = 0; i < stretch.size(); ++i)
     stretch[i] = std::byte{poison[(begin + i) % poison.size()]};
 }
 
-// Null where there is none.
+// Returns null if there is no memory.
 std::byte* allocate_pages(std::uint64_t bytes, bool large) {
   const std::uint64_t each = large ? large_page : page;
   bytes = round_up(bytes, each);
   void* pages = std::aligned_alloc(each, bytes);
 #ifdef MADV_HUGEPAGE
-  // A system that has none, or may not give them, leaves them as they are.
+  // A hint: a system without huge pages ignores it.
   if (large && pages != nullptr) madvise(pages, bytes, MADV_HUGEPAGE);
 #endif
   return static_cast<std::byte*>(pages);
@@ -74,7 +74,7 @@ Memory::Memory(OpenDevice& device, const BufferSpec& spec) : device_(device), sp
             spec.misaligned;
   if (spec.place == BufferPlace::pageable) host_ = pages_.get() + spec.misaligned;
   if (!spec.fill) return;
-  // The last few bytes behind a multiple of the pattern are uploaded after this.
+  // The bytes beyond a multiple of the pattern are uploaded afterwards.
   poison_from(spec.bytes / poison.size() * poison.size());
   upload();
 }
@@ -118,7 +118,8 @@ void Memory::use(cl_map_flags access, const Use& f) const {
   }
 }
 
-// The host's own work may take minutes: whoever watches hears of it, else the device would be blamed.
+// Reports progress during the host's own work, which may take minutes, so that the watchdog does not blame
+// the device.
 void Memory::on_host(const char* stage, std::uint64_t bytes,
                      const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) const {
   constexpr std::chrono::milliseconds often(50);  // --timeout may be a tenth of a second
@@ -139,7 +140,7 @@ void Memory::poison_from(std::uint64_t begin) {
     device_.queue().enqueueFillBuffer(buffer_, Pattern{poison}, begin, length);
     return;
   }
-  // What Oclgrind 21.10 has filled it takes for uninitialised, even after a kernel has stored there.
+  // Oclgrind 21.10 takes filled memory for uninitialised, even after a kernel has stored there.
   const std::vector<Pattern> patterns(length / poison.size(), Pattern{poison});
   device_.queue().enqueueWriteBuffer(buffer_, CL_TRUE, begin, length, patterns.data());
 }
@@ -187,7 +188,7 @@ void Memory::check_guard(std::size_t number) const {
     const auto expected = [&](std::size_t i) { return poison[(at + i) % period]; };
     std::size_t right = 0;
     while (right < std::min(period, guard.size()) && guard[right] == expected(right)) ++right;
-    // What repeats itself from there on is right: comparing it so takes a tenth of the time.
+    // If the first value is right, comparing the rest with it takes a tenth of the time.
     if (right == period && std::memcmp(guard.data(), &guard[period], guard.size() - period) == 0) continue;
     while (right < guard.size() && guard[right] == expected(right)) ++right;
     if (right < guard.size())
@@ -222,7 +223,7 @@ void Memory::transfer(const Transfer& t, bool to_device, const Memory& device, c
         expect_success(clEnqueueSVMUnmap(queue(), device.host_, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
       return;
     }
-    // Known since 1.2; before it the old content comes along.
+    // Since OpenCL 1.2; before, the old content is transferred, too.
     const cl_map_flags write =
         device_.info().version.starts_with("OpenCL 1.1") ? CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION;
     void* mapped =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory: one buffer of a plan, where the plan wants it, with a guard behind its end: filled or poisoned
-// before a run, compared after it.
+// memory: a buffer of a plan in the kind of memory that the plan asks for, with a guard behind its end. It is
+// filled or poisoned before a run and compared after it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@ class OpenDevice;
 
 class Memory {
  public:
-  // Filled, if it is an input. Throws cl::Error, and `unsupported` where the device has no such memory. Both
-  // arguments must outlive it.
+  // Fills an input. Throws cl::Error, and `unsupported` if the device has no such memory. Both arguments must
+  // outlive it.
   Memory(OpenDevice&, const BufferSpec&);
   ~Memory();
   Memory(const Memory&) = delete;
@@ -27,12 +27,12 @@ class Memory {
   // The following throw cl::Error.
   void poison_all() { poison_from(0); }
   Tally compare(const Check&, const char* stage) const;
-  void check_guard(std::size_t number) const;  // throws `wrong_result`, which calls it buffer `number`
+  void check_guard(std::size_t number) const;  // throws `wrong_result` that names buffer `number`
 
   void be_argument(cl::Kernel&, cl_uint index) const;
   const cl::Buffer& buffer() const { return buffer_; }
 
-  // Moves what the plan says between this memory, which is the host's, and the device's.
+  // Copies between this memory, which is the host's, and the device's.
   void transfer(const Transfer&, bool to_device, const Memory& device, const cl::CommandQueue&,
                 cl::Event*) const;
 
@@ -59,7 +59,7 @@ class Memory {
   const BufferSpec& spec_;
   std::unique_ptr<std::byte, Free> pages_;  // ordinary memory behind it, if any
   cl::Buffer buffer_;                       // none for pageable and shared virtual memory
-  std::byte* host_ = nullptr;               // where the host finds it; null: nowhere
+  std::byte* host_ = nullptr;               // its host address; null: it has none
 };
 
 }  // namespace clweave::device

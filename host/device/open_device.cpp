@@ -74,11 +74,11 @@ cl::CommandQueue OpenDevice::queue(std::size_t number, bool in_order) {
 
 namespace {
 
-// The most that a `spin` may ask of one item, below every device's most_turns().
+// Iterations of `spin` per work-item, below the loop limit of every device.
 constexpr cl_uint max_trips = 16384;
-// A simulator needs seconds for what a device does in microseconds, so the search starts small.
-// As many as `most_each` keep any compute unit at work for 10 ms: where there are few, less memory is asked
-// for, of which a simulator keeps a record for each byte.
+// The search starts small, because a simulator needs seconds for what a device does in microseconds.
+// `most_each` work-items keep any compute unit busy for 10 ms; with few units fewer are used, as a simulator
+// keeps a record for each byte of memory.
 constexpr std::size_t min_items = 64, many_items = 4096, most_each = 1 << 17, max_items = 1 << 22;
 
 }  // namespace
@@ -101,15 +101,15 @@ void OpenDevice::open_harness() {
   spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, most_items * sizeof(cl_uint));
   spin_.setArg(0, spin_out_);
   spin(min_items, 1, 1);  // may compile
-  // Work of 10 ms or more, so that the launch itself does not matter: enough items for every core first, then
-  // longer ones, then more of them.
+  // Find work of 10 ms or more, so that the launch overhead is negligible: first enough work-items for every
+  // core, then longer ones, then more of them.
   cl_uint trips = 16;
   std::size_t items = min_items;
-  // A neighbour that takes the processor for 10 ms must not end the search: what is found then is a canary of
-  // some microseconds, which is slow whenever anything happens.
+  // Another program that takes the processor for 10 ms must not end the search, or the canary would last
+  // microseconds and be slow at any disturbance.
   const auto takes = [&](double seconds) {
-    constexpr int looks = 3;
-    for (int i = 0; i < looks; ++i) {
+    constexpr int times = 3;
+    for (int i = 0; i < times; ++i) {
       if (spin(items, trips, 1).host_s < seconds) return false;
     }
     return true;
@@ -130,7 +130,7 @@ void OpenDevice::open_harness() {
   }
   canary_trips_ = std::max<cl_uint>(1, static_cast<cl_uint>(trips * std::min(1.0, 2e-3 / took_s)));
 
-  find_calm();
+  calibrate_canary();
 
   spin_.setArg(1, cl_uint{0});
   double before = host_now();
@@ -156,17 +156,17 @@ std::vector<TimerProbe> OpenDevice::timer_probes() {
 
 bool OpenDevice::timer_holds() {
   if (!timer_.event) return false;
-  constexpr int looks = 3;  // a busy machine may spoil one
-  for (int i = 0; i < looks; ++i) {
+  constexpr int most_checks = 3;  // a busy machine may spoil one
+  for (int i = 0; i < most_checks; ++i) {
     if (agrees(canary_probe(), timer_) && agrees(empty_probe(), timer_)) return true;
   }
   stage("certify timer");
   TimerCertificate again;
-  for (int i = 0; i < looks && !again.event; ++i) again = certify(timer_probes());
+  for (int i = 0; i < most_checks && !again.event; ++i) again = certify(timer_probes());
   if (again.event) return true;
-  again.reason = "certified when the device was opened, but not any more: " + again.reason;
+  again.reason = "certified when the device was opened, but no longer: " + again.reason;
   timer_ = again;
-  find_calm();  // by the timer
+  calibrate_canary();  // by the clock in use from now on
   return false;
 }
 
@@ -191,16 +191,16 @@ const MeterCertificate& OpenDevice::meter_certificate() {
       stage("certify meter");
       spin(spin_items_, 2 * spin_trips_, 2);
     });
-    out = certify(idle.looks, work.looks);
+    out = certify(idle.readings, work.readings);
   }
   if (!out.good && !sensors_->remark.empty()) out.reason = sensors_->remark;
   if (out.reason.empty()) out.reason = "no sensor tells what the device takes";
   return meter_certificate_.emplace(std::move(out));
 }
 
-void OpenDevice::find_calm() {
-  calm_ = {};
-  for (std::size_t i = 0; i < ThrottleDetector::window; ++i) calm_.slow(canary());
+void OpenDevice::calibrate_canary() {
+  throttling_ = {};
+  for (std::size_t i = 0; i < ThrottleDetector::window; ++i) throttling_.slow(canary());
 }
 
 double OpenDevice::canary() {

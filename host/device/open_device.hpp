@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// open_device: one opened device: its queue, the programs built so far, and whether its timer is believed.
+// open_device: an opened device: its queues, the programs built so far, its certified timer and power meter.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -20,25 +20,26 @@ namespace clweave::device {
 
 class OpenDevice {
  public:
-  // Opens the device with the indices of `info` and certifies its timer. Throws `launch` or `no_device` when
-  // it cannot be opened. `stage` is told what begins, so that whoever watches sees that there is life.
+  // Opens the device with the indices of `info` and certifies its timer. Throws `launch` or `no_device` if it
+  // cannot be opened. `stage` is called before each step that may take long, so that a watchdog sees
+  // progress.
   OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<void(const char* what)> stage = {});
 
   struct Built {
     cl::Program program;
     double build_s;
   };
-  // Built once per distinct source and options. Throws `build` with options and log.
+  // Builds a program, once per distinct source and options. Throws `build` with options and log.
   const Built& build(const Source&);
-  // Builds a program of this device, whoever knows it. Throws as build() does.
+  // Builds a program that the caller keeps. Throws as build() does.
   void build(cl::Program&, const std::string& options) const;
 
-  // Seconds that about 2 ms of fixed arithmetic take now, by the certified timer: more than the best seen
-  // means a lower clock or a busy neighbour. Throws cl::Error.
+  // Runs fixed arithmetic of about 2 ms and returns its time by the certified timer. More than the reference
+  // means a lower clock or a busy machine. Throws cl::Error.
   double canary();
-  ThrottleDetector& calm() { return calm_; }
+  ThrottleDetector& throttling() { return throttling_; }
 
-  // Overwrites a buffer larger than any cache known (1 GiB at most, a quarter of the memory at most).
+  // Overwrites a buffer that is larger than any known cache, but at most 1 GiB and a quarter of the memory.
   void flush_caches();
 
   void stage(const char* what) const {
@@ -49,24 +50,24 @@ class OpenDevice {
   const cl::Device& device() const { return device_; }
   const cl::Context& context() const { return context_; }
   cl::CommandQueue& queue() { return queue_; }
-  // The first in order is queue() itself; others are made when they are first asked for. Throws cl::Error,
-  // and `unsupported` where the device takes no commands out of order.
+  // Returns a queue by its number, made when first asked for; the first in-order queue is queue() itself.
+  // Throws cl::Error, and `unsupported` if the device has no out-of-order queues.
   cl::CommandQueue queue(std::size_t number, bool in_order);
   Staging& staging() { return *staging_; }
   const TimerCertificate& timer() const { return timer_; }
-  // Whether a certified timer is still as it was. Where a short look at it says otherwise it is certified
-  // anew, and not believed from then on where that fails. Throws cl::Error.
+  // Returns whether the certified timer still works: by a short check or, if that fails, by certifying it
+  // anew. If that fails, too, the timer is not used from then on. Throws cl::Error.
   bool timer_holds();
-  // What no batch may be short against: a launch without work, of many by the host's clock, or of one by that
-  // of the times.
+  // Returns the overhead that a batch must be long against: that of a launch without work, the larger of its
+  // share of many by the host's clock and a single one by the clock in use.
   double launch_s(bool by_event) const {
     return std::max(launch_s_, by_event ? timer_.empty_event_s : timer_.empty_host_s);
   }
 
-  // What the device's sensors are read by, looked for when it is first asked for; null: there is none.
+  // Returns the device's power meter, which it looks for when first asked; null: it has none.
   PowerMeter* meter();
-  // Whether it may be believed: measured once, some seconds of rest and work, when it is first asked for.
-  // Says why there is none. Throws cl::Error.
+  // Returns whether the power meter can be trusted, measured over some seconds of rest and work when first
+  // asked. Gives the reason if there is none. Throws cl::Error.
   const MeterCertificate& meter_certificate();
 
  private:
@@ -75,7 +76,7 @@ class OpenDevice {
   TimerProbe empty_probe() { return spin(1, 0, 0); }
   TimerProbe canary_probe() { return spin(canary_items_, canary_trips_, 1); }
   std::vector<TimerProbe> timer_probes();
-  void find_calm();
+  void calibrate_canary();
 
   DeviceInfo info_;
   std::string kernel_dir_;
@@ -92,7 +93,7 @@ class OpenDevice {
   cl::Buffer flushed_;
   std::size_t spin_items_ = 0, canary_items_ = 0;
   cl_uint spin_trips_ = 0, canary_trips_ = 0;
-  ThrottleDetector calm_;
+  ThrottleDetector throttling_;
   double launch_s_ = 0;
   std::optional<Sensors> sensors_;
   std::optional<MeterCertificate> meter_certificate_;

@@ -25,7 +25,7 @@ std::string kernel_file(const std::string& stem, const std::string& dir) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// FNV-1a: names a text in a table; not meant to resist anybody.
+// Computes the FNV-1a hash (Fowler, Noll, Vo): it names a text in a table and need not be cryptographic.
 std::string fingerprint_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
@@ -59,14 +59,15 @@ std::string refusal_in(const std::string& log, bool probe) {
     return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
   }
   if (!probe) return {};
-  // A linker has no errors: NVIDIA's is `fatal`, and the compiler before it only warned.
+  // NVIDIA's linker reports `fatal`, not `error`, and the compiler before it only warnings.
   auto at = std::string::npos;
   for (const char* word : {"error", "fatal", "warning"}) {
     if (at == std::string::npos) at = log.find(word);
   }
   const auto begin = at == std::string::npos ? 0 : log.rfind('\n', at) + 1;
   std::string complaint = log.substr(begin, log.find('\n', begin) - begin);
-  // Of a node in the compiler's memory, another one each time; a constant has eight digits at most.
+  // Remove addresses of nodes in the compiler's memory, which differ each time; constants have at most eight
+  // digits.
   static const RE2 address("0x[0-9a-f]{10,}");
   RE2::GlobalReplace(&complaint, address, "0x..");
   return "the compiler does not take it: " + complaint;

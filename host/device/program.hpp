@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// program: a plan's kernel source and build options. Needs no device: an offline compiler takes the same
-// text.
+// program: a plan's kernel source and build options. It needs no device, so that offline compilers get the
+// same text.
 #pragma once
 #include <map>
 #include <string>
@@ -21,22 +21,22 @@ struct Source {
       fingerprint;  // 16 hex digits over text and options: an edited kernel cannot pass as a shipped one
 };
 
-// `kernel_dir` empty: the embedded files; else read from there, so that a kernel is edited without a build.
-// Throws `io` when a file cannot be read.
+// Joins the sources: the embedded ones or, if `kernel_dir` is not empty, the files there, so that kernels can
+// be edited without a build. Throws `io` if a file cannot be read.
 Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir, const std::string& options = "");
 Source source_of(const Plan&, const std::string& kernel_dir);
 
-// Why a program that does not compile is none, by its build log: a kernel refuses a compiler that lacks
-// something by `#error "unsupported: what"`; of a `probe` any complaint is one, the first. Empty: the program
-// is broken.
+// Returns from a build log why a program is unsupported: a kernel refuses a compiler that lacks something by
+// `#error "unsupported: what"`, and for a `probe` the first error is the reason. Empty: the program is
+// broken.
 std::string refusal_in(const std::string& log, bool probe);
 
-// The log of a compiler that counts the lines of the whole text, as NVIDIA's does ("<kernel>:115:"), with
-// files' lines.
+// Translates line numbers of the whole text in a build log, as NVIDIA's compiler writes ("<kernel>:115:"),
+// into files and their lines.
 std::string with_files(const std::string& log, const std::string& text);
 
-// The kernels that it launches, each once, in their order.
+// Lists the kernels that the plan launches, each once, in their order.
 std::vector<std::string> launched_by(const Plan&);
 
 }  // namespace clweave::device

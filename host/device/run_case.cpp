@@ -32,7 +32,7 @@ cl::NDRange nd_range(const Range& range) {
   }
 }
 
-// Calls f; of what OpenCL refuses then, the message says what it was about.
+// Calls f, and names what it was about in the message of an OpenCL error.
 template <class F, class What>
 void about(const What& what, const F& f) {
   try {
@@ -65,8 +65,8 @@ class Execution {
     }
   }
 
-  // Executes all steps `batch` times. Only the first and the last command get an event: one at every command
-  // keeps devices from preparing the next (NVIDIA: 10 us a launch instead of 3.5, and 4 within an empty one).
+  // Executes all steps `batch` times. Only the first and the last command get an event, because an event at
+  // every command keeps devices from preparing the next one (NVIDIA: 10 us per launch instead of 3.5).
   Sample run(int batch) {
     const std::size_t steps = plan_.steps.size(), commands = steps * static_cast<std::size_t>(batch);
     cl::Event first, last;
@@ -81,13 +81,13 @@ class Execution {
     Sample sample{.event_s = 0, .host_s = (host_now() - before) / batch, .batch = batch};
     if (plan_.by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
-    // Of many executions, start and end that are exchanged would still look like a time.
+    // With batching, swapped time stamps would still give a positive duration, so check each event.
     const bool sound = begin.sound() && end.sound() && begin.end <= end.end;
     sample.event_s = Stamps{sound, begin.start, end.end}.seconds() / batch;
     return sample;
   }
 
-  // One execution, each step by its own event.
+  // Executes the steps once and returns each one's time, by an event of its own.
   std::vector<double> run_steps() {
     std::vector<cl::Event> events(plan_.steps.size());
     for (std::size_t step = 0; step < events.size(); ++step) enqueue(step, &events[step]);
@@ -97,7 +97,7 @@ class Execution {
     return steps_s;
   }
 
-  // One execution by the host's clock, from its first command to the end of the wait.
+  // Executes the steps once and returns the host time from the first command to the end of the wait.
   double call() {
     const double before = host_now();
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) enqueue(step, nullptr);
@@ -112,7 +112,7 @@ class Execution {
     device_.queue().finish();  // the plan may use other queues
   }
 
-  // Compares everything that the executions since the poisoning wrote. Throws `wrong_result`.
+  // Compares all outputs with the reference. Throws `wrong_result`.
   void check(const char* stage) {
     device_.stage(stage);
     for (const auto& one : plan_.checks) {
@@ -125,7 +125,7 @@ class Execution {
     for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].check_guard(b);
   }
 
-  // What the checks measured, the most of all times.
+  // Return the largest value that a check measured, and its unit.
   const Number& measured() const { return measured_; }
   const std::string& unit() const { return unit_; }
 
@@ -147,7 +147,7 @@ class Execution {
                                       kernel.setArg(i, cl::Local(local.bytes));
                                     },
                                     [&](Nonce) {
-                                      kind = "the program's number";
+                                      kind = "the program's nonce";
                                       kernel.setArg(i, builder_.nonce());
                                     },
                                     [&](const Scalar& scalar) {
@@ -175,7 +175,7 @@ class Execution {
                                    event);
                    },
                    [&](const HostWork& work) {
-                     device_.queue().flush();  // else nothing need run meanwhile
+                     device_.queue().flush();  // or nothing would need to run meanwhile
                      work.compute(host_parts_[step]);
                      device_.queue().enqueueWriteBuffer(memory_[work.to.index].buffer(), CL_TRUE, work.offset,
                                                         work.bytes, host_parts_[step].data(), nullptr, event);
@@ -193,14 +193,14 @@ class Execution {
         plan_.steps[step]);
   }
 
-  // One that is out of order may else begin the next execution before this one has ended.
+  // Keeps an out-of-order queue from beginning the next execution before this one has ended.
   void end_execution() {
     if (plan_.queues.in_order) return;
     for (const auto& queue : queues_) queue.enqueueBarrierWithWaitList();
   }
 
-  // All queues are to work before the first is waited for, by an event of each: rusticl 22.3 does not wait
-  // for what was flushed before its clFinish.
+  // Flushes all queues before waiting for the first. It waits for an event of each, because rusticl 22.3's
+  // clFinish does not wait for commands that were flushed before it.
   void finish() {
     if (queues_.size() > 1) {
       std::vector<cl::Event> ends(queues_.size());
@@ -224,7 +224,7 @@ class Execution {
   std::string unit_;
 };
 
-// "1.2e-05;3e-06": the median of each step over some executions.
+// Returns the median time of each step over several executions: "1.2e-05;3e-06".
 std::string steps_text(const std::vector<std::vector<double>>& executions) {
   std::vector<std::string> medians;
   for (std::size_t step = 0; step < executions.front().size(); ++step) {
@@ -235,29 +235,8 @@ std::string steps_text(const std::vector<std::vector<double>>& executions) {
   return fmt::format("{}", fmt::join(medians, ";"));
 }
 
-// What samples of whole batches do not show: how long a call with its wait takes, and what each step has of
-// it.
-void record_calls(Record& record, Execution& execution, std::size_t steps, const SamplingOptions& rule,
-                  const std::function<void()>& prepare) {
-  const int least = *record.wall_s < 0.1 ? 3 : 1;  // what takes long is not disturbed by much
-  const int repetitions = std::clamp(static_cast<int>(20e-3 / *record.wall_s), least, 21);
-  record.call_s = record.wall_s;
-  if (record.batch > 1) {
-    std::vector<double> calls;
-    for (int i = 0; i < repetitions; ++i) calls.push_back(execution.call());
-    record.call_s = median(calls);
-  }
-  if (!rule.use_event || steps == 1) return;
-  std::vector<std::vector<double>> executions;
-  for (int i = 0; i < repetitions; ++i) {
-    prepare();
-    executions.push_back(execution.run_steps());
-  }
-  record.steps_s = steps_text(executions);
-}
-
-// Ticks of all processors since the start, and of those the ones a hypervisor took: the first line of
-// /proc/stat. Zeros where there is none.
+// Ticks of all processors since the start, and those that a hypervisor took: the first line of /proc/stat.
+// Zeros if there is none.
 struct HostTicks {
   double all = 0, stolen = 0;
 };
@@ -274,12 +253,8 @@ HostTicks host_ticks() {
   return ticks;
 }
 
-}  // namespace
-
-namespace {
-
-// Values that are right by themselves and mean nothing together are nothing that the device lacks or the user
-// mistyped: the row says why there is no such case.
+// Makes a combination of values that a family refuses `unsupported`: each value is valid, so it is no mistake
+// of the user's, and the row says why there is no such case.
 Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
   try {
     return plan_of(family, at, device);
@@ -289,145 +264,200 @@ Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-const OpenDevice::Built& probed(OpenDevice& device, const Source& source) {
-  try {
-    return device.build(source);
-  } catch (const Error& error) {
-    if (error.code != ErrorCode::build) throw;
-    throw Error(ErrorCode::unsupported, refusal_in(error.what(), true));
+// The steps from a plan to a row, in the order in which run_case calls them.
+class CaseRun {
+ public:
+  CaseRun(OpenDevice& device, const Record& named, const SamplingOptions& sampling)
+      : device_(device), sampling_(sampling), row_{named, {}} {
+    choose_timer(false);
   }
-}
 
-}  // namespace
-
-Row run_case(OpenDevice& device, const Family& family, const Case& at, SamplingOptions rule) {
-  Row row{named_record(device.info(), family, at), {}};
-  Record& record = row.record;
-  const auto tell_timer = [&](bool by_host) {
-    rule.use_event = device.timer().event && !by_host;
-    rule.tick_s = rule.use_event ? 1e-9 * static_cast<double>(device.info().timer_ns) : 0;
-    row.launch_s = rule.use_event ? device.timer().launch_s : 0;
-    record.timer = rule.use_event ? Timer::event : Timer::host;
-    record.timer_reason = by_host ? "the host has a part in the work" : device.timer().reason;
-  };
-  tell_timer(false);
-  const auto failed = [&](ErrorCode code, const std::string& why) {
-    drop_times(record);
-    row.samples.clear();
-    fail(record, code, why);
-  };
-  try {
-    device.stage("plan");
-    const Plan plan = plan_for(family, at, device.info());
-    if (plan.by_host) tell_timer(true);
-    if (plan.single || plan.idle_s > 0) rule.max_batch = 1;
-    rule.rest_s = plan.idle_s;
+  // Limits the sampling as the plan needs it, and notes what the plan says of the case.
+  void begin(const Plan& plan) {
+    if (plan.by_host) choose_timer(true);
+    if (plan.single || plan.idle_s > 0) sampling_.max_batch = 1;
+    sampling_.rest_s = plan.idle_s;
     if (!plan.exhibit.empty()) {
-      record.exhibit = "yes";
-      record.reason = "exhibit: " + plan.exhibit + "; ";
+      record_.exhibit = "yes";
+      record_.reason = "exhibit: " + plan.exhibit + "; ";
     }
-    record.axes.insert(record.axes.end(), plan.derived.begin(), plan.derived.end());
-    const Source source = source_of(plan, device.kernel_dir());
-    record.build_options = source.options;
-    record.fingerprint = source.fingerprint;
-    device.stage("build");
-    const double before = host_now();
-    const auto& built = plan.probe ? probed(device, source) : device.build(source);
-    record.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
+    record_.axes.insert(record_.axes.end(), plan.derived.begin(), plan.derived.end());
+  }
 
-    device.stage("upload");
-    Execution execution(device, plan, source, built.program);
-    device.stage("verify");
+  // Builds the program. A probe that the compiler refuses is `unsupported`.
+  const OpenDevice::Built& build(const Plan& plan, const Source& source) {
+    record_.build_options = source.options;
+    record_.fingerprint = source.fingerprint;
+    device_.stage("build");
+    const double before = host_now();
+    try {
+      const auto& built = device_.build(source);
+      record_.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
+      return built;
+    } catch (const Error& error) {
+      if (!plan.probe || error.code != ErrorCode::build) throw;
+      throw Error(ErrorCode::unsupported, refusal_in(error.what(), true));
+    }
+  }
+
+  // Executes once and checks the whole output, then poisons it for the check after the timing.
+  void verify(Execution& execution) {
+    device_.stage("verify");
     execution.poison_outputs();
     execution.run(1);
     execution.check("verify");
-
     execution.poison_outputs();
-    const auto prepare = [&] {
-      device.stage("sample");
-      if (rule.cold) device.flush_caches();
-    };
-    const auto take = [&] {
-      rule.launch_s = device.launch_s(rule.use_event);
-      // In the brief rounds of a search its looks would take as long as the cases.
-      PowerMeter* const meter = rule.check_again ? device.meter() : nullptr;
-      Conditioned conditioned(meter);
-      Probe probe{
-          .run =
-              [&](int batch) {
-                prepare();
-                const Sample sample = execution.run(batch);
-                conditioned.between_batches();
-                return sample;
-              },
-          .canary = rule.together ? std::function<double()>() : [&] { return device.canary(); },
-          .pause =
-              [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
-          .calm = device.calm()};
-      const HostTicks ticks = host_ticks();
-      SampleSet measured = measure(probe, rule);
-      const HostTicks later = host_ticks();
-      record_conditions(record, meter, conditioned.end());
-      device.calm() = probe.calm;
-      if (later.all > ticks.all) record.steal = (later.stolen - ticks.stolen) / (later.all - ticks.all);
-      record_times(record, measured, rule);
-      record_calls(record, execution, plan.steps.size(), rule, prepare);
-      row.samples = std::move(measured.samples);
-    };
-    record_cost(record, plan.cost);
-    record.ceiling = plan.ceiling;
-    for (const auto& buffer : plan.buffers) row.buffer_bytes += buffer.bytes;
-    // So the time stamps of every row lie between two looks at the timer that found it right.
-    const bool by_event = rule.use_event;
-    if (rule.together) device.stage(ready);
+  }
+
+  // Samples the times. The timer is checked again afterwards, so that the time stamps of every row lie
+  // between two checks that found it right; if it no longer is, the host's clock times the case anew.
+  void sample(const Plan& plan, Execution& execution) {
+    record_cost(record_, plan.cost);
+    record_.ceiling = plan.ceiling;
+    for (const auto& buffer : plan.buffers) row_.buffer_bytes += buffer.bytes;
+    const bool by_event = sampling_.use_event;
+    if (sampling_.together) device_.stage(ready);
     std::exception_ptr failure;
     try {
-      take();
+      take_samples(plan, execution);
     } catch (const Error& error) {
-      if (error.code != ErrorCode::usage) throw;  // a launch that failed is none of the timer's
-      failure = std::current_exception();         // with some stamps there is nothing to reckon
+      if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
+      failure = std::current_exception();         // some time stamps cannot be used
     }
-    if (by_event && !device.timer_holds()) {
-      drop_times(record);
-      tell_timer(false);
-      take();
+    if (by_event && !device_.timer_holds()) {
+      drop_times(record_);
+      choose_timer(false);
+      take_samples(plan, execution);
     } else if (failure) {
       std::rethrow_exception(failure);
     }
+    if (sampling_.energy_s > 0)
+      record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
+  }
 
-    if (rule.energy_s > 0) record_energy(record, device, rule, [&](int batch) { execution.run(batch); });
-
-    // The first check covers the timed block as a whole; a launch that was skipped late in it would leave the
-    // output of an earlier one, so the last state is wiped and must come back.
-    if (rule.check_again) {
-      device.stage("verify again");
-      try {
-        execution.check("verify again");
-        execution.poison_outputs();
-        execution.run(1);  // of several, one gives its steps what another was to have from the step before
-        execution.check("verify again");
-      } catch (const Error& error) {
-        throw Error(error.code, std::string("right before the timing, wrong after it: ") + error.what());
-      }
+  // Checks the output again. It covers the timed executions as a whole; a launch that was skipped late among
+  // them would leave the output of an earlier one, so one more execution after poisoning must write it anew.
+  void verify_again(Execution& execution) {
+    if (!sampling_.check_again) return;
+    device_.stage("verify again");
+    try {
+      execution.check("verify again");
+      execution.poison_outputs();
+      execution.run(1);  // only one: a step could read what the same step of an earlier execution wrote
+      execution.check("verify again");
+    } catch (const Error& error) {
+      throw Error(error.code, std::string("right before the timing, wrong after it: ") + error.what());
     }
-    record.value = execution.measured();
-    record.unit = execution.unit();
-    record.verified = rule.check_again ? Verified::yes : Verified::before;
-    record.status = Status::ok;
-    if (!plan.exhibit.empty()) record.reason += "right on this device";
+  }
+
+  void succeed(const Plan& plan, const Execution& execution) {
+    record_.value = execution.measured();
+    record_.unit = execution.unit();
+    record_.verified = sampling_.check_again ? Verified::yes : Verified::before;
+    record_.status = Status::ok;
+    if (!plan.exhibit.empty()) record_.reason += "right on this device";
+  }
+
+  void fail(ErrorCode code, const std::string& why) {
+    drop_times(record_);
+    row_.samples.clear();
+    results::fail(record_, code, why);
+  }
+
+  Row take_row() { return std::move(row_); }
+
+ private:
+  void choose_timer(bool by_host) {
+    sampling_.use_event = device_.timer().event && !by_host;
+    sampling_.tick_s = sampling_.use_event ? 1e-9 * static_cast<double>(device_.info().timer_ns) : 0;
+    row_.launch_s = sampling_.use_event ? device_.timer().launch_s : 0;
+    record_.timer = sampling_.use_event ? Timer::event : Timer::host;
+    record_.timer_reason = by_host ? "the host has a part in the work" : device_.timer().reason;
+  }
+
+  void before_batch() {
+    device_.stage("sample");
+    if (sampling_.cold) device_.flush_caches();
+  }
+
+  void take_samples(const Plan& plan, Execution& execution) {
+    sampling_.launch_s = device_.launch_s(sampling_.use_event);
+    // The short samplings of a search read no sensors, which would take as long as the cases.
+    PowerMeter* const meter = sampling_.check_again ? device_.meter() : nullptr;
+    ConditionLog conditions(meter);
+    Probe probe{
+        .run =
+            [&](int batch) {
+              before_batch();
+              const Sample sample = execution.run(batch);
+              conditions.between_batches();
+              return sample;
+            },
+        .canary = sampling_.together ? std::function<double()>() : [&] { return device_.canary(); },
+        .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
+        .throttling = device_.throttling()};
+    const HostTicks before = host_ticks();
+    SampleSet measured = measure(probe, sampling_);
+    const HostTicks after = host_ticks();
+    record_conditions(record_, meter, conditions.end());
+    device_.throttling() = probe.throttling;
+    if (after.all > before.all) record_.steal = (after.stolen - before.stolen) / (after.all - before.all);
+    record_times(record_, measured, sampling_);
+    record_calls(execution, plan.steps.size());
+    row_.samples = std::move(measured.samples);
+  }
+
+  // Measures what samples of whole batches do not show: the time of a call with its wait, and each step's
+  // part of it.
+  void record_calls(Execution& execution, std::size_t steps) {
+    const int least = *record_.wall_s < 0.1 ? 3 : 1;  // long executions vary little
+    const int repetitions = std::clamp(static_cast<int>(20e-3 / *record_.wall_s), least, 21);
+    record_.call_s = record_.wall_s;
+    if (record_.batch > 1) {
+      std::vector<double> calls;
+      for (int i = 0; i < repetitions; ++i) calls.push_back(execution.call());
+      record_.call_s = median(calls);
+    }
+    if (!sampling_.use_event || steps == 1) return;
+    std::vector<std::vector<double>> executions;
+    for (int i = 0; i < repetitions; ++i) {
+      before_batch();
+      executions.push_back(execution.run_steps());
+    }
+    record_.steps_s = steps_text(executions);
+  }
+
+  OpenDevice& device_;
+  SamplingOptions sampling_;
+  Row row_;
+  Record& record_ = row_.record;
+};
+
+}  // namespace
+
+Row run_case(OpenDevice& device, const Family& family, const Case& at, SamplingOptions sampling) {
+  CaseRun run(device, named_record(device.info(), family, at), sampling);
+  try {
+    device.stage("plan");
+    const Plan plan = plan_for(family, at, device.info());
+    run.begin(plan);
+    const Source source = source_of(plan, device.kernel_dir());
+    const auto& built = run.build(plan, source);
+    device.stage("upload");
+    Execution execution(device, plan, source, built.program);
+    run.verify(execution);
+    run.sample(plan, execution);
+    run.verify_again(execution);
+    run.succeed(plan, execution);
   } catch (const Error& error) {
-    failed(error.code, error.what());
+    run.fail(error.code, error.what());
   } catch (const cl::Error& error) {
     const Error meaning = cl_failure(error, "run");
-    failed(meaning.code, meaning.what());
+    run.fail(meaning.code, meaning.what());
   } catch (const std::bad_alloc&) {
-    failed(ErrorCode::out_of_memory, "the host has too little memory");
+    run.fail(ErrorCode::out_of_memory, "the host has too little memory");
   }
-  return row;
+  return run.take_row();
 }
 
 }  // namespace clweave::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_case: one case on one device becomes one row. What a case throws ends here.
+// run_case: measures one case on one device. Errors of the case end here and become its row.
 #pragma once
 #include "device/measure.hpp"
 #include "results/row.hpp"
@@ -13,9 +13,9 @@ namespace clweave::device {
 
 class OpenDevice;
 
-// The whole output is compared with a host reference before any time is taken, poisoned, and compared again
-// after the last. Never throws for a failing case: the record's status and reason say what happened. Fills
-// what the case and the device decide.
+// Builds the case's program, compares the whole output with a host reference, samples the times and compares
+// it again. Never throws for a failing case: the row's status and reason say what happened. Fills the cells
+// that the case and the device decide.
 Row run_case(OpenDevice&, const Family&, const Case&, SamplingOptions);
 
 }  // namespace clweave::device

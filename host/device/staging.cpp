@@ -17,7 +17,7 @@ std::span<std::byte> Staging::slot(std::size_t i, std::uint64_t bytes) {
     return std::span(pageable_.at(i)).first(bytes);
   }
   if (mapped_.at(i) == nullptr) {
-    // Mapped for good: the driver pins what it allocates itself.
+    // Stays mapped: drivers pin memory that they allocate themselves.
     pins_.at(i) = cl::Buffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, stretch_bytes);
     mapped_.at(i) = static_cast<std::byte*>(
         queue_.enqueueMapBuffer(pins_.at(i), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, stretch_bytes));
@@ -25,8 +25,8 @@ std::span<std::byte> Staging::slot(std::size_t i, std::uint64_t bytes) {
   return {mapped_.at(i), bytes};
 }
 
-// Rusticl 22.3 ends a queue before a write that nobody waited for, so writes block; pinned memory makes them
-// short all the same.
+// Writes block, because rusticl 22.3 may end a queue before a write that nobody waits for. With pinned memory
+// they are short nevertheless.
 void Staging::upload(const cl::Buffer& buffer, std::uint64_t bytes, const Fill& fill) {
   for (std::uint64_t at = 0; at < bytes; at += stretch_bytes) {
     const auto stretch = slot(0, std::min(stretch_bytes, bytes - at));

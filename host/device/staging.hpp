@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// staging: host memory that inputs and outputs pass through, a stretch at a time, whatever a buffer's size.
+// staging: host memory through which inputs and outputs of any size pass in parts.
 //
-// On a device with memory of its own two stretches are pinned: transfers are faster, and one is read while
-// the other is compared. Verification is most of a case's cost there.
+// On a device with its own memory two parts are pinned: transfers are faster, and one part is read while the
+// other is compared. Verification is most of a case's cost there.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -18,15 +18,15 @@ namespace clweave::device {
 
 class Staging {
  public:
-  // Nothing is allocated before it is needed. Throws cl::Error then.
+  // Allocates memory only when needed, and throws cl::Error then.
   Staging(cl::Context context, cl::CommandQueue queue, bool pinned)
       : context_(std::move(context)), queue_(std::move(queue)), pinned_(pinned) {}
 
-  // fill(offset, stretch) makes the bytes from `offset` on; they are on the device when this returns.
+  // fill(offset, part) makes the bytes from `offset` on; they are on the device when this returns.
   using Fill = std::function<void(std::uint64_t offset, std::span<std::byte>)>;
   void upload(const cl::Buffer&, std::uint64_t bytes, const Fill&);
 
-  // compare(offset, stretch) gets the bytes of the buffer, in order.
+  // compare(offset, part) gets the bytes of the buffer, in order.
   using Compare = std::function<void(std::uint64_t offset, std::span<const std::byte>)>;
   void download(const cl::Buffer&, std::uint64_t bytes, const Compare&);
 

@@ -12,10 +12,10 @@ namespace clweave::device {
 
 namespace {
 
-// Device time over host time.
+// Bounds for device time over host time.
 constexpr double least_slope = 0.8, most_slope = 1.25;
 
-// By the host, behind the end by the device: more is worth a word.
+// Delay of the host behind the device's end that the reason mentions.
 constexpr double late_s = 1e-3;
 
 }  // namespace
@@ -23,7 +23,7 @@ constexpr double late_s = 1e-3;
 TimerCertificate certify(std::span<const TimerProbe> probes) {
   TimerCertificate out;
   std::set<std::uint64_t> durations;
-  // The fastest of each kind: whatever disturbs a launch only ever makes it longer.
+  // Use the fastest of each kind, as disturbances only make a launch longer.
   constexpr double none = std::numeric_limits<double>::infinity();
   double device_s[2] = {none, none};
   double host_s[2] = {none, none};

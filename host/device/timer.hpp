@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// timer: may this device's own time stamps be believed? Decided from probes; no OpenCL.
+// timer: certifies a device's time stamps by probes. No OpenCL.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace clweave::device {
 
-// Start and end of one command by the device's clock, in nanoseconds. `touched` is false when the driver
-// says success without writing them.
+// Start and end of one command by the device's clock, in nanoseconds. `touched` is false if the driver
+// reports success without writing them.
 struct Stamps {
   bool touched;
   std::uint64_t start, end;
@@ -18,7 +18,7 @@ struct Stamps {
   double seconds() const { return sound() ? 1e-9 * static_cast<double>(end - start) : 0; }
 };
 
-// One launch of a kernel of known work, seen by both clocks.
+// A launch of a kernel of known work, timed by both clocks.
 struct TimerProbe {
   double work;  // 0, 1 or 2: none, some, and twice as much
   Stamps stamps;
@@ -28,19 +28,19 @@ struct TimerProbe {
 struct TimerCertificate {
   bool event = false;   // use the device's stamps; else the host's clock
   double slope = 0;     // device time over host time, both as the difference between work 2 and work 1
-  double launch_s = 0;  // what the host sees of a launch beside the device's time, at least
-  double empty_event_s = 0, empty_host_s = 0;  // of a launch without work: part of every time, once
+  double launch_s = 0;  // least difference between host time and device time of a launch
+  double empty_event_s = 0, empty_host_s = 0;  // of a launch without work, which every time includes once
   std::string reason;                          // one sentence
   std::string name() const { return event ? "event" : "host"; }
 };
 
-// Certified when every stamp was written, start < end where there is work, at least three durations differ,
-// doubling the work adds as much device time as host time within [0.8, 1.25], and a launch without work does
-// not last longer than the host waited for it.
+// Certifies the timer if every stamp was written, start < end where there is work, at least three durations
+// differ, doubling the work adds as much device time as host time within [0.8, 1.25], and a launch without
+// work does not last longer than the host waited for it.
 TimerCertificate certify(std::span<const TimerProbe>);
 
-// Whether one more launch, of any work, is what a certified timer may say of it. Where it is not, that is no
-// proof: the host may have been kept waiting.
+// Returns whether another launch, of any work, is consistent with the certificate. If not, that proves
+// nothing, because the host may have been delayed.
 bool agrees(const TimerProbe&, const TimerCertificate&);
 
 }  // namespace clweave::device

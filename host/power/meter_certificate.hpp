@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// meter_certificate: may this power meter be believed? Decided from what it read; no device.
+// meter_certificate: certifies a power meter by its readings at rest and at work. No device.
 #pragma once
 #include <optional>
 #include <span>
@@ -9,40 +9,40 @@
 
 namespace clweave::power {
 
-// What a meter read one after the other while the device did the same all the time.
-using Looks = std::span<const Energy>;
+// Successive readings of a meter during constant work.
+using Readings = std::span<const Energy>;
 
 struct MeterCertificate {
   bool good = false;
-  std::string reason;               // one sentence: its figures, or why it is refused
-  double update_s = 0;              // from one change of what it tells to the next, while the device works
+  std::string reason;               // one sentence: its properties, or why it is refused
+  double update_s = 0;              // between changes of its value while the device works
   double step = 0;                  // its least change then: J of a counter, W of power
   std::optional<double> agreement;  // energy by the counter over the integral of power; none without both
   double idle_w = 0, work_w = 0;
 };
 
-// Each meter gets so long to settle on a load: what is read before does not count, nor does its first change
-// afterwards.
+// The time that a meter gets to settle on a load. Readings before, and the first change afterwards, do not
+// count.
 inline constexpr double meter_settle_s = 1.5;
 
-// From readings while the device did nothing, and while it worked for twice meter_settle_s at least.
-// Certified when what it tells changes twice a second or more often, never falls where it counts, tells work
-// from rest by 5 %, and its energy is, within a tenth, the integral of its power; of a meter that has only
-// one of these the halves of the load must be equal within a quarter.
-MeterCertificate certify(Looks idle, Looks work);
+// Certifies a meter from readings at rest and during at least twice meter_settle_s of work. Its value must
+// change at least twice a second, a counter must never fall, work must show by 5 %, and energy must equal the
+// integral of power within a tenth. A meter with only one of the two must read the same, within a quarter, in
+// both halves of the work.
+MeterCertificate certify(Readings idle, Readings work);
 
-// Joules of one execution and their 95 % interval: parts of the loop held against each other, and what the
-// meter's updates leave open. How true the meter is is no part of it.
+// Joules per execution and their 95 % interval, from the variation between parts of the loop and the meter's
+// update interval. The meter's accuracy is not part of it.
 struct Joules {
   double each = 0, low = 0, high = 0;
 };
 
-// Of `executions` without a pause from begin_s to end_s, by the meter's looks meanwhile. None where it
-// changed too seldom for an interval.
-std::optional<Joules> joules_of(Looks, const MeterCertificate&, double begin_s, double end_s,
+// Computes the joules of `executions` without a pause from begin_s to end_s. Empty if the meter changed too
+// seldom for an interval.
+std::optional<Joules> joules_of(Readings, const MeterCertificate&, double begin_s, double end_s,
                                 double executions);
 
-// So long a loop has to be for that.
+// Returns how long a loop must be for that.
 double least_loop_s(const MeterCertificate&);
 
 }  // namespace clweave::power

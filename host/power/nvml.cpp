@@ -13,8 +13,8 @@ namespace clweave::power {
 
 namespace {
 
-// Of NVIDIA's NVML API reference, what is used here: the library is there where the driver is, its header is
-// not.
+// Declares what is used of NVIDIA's NVML API reference, because drivers come with the library but not its
+// header.
 using Result = int;
 constexpr Result success = 0;
 using Device = void*;
@@ -55,7 +55,7 @@ struct Functions {
   Result (*by_uuid)(const char*, Device*) = nullptr;
   Result (*by_pci)(const char*, Device*) = nullptr;
   const char* (*error)(Result) = nullptr;
-  // Those that older drivers lack are null.
+  // Null where an older driver lacks the function.
   Result (*energy)(Device, unsigned long long* millijoules) = nullptr;
   Result (*power)(Device, unsigned* milliwatts) = nullptr;
   Result (*fields)(Device, int count, void* values) = nullptr;  // FieldValue each
@@ -86,7 +86,7 @@ Functions functions_of(void* library) {
   return out;
 }
 
-// A number that a function writes behind the card; empty where it fails.
+// Calls a function that writes a number about the GPU; empty if it fails.
 template <class T, class F, class... Args>
 std::optional<double> asked(F function, Args... args) {
   T value{};
@@ -144,7 +144,7 @@ class Nvml : public PowerMeter {
   bool has_instant_ = true;
 };
 
-// "GPU-" and the digits in groups, as NVML writes them.
+// Formats a UUID as NVML does: "GPU-" and the digits in groups.
 std::string nvml_uuid(const std::string& digits) {
   return fmt::format("GPU-{}-{}-{}-{}-{}", digits.substr(0, 8), digits.substr(8, 4), digits.substr(12, 4),
                      digits.substr(16, 4), digits.substr(20));
@@ -152,7 +152,7 @@ std::string nvml_uuid(const std::string& digits) {
 
 }  // namespace
 
-// The library stays loaded: unloading a driver's library at the end is where some crash.
+// The library stays loaded, because some drivers crash when theirs is unloaded.
 Sensors nvml_sensors(const std::string& library, const std::string& uuid, const std::string& pci) {
   void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) return {nullptr, fmt::format("NVML cannot be loaded: {}", dlerror())};

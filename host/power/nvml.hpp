@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvml: the sensors of NVIDIA's cards, by the library that comes with their driver.
+// nvml: reads the sensors of NVIDIA GPUs through the library that comes with their driver.
 #pragma once
 #include <string>
 
@@ -7,7 +7,8 @@
 
 namespace clweave::power {
 
-// `library`: as dlopen takes it. `uuid`: 32 hex digits; `pci`: "0000:17:00.0"; either may be empty.
+// Opens `library` as dlopen does and finds the GPU by `uuid`, 32 hex digits, or `pci`, "0000:17:00.0"; either
+// may be empty.
 Sensors nvml_sensors(const std::string& library, const std::string& uuid, const std::string& pci);
 
 }  // namespace clweave::power

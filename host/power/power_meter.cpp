@@ -20,7 +20,7 @@ Sensors sensors_of(const DeviceInfo& device, const SensorPlaces& places) {
   if (device.type == "cpu") return processor_sensors(places.sysfs);
   if (!places.nvml.empty() && device.vendor.find("NVIDIA") != std::string::npos)
     return nvml_sensors(places.nvml, device.uuid, device.pci);
-  if (!device.pci.empty()) return card_sensors(places.sysfs, device.pci);
+  if (!device.pci.empty()) return gpu_sensors(places.sysfs, device.pci);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// power_meter: what a device's own sensors tell: energy, power, clocks, temperature. They are looked for
-// while the program runs, and none is needed.
+// power_meter: a device's own sensors: energy, power, clocks, temperature. They are found at run time and
+// optional.
 #pragma once
 #include <memory>
 #include <optional>
@@ -15,41 +15,41 @@ struct DeviceInfo;
 
 namespace clweave::power {
 
-// Of one moment. What is empty is not told.
+// A reading; empty where the meter has no such sensor.
 struct Energy {
   double at_s = 0;               // host_now()
-  std::optional<double> joules;  // used up since some moment before all readings; never falls
+  std::optional<double> joules;  // used since some time before the first reading; never falls
   std::optional<double> watts;
 };
 
 struct Conditions {
   std::optional<double> watts, core_mhz, memory_mhz, celsius;
-  std::vector<std::string> throttle;  // why the clock is lower than it could be, a word each
+  std::vector<std::string> throttle;  // throttle reasons, a word each
 };
 
-// Not for several threads at once.
+// A meter; not thread-safe.
 class PowerMeter {
  public:
   virtual ~PowerMeter() = default;
   virtual std::string name() const = 0;
-  virtual bool tells_power() const = 0;  // else it only counts energy, or tells neither
+  virtual bool tells_power() const = 0;  // else it only counts energy, or has neither
   virtual Energy energy() = 0;
   virtual Conditions conditions() = 0;
 };
 
 struct Sensors {
   std::unique_ptr<PowerMeter> meter;  // null: there is none
-  std::string remark = {};            // a sentence: what is there and cannot be read; empty: nothing
+  std::string remark = {};            // a sentence on sensors that cannot be read; empty: none
 };
 
-// Where sensors are looked for. Tests, and who keeps them elsewhere, name other places.
+// Where sensors are looked for; tests name other places.
 struct SensorPlaces {
   std::string nvml = "libnvidia-ml.so.1";  // environment CLWEAVE_NVML; empty: it is not asked
   std::string sysfs = "/sys";              // environment CLWEAVE_SYSFS_ROOT
 };
 SensorPlaces sensor_places();
 
-// A processor's are those of its host; a card is found by its UUID or PCI address, as DeviceInfo has them.
+// Finds the sensors of the host for a CPU, and those of a GPU by its UUID or PCI address.
 Sensors sensors_of(const DeviceInfo&, const SensorPlaces&);
 
 }  // namespace clweave::power

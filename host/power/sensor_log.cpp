@@ -15,10 +15,10 @@ namespace clweave::power {
 namespace {
 
 constexpr std::chrono::milliseconds pause{4};  // between two reads
-constexpr double apart_s = 0.1;                // of looks between batches
+constexpr double apart_s = 0.1;                // of readings between batches
 constexpr double power_lag_s = 0.25;
 
-// Reads until it is told to stop.
+// Reads the meter in a thread until it is destroyed.
 class Reader {
  public:
   Reader(PowerMeter& meter, std::vector<Energy>& out) : thread_([this, &meter, &out] { read(meter, out); }) {}
@@ -55,7 +55,7 @@ class Reader {
 SensorLog watch(PowerMeter& meter, double seconds, const std::function<void()>& work) {
   SensorLog out;
   {
-    const Reader reader(meter, out.looks);
+    const Reader reader(meter, out.readings);
     out.begin_s = host_now();
     do {
       work();
@@ -65,28 +65,28 @@ SensorLog watch(PowerMeter& meter, double seconds, const std::function<void()>& 
   return out;
 }
 
-Conditioned::Conditioned(PowerMeter* meter) : meter_(meter), began_s_(host_now()), last_s_(began_s_) {
+ConditionLog::ConditionLog(PowerMeter* meter) : meter_(meter), began_s_(host_now()), last_s_(began_s_) {
   if (meter_ != nullptr && !meter_->tells_power()) first_ = meter_->energy();
 }
 
-void Conditioned::look() {
-  looks_.push_back(meter_->conditions());
+void ConditionLog::read() {
+  readings_.push_back(meter_->conditions());
   last_s_ = host_now();
-  if (last_s_ - began_s_ < power_lag_s) looks_.back().watts.reset();
+  if (last_s_ - began_s_ < power_lag_s) readings_.back().watts.reset();
 }
 
-void Conditioned::between_batches() {
-  if (meter_ != nullptr && host_now() - last_s_ >= apart_s) look();
+void ConditionLog::between_batches() {
+  if (meter_ != nullptr && host_now() - last_s_ >= apart_s) read();
 }
 
-Conditions Conditioned::end() {
+Conditions ConditionLog::end() {
   Conditions out;
   if (meter_ == nullptr) return out;
-  look();
+  read();
   const auto of = [this](std::optional<double> Conditions::*member) {
     std::vector<double> values;
-    for (const auto& look : looks_) {
-      if (look.*member) values.push_back(*(look.*member));
+    for (const auto& reading : readings_) {
+      if (reading.*member) values.push_back(*(reading.*member));
     }
     return values;
   };
@@ -101,8 +101,8 @@ Conditions Conditioned::end() {
              first_.joules && last.joules && last.at_s - first_.at_s >= apart_s) {
     out.watts = (*last.joules - *first_.joules) / (last.at_s - first_.at_s);
   }
-  for (const auto& look : looks_) {
-    for (const auto& word : look.throttle) {
+  for (const auto& reading : readings_) {
+    for (const auto& word : reading.throttle) {
       if (std::ranges::find(out.throttle, word) == out.throttle.end()) out.throttle.push_back(word);
     }
   }

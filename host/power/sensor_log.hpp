@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// watching: reads a power meter while the device works, and its other sensors between pieces of work.
+// sensor_log: reads a power meter while the device works, and its other sensors between batches.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,33 +9,33 @@
 namespace clweave::power {
 
 struct SensorLog {
-  std::vector<Energy> looks;
+  std::vector<Energy> readings;
   double begin_s = 0, end_s = 0;  // of the work: host_now()
 };
 
-// Calls `work` again and again until so long has passed, while a thread reads the meter every few
-// milliseconds: the device is to have no pause, and nobody looks at its times meanwhile. Throws what `work`
+// Calls `work` repeatedly for `seconds`, so that the device has no pause, while a thread reads the meter
+// every few milliseconds. The reading may disturb the work, so its times are not used. Throws what `work`
 // throws.
 SensorLog watch(PowerMeter&, double seconds, const std::function<void()>& work);
 
-// Clocks, power and temperature beside a case that is timed. They are read between two batches, a tenth of a
-// second apart at least, and once at the end: a thread that reads while a batch runs would be work of a
-// processor that is the device itself, and hold the driver's locks of a card. Power counts from a quarter of
-// a second on alone: before, an H200 tells what it was at rest.
-class Conditioned {
+// Logs clocks, power and temperature during a timed case. Reads them between batches, at least a tenth of a
+// second apart, and once at the end: a thread that reads during a batch would take time of a CPU device and
+// hold driver locks of a GPU. Power counts from a quarter of a second on, because an H200 reports idle power
+// before.
+class ConditionLog {
  public:
-  explicit Conditioned(PowerMeter*);  // null: nothing is read
+  explicit ConditionLog(PowerMeter*);  // null: reads nothing
   void between_batches();
-  // Median clocks, mean power, the highest temperature, and every reason met.
+  // Returns the median clocks, the mean power, the highest temperature and all throttle reasons.
   Conditions end();
 
  private:
-  void look();
+  void read();
 
   PowerMeter* meter_;
   double began_s_, last_s_;
   Energy first_;
-  std::vector<Conditions> looks_;
+  std::vector<Conditions> readings_;
 };
 
 }  // namespace clweave::power

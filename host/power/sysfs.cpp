@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The beginning of a file. Empty where it cannot be read: errno says why.
+// Reads the beginning of a file. Empty if it cannot be read: errno says why.
 std::optional<std::string> text_in(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -45,7 +45,7 @@ std::optional<double> number_in(const fs::path& path) {
   return value;
 }
 
-// In the order of their names, which the file system has in none.
+// Lists a folder in the order of names.
 std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix) {
   std::vector<fs::path> out;
   std::error_code none;
@@ -58,10 +58,10 @@ std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix
 
 struct Counter {
   fs::path path;
-  double range = 0;  // at which it begins again at 0; 0: it does not
+  double range = 0;  // at which it wraps to 0; 0: it does not wrap
   double last = 0, turns = 0;
 
-  // In millionths of a joule.
+  // Returns microjoules.
   std::optional<double> read() {
     const auto now = number_in(path);
     if (!now) return {};
@@ -94,7 +94,7 @@ struct Files {
     if (values.empty()) return {};
     return *std::ranges::max_element(values);
   }
-  // The first that is there.
+  // Returns the first path that exists.
   void add_first_of(const fs::path& folder, const std::vector<const char*>& names) {
     for (const char* name : names) {
       if (!number_in(folder / name)) continue;
@@ -109,7 +109,7 @@ class FileMeter : public PowerMeter {
   std::string called;
   std::vector<Counter> counters;  // added up
   Files watts{{}, 1e-6}, core_mhz, memory_mhz, celsius{{}, 1e-3};
-  std::vector<std::pair<std::string, fs::path>> throttle;  // by word: 1 while it is so
+  std::vector<std::pair<std::string, fs::path>> throttle;  // word and file, which holds 1 while it applies
 
   bool is_empty() const {
     return counters.empty() && watts.paths.empty() && core_mhz.paths.empty() && celsius.paths.empty();
@@ -143,7 +143,7 @@ class FileMeter : public PowerMeter {
   }
 };
 
-// Adds the counter of a file. False: it may not be read, as `remark` then says.
+// Adds the counter of a file. Returns false, and says so in `remark`, if it may not be read.
 bool add_counter(FileMeter& meter, const fs::path& path, double range, std::string& remark) {
   errno = 0;
   if (number_in(path)) {
@@ -168,8 +168,8 @@ Sensors processor_sensors(const fs::path& root) {
   std::string remark;
   std::vector<std::string> parts;
   bool denied = false;
-  // Zones "intel-rapl:0", AMD's too, and their parts "intel-rapl:0:1". The whole of a package is one of them,
-  // its memory another, which is no part of the package.
+  // Zones are "intel-rapl:0", on AMD, too, and their parts "intel-rapl:0:1". A package is one zone; its
+  // memory is another, which the package does not include.
   for (const auto& zone : entries_of(root / "class/powercap", "intel-rapl:")) {
     const std::string part = text_in(zone / "name").value_or("");
     if (!part.starts_with("package") && part != "dram") continue;
@@ -178,9 +178,9 @@ Sensors processor_sensors(const fs::path& root) {
     else
       parts.push_back(part);
   }
-  if (denied) meter->counters.clear();  // some of it is no measure of the whole
+  if (denied) meter->counters.clear();  // a part would not stand for the whole
   meter->called = meter->counters.empty() ? "cpufreq" : fmt::format("powercap {}", fmt::join(parts, " "));
-  // Each read may wake a core: enough of them for a mean.
+  // Each read may wake a core, so a few cores stand for all.
   constexpr std::size_t most = 32;
   meter->core_mhz.unit = 1e-3;
   for (const auto& policy : entries_of(root / "devices/system/cpu/cpufreq", "policy")) {
@@ -193,7 +193,7 @@ Sensors processor_sensors(const fs::path& root) {
   return sensors_from(std::move(meter), std::move(remark));
 }
 
-Sensors card_sensors(const fs::path& root, const std::string& pci) {
+Sensors gpu_sensors(const fs::path& root, const std::string& pci) {
   auto meter = std::make_unique<FileMeter>();
   std::string remark;
   const fs::path card = root / "bus/pci/devices" / pci;
@@ -212,7 +212,7 @@ Sensors card_sensors(const fs::path& root, const std::string& pci) {
     meter->celsius.add_first_of(chip, {"temp1_input", "temp2_input"});
     break;
   }
-  // Intel's clock and its reasons, by i915 and by xe.
+  // Intel's clock and throttle reasons, by i915 and by xe.
   std::vector<std::pair<fs::path, std::string>> places = {{card / "tile0/gt0/freq0/throttle", "reason_"}};
   meter->core_mhz.add_first_of(card / "tile0/gt0/freq0", {"act_freq"});
   for (const auto& node : entries_of(card / "drm", "card")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sysfs: the sensors that Linux shows as files: powercap and cpufreq of processors, hwmon of cards.
+// sysfs: reads the sensors that Linux shows as files: powercap and cpufreq of CPUs, hwmon of GPUs.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace clweave::power {
 
-// `root` stands for /sys. Energy of all packages and, where it is told, of their memory; clocks; temperature.
+// Finds energy of all packages and, if reported, of their memory; clocks; temperature. `root` stands for
+// /sys.
 Sensors processor_sensors(const std::filesystem::path& root);
 
-// Of amdgpu, i915 and xe. `pci`: "0000:03:00.0".
-Sensors card_sensors(const std::filesystem::path& root, const std::string& pci);
+// Finds the sensors that amdgpu, i915 and xe report of a GPU. `pci`: "0000:03:00.0".
+Sensors gpu_sensors(const std::filesystem::path& root, const std::string& pci);
 
 }  // namespace clweave::power

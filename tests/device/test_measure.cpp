@@ -46,7 +46,7 @@ struct Scene {
     };
     if (canary_s) probe.canary = [this] { return canary_s(canaries++); };
     for (std::size_t i = 0; i < ThrottleDetector::window; ++i)
-      probe.calm.slow(1);  // as the device was opened
+      probe.throttling.slow(1);  // as the device was opened
     probe.pause = [this](double seconds) { pauses.push_back(seconds); };
     return probe;
   }
@@ -322,12 +322,12 @@ TEST(Canary, IsHeldAgainstTheBestOfTheSession) {
   Scene scene{.time_s = constant(0.01), .canary_s = constant(1.0)};
   Probe probe = scene.probe();
   measure(probe, scene.rule);
-  EXPECT_EQ(probe.calm.calm_s(), 1.0);
+  EXPECT_EQ(probe.throttling.reference_s(), 1.0);
   EXPECT_THAT(scene.pauses, testing::IsEmpty());
   // The next case finds the device as slow as it finds it, but the session knows better.
   scene.canary_s = constant(1.2);
   const SampleSet measured = measure(probe, scene.rule);
-  EXPECT_EQ(probe.calm.calm_s(), 1.0);
+  EXPECT_EQ(probe.throttling.reference_s(), 1.0);
   EXPECT_TRUE(measured.samples.front().throttled);
 }
 

@@ -87,7 +87,7 @@ TEST(Meter, IsRefusedWhereItStandsStillOrFalls) {
 
 TEST(Meter, IsRefusedWhereItIsTooSlow) {
   EXPECT_TRUE(Meter{.update_s = 0.4}.certificate().good);
-  expect_refused(Meter{.update_s = 0.7}.certificate(), "it tells something new every 700 ms alone");
+  expect_refused(Meter{.update_s = 0.7}.certificate(), "it updates only every 700 ms");
 }
 
 TEST(Meter, IsRefusedWhereWorkDoesNotShow) {
@@ -131,8 +131,8 @@ TEST(Joules, AreThoseOfTheLoopWithinTheirInterval) {
       const auto certificate = meter.certificate();
       ASSERT_TRUE(certificate.good) << certificate.reason;
       const double seconds = std::max(1.0, least_loop_s(certificate));
-      const auto looks = meter.looks(30, 30 + seconds, [](double) { return work_w; });
-      const auto joules = joules_of(looks, certificate, 30, 30 + seconds, 1000 * seconds);
+      const auto readings = meter.looks(30, 30 + seconds, [](double) { return work_w; });
+      const auto joules = joules_of(readings, certificate, 30, 30 + seconds, 1000 * seconds);
       ASSERT_TRUE(joules) << update_s;
       EXPECT_NEAR(joules->each, 0.4, 0.012) << update_s;
       EXPECT_LT(joules->low, 0.4) << update_s;
@@ -147,8 +147,8 @@ TEST(Joules, HaveAWideIntervalWherePowerIsRestless) {
   const Meter meter;
   const auto certificate = meter.certificate();
   const auto restless = [](double t) { return work_w * (1 + 0.5 * std::sin(4 * t)); };
-  const auto looks = meter.looks(30, 31.2, restless);
-  const auto joules = joules_of(looks, certificate, 30, 31.2, 100);
+  const auto readings = meter.looks(30, 31.2, restless);
+  const auto joules = joules_of(readings, certificate, 30, 31.2, 100);
   ASSERT_TRUE(joules);
   EXPECT_GT(joules->high / joules->low, 1.4);
 }
@@ -156,8 +156,8 @@ TEST(Joules, HaveAWideIntervalWherePowerIsRestless) {
 TEST(Joules, AreNotToldByTooFewUpdates) {
   const Meter meter{.update_s = 0.4};
   const auto certificate = meter.certificate();
-  const auto looks = meter.looks(30, 31, [](double) { return work_w; });
-  EXPECT_FALSE(joules_of(looks, certificate, 30, 31, 100));
+  const auto readings = meter.looks(30, 31, [](double) { return work_w; });
+  EXPECT_FALSE(joules_of(readings, certificate, 30, 31, 100));
   EXPECT_FALSE(joules_of({}, certificate, 30, 31, 100));
   EXPECT_FALSE(
       joules_of(Meter().looks(30, 31.2, [](double) { return work_w; }), Meter().certificate(), 30, 31.2, 0));

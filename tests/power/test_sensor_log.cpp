@@ -42,15 +42,15 @@ class Invented : public PowerMeter {
 TEST(Watching, ReadsTheMeterWhileTheWorkGoesOn) {
   Invented meter;
   int pieces = 0;
-  const SensorLog watched = watch(meter, 0.1, [&] {
+  const SensorLog log = watch(meter, 0.1, [&] {
     ++pieces;
     sleep_ms(15);
   });
-  EXPECT_GE(watched.end_s - watched.begin_s, 0.1);
+  EXPECT_GE(log.end_s - log.begin_s, 0.1);
   EXPECT_GE(pieces, 1);
-  EXPECT_GE(watched.looks.size(), 5U);
-  EXPECT_TRUE(std::ranges::is_sorted(watched.looks, {}, &Energy::at_s));
-  EXPECT_GT(watched.looks.back().at_s, watched.begin_s + 0.05);
+  EXPECT_GE(log.readings.size(), 5U);
+  EXPECT_TRUE(std::ranges::is_sorted(log.readings, {}, &Energy::at_s));
+  EXPECT_GT(log.readings.back().at_s, log.begin_s + 0.05);
 }
 
 TEST(Watching, EndsWithWorkThatFails) {
@@ -58,9 +58,9 @@ TEST(Watching, EndsWithWorkThatFails) {
   EXPECT_THROW(watch(meter, 1, [] { throw std::runtime_error("lost"); }), std::runtime_error);
 }
 
-TEST(Conditioned, LooksBetweenBatchesATenthOfASecondApartAndAtTheEnd) {
+TEST(ConditionLog, LooksBetweenBatchesATenthOfASecondApartAndAtTheEnd) {
   Invented meter;
-  Conditioned conditioned(&meter);
+  ConditionLog conditioned(&meter);
   for (int batch = 0; batch < 1000; ++batch) conditioned.between_batches();
   EXPECT_EQ(meter.looks, 0);
   for (const int ms : {105, 155}) {
@@ -78,18 +78,18 @@ TEST(Conditioned, LooksBetweenBatchesATenthOfASecondApartAndAtTheEnd) {
   EXPECT_THAT(found.throttle, ElementsAre("idle", "thermal"));
 }
 
-TEST(Conditioned, TakesPowerFromACounterWhereNothingElseTellsIt) {
+TEST(ConditionLog, TakesPowerFromACounterWhereNothingElseTellsIt) {
   Invented meter;
   meter.tells = false;
-  Conditioned brief(&meter);
+  ConditionLog brief(&meter);
   EXPECT_EQ(brief.end().watts, std::nullopt) << "too short for a counter";
-  Conditioned conditioned(&meter);
+  ConditionLog conditioned(&meter);
   sleep_ms(110);
   EXPECT_NEAR(conditioned.end().watts.value(), 50, 1e-3);
 }
 
-TEST(Conditioned, IsNothingWithoutAMeter) {
-  Conditioned conditioned(nullptr);
+TEST(ConditionLog, IsNothingWithoutAMeter) {
+  ConditionLog conditioned(nullptr);
   conditioned.between_batches();
   EXPECT_EQ(conditioned.end().core_mhz, std::nullopt);
 }
