@@ -14,7 +14,7 @@
 #include "suite/family.hpp"
 #include "suite/mock_devices.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 using Bytes = std::vector<std::byte>;
 
@@ -128,4 +128,4 @@ inline Plan plan_with(const std::string& name, const std::vector<std::pair<std::
 inline Value number(std::int64_t n) { return n; }
 inline Value word(const char* text) { return std::string(text); }
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -162,7 +162,7 @@ std::vector<Native> all_natives(const compute::command_queue& queue) {
            "compaction",
            "copy_if",
            "kernel=spataro",
-           {"type", "predicate", "kept", "pattern", "output", "n"},
+           {"type", "predicate", "selectivity", "pattern", "output", "n"},
            keys,
            with(compaction)}};
 }

@@ -241,7 +241,7 @@ Prepared divergence(const Work& work) {
 std::vector<Native> all_natives() {
   const std::vector<std::string> copied = {"type", "n"}, reduced = {"type", "op", "n"},
                                  scanned = {"type", "op", "form", "task", "scan_order", "tuple", "n"},
-                                 kept = {"type", "predicate", "kept", "pattern", "output", "n"},
+                                 kept = {"type", "predicate", "selectivity", "pattern", "output", "n"},
                                  image = {"image"}, matrix = {"type", "parity", "operands", "n"};
   const auto sums = [](const Case& at) { return is_whole(at) && at.is("op", "sum"); };
   const auto scans_only = [](const Case& at) { return is_plain_scan(at) && at.is("task", "scan"); };
@@ -261,8 +261,8 @@ std::vector<Native> all_natives() {
       {"std", "compaction", "par_copy_if", "kernel=spataro", kept, keys_only, compaction<true>},
       {"std", "grayscale", "loop", "kernel=guarded", image, always, grayscale<false>, false},
       {"tbb", "grayscale", "parallel_for", "kernel=guarded", image, always, grayscale<true>},
-      {"std", "divergence", "loop", "kernel=grid group=16x16", matrix, floats, divergence<false>, false},
-      {"tbb", "divergence", "parallel_for", "kernel=grid group=16x16", matrix, floats, divergence<true>}};
+      {"std", "matrix_access", "loop", "kernel=grid group=16x16", matrix, floats, divergence<false>, false},
+      {"tbb", "matrix_access", "parallel_for", "kernel=grid group=16x16", matrix, floats, divergence<true>}};
 }
 
 }  // namespace

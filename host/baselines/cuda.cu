@@ -302,7 +302,7 @@ Prepared chains_of_type(const Work& work) {
 bool fills_the_device(const Case& at) {
   const std::int64_t ilp = at.number("ilp");
   return (at.is("type", "float") || at.is("type", "double")) && !at.is("operation", "mul_add") &&
-         (ilp == 4 || ilp == 8 || ilp == 16) && at.number("groups_per_unit") >= 64 &&
+         (ilp == 4 || ilp == 8 || ilp == 16) && at.number("groups_per_cu") >= 64 &&
          at.number("group") <= 1024 && at.number("trips") % steps == 0;
 }
 
@@ -369,7 +369,7 @@ Natives natives_on(const Wanted& wanted) {
         "compaction",
         "cub_select",
         "kernel=spataro",
-        {"type", "predicate", "kept", "pattern", "output", "n"},
+        {"type", "predicate", "selectivity", "pattern", "output", "n"},
         keys,
         compaction},
        {api,
@@ -383,7 +383,7 @@ Natives natives_on(const Wanted& wanted) {
         "arithmetic",
         "fma",
         "",
-        {"operation", "type", "ilp", "group", "groups_per_unit", "trips"},
+        {"operation", "type", "ilp", "group", "groups_per_cu", "trips"},
         fills_the_device,
         chains_of_type}}};
 }

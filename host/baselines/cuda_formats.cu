@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
   int units = 0;
   must(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0), "units");
   const int groups = units * groups_per_unit;
-  std::printf("api,kernel,ilp,group,groups_per_unit,trips,samples,time_s,p25_s,p75_s,operations,gop_per_s\n");
+  std::printf("api,kernel,ilp,group,groups_per_cu,trips,samples,time_s,p25_s,p75_s,operations,gop_per_s\n");
   compare_chains<true>("half", groups);
   compare_chains<false>("dot8", groups);
   compare_wmma<__half, float>("matrix_half", groups);

@@ -177,7 +177,7 @@ std::vector<NativeJob> jobs_for(const Natives& host, const Selection& selection)
   std::vector<NativeJob> out;
   std::set<std::string> ids;
   for (const auto& ours : select_jobs(all_families(), selection)) {
-    if (ours.exhibit || ours.is_ceiling) continue;
+    if (ours.known_incorrect || ours.is_peak) continue;
     for (auto& job : jobs_for(host, ours.at)) {
       if (ids.insert(job.native->api + " " + job.row.id()).second) out.push_back(std::move(job));
     }

@@ -112,12 +112,13 @@ std::uint64_t Campaign::seed_of(int run) const {
   return rules_.seed + 1000003ULL * static_cast<std::uint64_t>(run);
 }
 
-// Orders the jobs: ceilings first, then one family after the other, each followed by its baselines; exhibits
-// last.
+// Orders the jobs: peaks first, then one family after the other, each followed by its baselines;
+// known-incorrect cases last.
 std::vector<Campaign::Group> Campaign::groups_of(const DevicePlan& plan, int run) const {
   std::vector<Group> groups;
   const auto add_baselines = [&] {
-    if (groups.empty() || groups.back().baseline != nullptr || groups.back().jobs.front().exhibit) return;
+    if (groups.empty() || groups.back().baseline != nullptr || groups.back().jobs.front().known_incorrect)
+      return;
     const Family* family = groups.back().jobs.front().family;
     for (const auto& baseline : plan.baselines) {
       Group group{{}, &baseline};
@@ -128,7 +129,7 @@ std::vector<Campaign::Group> Campaign::groups_of(const DevicePlan& plan, int run
   };
   std::string last;
   for (const auto& job : plan.jobs) {
-    const std::string key = job.family->name + (job.exhibit ? " exhibits" : "");
+    const std::string key = job.family->name + (job.known_incorrect ? " known incorrect" : "");
     if (groups.empty() || key != last) {
       add_baselines();
       groups.emplace_back();
@@ -202,7 +203,7 @@ void Campaign::run_parallel(ParallelPlan& parallel, int run) {
   for (const auto& plan : parallel.plans) {
     CaseRunner& case_runner =
         case_runners.emplace_back(runner_, *plan.file, plan.device, plan.jobs, common_, rules_.environment);
-    // The ceilings are those of the device alone.
+    // The peaks are those of the device alone.
     for (const auto& job : plan.jobs) {
       const auto it = alone.find(key_of(plan.device, job, run));
       if (it != alone.end()) case_runner.remember(job, *it->second);
@@ -245,8 +246,8 @@ std::vector<Job> Campaign::asked_by_family(const Group& group, const DevicePlan&
                                            const PlausibilityCheck& plausibility, int run) {
   const Job& first = group.jobs.front();
   const Family& family = *first.family;
-  const bool refines = plan.refines || first.is_ceiling;
-  if (!refines || !family.refine || first.exhibit) return {};
+  const bool refines = plan.refines || first.is_peak;
+  if (!refines || !family.refine || first.known_incorrect) return {};
   auto& [first_run, known] = refined_[{plan.device.index(), &family}];
   if (known.empty()) first_run = run;
   if (first_run == run) {
@@ -258,7 +259,7 @@ std::vector<Job> Campaign::asked_by_family(const Group& group, const DevicePlan&
   }
   std::vector<Job> out;
   for (const auto& at : known)
-    out.push_back({.family = &family, .at = at, .is_ceiling = first.is_ceiling, .refined = true});
+    out.push_back({.family = &family, .at = at, .is_peak = first.is_peak, .refined = true});
   if (!plan.with_tuned) return out;
   return plan.with_tuned(std::move(out), [&](const std::string& line) { progress_->note(line); });
 }

@@ -11,19 +11,19 @@ namespace clweave::campaign {
 namespace {
 
 constexpr int most_repetitions = 3;  // of an implausible row
-// Limits how often each ceiling is measured again, because a family whose every row exceeds its ceilings must
-// not turn minutes into hours. Further rows are checked against the ceilings as known.
+// Limits how often each peak is measured again, because a family whose every row exceeds its peaks must
+// not turn minutes into hours. Further rows are checked against the peaks as known.
 constexpr std::size_t most_runs_of_each = 20;
 
-Ceiling ceiling_of(const Job& job, const DeviceInfo& device) {
+Peak peak_of(const Job& job, const DeviceInfo& device) {
   try {
-    return plan_of(*job.family, job.at, device).ceiling;
+    return plan_of(*job.family, job.at, device).peak;
   } catch (const Error&) {  // the job itself becomes the row that says so
-    return Ceiling::none;
+    return Peak::none;
   }
 }
 
-bool of_one_kind(Ceiling a, Ceiling b) { return a == b || (of_memory(a) && of_memory(b)); }
+bool of_one_kind(Peak a, Peak b) { return a == b || (of_memory(a) && of_memory(b)); }
 
 }  // namespace
 
@@ -31,12 +31,11 @@ CaseRunner::CaseRunner(Runner& runner, ResultsFile& file, const DeviceInfo& devi
                        const std::vector<Job>& jobs, const Record& common, const Environment& environment)
     : runner_(runner), file_(file), common_(common), environment_(environment), plausibility_(device) {
   for (const auto& job : jobs) {
-    if (!job.is_ceiling) continue;
-    if (const Ceiling ceiling = ceiling_of(job, device); ceiling != Ceiling::none)
-      ceilings_.push_back({job, ceiling});
+    if (!job.is_peak) continue;
+    if (const Peak peak = peak_of(job, device); peak != Peak::none) peaks_.push_back({job, peak});
   }
-  ceiling_runs_left_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer): of the ceilings found above
-      most_runs_of_each * ceilings_.size();
+  ceiling_runs_left_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer): of the peaks found above
+      most_runs_of_each * peaks_.size();
 }
 
 std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& rule,
@@ -73,11 +72,11 @@ void CaseRunner::measure_contradicted(const Implausible& problem, const Row& row
     if (const auto seen = runner_.run(other, times)) plausibility_.learn(*seen, other);
   };
   if (problem.sibling) measure({.family = job.family, .at = *problem.sibling});
-  if (problem.against != Implausible::Against::ceiling) return;
-  for (const auto& [ceiling, of] : ceilings_) {
-    if (ceiling_runs_left_ == 0 || !of_one_kind(of, row.record.ceiling)) continue;
+  if (problem.against != Implausible::Against::peak) return;
+  for (const auto& [peak, of] : peaks_) {
+    if (ceiling_runs_left_ == 0 || !of_one_kind(of, row.record.peak)) continue;
     --ceiling_runs_left_;
-    measure(ceiling);
+    measure(peak);
   }
 }
 

@@ -22,7 +22,7 @@ class CaseRunner {
   CaseRunner(Runner&, ResultsFile&, const DeviceInfo&, const std::vector<Job>& jobs, const Record& common,
              const Environment&);
 
-  // Runs the job. For an implausible row the ceilings of its kind, or the similar case that it contradicts,
+  // Runs the job. For an implausible row the peaks of its kind, or the similar case that it contradicts,
   // are measured again, then the row, and so on in turns. Only a row that still contradicts what was measured
   // together with it is `implausible`, or one for which there is no time left: `in_time` is asked before each
   // further measurement. Empty if the user wants to stop.
@@ -52,10 +52,10 @@ class CaseRunner {
   PlausibilityCheck plausibility_;
   struct CeilingJob {
     Job job;
-    Ceiling ceiling = Ceiling::none;
+    Peak peak = Peak::none;
   };
-  std::vector<CeilingJob> ceilings_;
-  std::size_t ceiling_runs_left_;  // to measure a ceiling again
+  std::vector<CeilingJob> peaks_;
+  std::size_t ceiling_runs_left_;  // to measure a peak again
 };
 
 }  // namespace clweave::campaign

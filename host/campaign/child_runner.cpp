@@ -83,7 +83,7 @@ class ChildRunner : public Baseline {
       Offer out{opened->at("device").get<DeviceInfo>(), {}};
       std::set<std::string> known;
       for (const auto& job : jobs) {
-        if (job.exhibit || job.is_ceiling || job.tuned) continue;
+        if (job.known_incorrect || job.is_peak || job.tuned) continue;
         child_->send(json{{"baselines", json_of(job.at)}}.dump());
         const auto answer = answer_of(*child_, failure);
         for (const auto& one : ask(answer).at("baselines")) {
@@ -276,7 +276,7 @@ class ChildRunner : public Baseline {
   // Runs a small verified copy in a new process; returns why it fails, or empty.
   std::string probe() {
     const auto& families = all_families();
-    const auto family = std::ranges::find(families, ceiling_family, &Family::name);
+    const auto family = std::ranges::find(families, peak_family, &Family::name);
     const auto cases = cases_of(*family, {{{"n", {32768}}}}, 1);
     SamplingOptions once;
     once.stop = {.precision = 1, .min_samples = 1, .max_samples = 1, .max_seconds = 1, .check_every = 1};

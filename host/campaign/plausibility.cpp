@@ -34,7 +34,7 @@ double growth(const Case& small, const Case& big) {
   return factor;
 }
 
-// Excess over a ceiling that variation between measurements explains.
+// Excess over a peak that variation between measurements explains.
 constexpr double beaten = 1.05;
 // Neither a cache nor rounding explains twice the work in less than this part of the time.
 constexpr double far_less = 0.7;
@@ -97,9 +97,9 @@ double over(const Number& time_s, const Number& end_s) { return time_s && end_s 
 void PlausibilityCheck::learn(const Row& row, const Job& job) {
   const Record& record = row.record;
   if (!record.ok() || !stamp_problem(row).empty()) return;
-  if (job.is_ceiling && record.ceiling != Ceiling::none) {
+  if (job.is_peak && record.peak != Peak::none) {
     const double rate = rate_of(record).value_or(0);
-    Best& best = ceilings_[record.ceiling];
+    Best& best = peaks_[record.peak];
     best.rate = std::max(best.rate, rate);
     best.at_most = std::max(best.at_most, rate * over(record.time_s, record.time_low_s));
   }
@@ -129,22 +129,21 @@ Implausible PlausibilityCheck::check(const Row& row, const Job& job) const {
   const Record& record = row.record;
   if (std::string why = stamp_problem(row); !why.empty())
     return {Implausible::Against::stamps, std::move(why)};
-  if (!record.ok() || job.is_ceiling || !record.time_s) return {};
-  const auto best = [&](Ceiling ceiling) {
-    const auto it = ceilings_.find(ceiling);
-    return it == ceilings_.end() ? Best() : it->second;
+  if (!record.ok() || job.is_peak || !record.time_s) return {};
+  const auto best = [&](Peak peak) {
+    const auto it = peaks_.find(peak);
+    return it == peaks_.end() ? Best() : it->second;
   };
   // A kernel that reads more than it writes may exceed the copy rate, but not both the copy and the read
   // rate.
-  const bool memory = of_memory(record.ceiling);
-  const Best first = best(memory ? Ceiling::copy : record.ceiling),
-             second = memory ? best(Ceiling::read) : first;
+  const bool memory = of_memory(record.peak);
+  const Best first = best(memory ? Peak::copy : record.peak), second = memory ? best(Peak::read) : first;
   const double bound = std::max(first.at_most, second.at_most);
   const double rate = rate_of(record).value_or(0) * over(record.time_s, record.time_high_s);
   if (bound > 0 && rate > beaten * bound && !(memory && may_be_cached(row)))
-    return {Implausible::Against::ceiling,
+    return {Implausible::Against::peak,
             fmt::format("{:.4g} {} where family {} reaches {:.4g}", rate_of(record).value_or(0),
-                        unit_of(record.ceiling), ceiling_family, std::max(first.rate, second.rate))};
+                        unit_of(record.peak), peak_family, std::max(first.rate, second.rate))};
   // Both medians need an interval, and the intervals must not overlap.
   if (!record.time_low_s || !record.time_high_s) return {};
   const double low_s = *record.time_low_s, high_s = *record.time_high_s;
@@ -170,12 +169,12 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
   Record& record = row.record;
   if (!record.ok()) return;
   const bool believed = stamp_problem(row).empty();
-  if (job.is_ceiling) learn(row, job);
-  if (believed && !job.is_ceiling) {
-    if (const auto it = ceilings_.find(record.ceiling); it != ceilings_.end() && it->second.rate > 0) {
-      if (const Number rate = rate_of(record)) record.of_ceiling = *rate / it->second.rate;
+  if (job.is_peak) learn(row, job);
+  if (believed && !job.is_peak) {
+    if (const auto it = peaks_.find(record.peak); it != peaks_.end() && it->second.rate > 0) {
+      if (const Number rate = rate_of(record)) record.fraction_of_peak = *rate / it->second.rate;
     }
-    if (of_memory(record.ceiling) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
+    if (of_memory(record.peak) && cache_bytes_ > 0) record.cached = is_cached(row) ? "yes" : "no";
   }
   if (problem) {
     record.status = Status::implausible;
@@ -191,12 +190,12 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
     row.samples.clear();
     return;
   }
-  if (!job.is_ceiling) learn(row, job);
+  if (!job.is_peak) learn(row, job);
   // Findings compare configurations that were chosen in the same way.
   if (job.tuned) return;
   if (!outcomes_.contains(job.family)) order_.push_back(job.family);
   outcomes_[job.family].push_back(outcome_of(job.at, record));
-  if (job.family->name != ceiling_family || !job.family->findings) return;
+  if (job.family->name != peak_family || !job.family->findings) return;
   for (const auto& finding : job.family->findings(outcomes_.at(job.family), device_)) {
     if (finding.name == "cache_bytes") cache_bytes_ = finding.value.value_or(0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plausibility: checks the rows of one device and run against its ceilings and against each other. No OpenCL.
+// plausibility: checks the rows of one device and run against its peaks and against each other. No OpenCL.
 #pragma once
 #include <map>
 #include <optional>
@@ -16,9 +16,9 @@ namespace clweave::campaign {
 struct Implausible {
   enum class Against {
     nothing,
-    stamps,   // its own time stamps: not in order, all equal, or far from the host's clock
-    ceiling,  // more than 1.05 x a measured ceiling, unless its buffers fit the cache
-    sibling   // a case that differs in n or the iterations alone: at least twice the work in less than 0.7 of
+    stamps,  // its own time stamps: not in order, all equal, or far from the host's clock
+    peak,    // more than 1.05 x a measured peak, unless its buffers fit the cache
+    sibling  // a case that differs in n or the iterations alone: at least twice the work in less than 0.7 of
              // the time, or the other way round
   };
   Against against = Against::nothing;
@@ -32,7 +32,7 @@ class PlausibilityCheck {
  public:
   explicit PlausibilityCheck(DeviceInfo device) : device_(std::move(device)) {}
 
-  // Remembers the row of a ceiling as a bound for others, and that of another case as a sibling of similar
+  // Remembers the row of a peak as a bound for others, and that of another case as a sibling of similar
   // ones. Bounds only rise and times of siblings only fall, because other users of the machine make either
   // look slower than it is.
   void learn(const Row&, const Job&);
@@ -40,8 +40,8 @@ class PlausibilityCheck {
   // Returns what the row contradicts. Overlapping confidence intervals are not a contradiction.
   Implausible check(const Row&, const Job&) const;
 
-  // Fills `cached` and `of_ceiling`, makes the row `implausible` if it contradicts something, and remembers
-  // it.
+  // Fills `cached` and `fraction_of_peak`, makes the row `implausible` if it contradicts something, and
+  // remembers it.
   void complete(Row&, const Job&, const Implausible&);
 
   // Returns the family's rows so far that were ok.
@@ -67,8 +67,8 @@ class PlausibilityCheck {
     double at_most = 0;  // by the lower end of the median's interval
   };
   DeviceInfo device_;
-  std::map<Ceiling, Best> ceilings_;
-  double cache_bytes_ = 0;  // as found by the ceiling family; 0: not known
+  std::map<Peak, Best> peaks_;
+  double cache_bytes_ = 0;  // as found by the peak family; 0: not known
   std::map<const Family*, std::vector<Outcome>> outcomes_;
   std::vector<const Family*> order_;
   std::map<std::string, std::vector<Seen>> siblings_;  // by id without the sizes

@@ -233,7 +233,7 @@ std::vector<Job> at_tuning_size(const std::vector<Job>& jobs, const Selection& s
   }
   std::vector<Job> out = jobs;
   for (auto& job : out) {
-    if (job.is_ceiling || sizes[job.family] == 0) continue;
+    if (job.is_peak || sizes[job.family] == 0) continue;
     job.at = job.at.with(elements_axis, sizes[job.family]);
   }
   return out;
@@ -311,9 +311,9 @@ SamplingOptions with_effort(SamplingOptions rule, double effort) {
 Tuner::Tuner(TuningRules rules, Runner& runner, const DeviceInfo& device, ResultsFile& file, Record common)
     : rules_(std::move(rules)), runner_(runner), device_(device), file_(file), common_(std::move(common)) {}
 
-void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>& spaces) {
+void Tuner::execute(const std::vector<Job>& peaks, const std::vector<SearchSpace>& spaces) {
   std::vector<double> predicted;
-  for (const auto& job : ceilings) predicted.push_back(predicted_seconds(job, device_));
+  for (const auto& job : peaks) predicted.push_back(predicted_seconds(job, device_));
   std::vector<std::size_t> first_step;
   const Strategy strategy = rules_.strategy;
   for (const auto& space : spaces) {
@@ -328,11 +328,11 @@ void Tuner::execute(const std::vector<Job>& ceilings, const std::vector<SearchSp
   first_step.push_back(predicted.size());
   progress_ = std::make_unique<Progress>(stderr, std::move(predicted), screen_of(STDERR_FILENO),
                                          rules_.environment.now);
-  case_runner_.emplace(runner_, file_, device_, ceilings, common_, rules_.environment);
+  case_runner_.emplace(runner_, file_, device_, peaks, common_, rules_.environment);
   runner_.begin(device_);
-  for (std::size_t i = 0; i < ceilings.size() && rules_.environment.interrupts() == 0; ++i) {
-    progress_->start(i, ceilings[i].at.id());
-    run(ceilings[i], rules_.sampling, 1, [] { return true; });
+  for (std::size_t i = 0; i < peaks.size() && rules_.environment.interrupts() == 0; ++i) {
+    progress_->start(i, peaks[i].at.id());
+    run(peaks[i], rules_.sampling, 1, [] { return true; });
   }
   Budget budget(rules_, spaces.size());
   for (std::size_t l = 0; l < spaces.size() && rules_.environment.interrupts() == 0; ++l) {
@@ -411,8 +411,7 @@ bool keep(TunedStore& store, const DeviceInfo& device, const Search& found) {
 void need_something_tunable(const Selection& selection) {
   const bool compete = selection.preset == "tune";
   for (const auto* family : chosen_families(all_families(), selection.families)) {
-    if (!selection.families.empty() && family->name != ceiling_family && compete &&
-        family->presets.tune.empty())
+    if (!selection.families.empty() && family->name != peak_family && compete && family->presets.tune.empty())
       throw nothing_tunable(compete, "--family " + family->name);
   }
 }
@@ -424,7 +423,7 @@ std::vector<SearchSpace> search_spaces_of(const std::vector<Job>& jobs, const Se
   std::vector<std::string> order;
   std::map<std::string, std::vector<const Job*>> works;
   for (const auto& job : sized) {
-    if (job.exhibit || job.is_ceiling || !has_tunable(*job.family)) continue;
+    if (job.known_incorrect || job.is_peak || !has_tunable(*job.family)) continue;
     const std::string work =
         work_of(*job.family, job.at, compete ? design_axes(*job.family) : std::vector<std::string>());
     auto& here = works[work];

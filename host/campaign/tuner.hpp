@@ -63,7 +63,7 @@ struct TuningRules {
   SamplingOptions sampling;
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
-  // For all searches together, without the ceilings. What one leaves is divided evenly among the others; each
+  // For all searches together, without the peaks. What one leaves is divided evenly among the others; each
   // gets at least half of an even share, whatever those before it took.
   std::optional<double> budget_s;
   std::optional<std::size_t> budget_cases;
@@ -76,9 +76,9 @@ class Tuner {
   // `device` and `file` must outlive it.
   Tuner(TuningRules, Runner&, const DeviceInfo&, ResultsFile&, Record common);
 
-  // Measures the ceilings, then searches each space; the spaces must outlive the searches. Throws `io` when a
+  // Measures the peaks, then searches each space; the spaces must outlive the searches. Throws `io` when a
   // row cannot be written.
-  void execute(const std::vector<Job>& ceilings, const std::vector<SearchSpace>&);
+  void execute(const std::vector<Job>& peaks, const std::vector<SearchSpace>&);
 
   void tick();  // to be called often while a case runs
   const std::vector<Search>& searches() const { return searches_; }

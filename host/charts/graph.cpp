@@ -311,7 +311,7 @@ std::string program_of(const BaselineTime& native) {
 
 // A copy of as many bytes stands beside whatever it bounds.
 bool stands_beside(const BaselineTime& native, const std::string& family, const RunTime& run) {
-  return native.of->family == family || (native.of->family == "copy" && run.ceiling == Ceiling::copy);
+  return native.of->family == family || (native.of->family == "copy" && run.peak == Peak::copy);
 }
 
 // Other programs' curves; of two rows of one place the faster.
@@ -351,8 +351,9 @@ GraphReference copy_of(const std::map<double, const RunTime*>& runs, const Metri
   GraphReference out{"a copy's rate", {}};
   for (const auto& [x, run] : runs) {
     const Number y = quantity.of(*run, 0, 0);
-    if (!y || run->ceiling != Ceiling::copy) return {};
-    if (run->of_ceiling && *run->of_ceiling > 0) out.points.emplace_back(x, *y / *run->of_ceiling);
+    if (!y || run->peak != Peak::copy) return {};
+    if (run->fraction_of_peak && *run->fraction_of_peak > 0)
+      out.points.emplace_back(x, *y / *run->fraction_of_peak);
   }
   return out;
 }
@@ -476,7 +477,7 @@ class Drawing {
     std::size_t of_operations = 0;
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       for (const auto& at : devices_[d]->cases) {
-        if (at.family() != family_->name || at.exhibit || !chosen(*at.name, where)) continue;
+        if (at.family() != family_->name || at.known_incorrect || !chosen(*at.name, where)) continue;
         const auto run = at.typical();
         if (!run) continue;
         of_operations += run->of_operations() ? 1 : 0;
@@ -661,7 +662,7 @@ class Drawing {
     }
     const Case1& first = *fastest.begin()->second;
     panel.references = programs_of(out_, natives, first, xs);
-    if (!quantity_->of_time && quantity_->name != std::string_view("of_ceiling")) {
+    if (!quantity_->of_time && quantity_->name != std::string_view("fraction_of_peak")) {
       if (auto copy = copy_of(runs, *quantity_); copy.points.size() > 1) panel.references.push_back(copy);
     }
     const Finding* needed =

@@ -10,6 +10,7 @@
 #include "base/terminal.hpp"
 #include "base/version.hpp"
 #include "report/report.hpp"
+#include "suite/former_names.hpp"
 #include "suite/selection.hpp"
 
 namespace clweave::commands {
@@ -119,6 +120,7 @@ void add_families(CLI::App& command, std::vector<std::string>& families, const s
   command.add_option("--family", families, meaning)
       ->delimiter(',')
       ->allow_extra_args(false)  // the next word may be a file
+      ->transform([](std::string name) { return family_now(name); }, "")
       ->type_name("NAME,..");
 }
 
@@ -134,9 +136,11 @@ void add_devices(CLI::App& command, std::vector<std::string>& selectors, const s
 void add_selection(CLI::App& command, Selection& out) {
   add_families(command, out.families, "Only these families [all]");
   command
-      .add_option("--preset", out.preset,
-                  "smoke: tiny sizes of every variant; quick: minutes; card: what a device's card needs of "
-                  "it; paper: the published sizes and sweeps; full; tune: where tune begins")
+      .add_option(
+          "--preset", out.preset,
+          "smoke: tiny sizes of every variant; quick: minutes; profile: what a device profile needs of "
+          "it; paper: the published sizes and sweeps; full; tune: where tune begins")
+      ->transform([](std::string name) { return preset_now(name); }, "")
       ->type_name("NAME");
   command.add_option("--set", out.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
       ->type_name("AXIS=V,..");

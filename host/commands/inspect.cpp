@@ -36,7 +36,7 @@ Job chosen_job(const Options& options, const std::vector<Family>& families) {
                 "which case? clweave inspect copy/kernel=ilp/ilp=4 (what it leaves out has its default), "
                 "or --family, --set and --where as of clweave run, or --every kernel's first case");
   Selection selection = wanted;
-  selection.ceilings = false;
+  selection.peaks = false;
   auto jobs = select_jobs(families, selection);
   if (jobs.size() == 1) return jobs.front();
   // What tells them apart, as it can be typed.

@@ -23,7 +23,7 @@ SamplingOptions rule_of(const MeasureOptions& options) {
   rule.energy_s = options.energy ? 1 : 0;
   const std::string& preset = options.selection.preset;
   // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
-  if (preset == "quick" || preset == "card") {
+  if (preset == "quick" || preset == "profile") {
     rule.stop.max_seconds = 0.15;
     rule.warm_up_s = 0.05;
   }

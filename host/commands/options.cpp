@@ -158,8 +158,10 @@ void read_budget(const std::string& text, MeasureOptions& out) {
 // What run and tune have in common beside the choice of cases.
 void add_conditions(CLI::App& command, MeasureOptions& out) {
   command.add_flag_callback(
-      "--no-ceiling", [&out] { out.selection.ceilings = false; },
-      "Do not measure the device's ceilings first; of_ceiling stays empty");
+      "--no-peak", [&out] { out.selection.peaks = false; },
+      "Do not measure the device's peaks first; fraction_of_peak stays empty");
+  command.add_flag_callback("--no-peak", [&out] { out.selection.peaks = false; })
+      ->group("");  // its former name
   command
       .add_option("--cache", out.cache,
                   "warm: executions back to back; cold: a large buffer is written before each")
@@ -296,7 +298,7 @@ CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
       ->type_name("HOW");
   tune->add_option_function<std::string>(
           "--budget", [&out](const std::string& text) { read_budget(text, out); },
-          "End the search after so long, ceilings aside, or so many measurements: 60s, 200cases [5m of "
+          "End the search after so long, peaks aside, or so many measurements: 60s, 200cases [5m of "
           "halving, else none]")
       ->type_name("B");
   tune->parse_complete_callback([tune, &out] {

@@ -38,7 +38,7 @@ std::string work_text(const SearchSpace& space, const std::vector<Search>& all) 
 std::string speed_text(const Record& row) {
   const Number rate = rate_of(row);
   if (!rate) return seconds_text(*row.time_s);
-  return fmt::format("{:.4g} {}", *rate, unit_of(row.ceiling));
+  return fmt::format("{:.4g} {}", *rate, unit_of(row.peak));
 }
 
 }  // namespace

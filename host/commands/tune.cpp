@@ -42,8 +42,8 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
   options.csv = rows_path(options.csv);
   const bool stdout_is_csv = options.csv == "-";
   const int people = stdout_is_csv ? STDERR_FILENO : STDOUT_FILENO;
-  std::vector<Job> ceilings;
-  std::ranges::copy_if(jobs, std::back_inserter(ceilings), &Job::is_ceiling);
+  std::vector<Job> peaks;
+  std::ranges::copy_if(jobs, std::back_inserter(peaks), &Job::is_peak);
   std::shared_ptr<ResultsFile> file;
   bool failed = false;
   int kept = 0;
@@ -63,7 +63,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
                  .budget_cases = options.budget_cases},
                 *runner, devices[d], *file, provenance(arguments, options.selection.seed));
     at_work = &tuner;
-    tuner.execute(ceilings, spaces);
+    tuner.execute(peaks, spaces);
     at_work = nullptr;
     failed = failed || tuner.failed();
     for (const auto& found : tuner.searches()) {

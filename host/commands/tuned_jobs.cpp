@@ -19,7 +19,7 @@ std::vector<Job> with_tuned(std::vector<Job> jobs, const TunedLaunches& tuned, c
   for (auto& job : jobs) {
     std::vector<TunedLaunch> beside;
     std::optional<NotCarried> left_out;
-    if (!job.exhibit && !job.is_ceiling) beside = tuned.beside(*job.family, job.at, &left_out);
+    if (!job.known_incorrect && !job.is_peak) beside = tuned.beside(*job.family, job.at, &left_out);
     if (left_out && allows(selection, *job.family, left_out->at)) {
       const TunedSummary::TooLarge found = {job.family, *left_out};
       NotCarried& least = summary.too_large.try_emplace(job.family->name, found).first->second.least;

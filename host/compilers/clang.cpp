@@ -44,7 +44,7 @@ struct WithLibrary {
 WithLibrary with_library(const std::string& file, const std::vector<Texts>& machines) {
   const Source probe{.text = "__kernel void probe(__global int* x) { x[get_global_id(0)] = 1; }\n",
                      .options = "",
-                     .fingerprint = ""};
+                     .kernel_hash = ""};
   auto oldest_first = clangs();
   std::ranges::reverse(oldest_first);
   for (const auto& clang : oldest_first) {
@@ -83,7 +83,7 @@ std::string lines_between(const std::string& text, const std::string& begins, co
 // ---- AMD -----------------------------------------------------------------------------------------------
 
 // Of every function, from clang's remarks, such as
-//   ceiling.cl:8:1: remark:     ScratchSize [bytes/lane]: 0 [-Rpass-analysis=kernel-resource-usage]
+//   peak.cl:8:1: remark:     ScratchSize [bytes/lane]: 0 [-Rpass-analysis=kernel-resource-usage]
 // and takes them out of the log.
 std::map<std::string, Figures> take_remarks(std::string& log) {
   static const RE2 remark(R"(remark: +([^:]+): (\S+) \[-Rpass)");

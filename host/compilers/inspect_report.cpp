@@ -90,7 +90,7 @@ nlohmann::ordered_json json_of(const Inspected& one) {
   if (!one.why.empty()) out["unsupported"] = one.why;
   out["compiles"] = one.compiled.ok;
   out["options"] = one.source.options;
-  out["fingerprint"] = one.source.fingerprint;
+  out["kernel_hash"] = one.source.kernel_hash;
   out["source"] = one.source.text;
   out["log"] = one.compiled.log;
   out["kernels"] = nlohmann::ordered_json::array();
@@ -113,14 +113,14 @@ nlohmann::ordered_json json_of(const Inspected& one) {
 void add_programs(Report& out, const std::vector<Inspected>& all, bool with_text) {
   std::vector<std::string> seen;
   for (const auto& one : all) {
-    if (one.source.fingerprint.empty() || std::ranges::find(seen, one.source.fingerprint) != seen.end())
+    if (one.source.kernel_hash.empty() || std::ranges::find(seen, one.source.kernel_hash) != seen.end())
       continue;
-    seen.push_back(one.source.fingerprint);
+    seen.push_back(one.source.kernel_hash);
     std::vector<std::string> by;
     for (const auto& other : all) {
-      if (other.source.fingerprint == one.source.fingerprint) by.push_back(other.by);
+      if (other.source.kernel_hash == one.source.kernel_hash) by.push_back(other.by);
     }
-    out.line(fmt::format("{}{}, options{}", paint("program ", Style::dim), one.source.fingerprint,
+    out.line(fmt::format("{}{}, options{}", paint("program ", Style::dim), one.source.kernel_hash,
                          one.source.options));
     if (seen.size() > 1 || by.size() < all.size()) out.line(fmt::format("  of {}", fmt::join(by, ", ")));
     if (with_text) out.command(one.source.text);

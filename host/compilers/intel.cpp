@@ -26,7 +26,7 @@ namespace {
 
 const Source probe{.text = "__kernel void probe(__global int* x) { x[get_global_id(0)] = 1; }\n",
                    .options = "",
-                   .fingerprint = ""};
+                   .kernel_hash = ""};
 
 // A kernel for every name that one of ours asks the preprocessor for. Beside the program and its options
 // nothing else of a device reaches ocloc's front end: devices of which this becomes the same get the same
@@ -64,14 +64,14 @@ class Ocloc {
 
   // What it makes is put into the folder.
   Ran compile(const fs::path& folder, const Source& source) const {
-    if (seen_.empty() || source.fingerprint.empty()) return compile_source(folder, source);
-    const std::string& known = spirv()[{seen_, source.fingerprint}];
+    if (seen_.empty() || source.kernel_hash.empty()) return compile_source(folder, source);
+    const std::string& known = spirv()[{seen_, source.kernel_hash}];
     if (!known.empty()) {
       std::ofstream(folder / "kernel.spv", std::ios::binary) << known;
       return start(folder, {"-spirv_input", "-file", folder / "kernel.spv"}, source);
     }
     Ran ran = compile_source(folder, source);
-    if (ran.ok()) spirv()[{seen_, source.fingerprint}] = spirv_in(folder);
+    if (ran.ok()) spirv()[{seen_, source.kernel_hash}] = spirv_in(folder);
     return ran;
   }
 

@@ -52,13 +52,13 @@ void SourcesFolder::add(const std::vector<Job>& jobs, const DeviceInfo& device,
       const auto names = launched_by(plan);
       if (names.empty()) continue;  // copies and transfers alone
       const Source source = source_of(plan, kernel_dir);
-      const std::string file = fmt::format("{}-{}.cl", job.family->name, source.fingerprint);
+      const std::string file = fmt::format("{}-{}.cl", job.family->name, source.kernel_hash);
       auto& program = programs_[file];
-      if (program.fingerprint.empty()) {
+      if (program.kernel_hash.empty()) {
         folder_.write(file, source.text);
         const auto begin = source.options.find_first_not_of(' ');
         program = {.family = job.family->name,
-                   .fingerprint = source.fingerprint,
+                   .kernel_hash = source.kernel_hash,
                    .options = begin == std::string::npos ? "" : source.options.substr(begin),
                    .probe = plan.probe};
       }
@@ -77,7 +77,7 @@ std::size_t SourcesFolder::finish() const {
   for (const auto& [file, program] : programs_)
     index.push_back({{"file", file},
                      {"family", program.family},
-                     {"fingerprint", program.fingerprint},
+                     {"kernel_hash", program.kernel_hash},
                      {"options", program.options},
                      {"entry_points", program.entry_points},
                      {"may_be_refused", program.probe},

@@ -24,7 +24,7 @@ class Folder {
 };
 
 // Every distinct program, a file each: FAMILY-FINGERPRINT.cl, and of all an index.json: file, family,
-// fingerprint, options, entry_points, cases and devices that ask for it, and whether a compiler may well
+// kernel_hash, options, entry_points, cases and devices that ask for it, and whether a compiler may well
 // refuse it.
 class SourcesFolder {
  public:
@@ -39,7 +39,7 @@ class SourcesFolder {
  private:
   Folder folder_;
   struct Program {
-    std::string family, fingerprint, options;
+    std::string family, kernel_hash, options;
     bool probe = false;
     std::vector<std::string> entry_points = {}, devices = {}, cases = {};
   };

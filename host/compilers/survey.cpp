@@ -24,7 +24,7 @@ std::vector<std::string> chains() {
   std::vector<std::string> ids;
   for (const char* type : {"float", "double", "half"}) {
     for (const char* operation : {"mad", "fma", "mul_add"})
-      ids.push_back(fmt::format("arithmetic/operation={}/type={}/trips=8", operation, type));
+      ids.push_back(fmt::format("arithmetic/operation={}/type={}/iterations=8", operation, type));
   }
   return ids;
 }
@@ -34,11 +34,11 @@ std::string kind_of(const Job& job) {
   for (const char* axis : kinds) {
     if (job.family->axis(axis) != nullptr) key += fmt::format(" {}={}", axis, text_of(job.at.at(axis)));
   }
-  return job.exhibit ? key + " exhibit" : key;
+  return job.known_incorrect ? key + " known incorrect" : key;
 }
 
 std::vector<Job> chosen_jobs(const std::vector<Family>& families, Selection selection) {
-  selection.ceilings = false;
+  selection.peaks = false;
   std::vector<Job> jobs;
   std::set<std::string> seen, ids;
   const auto all = select_jobs(families, selection);

@@ -37,11 +37,11 @@ OpenDevice::OpenDevice(DeviceInfo info, std::string kernel_dir, std::function<vo
 }
 
 const OpenDevice::Built& OpenDevice::build(const Source& source) {
-  if (const auto it = built_.find(source.fingerprint); it != built_.end()) return it->second;
+  if (const auto it = built_.find(source.kernel_hash); it != built_.end()) return it->second;
   cl::Program program(context_, source.text);
   const double before = host_now();
   build(program, source.options);
-  return built_.emplace(source.fingerprint, Built{program, host_now() - before}).first->second;
+  return built_.emplace(source.kernel_hash, Built{program, host_now() - before}).first->second;
 }
 
 void OpenDevice::build(cl::Program& program, const std::string& options) const {

@@ -86,7 +86,7 @@ class OpenDevice {
   cl::CommandQueue queue_;
   std::map<std::pair<std::size_t, bool>, cl::CommandQueue> more_queues_;  // by number and whether in order
   std::optional<Staging> staging_;
-  std::map<std::string, Built> built_;  // by fingerprint
+  std::map<std::string, Built> built_;  // by hash
   TimerCertificate timer_;
   cl::Kernel spin_;
   cl::Buffer spin_out_;

@@ -26,7 +26,7 @@ std::string kernel_file(const std::string& stem, const std::string& dir) {
 }
 
 // Computes the FNV-1a hash (Fowler, Noll, Vo): it names a text in a table and need not be cryptographic.
-std::string fingerprint_of(std::string_view text) {
+std::string hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
   return fmt::format("{:016x}", hash);
@@ -44,7 +44,7 @@ Source source_of(const std::vector<std::string>& stems, const std::map<std::stri
   for (const auto& stem : stems) append(stem);
   for (const auto& [name, value] : defines) source.options += fmt::format(" -D {}={}", name, value);
   if (!options.empty()) source.options += " " + options;
-  source.fingerprint = fingerprint_of(source.text + "\n" + source.options);
+  source.kernel_hash = hash_of(source.text + "\n" + source.options);
   return source;
 }
 

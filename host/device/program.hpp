@@ -18,7 +18,7 @@ struct Source {
   std::string text;     // prelude.cl, then each <stem>.cl, with #line so that messages name the files
   std::string options;  // " -D NAME=value ..." in the order of the names
   std::string
-      fingerprint;  // 16 hex digits over text and options: an edited kernel cannot pass as a shipped one
+      kernel_hash;  // 16 hex digits over text and options: an edited kernel cannot pass as a shipped one
 };
 
 // Joins the sources: the embedded ones or, if `kernel_dir` is not empty, the files there, so that kernels can

@@ -277,9 +277,9 @@ class CaseRun {
     if (plan.by_host) choose_timer(true);
     if (plan.single || plan.idle_s > 0) sampling_.max_batch = 1;
     sampling_.rest_s = plan.idle_s;
-    if (!plan.exhibit.empty()) {
-      record_.exhibit = "yes";
-      record_.reason = "exhibit: " + plan.exhibit + "; ";
+    if (!plan.known_incorrect.empty()) {
+      record_.known_incorrect = "yes";
+      record_.reason = "known incorrect: " + plan.known_incorrect + "; ";
     }
     record_.axes.insert(record_.axes.end(), plan.derived.begin(), plan.derived.end());
   }
@@ -287,7 +287,7 @@ class CaseRun {
   // Builds the program. A probe that the compiler refuses is `unsupported`.
   const OpenDevice::Built& build(const Plan& plan, const Source& source) {
     record_.build_options = source.options;
-    record_.fingerprint = source.fingerprint;
+    record_.kernel_hash = source.kernel_hash;
     device_.stage("build");
     const double before = host_now();
     try {
@@ -313,7 +313,7 @@ class CaseRun {
   // between two checks that found it right; if it no longer is, the host's clock times the case anew.
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
-    record_.ceiling = plan.ceiling;
+    record_.peak = plan.peak;
     for (const auto& buffer : plan.buffers) row_.buffer_bytes += buffer.bytes;
     const bool by_event = sampling_.use_event;
     if (sampling_.together) device_.stage(ready);
@@ -355,7 +355,7 @@ class CaseRun {
     record_.unit = execution.unit();
     record_.verified = sampling_.check_again ? Verified::yes : Verified::before;
     record_.status = Status::ok;
-    if (!plan.exhibit.empty()) record_.reason += "right on this device";
+    if (!plan.known_incorrect.empty()) record_.reason += "right on this device";
   }
 
   void fail(ErrorCode code, const std::string& why) {

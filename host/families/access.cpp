@@ -135,7 +135,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("WRITE_SIDE", writes_apart(at) ? 1 : 0);
   p.define("TILE", std::to_string(tile) + "u").define("ROWS", std::to_string(rows_of_group) + "u");
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   if (at.is("kernel", "line")) {
     plan_line<T>(p, at, global, {group});
   } else if (at.is("kernel", "gather")) {
@@ -306,7 +306,6 @@ Family access() {
                 .meaning = "items of a work-group of line and gather",
                 .values = {256, 64, 128, 512, 1024},
                 .tunable = true,
-                .former = {"work_group"},
                 .domain = whole(1, 65536),
                 .when =
                     [](const Case& at) {
@@ -336,8 +335,8 @@ Family access() {
                      "kernel=transpose side=read,write n=1048576",
                      "kernel=transpose_tiled,transpose_padded side=neither n=1048576",
                      "kernel=gather_lines side=read lines=1,32 n=16777216"},
-           .card = {"kernel=line side=neither n=1048576", "kernel=line side=read stride=64 n=1048576",
-                    "kernel=gather_lines side=read lines=1,32 n=16777216"},
+           .profile = {"kernel=line side=neither n=1048576", "kernel=line side=read stride=64 n=1048576",
+                       "kernel=gather_lines side=read lines=1,32 n=16777216"},
            .paper = {},
            .full = all_paths({"uint"}, strides, offsets, sizes, sizes) +
                    all_paths({"uchar", "ulong"}, {2, 8, 16}, {1, 8, 31}, {1 << 22}, {1 << 22}) +

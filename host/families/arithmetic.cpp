@@ -84,8 +84,8 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   if constexpr (std::is_same_v<T, Half>)
     Plan::need(device.fp16, "the device has no half precision (cl_khr_fp16)");
   // The chains' sum must stay below 2^24, where floats are still exact.
-  const std::uint64_t ilp = at.count("ilp"), unroll = at.count("unroll"), trips = at.count("trips");
-  const std::uint64_t group = at.count("group"), per_unit = at.count("groups_per_unit");
+  const std::uint64_t ilp = at.count("ilp"), unroll = at.count("unroll"), trips = at.count("iterations");
+  const std::uint64_t group = at.count("group"), per_unit = at.count("groups_per_cu");
   const std::uint64_t width = at.count("width");
   Plan::need(trips % unroll == 0, "trips must be a multiple of unroll");
   const std::uint64_t items = device.units() * per_unit * group, n = items * width;
@@ -111,10 +111,10 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   });
   p.cost = {
       .read = n * sizeof(Stored), .written = n * sizeof(Stored), .flops = n * ilp * 2 * trips, .items = n};
-  // Of halves no ceiling is measured: not every device has them.
+  // Of halves no peak is measured: not every device has them.
   if constexpr (!std::is_same_v<T, Half>) {
     using SampleSet = std::conditional_t<std::is_integral_v<T>, std::make_signed<T>, std::type_identity<T>>;
-    p.ceiling = enum_named<Ceiling>("arithmetic_" + type_name<typename SampleSet::type>()).value();
+    p.peak = enum_named<Peak>("arithmetic_" + type_name<typename SampleSet::type>()).value();
   }
   p.derive("chains_per_group", static_cast<std::int64_t>(group * ilp * width));
   return p;
@@ -137,7 +137,7 @@ double in_flight(const Case& at) {
 }
 
 bool is_alone(const Case& at) {
-  return at.is("operation", "mad") && at.number("groups_per_unit") == 1 && at.number("width") == 1;
+  return at.is("operation", "mad") && at.number("groups_per_cu") == 1 && at.number("width") == 1;
 }
 
 // What a launch takes besides its steps, from the shortest that differ in their number alone; 0 without such.
@@ -146,8 +146,8 @@ double launch_seconds(const std::vector<Outcome>& outcomes) {
   for (const auto& o : outcomes) {
     if (!is_alone(o.at)) continue;
     Case but_trips = o.at;
-    std::erase_if(but_trips.axes, [](const auto& axis) { return axis.first == "trips"; });
-    times[but_trips.id()][static_cast<double>(o.at.number("trips"))] = o.time_s;
+    std::erase_if(but_trips.axes, [](const auto& axis) { return axis.first == "iterations"; });
+    times[but_trips.id()][static_cast<double>(o.at.number("iterations"))] = o.time_s;
   }
   double least = std::numeric_limits<double>::max(), launch = 0;
   for (const auto& [id, by_trips] : times) {
@@ -167,7 +167,7 @@ double launch_seconds(const std::vector<Outcome>& outcomes) {
 void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type) {
   const double launch_s = launch_seconds(outcomes);
   const auto rate = [&](const Outcome& o) {  // steps per second of a compute unit
-    return in_flight(o.at) * static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) /
+    return in_flight(o.at) * static_cast<double>(o.at.number("groups_per_cu") * o.at.number("iterations")) /
            (o.time_s - std::min(launch_s, o.time_s / 2));
   };
   Rates by_items;  // of a chain per item
@@ -228,9 +228,11 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
          .published = "plateau_begins_" + type});
 }
 
-// What fractions are of: the device's own arithmetic, where a row stands beside its ceiling, else the
+// What fractions are of: the device's own arithmetic, where a row stands beside its peak, else the
 // fastest.
-double peak_beside(const Outcome& o, double rate) { return rate / std::min(1.0, o.of_ceiling.value_or(1)); }
+double peak_beside(const Outcome& o, double rate) {
+  return rate / std::min(1.0, o.fraction_of_peak.value_or(1));
+}
 
 // Whether items alone, a chain each and as many as fit, keep the arithmetic busy.
 void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
@@ -240,7 +242,7 @@ void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outc
     const double rate = as_double(o.flops) / o.time_s;
     double& most = best[o.at.text("type")];
     most = std::max(most, peak_beside(o, rate));
-    if (o.at.number("groups_per_unit") < 2 || o.at.number("width") != 1) continue;
+    if (o.at.number("groups_per_cu") < 2 || o.at.number("width") != 1) continue;
     double& fastest = rates[o.at.text("type")][o.at.number("ilp")];
     fastest = std::max(fastest, rate);
   }
@@ -264,7 +266,7 @@ double least_launch_seconds(const std::vector<const Outcome*>& outcomes) {
       const bool alike = std::ranges::all_of(std::array{"ilp", "group", "unroll"}, [&](const char* axis) {
         return many->at.number(axis) == few->at.number(axis);
       });
-      const std::int64_t less = few->at.number("trips"), more = many->at.number("trips");
+      const std::int64_t less = few->at.number("iterations"), more = many->at.number("iterations");
       if (!alike || more <= less) continue;
       const double of_steps =
           (many->time_s - few->time_s) * static_cast<double>(less) / static_cast<double>(more - less);
@@ -324,7 +326,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto units = static_cast<double>(device.units());
   const auto rate = [&](const Outcome& o) {
     return 2e-9 * units * in_flight(o.at) *
-           static_cast<double>(o.at.number("groups_per_unit") * o.at.number("trips")) / o.time_s;
+           static_cast<double>(o.at.number("groups_per_cu") * o.at.number("iterations")) / o.time_s;
   };
   std::map<std::string, double> peaks;             // Gop/s by type
   double peak_of_float = 0;                        // of the device, where that is known
@@ -334,7 +336,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     peak = std::max(peak, rate(o));
     if (!o.at.is("type", "float")) continue;
     peak_of_float = std::max(peak_of_float, peak_beside(o, rate(o)));
-    if (o.at.number("groups_per_unit") != 1 || o.at.number("width") != 1) continue;
+    if (o.at.number("groups_per_cu") != 1 || o.at.number("width") != 1) continue;
     double& plateau = plateaus[o.at.number("ilp")];
     plateau = std::max(plateau, rate(o));
     if (o.at.number("group") == 32) of_32[o.at.number("ilp")] = rate(o);
@@ -365,23 +367,27 @@ Family arithmetic() {
   const Values chains = {1, 2, 3, 4, 8, 16};
   const Sweep alone = {{"ilp", chains},
                        {"group", {1, 32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024}},
-                       {"trips", {16384}}};
+                       {"iterations", {16384}}};
   const Sweep others = {
-      {"type", {"double", "int", "long"}}, {"group", {32, 64, 128, 256, 512, 1024}}, {"trips", {16384}}};
+      {"type", {"double", "int", "long"}}, {"group", {32, 64, 128, 256, 512, 1024}}, {"iterations", {16384}}};
   const Sweep ends = {{"type", {"float", "double", "int", "long"}},
                       {"ilp", {1, 16}},
                       {"group", {32, 1024}},
-                      {"trips", {16384, 32768}}};
+                      {"iterations", {16384, 32768}}};
   // As many items as fit, each with one chain or few: do threads alone suffice?
   const Sweep full_of_items = {{"type", {"float", "double", "int", "long"}},
                                {"ilp", {1, 2, 3}},
-                               {"groups_per_unit", {2, 64}},
+                               {"groups_per_cu", {2, 64}},
                                {"group", {256, 1024}},
-                               {"trips", {4096, 8192}}};
-  const Sweep peak = {{"type", types},           {"operation", operations}, {"ilp", {4, 8, 16}},
-                      {"groups_per_unit", {64}}, {"group", {256}},          {"trips", {4096, 8192}}};
-  const Sweep wide = {{"type", {"float", "double"}}, {"ilp", {4, 8}},         {"width", {16}}, {"group", {1}},
-                      {"groups_per_unit", {64}},     {"trips", {8192, 16384}}};
+                               {"iterations", {4096, 8192}}};
+  const Sweep peak = {{"type", types},         {"operation", operations}, {"ilp", {4, 8, 16}},
+                      {"groups_per_cu", {64}}, {"group", {256}},          {"iterations", {4096, 8192}}};
+  const Sweep wide = {{"type", {"float", "double"}},
+                      {"ilp", {4, 8}},
+                      {"width", {16}},
+                      {"group", {1}},
+                      {"groups_per_cu", {64}},
+                      {"iterations", {8192, 16384}}};
   return {
       .name = "arithmetic",
       .question = "How many items, and how many independent operations of each, keep the arithmetic busy?",
@@ -406,29 +412,29 @@ Family arithmetic() {
                {.name = "group",
                 .meaning = "items of a work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
-                .former = {"work_group"},
                 .domain = whole(1, 65536)},
-               {.name = "groups_per_unit",
+               {.name = "groups_per_cu",
                 .meaning = "work-groups per compute unit",
                 .values = {1, 2, 64},
                 .domain = whole(1, 4096)},
-               {.name = "trips",
+               {.name = "iterations",
                 .meaning = "steps of a chain",
                 .values = {4096, 8192, 16384, 32768},
                 .domain = multiples_of(2, 2, 400000)}},
-      .presets = {.smoke = {"type=" + types + " ilp=3 group=32 trips=16",
-                            "operation=" + operations + " ilp=1,16 unroll=4 group=32 trips=8",
-                            "type=float,long width=4 group=1 trips=16"},
-                  .quick = {"ilp=1,2,4,8 group=128,1024", "ilp=1,4 group=32", "group=32 trips=8192",
-                            "type=double,int,long group=32,128,256,512",
-                            "type=float,double,int,long ilp=8 groups_per_unit=64",
-                            "ilp=1,2,3 group=1024 groups_per_unit=2",
-                            "type=float,double ilp=8 width=16 group=1 groups_per_unit=64 trips=16384"},
-                  .card = {"ilp=1,2,4,8 group=128", "group=32 trips=4096,8192", "ilp=8 groups_per_unit=64",
-                           "ilp=8 width=16 group=1 groups_per_unit=64 trips=16384"},
-                  .paper = {alone, others, ends, full_of_items, peak, wide},
-                  .full = {alone, others, ends, full_of_items, peak, wide,
-                           "ilp=1,4,8,16 unroll=4,16 groups_per_unit=64 group=64,256,1024 trips=4096,8192"}},
+      .presets =
+          {.smoke = {"type=" + types + " ilp=3 group=32 iterations=16",
+                     "operation=" + operations + " ilp=1,16 unroll=4 group=32 iterations=8",
+                     "type=float,long width=4 group=1 iterations=16"},
+           .quick = {"ilp=1,2,4,8 group=128,1024", "ilp=1,4 group=32", "group=32 iterations=8192",
+                     "type=double,int,long group=32,128,256,512",
+                     "type=float,double,int,long ilp=8 groups_per_cu=64",
+                     "ilp=1,2,3 group=1024 groups_per_cu=2",
+                     "type=float,double ilp=8 width=16 group=1 groups_per_cu=64 iterations=16384"},
+           .profile = {"ilp=1,2,4,8 group=128", "group=32 iterations=4096,8192", "ilp=8 groups_per_cu=64",
+                       "ilp=8 width=16 group=1 groups_per_cu=64 iterations=16384"},
+           .paper = {alone, others, ends, full_of_items, peak, wide},
+           .full = {alone, others, ends, full_of_items, peak, wide,
+                    "ilp=1,4,8,16 unroll=4,16 groups_per_cu=64 group=64,256,1024 iterations=4096,8192"}},
       .view = {.rows = {"ilp"},
                .columns = {"group"},
                .quantity = "rate",
@@ -437,12 +443,12 @@ Family arithmetic() {
                            .x = {"group"},
                            .series = {"ilp"},
                            .apart = {"width"},
-                           .quantity = "of_ceiling",
+                           .quantity = "fraction_of_peak",
                            .findings = {"plateau_ilp_1", "latency_{type}"}},
                           {.name = "chains",
-                           .x = {"ilp", "width", "group", "groups_per_unit"},
+                           .x = {"ilp", "width", "group", "groups_per_cu"},
                            .series = {"ilp"},
-                           .quantity = "of_ceiling",
+                           .quantity = "fraction_of_peak",
                            .findings = {"concurrency_predicted_{type}", "concurrency_measured_{type}"},
                            .marks = {"concurrency_predicted_{type}"},
                            .little = "concurrency_predicted_{type}"}}},
@@ -453,9 +459,7 @@ Family arithmetic() {
           },
       .plan = plan,
       .items_per_unit =
-          [](const Case& at) {
-            return at.number("groups_per_unit") * at.number("group") * at.number("width");
-          },
+          [](const Case& at) { return at.number("groups_per_cu") * at.number("group") * at.number("width"); },
       .findings = findings,
       .traits = {{"ilp_needed", "chains", "per work-item for 90 % of peak with few work-items"}}};
 }

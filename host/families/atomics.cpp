@@ -25,13 +25,13 @@ struct Launched {
 
   Launched(const Case& at, const DeviceInfo& device)
       : local(at.is("memory", "local")),
-        used(at.is("result", "used")),
+        used(at.is("return_value", "used")),
         is_float(at.text("kernel").starts_with("float")),
         group(at.count("group", 1, 65536)),
         items(device.units() * 4 * group),
         share(at.count("share", 0, 1 << 20)),
         spacing(at.count("spacing", 1, 1024)),
-        hops(at.count("hops", 1, 65536)) {
+        hops(at.count("per_work_item", 1, 65536)) {
     const std::uint64_t all = local ? group : items;
     if (share == 0) share = all;
     Plan::need(share <= all, fmt::format("{} items cannot share a counter: there are {}", share, all));
@@ -149,7 +149,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const Outcome* best = nullptr;
     for (const auto& o : outcomes) {
       if (o.at.is("kernel", kernel) && o.at.is("memory", memory) && o.at.number("share") == share &&
-          o.at.number("spacing") == spacing && o.at.is("result", result) &&
+          o.at.number("spacing") == spacing && o.at.is("return_value", result) &&
           (best == nullptr || o.time_s * as_double(best->items) < best->time_s * as_double(o.items)))
         best = &o;
     }
@@ -193,9 +193,9 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 Family atomics() {
   const Values all = {"add", "max", "xchg", "cas", "float_cas", "float_native"};
   const Values anywhere = {"add", "max", "xchg", "cas", "float_cas"};
-  const Sweeps sweeps = {"kernel=add share=0,1,32,256 result=unused,used", "kernel=add share=1,32 spacing=32",
-                         "kernel=add memory=local share=0,1,32 result=unused,used",
-                         "kernel=" + all + " share=256"};
+  const Sweeps sweeps = {
+      "kernel=add share=0,1,32,256 return_value=unused,used", "kernel=add share=1,32 spacing=32",
+      "kernel=add memory=local share=0,1,32 return_value=unused,used", "kernel=" + all + " share=256"};
   return {
       .name = "atomics",
       .question = "What does a counter cost that many items share, and what does that depend on?",
@@ -214,24 +214,28 @@ Family atomics() {
             .meaning = "words from one counter to the next",
             .values = {1, 32},
             .domain = whole(1, 1024)},
-           {.name = "result",
+           {.name = "return_value",
             .meaning = "whether anybody looks at what an atomic returns",
             .values = {"unused", "used"}},
-           {.name = "hops", .meaning = "atomics of an item", .values = {16}, .domain = whole(1, 65536)},
+           {.name = "per_work_item",
+            .meaning = "atomics of an item",
+            .values = {16},
+            .domain = whole(1, 65536)},
            {.name = "group", .meaning = "items of a work-group", .values = {256}, .domain = whole(1, 65536)}},
-      .presets = {.smoke = {"kernel=" + all + " share=0,1,3 result=unused,used hops=3 group=32",
-                            "kernel=add,xchg,cas share=5 spacing=3 hops=2 group=32",
+      .presets = {.smoke = {"kernel=" + all +
+                                " share=0,1,3 return_value=unused,used per_work_item=3 group=32",
+                            "kernel=add,xchg,cas share=5 spacing=3 per_work_item=2 group=32",
                             "kernel=" + anywhere +
-                                " memory=local share=0,1,3 spacing=2 result=used "
-                                "hops=3 group=32"},
+                                " memory=local share=0,1,3 spacing=2 return_value=used "
+                                "per_work_item=3 group=32"},
                   .quick = sweeps,
-                  .card = {"kernel=add share=0,1", "kernel=add memory=local share=0",
-                           "kernel=add,cas,float_cas,float_native share=256"},
+                  .profile = {"kernel=add share=0,1", "kernel=add memory=local share=0",
+                              "kernel=add,cas,float_cas,float_native share=256"},
                   .paper = sweeps,
-                  .full = sweeps +
-                          Sweeps{"kernel=" + all + " share=0,1,32,256 result=unused,used",
-                                 "kernel=" + anywhere + " memory=local share=0,1,32 result=unused,used"}},
-      .view = {.rows = {"kernel", "memory", "result"},
+                  .full = sweeps + Sweeps{"kernel=" + all + " share=0,1,32,256 return_value=unused,used",
+                                          "kernel=" + anywhere +
+                                              " memory=local share=0,1,32 return_value=unused,used"}},
+      .view = {.rows = {"kernel", "memory", "return_value"},
                .columns = {"share", "spacing"},
                .quantity = "items",
                .chapter = "Access and caches",

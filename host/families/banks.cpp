@@ -22,7 +22,8 @@ constexpr std::uint64_t words = 4096, lanes = 64, step = 64;
 
 Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t group = at.count("group", 1, 65536), stride = at.count("stride", 0, 64);
-  const std::uint64_t shift = at.count("shift", 0, 256) / sizeof(Word), trips = at.count("trips", 1, 65536);
+  const std::uint64_t shift = at.count("shift", 0, 256) / sizeof(Word),
+                      trips = at.count("iterations", 1, 65536);
   Plan::need_local(device, words * sizeof(Word));
   const std::uint64_t items = device.units() * 8 * group;
   const Random<Word> value(at.seed, 1);
@@ -98,43 +99,46 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Family banks() {
   const Sweeps sweeps = {"stride=0,1,2,3,4,8,16,32,64", "stride=64 shift=4,8,16"};
-  return {
-      .name = "banks",
-      .question = "How many banks has local memory, how wide are they, and what does a conflict cost?",
-      .axes = {{.name = "stride",
-                .meaning = "words of 4 bytes from one item's to the next one's; 0: all read one word",
-                .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
-                .domain = whole(0, 64)},
-               {.name = "shift",
-                .meaning = "bytes by which every other item reads further",
-                .values = {0, 4, 8, 16},
-                .domain = multiples_of(4, 0, 252)},
-               {.name = "group",
-                .meaning = "items of a work-group",
-                .values = {256, 64},
-                .domain = whole(1, 65536)},
-               {.name = "trips", .meaning = "reads of an item", .values = {4096}, .domain = whole(1, 65536)}},
-      .presets = {.smoke = {"stride=0,1,3,64 group=64 trips=5,67", "stride=64 shift=4,8 group=64 trips=67"},
-                  .quick = sweeps,
-                  .paper = sweeps,
-                  .full = sweeps + Sweeps{"stride=1,2,4,8,16,32,64 group=64"}},
-      .view = {.rows = {"stride", "shift"},
-               .columns = {"group"},
-               .quantity = "rate",
-               .chapter = "Access and caches",
-               .graphs = {{.name = "stride",
-                           .x = {"stride"},
-                           .series = {"shift"},
-                           .quantity = "slowdown",
-                           .findings = {"banks", "bank_conflict_slowdown"},
-                           .marks = {"banks"}}}},
-      .plan = plan,
-      .findings = findings,
-      .trait_group = TraitGroup::memory,
-      .traits = {{"banks", "", "banks of local memory"},
-                 {"bank_bytes", "B", "width of a bank"},
-                 {"bank_conflict_slowdown", "x", "time with all work-items in one bank over none"},
-                 {"broadcast_cost", "x", "time of all work-items reading one word over one each"}}};
+  return {.name = "banks",
+          .question = "How many banks has local memory, how wide are they, and what does a conflict cost?",
+          .axes = {{.name = "stride",
+                    .meaning = "words of 4 bytes from one item's to the next one's; 0: all read one word",
+                    .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
+                    .domain = whole(0, 64)},
+                   {.name = "shift",
+                    .meaning = "bytes by which every other item reads further",
+                    .values = {0, 4, 8, 16},
+                    .domain = multiples_of(4, 0, 252)},
+                   {.name = "group",
+                    .meaning = "items of a work-group",
+                    .values = {256, 64},
+                    .domain = whole(1, 65536)},
+                   {.name = "iterations",
+                    .meaning = "reads of an item",
+                    .values = {4096},
+                    .domain = whole(1, 65536)}},
+          .presets = {.smoke = {"stride=0,1,3,64 group=64 iterations=5,67",
+                                "stride=64 shift=4,8 group=64 iterations=67"},
+                      .quick = sweeps,
+                      .paper = sweeps,
+                      .full = sweeps + Sweeps{"stride=1,2,4,8,16,32,64 group=64"}},
+          .view = {.rows = {"stride", "shift"},
+                   .columns = {"group"},
+                   .quantity = "rate",
+                   .chapter = "Access and caches",
+                   .graphs = {{.name = "stride",
+                               .x = {"stride"},
+                               .series = {"shift"},
+                               .quantity = "slowdown",
+                               .findings = {"banks", "bank_conflict_slowdown"},
+                               .marks = {"banks"}}}},
+          .plan = plan,
+          .findings = findings,
+          .trait_group = TraitGroup::memory,
+          .traits = {{"banks", "", "banks of local memory"},
+                     {"bank_bytes", "B", "width of a bank"},
+                     {"bank_conflict_slowdown", "x", "time with all work-items in one bank over none"},
+                     {"broadcast_cost", "x", "time of all work-items reading one word over one each"}}};
 }
 
 }  // namespace clweave::families

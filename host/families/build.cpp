@@ -92,7 +92,7 @@ Family build() {
                 .domain = powers_of_two(1, 1024)}},
       .presets = {.smoke = {"statements=1,32 from=source,again,binary"},
                   .quick = {"from=source,again,binary statements=" + all},
-                  .card = {"from=source,again,binary statements=" + all},
+                  .profile = {"from=source,again,binary statements=" + all},
                   .paper = {},
                   .full = {"from=source,again,binary statements=" + more}},
       .view = {.rows = {"statements"}, .columns = {"from"}, .quantity = "slowdown"},

@@ -34,29 +34,29 @@ constexpr std::int64_t largest = std::int64_t{1} << 34;
 
 bool is_walk(const Case& at) {
   const std::string& kernel = at.text("kernel");
-  return kernel == "chase" || kernel == "chase_own" || kernel == "pages" || kernel == "pair";
+  return kernel == "chase" || kernel == "chase_private" || kernel == "tlb" || kernel == "pair";
 }
 
 std::uint64_t bytes_of(const Case& at) { return at.count("working_set", page_bytes, largest); }
 
 std::uint64_t node_bytes_of(const Case& at) {
-  return at.is("kernel", "pages") ? page_stride : at.is("kernel", "pair") ? pair_bytes : line_bytes;
+  return at.is("kernel", "tlb") ? page_stride : at.is("kernel", "pair") ? pair_bytes : line_bytes;
 }
 
 // Once around, and a step more, as a walk that ends where it began might never have set off.
 std::uint64_t hops_of(const Case& at) {
   constexpr std::uint64_t least = 40009, most = std::uint64_t{1} << 20;
-  const std::uint64_t wanted = at.count("hops", 0, 1 << 24);
+  const std::uint64_t wanted = at.count("chain_length", 0, 1 << 24);
   const std::uint64_t nodes = bytes_of(at) / node_bytes_of(at);
   const std::uint64_t hops = wanted > 0 ? wanted : std::clamp(nodes + 1, least, most + 1);
   return nodes > 1 && hops % nodes == 0 ? hops + 1 : hops;
 }
 
 Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
-  const bool own = at.is("kernel", "chase_own");
+  const bool own = at.is("kernel", "chase_private");
   const std::uint64_t groups = own ? std::max<std::uint64_t>(2, device.units()) : 1;
   need_turns(device, groups * hops_of(at), "working_set");
-  const bool by_pages = !at.is("kernel", "pages") && !at.is("kernel", "pair");
+  const bool by_pages = !at.is("kernel", "tlb") && !at.is("kernel", "pair");
   Plan p = plan_of_walks(at.seed, {.bytes = bytes_of(at),
                                    .node_bytes = node_bytes_of(at),
                                    .by_pages = by_pages,
@@ -74,7 +74,9 @@ struct Share {
   std::uint64_t group, vectors, trips;  // of a group
 
   Share(const Case& at, const DeviceInfo& device)
-      : groups(device.units()), words(device.type == "cpu" ? 16 : 4), trips(at.count("trips", 0, 1 << 20)) {
+      : groups(device.units()),
+        words(device.type == "cpu" ? 16 : 4),
+        trips(at.count("iterations", 0, 1 << 20)) {
     const std::uint64_t bytes = bytes_of(at) / (at.is("kernel", "copy") ? 2 : 1);
     vectors = bytes / (sizeof(Word) * words);
     const auto most = std::min<std::uint64_t>(1024, static_cast<std::uint64_t>(device.max_group));
@@ -172,7 +174,7 @@ Plan plan_of_rate(const Case& at, const DeviceInfo& device) {
 // Pages of 4 KiB lie in a processor's cache as they fall, and it seems to hold another amount each time.
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan p = is_walk(at) ? plan_of_walk(at, device) : plan_of_rate(at, device);
-  if (device.type != "cpu" || at.is("kernel", "pages")) return p;
+  if (device.type != "cpu" || at.is("kernel", "tlb")) return p;
   for (auto& buffer : p.buffers) buffer.place = BufferPlace::large_pages;
   return p;
 }
@@ -313,25 +315,26 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   std::vector<Case> out;
   const auto ask = [&](const char* kernel, std::int64_t bytes, const char* parts = "own") {
     Case at = outcomes.front().at.with("kernel", kernel).with("working_set", bytes).with("parts", parts);
-    out.push_back(
-        at.with("apart", std::int64_t{4}).with("hops", std::int64_t{0}).with("trips", std::int64_t{0}));
+    out.push_back(at.with("apart", std::int64_t{4})
+                      .with("chain_length", std::int64_t{0})
+                      .with("iterations", std::int64_t{0}));
   };
-  const auto lines = curve_of(outcomes, "chase"), pages = curve_of(outcomes, "pages");
+  const auto lines = curve_of(outcomes, "chase"), pages = curve_of(outcomes, "tlb");
   if (lines.size() < 8) return out;  // somebody's choice, no curve
   const auto levels = levels_of(lines);
   for (const auto& level : levels) {
     if (const auto bytes = between(level.bytes, level.beyond, 1.06)) ask("chase", *bytes);
   }
   if (const auto reach = reach_of(pages, lines); reach && reach->bytes > 0) {
-    if (const auto bytes = between(reach->bytes, reach->beyond, 1.2)) ask("pages", *bytes);
+    if (const auto bytes = between(reach->bytes, reach->beyond, 1.2)) ask("tlb", *bytes);
   }
   if (!out.empty()) return out;
-  const auto own = curve_of(outcomes, "chase_own");
+  const auto own = curve_of(outcomes, "chase_private");
   const auto caches = caches_of(levels);
   for (std::size_t i = 0; i < caches.size(); ++i) {
     const auto each = is_own(levels, i, own, device);
     if (!each) {
-      ask("chase_own", share_of(caches[i]));
+      ask("chase_private", share_of(caches[i]));
       continue;
     }
     const std::int64_t bytes = half_of(caches[i], *each, device);
@@ -369,7 +372,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<Finding> out;
   const auto lines = curve_of(outcomes, "chase");
   const auto levels = lines.size() < 4 ? std::vector<Level>() : levels_of(lines);
-  const auto own = curve_of(outcomes, "chase_own");
+  const auto own = curve_of(outcomes, "chase_private");
   const auto caches = caches_of(levels);
   const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   for (std::size_t i = 0; i < caches.size(); ++i) {
@@ -414,7 +417,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
              fmt::format("all compute units together {} {:.4g} GB/s in level {}", kernel, rate, i + 1)});
     }
   }
-  if (const auto reach = reach_of(curve_of(outcomes, "pages"), lines); reach && reach->bytes > 0) {
+  if (const auto reach = reach_of(curve_of(outcomes, "tlb"), lines); reach && reach->bytes > 0) {
     Finding found{"tlb_reach",
                   {},
                   "B",
@@ -461,7 +464,7 @@ Values sizes(std::int64_t least, std::int64_t most, int steps) {
 
 Sweeps sweeps(std::int64_t most, int steps) {
   return {"kernel=chase working_set=" + sizes(4096, most, steps),
-          "kernel=pages working_set=" + sizes(131072, 2 * most, 1),
+          "kernel=tlb working_set=" + sizes(131072, 2 * most, 1),
           "kernel=pair working_set=67108864 apart=4,8,16,32,64,128,256,512"};
 }
 
@@ -478,12 +481,12 @@ Family cache() {
           {{.name = "kernel",
             .meaning =
                 "chase: one item, whose every load waits for the one before, 64 pages after the other; "
-                "chase_own: "
+                "chase_private: "
                 "one of every compute unit, each through memory of its own; pages: nodes a page and a line "
                 "apart; "
                 "pair: of each node two words; read, write, copy: one group of every compute unit, again and "
                 "again",
-            .values = {"chase", "chase_own", "pages", "pair", "read", "write", "copy"}},
+            .values = {"chase", "chase_private", "tlb", "pair", "read", "write", "copy"}},
            {.name = "working_set",
             .meaning = "bytes gone through: by each compute unit where all are at work",
             .values = std::move(all_bytes),
@@ -499,21 +502,21 @@ Family cache() {
                 "cache of its own helps",
             .values = {"own", "in_turns"},
             .when = [](const Case& at) { return at.is("kernel", "read"); }},
-           {.name = "hops",
+           {.name = "chain_length",
             .meaning = "loads that wait for each other; 0: once around, from 40009 to 2^20",
             .values = {0},
             .domain = whole(0, 1 << 24),
             .when = is_walk},
-           {.name = "trips",
+           {.name = "iterations",
             .meaning = "times through the working set; 0: as many as make 32 MiB",
             .values = {0},
             .domain = whole(0, 1 << 20),
             .when = rates}},
-      .presets = {.smoke = {"kernel=chase,chase_own working_set=4096,12288 hops=7,101",
-                            "kernel=pages working_set=131072 hops=101",
-                            "kernel=pair working_set=8192 apart=4,1020 hops=101",
-                            "kernel=read parts=own,in_turns working_set=16384,36864 trips=3",
-                            "kernel=write,copy working_set=32768,73728 trips=3"},
+      .presets = {.smoke = {"kernel=chase,chase_private working_set=4096,12288 chain_length=7,101",
+                            "kernel=tlb working_set=131072 chain_length=101",
+                            "kernel=pair working_set=8192 apart=4,1020 chain_length=101",
+                            "kernel=read parts=own,in_turns working_set=16384,36864 iterations=3",
+                            "kernel=write,copy working_set=32768,73728 iterations=3"},
                   .quick = sweeps(std::int64_t{1} << 28, 2),
                   .paper = sweeps(std::int64_t{1} << 30, 12),
                   .full = sweeps(std::int64_t{1} << 30, 12) +
@@ -527,7 +530,7 @@ Family cache() {
                            .x = {"working_set"},
                            .series = {"kernel"},
                            .quantity = "ns",
-                           .where = {"kernel=chase,chase_own"},
+                           .where = {"kernel=chase,chase_private"},
                            .findings = {"l1_bytes", "l2_bytes", "l3_bytes", "dram_latency"},
                            .marks = {"l1_bytes", "l2_bytes", "l3_bytes"}},
                           {.name = "bandwidth",

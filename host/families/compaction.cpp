@@ -63,7 +63,7 @@ Values kernels() {
 constexpr std::uint64_t spare = 16;  // keys of the widest vector that kernel cpu writes
 
 double fraction_of(const Case& at) {
-  const Value& value = at.at("kept");
+  const Value& value = at.at("selectivity");
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* real = std::get_if<double>(&value);
   const double kept = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : -1;
@@ -109,10 +109,10 @@ Setting setting_of(const Case& at, const DeviceInfo& device) {
   s.n = at.count("n", 1, most_keys);
   s.key_bytes = 4 * type_of(at).words;
   s.width = at.count("width", 1, 4);
-  s.rows = s.sequences ? 1 : at.count("rows", 1, 32);
-  s.items = at.count("per_item", 1, 64);
-  s.unit = s.ptx() || at.is("sequence", "lanes") ? bundle : s.group;
-  s.groups_per_unit = at.count("groups_per_unit", 1, 1024);
+  s.rows = s.sequences ? 1 : at.count("vectors_per_item", 1, 32);
+  s.items = at.count("per_work_item", 1, 64);
+  s.unit = s.ptx() || at.is("sequence", "subgroup") ? bundle : s.group;
+  s.groups_per_unit = at.count("groups_per_cu", 1, 1024);
   s.tile = cpu ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes : s.group * s.rows * s.width;
   s.tiles = ceil_div(s.n, s.tile);
   return s;
@@ -311,7 +311,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
             .written = kept * (s.key_bytes + (s.index ? 4 : 0)) + 8,
             .flops = s.n,  // the predicate
             .items = s.n};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   std::uint64_t moved = p.cost.read + p.cost.written;
   const std::uint64_t metadata = s.three_pass  ? three_pass(p, at, s, m, moved)
                                  : s.sequences ? billeter(p, at, device, s, m, moved)
@@ -324,7 +324,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 bool polls(const Case& at) {
-  return at.is("kernel", "cpu") || (form_of(at).before == Before::look_back && !at.is("lanes", "ptx"));
+  return at.is("kernel", "cpu") ||
+         (form_of(at).before == Before::look_back && !at.is("subgroup_impl", "ptx"));
 }
 
 // An axis that a design does not heed stays at its default.
@@ -336,14 +337,15 @@ bool is_valid(const Case& at) {
   if (at.is("type", "float") && at.is("predicate", "even")) return false;
   if (at.is("type", "struct16") && at.number("width") != 1) return false;  // has the width of a vector
   if (cpu && !(at.is("type", "struct16") ? at.number("width") == 1 : at.number("width") == 4)) return false;
-  if (cpu && !at.is("lanes", "portable")) return false;
-  if (at.is("lanes", "ptx") && (at.is("kernel", "three_pass") || at.is("state", "halves"))) return false;
+  if (cpu && !at.is("subgroup_impl", "portable")) return false;
+  if (at.is("subgroup_impl", "ptx") && (at.is("kernel", "three_pass") || at.is("state_width", "half")))
+    return false;
   if (*form.ranks != '\0' && !at.is("ranks", "packed")) return false;
   if (at.is("kernel", "ranked") && at.is("ranks", "sums")) return false;  // is single_pass
   if (!sequences && !at.is("write", "by_ratio")) return false;
-  if (at.number("drop") != 0 && !polls(at)) return false;
+  if (at.number("fault_rate") != 0 && !polls(at)) return false;
   if (at.is("output", "key_index") && form.before == Before::unordered) return false;  // the keys tell
-  return at.is("state", "widest") || cpu || form.chained() || form.before == Before::unordered;
+  return at.is("state_width", "widest") || cpu || form.chained() || form.before == Before::unordered;
 }
 
 // ---- The series' question ------------------------------------------------------------------------------
@@ -438,7 +440,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .meaning = "what is kept; less_than: half of the type's range",
        .values = predicates,
        .alike = all_alike},
-      {.name = "kept",
+      {.name = "selectivity",
        .meaning = "fraction of the keys that is kept",
        .values = {0.5, 0.0, 0.01, 0.1, 0.25, 0.75, 0.9, 1.0},
        .domain = fractions(0, 1),
@@ -463,21 +465,21 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            [](const Case& at, const DeviceInfo& device) {
              return at.is("kernel", "cpu") ? Values{256} : group_sizes(at, device);
            }},
-      {.name = "rows",
+      {.name = "vectors_per_item",
        .meaning = "vectors of a work-item and a tile",
        .values = rows,
        .tunable = true,
        .domain = whole(1, 32),
        .search_values = where(
            [](const Case& at) { return !at.is("kernel", "billeter") && !at.is("kernel", "cpu"); }, rows)},
-      {.name = "per_item",
+      {.name = "per_work_item",
        .meaning = "counts of a work-item that scans them",
        .values = per_item,
        .tunable = true,
        .domain = whole(1, 64),
        .search_values = where(scans_counts, per_item)},
       window_axis([](const Case& at) { return form_of(at).before == Before::look_back; }),
-      {.name = "groups_per_unit",
+      {.name = "groups_per_cu",
        .meaning = "work-groups per compute unit, of pipelined and billeter",
        .values = per_unit,
        .tunable = true,
@@ -507,8 +509,9 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .meaning =
            "who walks one of billeter's: group: a work-group, with ptx 32 of its items; lanes: 32 items, "
            "as published",
-       .values = {"group", "lanes"},
-       .when = [](const Case& at) { return at.is("kernel", "billeter") && at.is("lanes", "portable"); }},
+       .values = {"group", "subgroup"},
+       .when =
+           [](const Case& at) { return at.is("kernel", "billeter") && at.is("subgroup_impl", "portable"); }},
       subgroup_axis("how items count what they keep:"),
       chunk_axis("a tile of cpu", {16, 4, 8, 32, 64, 128}, 1 << 16),
       spin_limit_axis(polls),
@@ -519,7 +522,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     return at.is("pattern", "random") && at.is("type", "uint") && at.is("predicate", "non_zero") &&
-           at.is("output", "key") && at.at("kept") == Value(0.5);
+           at.is("output", "key") && at.at("selectivity") == Value(0.5);
   };
   auto out = with_own_subgroup_impl(outcomes, device, is_valid, counts);
   std::ranges::move(
@@ -531,7 +534,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 
 Presets presets_of(const Values& patterns, const Values& predicates) {
   const Values writes = {"by_ratio", "scattered", "collected"};
-  const std::string own = " groups_per_unit=2 lanes=ptx,subgroup,amd";
+  const std::string own = " groups_per_cu=2 subgroup_impl=ptx,opencl,amd";
   const Values ratios = {0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
   const Values tile_kernels = {"spataro", "orange_owls", "hughes",    "single_pass",
                                "ranked",  "staged",      "pipelined", "unordered"};
@@ -541,71 +544,80 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
   const Values sizes = {1 << 10, 1 << 12, 1 << 14, 1 << 16,  100000,  1 << 18,
                         1 << 20, 1000000, 1 << 22, 10000000, 1 << 24, 1 << 26};
   return {
-      .smoke = {"kernel=" + tile_kernels + " n=1,4099 group=64 rows=2 per_item=2",
-                "kernel=three_pass,billeter n=1,4099 group=64 rows=1 per_item=2 groups_per_unit=2",
-                "kernel=cpu n=1,4099 chunk_kib=1",
-                "kernel=billeter n=20011 width=2 group=128 per_item=2 groups=120 sequence=group,lanes",
-                "kernel=billeter kept=0.1,0.9 n=9001 group=96 per_item=2 groups=3 sequence=lanes write=" +
-                    writes,
-                "kernel=billeter type=ulong kept=0.75 output=key_index pattern=runs n=3001 width=2 group=64 "
-                "per_item=2 groups_per_unit=1 sequence=lanes",
-                "kernel=billeter,staged,pipelined,cpu predicate=less_than kept=0,1 n=2053 group=32 "
-                "rows=3 per_item=2 groups_per_unit=1 chunk_kib=1",
-                "kernel=staged type=ulong predicate=even pattern=alternating kept=0.75 output=key_index "
-                "n=3001 width=2 group=64 rows=4 ranks=votes state=halves drop=2",
-                "kernel=ranked,billeter type=float pattern=runs kept=0.25 output=key_index n=5003 "
-                "width=1 group=64 rows=2 per_item=2 groups_per_unit=1",
-                "kernel=single_pass,pipelined,cpu n=9001 group=32 rows=2 groups_per_unit=1 chunk_kib=1 "
-                "drop=2",
-                "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted kept=0.1 "
-                "n=2503 width=1 group=32 rows=4 per_item=2 groups_per_unit=1 chunk_kib=2",
-                "kernel=three_pass,billeter," + tile_kernels + " n=1,9001 group=64 rows=2 per_item=2" + own,
-                "kernel=hughes,single_pass,ranked,staged,pipelined n=9001 group=64 rows=2 groups_per_unit=1 "
-                "registers=48 lanes=portable,ptx",
-                "kernel=ranked ranks=votes,packed kept=1 n=9001 group=192 rows=5" + own,
-                "kernel=staged,pipelined type=ulong output=key_index n=9001 width=2 group=64 rows=4 "
-                "ranks=votes state=halves drop=2" +
-                    own,
-                "kernel=orange_owls kept=0.1 n=9001 width=1 group=192 rows=3 per_item=2" + own},
+      .smoke =
+          {"kernel=" + tile_kernels + " n=1,4099 group=64 vectors_per_item=2 per_work_item=2",
+           "kernel=three_pass,billeter n=1,4099 group=64 vectors_per_item=1 per_work_item=2 groups_per_cu=2",
+           "kernel=cpu n=1,4099 chunk_kib=1",
+           "kernel=billeter n=20011 width=2 group=128 per_work_item=2 groups=120 sequence=group,subgroup",
+           "kernel=billeter selectivity=0.1,0.9 n=9001 group=96 per_work_item=2 groups=3 sequence=subgroup "
+           "write=" +
+               writes,
+           "kernel=billeter type=ulong selectivity=0.75 output=key_index pattern=runs n=3001 width=2 "
+           "group=64 "
+           "per_work_item=2 groups_per_cu=1 sequence=subgroup",
+           "kernel=billeter,staged,pipelined,cpu predicate=less_than selectivity=0,1 n=2053 group=32 "
+           "vectors_per_item=3 per_work_item=2 groups_per_cu=1 chunk_kib=1",
+           "kernel=staged type=ulong predicate=even pattern=alternating selectivity=0.75 output=key_index "
+           "n=3001 width=2 group=64 vectors_per_item=4 ranks=votes state_width=half fault_rate=2",
+           "kernel=ranked,billeter type=float pattern=runs selectivity=0.25 output=key_index n=5003 "
+           "width=1 group=64 vectors_per_item=2 per_work_item=2 groups_per_cu=1",
+           "kernel=single_pass,pipelined,cpu n=9001 group=32 vectors_per_item=2 groups_per_cu=1 chunk_kib=1 "
+           "fault_rate=2",
+           "kernel=orange_owls,pipelined,unordered,cpu type=struct16 pattern=sorted selectivity=0.1 "
+           "n=2503 width=1 group=32 vectors_per_item=4 per_work_item=2 groups_per_cu=1 chunk_kib=2",
+           "kernel=three_pass,billeter," + tile_kernels +
+               " n=1,9001 group=64 vectors_per_item=2 per_work_item=2" + own,
+           "kernel=hughes,single_pass,ranked,staged,pipelined n=9001 group=64 vectors_per_item=2 "
+           "groups_per_cu=1 "
+           "registers=48 subgroup_impl=portable,ptx",
+           "kernel=ranked ranks=votes,packed selectivity=1 n=9001 group=192 vectors_per_item=5" + own,
+           "kernel=staged,pipelined type=ulong output=key_index n=9001 width=2 group=64 vectors_per_item=4 "
+           "ranks=votes state_width=half fault_rate=2" +
+               own,
+           "kernel=orange_owls selectivity=0.1 n=9001 width=1 group=192 vectors_per_item=3 per_work_item=2" +
+               own},
       .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1"},
-      .card = {"kernel=billeter,staged,pipelined,cpu"},
+      .profile = {"kernel=billeter,staged,pipelined,cpu"},
       // As published: 480 sequences in 120 groups of 128, and 1024 keys a count, one per item and tile. Then
       // what devices want today, and what NVIDIA's own shuffles bring.
-      .paper = {"kernel=" + kernels() + " kept=" + ratios + " n=16777216",
-                "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1",
-                "kernel=billeter kept=" + ratios +
-                    " n=16777216 width=1,2 group=128 groups=120 sequence=group,lanes",
-                "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=32 groups=480",
-                "kernel=spataro,orange_owls kept=" + ratios + " n=16777216 width=1 group=128,512,1024 rows=1",
-                "kernel=billeter kept=" + ratios + " n=16777216 groups_per_unit=8,16",
+      .paper = {"kernel=" + kernels() + " selectivity=" + ratios + " n=16777216",
+                "kernel=" + of_series + " selectivity=" + ratios + " n=16777216 width=1",
+                "kernel=billeter selectivity=" + ratios +
+                    " n=16777216 width=1,2 group=128 groups=120 sequence=group,subgroup",
+                "kernel=billeter selectivity=" + ratios + " n=16777216 width=1,2 group=32 groups=480",
+                "kernel=spataro,orange_owls selectivity=" + ratios +
+                    " n=16777216 width=1 group=128,512,1024 vectors_per_item=1",
+                "kernel=billeter selectivity=" + ratios + " n=16777216 groups_per_cu=8,16",
                 "kernel=" + of_series + " n=" + sizes,
-                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 sequence=group,lanes",
-                "kernel=spataro,orange_owls n=" + sizes + " width=1 group=128,1024 rows=1",
+                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 sequence=group,subgroup",
+                "kernel=spataro,orange_owls n=" + sizes + " width=1 group=128,1024 vectors_per_item=1",
                 "kernel=" + of_series + " pattern=" + patterns + " n=16777216",
                 "kernel=billeter pattern=" + patterns +
-                    " n=16777216 width=2 group=128 groups=120 sequence=group,lanes",
+                    " n=16777216 width=2 group=128 groups=120 sequence=group,subgroup",
                 "kernel=spataro,orange_owls pattern=" + patterns +
-                    " n=16777216 width=1 group=128,1024 rows=1",
-                "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 lanes=ptx",
-                "kernel=" + of_series + " kept=" + ratios + " n=16777216 width=1 lanes=ptx",
-                "kernel=billeter kept=" + ratios + " n=16777216 width=1,2 group=128 groups=120 lanes=ptx",
-                "kernel=spataro,orange_owls kept=" + ratios +
-                    " n=16777216 width=1 group=128,512,1024 rows=1 lanes=ptx",
-                "kernel=" + of_series + " n=" + sizes + " lanes=ptx",
-                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 lanes=ptx"},
-      .full = {"kernel=" + kernels() + " kept=" + ratios + " n=1048576,16777216,268435456",
-               "kernel=" + on_lanes + " kept=" + ratios + " n=1048576,16777216,268435456 lanes=ptx",
-               "kernel=" + on_lanes + " kept=" + ratios + " n=16777216 width=1,2 lanes=ptx",
-               "kernel=ranked,staged,pipelined kept=" + ratios +
-                   " n=16777216 ranks=packed,votes,sums lanes=portable,ptx",
-               "kernel=billeter kept=" + ratios + " n=16777216 write=" + writes +
-                   " sequence=group,lanes lanes=portable,ptx",
-               "kernel=" + kernels() + " type=uint,ulong,float predicate=" + predicates +
-                   " pattern=" + patterns + " kept=0.1,0.5,0.9 output=key,key_index n=1000003 rows=4",
-               "kernel=" + kernels() + " type=struct16 predicate=" + predicates + " kept=" + ratios +
+                    " n=16777216 width=1 group=128,1024 vectors_per_item=1",
+                "kernel=" + on_lanes + " selectivity=" + ratios + " n=16777216 subgroup_impl=ptx",
+                "kernel=" + of_series + " selectivity=" + ratios + " n=16777216 width=1 subgroup_impl=ptx",
+                "kernel=billeter selectivity=" + ratios +
+                    " n=16777216 width=1,2 group=128 groups=120 subgroup_impl=ptx",
+                "kernel=spataro,orange_owls selectivity=" + ratios +
+                    " n=16777216 width=1 group=128,512,1024 vectors_per_item=1 subgroup_impl=ptx",
+                "kernel=" + of_series + " n=" + sizes + " subgroup_impl=ptx",
+                "kernel=billeter n=" + sizes + " width=2 group=128 groups=120 subgroup_impl=ptx"},
+      .full = {"kernel=" + kernels() + " selectivity=" + ratios + " n=1048576,16777216,268435456",
+               "kernel=" + on_lanes + " selectivity=" + ratios +
+                   " n=1048576,16777216,268435456 subgroup_impl=ptx",
+               "kernel=" + on_lanes + " selectivity=" + ratios + " n=16777216 width=1,2 subgroup_impl=ptx",
+               "kernel=ranked,staged,pipelined selectivity=" + ratios +
+                   " n=16777216 ranks=packed,votes,sums subgroup_impl=portable,ptx",
+               "kernel=billeter selectivity=" + ratios + " n=16777216 write=" + writes +
+                   " sequence=group,subgroup subgroup_impl=portable,ptx",
+               "kernel=" + kernels() + " type=uint,ulong,float predicate=" + predicates + " pattern=" +
+                   patterns + " selectivity=0.1,0.5,0.9 output=key,key_index n=1000003 vectors_per_item=4",
+               "kernel=" + kernels() + " type=struct16 predicate=" + predicates + " selectivity=" + ratios +
                    " output=key,key_index n=1000003 width=1"},
       .tune = {"kernel=staged,pipelined,ranked,billeter,cpu width=4",
-               "kernel=staged,pipelined,ranked width=4 lanes=ptx ranks=packed,votes"}};
+               "kernel=staged,pipelined,ranked width=4 subgroup_impl=ptx ranks=packed,votes"}};
 }
 
 }  // namespace
@@ -613,26 +625,28 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
 Family compaction() {
   const Values patterns = {"random", "alternating", "runs", "sorted"};
   const Values predicates = {"non_zero", "even", "less_than"};
-  return {.name = "compaction",
-          .question =
-              "How fast are the keys that a predicate keeps brought together, and what makes a design fast?",
-          .axes = axes_of(patterns, predicates),
-          .presets = presets_of(patterns, predicates),
-          .view = {.rows = {"kernel"},
-                   .columns = {"kept"},
-                   .quantity = "rate",
-                   .chapter = "Scan and compaction",
-                   .graphs = {{.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "items"},
-                              {.name = "kept", .x = {"kept"}, .series = {"kernel"}, .quantity = "rate"}}},
-          .derived = {{"metadata_bytes", "counts, flags, masks or tile states of the design"},
-                      {"traffic_bytes", "what the design reads and writes in all"},
-                      {"stable", "yes: the kept keys are in their order"}},
-          .is_valid = is_valid,
-          .plan = plan,
-          .refine = refine,
-          .findings = findings,
-          .for_comparison = [](const Case& at) { return at.is("kernel", "unordered"); },
-          .memory_bound = true};
+  return {
+      .name = "compaction",
+      .question =
+          "How fast are the keys that a predicate keeps brought together, and what makes a design fast?",
+      .axes = axes_of(patterns, predicates),
+      .presets = presets_of(patterns, predicates),
+      .view = {.rows = {"kernel"},
+               .columns = {"selectivity"},
+               .quantity = "rate",
+               .chapter = "Scan and compaction",
+               .graphs =
+                   {{.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "items"},
+                    {.name = "selectivity", .x = {"selectivity"}, .series = {"kernel"}, .quantity = "rate"}}},
+      .derived = {{"metadata_bytes", "counts, flags, masks or tile states of the design"},
+                  {"traffic_bytes", "what the design reads and writes in all"},
+                  {"stable", "yes: the kept keys are in their order"}},
+      .is_valid = is_valid,
+      .plan = plan,
+      .refine = refine,
+      .findings = findings,
+      .for_comparison = [](const Case& at) { return at.is("kernel", "unordered"); },
+      .memory_bound = true};
 }
 
 }  // namespace clweave::families

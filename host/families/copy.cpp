@@ -3,7 +3,8 @@
 //
 // After "Parallel Stream Compaction: [3] Loops and sequences" (Crazy on Cuda, 2018): no loop, loops that
 // stride by the grid, and sequences that belong to one sub-group each, among them those of Billeter, Olsson
-// and Assarsson (2009). Published launches that do not cover the array are exhibits (form=published).
+// and Assarsson (2009). Published launches that do not cover the array are known-incorrect cases
+// (form=known_incorrect).
 //
 // Counted bytes: every element read once and written once.
 #include <fmt/format.h>
@@ -85,7 +86,7 @@ void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out
   const std::uint64_t sequences = items / lanes;
   const std::uint64_t vectors = n / static_cast<std::uint64_t>(at.number("width"));
   Plan::need(sequences <= UINT32_MAX, "the kernels count to 4294967295 sequences");
-  if (at.is("form", "published")) {
+  if (at.is("form", "known_incorrect")) {
     const std::uint64_t length = published_length(at, vectors, sequences);
     p.derive("sequence_size", static_cast<std::int64_t>(length));
     need_trips(device, length / lanes + 1);
@@ -111,7 +112,7 @@ void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out
 // out one element per item, which is no loop.
 std::optional<std::int64_t> measurement_of(const Case& at) {
   const std::int64_t group = at.number("group");
-  if (at.number("n") != published_n || at.is("form", "published")) return {};
+  if (at.number("n") != published_n || at.is("form", "known_incorrect")) return {};
   if (at.is("kernel", "no_loop") && group % 32 == 0 && group <= 1024) return group / 32;
   if (!at.is("kernel", "grid_stride") && !at.is("kernel", "warp_stride")) return {};
   const std::int64_t step = published_n / group / 32,
@@ -137,7 +138,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const auto group = static_cast<std::size_t>(at.number("group"));
   const auto ilp = static_cast<std::uint64_t>(at.number("ilp"));
   const std::string& kernel = at.text("kernel");
-  const bool published = at.is("form", "published");
+  const bool published = at.is("form", "known_incorrect");
   const std::int64_t lockstep = published ? published_lanes : std::max<std::int64_t>(device.lockstep, 1);
   const auto lanes = static_cast<std::uint64_t>(std::gcd(lockstep, at.number("group")));
 
@@ -153,7 +154,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   // One launched group at least: what is left behind the last vector needs an item too.
   const std::size_t vectors = std::max<std::size_t>(n / width, 1);
   if (has_sequences(at)) {
-    p.derive("lanes", static_cast<std::int64_t>(lanes));
+    p.derive("sequence_width", static_cast<std::int64_t>(lanes));
     add_sequences(p, at, device, out, in, lanes);
   } else if (kernel == "buffer") {
     p.steps.emplace_back(CopyBuffer{in, out, n * sizeof(T)});
@@ -171,8 +172,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (const auto number = measurement_of(at)) p.derive("measurement", *number);
   p.expect<T>(out, value);
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = 0, .items = n};
-  if (at.is("contents", "random")) p.ceiling = Ceiling::copy;
-  if (published) p.exhibit = fault_of(at);
+  if (at.is("contents", "random")) p.peak = Peak::copy;
+  if (published) p.known_incorrect = fault_of(at);
   return p;
 }
 
@@ -182,7 +183,7 @@ bool is_valid(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool billeter = kernel.starts_with("billeter");
   const bool loops = kernel == "grid_stride" || has_sequences(at);
-  const bool published = at.is("form", "published");
+  const bool published = at.is("form", "known_incorrect");
   if (billeter && (at.number("groups") != billeter_groups || at.number("group") != billeter_items))
     return false;
   if (!loops && at.number("groups") != default_groups) return false;
@@ -219,11 +220,11 @@ Sweeps published_search() {
 }
 
 // The rows of the published tables that leave a part of the array out.
-Sweeps published_exhibits() {
-  return {"kernel=no_loop width=2 group=704 form=published",
+Sweeps published_known_incorrect() {
+  return {"kernel=no_loop width=2 group=704 form=known_incorrect",
           "kernel=billeter width=1,2,4 group=" + Values{billeter_items} +
-              " groups=" + Values{billeter_groups} + " form=published",
-          "kernel=warp_stride width=2,4 group=256 groups=38912 form=published"};
+              " groups=" + Values{billeter_groups} + " form=known_incorrect",
+          "kernel=warp_stride width=2,4 group=256 groups=38912 form=known_incorrect"};
 }
 
 // ---- What the search found, beside what was published -----------------------------------------------------
@@ -425,7 +426,6 @@ Family copy() {
             .meaning = "items of a work-group",
             .values = work_groups,
             .tunable = true,
-            .former = {"work_group"},
             .domain = whole(1, 65536),
             .search_values = group_sizes},
            {.name = "groups",
@@ -467,8 +467,9 @@ Family copy() {
             .values = Values(published_n),
             .domain = whole(1, UINT32_MAX)},
            {.name = "form",
-            .meaning = "corrected: copies the array; published: exhibit of a launch that does not cover it",
-            .values = {"corrected", "published"}},
+            .meaning =
+                "corrected: copies the array; known_incorrect: a published launch that does not cover it",
+            .values = {"corrected", "known_incorrect"}},
            axis_contents({})},
       .presets =
           {.smoke = {"kernel=no_loop width=1,4 group=64 n=1,63,64,65,1009",
@@ -486,9 +487,9 @@ Family copy() {
                          " groups=" + Values{billeter_groups} + " n=20011",
                      "kernel=billeter_chag group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " setup=" + both + " n=20011",
-                     "kernel=no_loop width=2 group=704 n=4096 form=published",
+                     "kernel=no_loop width=2 group=704 n=4096 form=known_incorrect",
                      "kernel=billeter width=1 group=" + Values{billeter_items} +
-                         " groups=" + Values{billeter_groups} + " n=4096 form=published"},
+                         " groups=" + Values{billeter_groups} + " n=4096 form=known_incorrect"},
            .quick = {"kernel=buffer n=" + Values{published_n},
                      "kernel=no_loop width=1,4 n=" + Values{published_n},
                      "kernel=ilp width=4 ilp=1,4 n=" + Values{published_n},
@@ -499,9 +500,9 @@ Family copy() {
                          " groups=" + Values{billeter_groups} + " n=" + Values{published_n},
                      "kernel=billeter setup=inside group=" + Values{billeter_items} +
                          " groups=" + Values{billeter_groups} + " n=" + Values{published_n}},
-           .card = {"kernel=buffer n=" + Values{published_n},
-                    "kernel=no_loop width=1,4 n=" + Values{published_n}},
-           .paper = published_search() + published_exhibits(),
+           .profile = {"kernel=buffer n=" + Values{published_n},
+                       "kernel=no_loop width=1,4 n=" + Values{published_n}},
+           .paper = published_search() + published_known_incorrect(),
            .full =
                Sweeps{"kernel=buffer,no_loop,ilp,grid_stride,warp_stride ilp=1,4 n=" + powers,
                       "kernel=" + fixed_billeter + " group=" + Values{billeter_items} +
@@ -515,7 +516,7 @@ Family copy() {
                       "kernel=" + fixed_billeter + " width=1,2,4 group=" + Values{billeter_items} +
                           " groups=" + Values{billeter_groups} + " setup=" + both +
                           " n=16000000,16777213,134217689"} +
-               published_exhibits(),
+               published_known_incorrect(),
            .tune = {"kernel=no_loop,grid_stride,warp_stride,buffer", "kernel=ilp ilp=4"}},
       .view = {.rows = {"kernel", "type", "width"},
                .columns = {"n"},
@@ -531,7 +532,7 @@ Family copy() {
                            .apart = {"kernel", "width"},
                            .where = {"kernel=grid_stride,warp_stride"}},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}}},
-      .derived = {{"lanes", "neighbouring items that share a sequence"},
+      .derived = {{"sequence_width", "neighbouring items that share a sequence"},
                   {"sequence_size", "vectors of the longest sequence"},
                   {"measurement", "number of the launch in the published search and its plot"}},
       .is_valid = is_valid,

@@ -193,9 +193,9 @@ void matrices(Plan& p, const Case& at, const Launched& l) {
 Plan plan(const Case& at, const DeviceInfo& device) {
   const Launched l = {
       .group = at.count("group"),
-      .items = device.units() * at.count("groups_per_unit") * at.count("group"),
+      .items = device.units() * at.count("groups_per_cu") * at.count("group"),
       .ilp = at.count("ilp"),
-      .trips = at.count("trips", 1,
+      .trips = at.count("iterations", 1,
                         static_cast<std::int64_t>(std::min<std::uint64_t>(65536, device.most_turns())))};
   Plan::need(!at.is("path", "ptx") || device.has_extension("cl_nv_pragma_unroll"),
              "path=ptx needs NVIDIA's compiler");
@@ -294,14 +294,14 @@ Family formats() {
             .meaning = "items of a work-group",
             .values = {256, 128, 1024},
             .domain = multiples_of(32, 32, 1024)},
-           {.name = "groups_per_unit",
+           {.name = "groups_per_cu",
             .meaning = "work-groups for each compute unit",
             .values = {16},
             .domain = whole(1, 1024)},
-           {.name = "trips", .meaning = "steps of a chain", .values = {512}, .domain = whole(1, 65536)}},
-      .presets = {.smoke = each(all, "group=32 groups_per_unit=1 trips=1,37 ilp=2") +
+           {.name = "iterations", .meaning = "steps of a chain", .values = {512}, .domain = whole(1, 65536)}},
+      .presets = {.smoke = each(all, "group=32 groups_per_cu=1 iterations=1,37 ilp=2") +
                            each({"kernel=half path=builtin,emulation"},
-                                "group=32 groups_per_unit=1 trips=611 ilp=1"),
+                                "group=32 groups_per_cu=1 iterations=611 ilp=1"),
                   .quick = all,
                   .paper = {},
                   .full = each(all, "ilp=1,2,4,8 group=128,256,1024")},

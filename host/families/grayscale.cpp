@@ -3,7 +3,7 @@
 //
 // After "WARP power 9 not the quickest" (2008): RGBA pixels, one per item, work-groups that lie in a row, and
 // three ways to treat a remainder. Its grids were rounded down, so that up to a tenth of the image was left
-// out; they are exhibits (form=published).
+// out; they are known-incorrect cases (form=known_incorrect).
 //
 // A pixel becomes (L, L, L, A) with L = (77 R + 150 G + 29 B + 128) >> 8. Counted bytes: four read and four
 // written per pixel of the image, of rgb three, which has no A; none for padding.
@@ -63,7 +63,7 @@ Image image_of(const Case& at) {
 
 // One group or more per row.
 void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
-  const bool published = at.is("form", "published");
+  const bool published = at.is("form", "known_incorrect");
   Plan::need(!published || image.width >= group, "as published, it launches no group");
   const std::size_t items = published ? image.width / group * group : round_up(image.pitch, group);
   const std::uint64_t pixels = image.pitch * image.height;
@@ -90,7 +90,7 @@ void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
     p.launch(at.text("kernel"), global, local, out, in, pitch);
   }
   p.expect<Pixel>(out, [value](std::uint64_t i) { return gray_of(value(i)); });
-  if (published) p.exhibit = "as published, the number of groups of a row is rounded down";
+  if (published) p.known_incorrect = "as published, the number of groups of a row is rounded down";
 }
 
 // The image as one row of pixels, with a remainder.
@@ -142,7 +142,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   }
   const std::uint64_t bytes = pixels * (is_rgb(at) ? 3 : sizeof(Pixel));
   p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = pixels};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   return p;
 }
 
@@ -309,8 +309,9 @@ Family grayscale() {
                                  192, 256, 320, 384, 500, 512, 768, 1000, most_plotted};
   const Values pitches = {"tight", "padded"}, widths = {4, 1, 2, 8, 16};
   // A's rows are whole groups of 32.
-  const Sweeps exhibits = {"image=2272x1704 group=64,128,256,512 form=published",
-                           "image=2275x3300 group=" + published_groups + " form=published"};
+  const Sweeps known_incorrect_cases = {
+      "image=2272x1704 group=64,128,256,512 form=known_incorrect",
+      "image=2275x3300 group=" + published_groups + " form=known_incorrect"};
   const auto all_of = [&](const Values& images, const Values& groups) {
     return Sweeps{"kernel=" + kernels + " image=" + images + " pitch=" + pitches + " group=" + groups};
   };
@@ -348,12 +349,12 @@ Family grayscale() {
                 .meaning = "items of a work-group",
                 .values = all_groups,
                 .tunable = true,
-                .former = {"work_group"},
                 .domain = whole(1, 65536),
                 .search_values = group_sizes},
                {.name = "form",
-                .meaning = "corrected: converts the image; published: exhibit of a grid that is rounded down",
-                .values = {"corrected", "published"}}},
+                .meaning =
+                    "corrected: converts the image; known_incorrect: a published grid that is rounded down",
+                .values = {"corrected", "known_incorrect"}}},
       .presets =
           {.smoke =
                Sweeps{"kernel=naive,unchecked,staged,staged_unchecked,staged_synced,staged_unsynced,guarded,"
@@ -361,17 +362,17 @@ Family grayscale() {
                       "kernel=naive,staged,bytes image=63x3,65x2 pitch=" + pitches + " group=32",
                       "kernel=words width=" + widths + " image=1x1,63x3,64x2 group=32",
                       "kernel=host_tail image=64x1,101x7 group=64", "image=101x7 group=48",
-                      "image=64x64 group=48 form=published"},
+                      "image=64x64 group=48 form=known_incorrect"},
            .quick = Sweeps{"kernel=" + kernels + " image=" + published_images,
                            "kernel=words width=16 image=" + published_images,
                            "kernel=naive,padded image=2272x1704 group=32,64,128,512",
-                           "image=" + published_images + " pitch=padded", "group=256 form=published"},
-           .card = {"image=2272x1704 group=256,32,64,128,512"},
+                           "image=" + published_images + " pitch=padded", "group=256 form=known_incorrect"},
+           .profile = {"image=2272x1704 group=256,32,64,128,512"},
            .paper = all_of(published_images, published_groups) +
                     Sweeps{"kernel=naive,padded image=" + published_images + " group=" + plotted_groups} +
-                    exhibits,
+                    known_incorrect_cases,
            .full = all_of(published_images, all_groups) +
-                   all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + exhibits,
+                   all_of({"1021x1019", "4099x4099", "16381x16381"}, {64, 256, 1024}) + known_incorrect_cases,
            .tune = {"kernel=naive,unchecked,staged,guarded,padded,bytes,words"}},
       .view = {.rows = {"kernel", "width", "pitch", "image"},
                .columns = {"group"},

@@ -23,13 +23,14 @@ constexpr int groups_per_unit = 4;  // of chase_groups
 
 Plan plan_of_chase(const Case& at, const DeviceInfo& device) {
   return plan_of_walks(at.seed, {.bytes = at.count("working_set", 1024, std::int64_t{1} << 34),
-                                 .hops = at.count("hops", 1, 1 << 24),
+                                 .hops = at.count("chain_length", 1, 1 << 24),
                                  .groups = at.is("kernel", "chase") ? 1 : groups_per_unit * device.units()});
 }
 
 Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   constexpr std::uint64_t group = 64;
-  const std::uint64_t bytes = at.count("working_set", 1024, 1 << 20), hops = at.count("hops", 1, 1 << 24);
+  const std::uint64_t bytes = at.count("working_set", 1024, 1 << 20),
+                      hops = at.count("chain_length", 1, 1 << 24);
   Plan::need_local(device, bytes);
   const std::uint64_t nodes = bytes / sizeof(Word);
   const Tour tour(at.seed, nodes);
@@ -46,7 +47,7 @@ Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
 
 // Scale and shift of 1 keep every step exact, and count them: below 2^24 a float holds every whole number.
 Plan plan_of_mad_chain(const Case& at) {
-  const std::uint64_t hops = at.count("hops", 1, (1 << 24) - 256);
+  const std::uint64_t hops = at.count("chain_length", 1, (1 << 24) - 256);
   const auto start = static_cast<float>(Random<std::uint8_t>(at.seed, 1)(0));
   Plan p;
   p.define("GROUP", 1).define("NODES", 1);
@@ -59,7 +60,7 @@ Plan plan_of_mad_chain(const Case& at) {
 
 // Back to back, or with the host waiting for each.
 Plan plan_of_launch(const Case& at) {
-  const std::uint64_t launches = at.count("hops", 1, 4096);
+  const std::uint64_t launches = at.count("chain_length", 1, 4096);
   const Random<Word> value(at.seed, 1);
   Plan p;
   p.define("GROUP", 1).define("NODES", 1);
@@ -90,7 +91,7 @@ Word chain_of_atomics(Word start, std::uint64_t hops) {
 }
 
 Plan plan_of_atomic_chain(const Case& at) {
-  const std::uint64_t hops = at.count("hops", 1, 1 << 20);
+  const std::uint64_t hops = at.count("chain_length", 1, 1 << 20);
   const bool local = at.is("kernel", "atomic_chain_local");
   const Word start = Random<Word>(at.seed, 1)(0);
   Plan p;
@@ -109,7 +110,7 @@ Plan plan_of_atomic_chain(const Case& at) {
 
 // Many items at once, without waiting for what an atomic returns.
 Plan plan_of_atomics(const Case& at, const DeviceInfo& device) {
-  const std::uint64_t hops = at.count("hops", 1, 1 << 16), group = at.count("group", 1, 65536);
+  const std::uint64_t hops = at.count("chain_length", 1, 1 << 16), group = at.count("group", 1, 65536);
   const bool local = at.text("kernel").ends_with("_local");
   const std::string sharing = at.text("kernel").substr(7);  // behind atomic_
   const std::uint64_t items = device.units() * 8 * group;
@@ -153,7 +154,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::map<std::string, double> each;               // least ns per hop
   std::pair<std::int64_t, double> memory = {0, 0};  // of the largest walk
   for (const auto& o : outcomes) {
-    const double ns = 1e9 * o.time_s / static_cast<double>(o.at.number("hops"));
+    const double ns = 1e9 * o.time_s / static_cast<double>(o.at.number("chain_length"));
     const std::string& kernel = o.at.text("kernel");
     if (kernel == "chase") {
       const std::int64_t bytes = o.at.number("working_set");
@@ -178,8 +179,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Sweeps sweeps(const Values& bytes) {
   return {"kernel=chase,chase_groups working_set=" + bytes, "kernel=chase_local working_set=4096,16384",
-          "kernel=mad_chain", "kernel=launch,round_trip hops=64",
-          "kernel=atomic_chain,atomic_chain_local hops=4096"};
+          "kernel=mad_chain", "kernel=launch,round_trip chain_length=64",
+          "kernel=atomic_chain,atomic_chain_local chain_length=4096"};
 }
 
 }  // namespace
@@ -192,7 +193,8 @@ Family latency() {
       "kernel=chase_local,mad_chain,launch,round_trip,atomic_chain,atomic_chain_local";
   // Family atomics asks more of these; what was measured with them can still be run again.
   const Sweep many =
-      "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local hops=256 group=64,256";
+      "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local chain_length=256 "
+      "group=64,256";
   return {
       .name = "latency",
       .question =
@@ -214,32 +216,32 @@ Family latency() {
                 .values = all_bytes,
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 34),
                 .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
-               {.name = "hops",
+               {.name = "chain_length",
                 .meaning = "steps that wait for each other: loads, multiply-adds, launches, atomics",
                 .values = {40009, 64, 256, 4096},
                 .domain = whole(1, 1 << 24)},
                {.name = "group",
                 .meaning = "items of a work-group of many items' atomics",
                 .values = {64, 256},
-                .former = {"work_group"},
                 .domain = whole(1, 65536),
                 .when =
                     [](const Case& at) {
                       return at.text("kernel").starts_with("atomic_") &&
                              !at.text("kernel").starts_with("atomic_chain");
                     }}},
-      .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 hops=7,101",
-                            "kernel=chase_local working_set=1024 hops=101", "kernel=mad_chain hops=101",
-                            "kernel=launch,round_trip hops=3",
-                            "kernel=atomic_chain,atomic_chain_local hops=37",
+      .presets = {.smoke = {"kernel=chase,chase_groups working_set=1024,65536 chain_length=7,101",
+                            "kernel=chase_local working_set=1024 chain_length=101",
+                            "kernel=mad_chain chain_length=101", "kernel=launch,round_trip chain_length=3",
+                            "kernel=atomic_chain,atomic_chain_local chain_length=37",
                             "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local "
-                            "hops=5 group=64"},
+                            "chain_length=5 group=64"},
                   .quick = sweeps(large),
-                  .card = {"kernel=chase working_set=268435456", "kernel=launch,round_trip hops=64"},
+                  .profile = {"kernel=chase working_set=268435456",
+                              "kernel=launch,round_trip chain_length=64"},
                   .paper = sweeps(large),
                   .full = sweeps(all_bytes) + Sweeps{many}},
       .view = {.rows = {"kernel", "working_set"},
-               .columns = {"hops"},
+               .columns = {"chain_length"},
                .quantity = "items",
                .chapter = "Access and caches",
                .graphs = {{.name = "staircase",
@@ -264,7 +266,7 @@ Family latency() {
       .plan = plan,
       .items_per_unit =
           [](const Case& at) {
-            return at.is("kernel", "chase_groups") ? groups_per_unit * at.number("hops") : 0;
+            return at.is("kernel", "chase_groups") ? groups_per_unit * at.number("chain_length") : 0;
           },
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,

@@ -44,7 +44,7 @@ std::uint64_t groups_at_once(const DeviceInfo& device, std::uint64_t group, std:
 Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t bytes = at.count("n", 1, std::int64_t{1} << 31) * sizeof(Word);
   const std::uint64_t words = at.count("words", 1, 32), group = at.count("group", 1, 65536);
-  const std::uint64_t per_unit = at.count("groups_per_unit", 0, 4096);
+  const std::uint64_t per_unit = at.count("groups_per_cu", 0, 4096);
   const std::uint64_t unused = at.count("local_bytes", 0, 1 << 24);
   const std::uint64_t vector = width_of(at) * sizeof(float);
   if (bytes % vector != 0)
@@ -55,7 +55,7 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t tiles = ceil_div(n, tile);
   const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, device.units() * per_unit);
   Plan::need(ceil_div(tiles, groups) <= device.most_turns(),
-             "the device leaves every loop before a group has done its tiles: take more groups_per_unit");
+             "the device leaves every loop before a group has done its tiles: take more groups_per_cu");
   if (n + tile > UINT32_MAX) throw Error(ErrorCode::unsupported, "n is too large for 32-bit indices");
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", static_cast<std::int64_t>(words));
@@ -67,12 +67,12 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
            LocalBytes{local});
   p.expect<Word>(out, value);
   p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = n};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   p.derive("bytes_in_flight", static_cast<std::int64_t>(tile * vector));
-  p.derive("item_bytes", static_cast<std::int64_t>(words * vector));
+  p.derive("work_item_bytes", static_cast<std::int64_t>(words * vector));
   if (const std::uint64_t items = group * groups_at_once(device, group, per_unit, unused > 0 ? local : 0);
       items > 0) {
-    p.derive("items_per_unit", static_cast<std::int64_t>(items));
+    p.derive("work_items_per_cu", static_cast<std::int64_t>(items));
     p.derived.emplace_back("percent_of_2048",
                            fmt::format("{:.3g}", 100.0 * static_cast<double>(items) / 2048));
   }
@@ -180,7 +180,7 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
 
 double in_flight(const Case& at) {
   return static_cast<double>(at.number("group") * at.number("words") *
-                             static_cast<std::int64_t>(width_of(at)) * 4 * at.number("groups_per_unit"));
+                             static_cast<std::int64_t>(width_of(at)) * 4 * at.number("groups_per_cu"));
 }
 
 // Little's law per compute unit, from copies of few groups: what the least bytes in flight reach tells the
@@ -200,11 +200,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   };
   Rates rates;  // by bytes in flight; of large data: small data may be cached
   std::size_t copies = 0;
-  std::optional<double> most_of_ceiling;
+  std::optional<double> max_fraction_of_peak;
   for (const auto& o : outcomes) {
-    if (!o.at.is("kernel", "copy") || o.at.number("groups_per_unit") == 0 || 2 * o.at.number("n") < n)
-      continue;
-    most_of_ceiling = std::max(most_of_ceiling, o.of_ceiling);
+    if (!o.at.is("kernel", "copy") || o.at.number("groups_per_cu") == 0 || 2 * o.at.number("n") < n) continue;
+    max_fraction_of_peak = std::max(max_fraction_of_peak, o.fraction_of_peak);
     double& fastest = rates[in_flight(o.at)];
     fastest = std::max(fastest, rate(o));
     ++copies;
@@ -223,13 +222,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     out.back().published = "bytes_in_flight_predicted";
     // What does not fill the memory tells nothing of what would.
     constexpr double filled = 0.8;
-    if (most_of_ceiling && *most_of_ceiling < filled) {
+    if (max_fraction_of_peak && *max_fraction_of_peak < filled) {
       out.push_back({"bytes_in_flight_measured",
                      {},
                      "B",
                      fmt::format("the best such copy has {:.0f} % of a copy's rate: memory is not full, "
                                  "whatever is in flight",
-                                 100 * *most_of_ceiling)});
+                                 100 * *max_fraction_of_peak)});
     } else {
       const Reached needed = *where_reached(rates, 0.9 * best);
       const bool already = needed.below.first == 0;  // fewer might do
@@ -277,9 +276,9 @@ Family occupancy() {
   const Sweep walked = {{"words", words},
                         {"type", {"float4"}},
                         {"group", {32, 64, 96, 128, 256, 512}},
-                        {"groups_per_unit", {1, 2, 4}},
+                        {"groups_per_cu", {1, 2, 4}},
                         {"n", {50331648}}};
-  const std::string published = "words=4 type=float group=96 groups_per_unit=4 n=50331648";  // 25 % of 1536
+  const std::string published = "words=4 type=float group=96 groups_per_cu=4 n=50331648";  // 25 % of 1536
   const Sweep chip = {{"kernel", {"local", "private"}}, {"n", {1024, 2048}}};
   const Sweep latency = {{"kernel", {"chase"}}, {"n", {67108864}}};
   return {
@@ -301,7 +300,6 @@ Family occupancy() {
                {.name = "group",
                 .meaning = "items of a work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
-                .former = {"work_group"},
                 .domain = whole(1, 65536),
                 .when = [](const Case& at) { return !at.is("kernel", "chase"); }},
                {.name = "local_bytes",
@@ -309,7 +307,7 @@ Family occupancy() {
                 .values = {0, 8192, 16384, 32768, 48128},
                 .domain = whole(0, 1 << 24),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
-               {.name = "groups_per_unit",
+               {.name = "groups_per_cu",
                 .meaning = "work-groups per compute unit, which walk through the data; 0: one per tile",
                 .values = {0, 1, 2, 4},
                 .domain = whole(0, 4096),
@@ -319,14 +317,14 @@ Family occupancy() {
                 .values = {67108864, 50331648, 1024, 2048},
                 .domain = whole(1, std::int64_t{1} << 31)}},
       .presets = {.smoke = {"words=1,14 type=float,float4 group=32 n=4,5012",
-                            "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_unit=2 n=4016",
+                            "words=2 type=float2,float16 group=32 local_bytes=8192 groups_per_cu=2 n=4016",
                             "kernel=local,private group=32 n=5,67", "kernel=chase n=4096"},
                   .quick = {"words=1,4 type=float4 n=16777216",
-                            "words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216",
-                            "words=14 type=float4 group=64,96 groups_per_unit=1 n=16777216",
+                            "words=1,4 type=float4 group=256,512 groups_per_cu=1,4 n=16777216",
+                            "words=14 type=float4 group=64,96 groups_per_cu=1 n=16777216",
                             "kernel=local,private n=1024", latency},
-                  .card = {"words=1,4 type=float4 group=256,512 groups_per_unit=1,4 n=16777216",
-                           "words=14 type=float4 group=64,96 groups_per_unit=1 n=16777216"},
+                  .profile = {"words=1,4 type=float4 group=256,512 groups_per_cu=1,4 n=16777216",
+                              "words=14 type=float4 group=64,96 groups_per_cu=1 n=16777216"},
                   .paper = {launched, limited, walked, published, chip, latency},
                   .full = {"words=" + words + " type=" + types + " group=" + groups, limited, walked,
                            published, chip, latency}},
@@ -337,31 +335,31 @@ Family occupancy() {
                .graphs = {{.name = "items",
                            .x = {"group"},
                            .series = {"words"},
-                           .quantity = "of_ceiling",
-                           .where = {"kernel=copy", "groups_per_unit=0"}},
+                           .quantity = "fraction_of_peak",
+                           .where = {"kernel=copy", "groups_per_cu=0"}},
                           {.name = "items by type",
                            .x = {"group"},
                            .series = {"type"},
-                           .quantity = "of_ceiling",
-                           .where = {"kernel=copy", "groups_per_unit=0", "words=1"}},
+                           .quantity = "fraction_of_peak",
+                           .where = {"kernel=copy", "groups_per_cu=0", "words=1"}},
                           {.name = "bytes in flight",
-                           .x = {"bytes_in_flight", "groups_per_unit"},
+                           .x = {"bytes_in_flight", "groups_per_cu"},
                            .series = {"words"},
-                           .quantity = "of_ceiling",
-                           .where = {"kernel=copy", "groups_per_unit=1,2,4"},
+                           .quantity = "fraction_of_peak",
+                           .where = {"kernel=copy", "groups_per_cu=1,2,4"},
                            .findings = {"bytes_in_flight_predicted", "bytes_in_flight_measured"},
                            .marks = {"bytes_in_flight_predicted"},
                            .little = "bytes_in_flight_predicted"}}},
       .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"},
-                  {"item_bytes", "of those, an item's"},
-                  {"items_per_unit",
+                  {"work_item_bytes", "of those, an item's"},
+                  {"work_items_per_cu",
                    "on a compute unit, where so few are launched or their local memory has no room for more"},
                   {"percent_of_2048", "the same, of what a unit of NVIDIA's A100 and H200 holds"}},
       .is_valid =
           [](const Case& at) {
             return at.is("kernel", "copy") ||
                    (at.number("words") == 1 && at.is("type", "float") && at.number("local_bytes") == 0 &&
-                    at.number("groups_per_unit") == 0);
+                    at.number("groups_per_cu") == 0);
           },
       .plan = plan,
       .findings = findings,

@@ -40,7 +40,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (kernel == "launch") {
     const std::uint64_t launches = at.count("launches"), queues = at.count("queues");
     p.by_host = true;
-    p.queues = {queues, at.is("ordered", "yes")};
+    p.queues = {queues, at.is("queue_order", "in_order")};
     const auto out = p.output<Word>(launches);
     for (std::uint64_t i = 0; i < launches; ++i) {
       p.launch("mark", {1}, {1}, out, static_cast<Word>(i), static_cast<Word>(seed + i * i));
@@ -61,7 +61,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.by_host = true;
   p.cost.items = 1;
   if (computes(at)) {
-    const std::uint64_t trips = at.count("trips", 0, most_trips(device));
+    const std::uint64_t trips = at.count("iterations", 0, most_trips(device));
     const std::uint64_t items = kernel == "round_trip" && trips == 0 ? 1 : device.units() * 2048;
     const auto out = p.output<Word>(items);
     p.launch("compute", {items}, {}, out, seed, static_cast<Word>(trips));
@@ -100,7 +100,8 @@ const Outcome* of_kernel(const std::vector<Outcome>& outcomes, const char* kerne
 
 // As many steps as take as long as the transfer, so that neither hides behind the other: two digits of them.
 std::int64_t balanced_trips(const Outcome& compute, const Outcome& transfer, const DeviceInfo& device) {
-  const double trips = static_cast<double>(compute.at.number("trips")) * transfer.time_s / compute.time_s;
+  const double trips =
+      static_cast<double>(compute.at.number("iterations")) * transfer.time_s / compute.time_s;
   const double digit = std::pow(10, std::floor(std::log10(std::max(trips, 1.0))) - 1);
   const auto most = static_cast<double>(most_trips(device));
   return static_cast<std::int64_t>(std::clamp(std::round(trips / digit) * digit, 1.0, most));
@@ -108,15 +109,15 @@ std::int64_t balanced_trips(const Outcome& compute, const Outcome& transfer, con
 
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const Outcome* transfer = of_kernel(outcomes, "transfer");
-  const Outcome* compute = of_kernel(outcomes, "compute", {{"trips", 1000}});
+  const Outcome* compute = of_kernel(outcomes, "compute", {{"iterations", 1000}});
   if (transfer == nullptr || compute == nullptr) return {};
   Case alone = compute->at, both = transfer->at;
   const auto set = [](Case& at, const std::string& axis, Value value) {
     std::ranges::find(at.axes, axis, &std::pair<std::string, Value>::first)->second = std::move(value);
   };
   const std::int64_t trips = balanced_trips(*compute, *transfer, device);
-  set(alone, "trips", trips);
-  set(both, "trips", trips);
+  set(alone, "iterations", trips);
+  set(both, "iterations", trips);
   set(both, "kernel", "overlap");
   return {alone, both};
 }
@@ -143,7 +144,7 @@ Finding rate_finding(std::string name, const Outcome& o, double unit, std::strin
 std::optional<Finding> overlap(const std::vector<Outcome>& outcomes) {
   const Outcome *both = of_kernel(outcomes, "overlap"), *transfer = of_kernel(outcomes, "transfer");
   if (both == nullptr || transfer == nullptr) return {};
-  const Outcome* compute = of_kernel(outcomes, "compute", {{"trips", both->at.number("trips")}});
+  const Outcome* compute = of_kernel(outcomes, "compute", {{"iterations", both->at.number("iterations")}});
   if (compute == nullptr) return {};
   const auto part = [](double c, double t, double b) { return (c + t - b) / std::min(c, t); };
   Finding out{
@@ -163,7 +164,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const Outcome *one = nullptr, *best = nullptr;
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "launch")) continue;
-    if (o.at.number("queues") == 1 && o.at.is("ordered", "yes")) one = &o;
+    if (o.at.number("queues") == 1 && o.at.is("queue_order", "yes")) one = &o;
     if (best == nullptr || o.time_s * as_double(best->items) < best->time_s * as_double(o.items)) best = &o;
   }
   if (one != nullptr) {
@@ -171,20 +172,21 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
         "launch_rate", *one, 1e6, "M/s",
         fmt::format("a launch each {:.3g} us, by one queue", 1e6 * one->time_s / as_double(one->items))));
     if (best != one && best->items == one->items)
-      out.push_back(ratio_of("queues_gain", *one, *best,
-                             fmt::format("launches by one queue over {} {}", best->at.number("queues"),
-                                         best->at.is("ordered", "yes") ? "in order" : "out of order")));
+      out.push_back(
+          ratio_of("queues_gain", *one, *best,
+                   fmt::format("launches by one queue over {} {}", best->at.number("queues"),
+                               best->at.is("queue_order", "in_order") ? "in order" : "out of order")));
   }
-  const Outcome* awake = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"trips", 0}});
+  const Outcome* awake = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"iterations", 0}});
   if (awake != nullptr)
     out.push_back(
         time_finding("round_trip", *awake,
                      fmt::format("an empty launch and the wait for it take {:.3g} us", 1e6 * awake->time_s)));
-  const Outcome* asleep = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"trips", 0}});
+  const Outcome* asleep = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"iterations", 0}});
   if (awake != nullptr && asleep != nullptr)
     out.push_back(ratio_of("wake_up", *asleep, *awake, "round trip after 100 ms of rest over one without"));
-  const Outcome *busy = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"trips", 1000}}),
-                *cold = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"trips", 1000}});
+  const Outcome *busy = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"iterations", 1000}}),
+                *cold = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"iterations", 1000}});
   if (busy != nullptr && cold != nullptr)
     out.push_back(
         ratio_of("wake_up_work", *cold, *busy,
@@ -220,9 +222,9 @@ Family queues() {
             .values = {1, 2, 4, 8, 16, 32, 64},
             .domain = whole(1, 256),
             .when = of({"launch"})},
-           {.name = "ordered",
-            .meaning = "whether a queue keeps the order of its commands",
-            .values = {"yes", "no"},
+           {.name = "queue_order",
+            .meaning = "in_order or out_of_order queues",
+            .values = {"in_order", "out_of_order"},
             .when = of({"launch"})},
            {.name = "launches",
             .meaning = "launches of one execution",
@@ -244,7 +246,7 @@ Family queues() {
             .values = {64, 1, 256},
             .domain = whole(1, 65536),
             .when = of({"groups"})},
-           {.name = "trips",
+           {.name = "iterations",
             .meaning =
                 "steps of each item's arithmetic, 2048 items for each compute unit; 0: none, and one item",
             .values = {0, 1000},
@@ -256,19 +258,20 @@ Family queues() {
             .domain = multiples_of(4, 4, std::int64_t{1} << 36),
             .when = of({"transfer", "overlap"})}},
       .presets = {.smoke = {"kernel=launch launches=5 queues=1,2",
-                            "kernel=launch launches=5 queues=2 ordered=no",
-                            "kernel=round_trip idle_ms=0,1 trips=0,7", "kernel=groups groups=67 group=1,64",
-                            "kernel=compute trips=7", "kernel=transfer n=4100",
-                            "kernel=overlap trips=7 n=4100"},
-                  .quick = {"kernel=launch queues=1,4,16", "kernel=launch queues=1 ordered=no",
-                            "kernel=round_trip idle_ms=0,100 trips=0,1000", "kernel=groups",
-                            "kernel=compute trips=1000", "kernel=transfer"},
+                            "kernel=launch launches=5 queues=2 queue_order=out_of_order",
+                            "kernel=round_trip idle_ms=0,1 iterations=0,7",
+                            "kernel=groups groups=67 group=1,64", "kernel=compute iterations=7",
+                            "kernel=transfer n=4100", "kernel=overlap iterations=7 n=4100"},
+                  .quick = {"kernel=launch queues=1,4,16", "kernel=launch queues=1 queue_order=out_of_order",
+                            "kernel=round_trip idle_ms=0,100 iterations=0,1000", "kernel=groups",
+                            "kernel=compute iterations=1000", "kernel=transfer"},
                   .paper = {},
-                  .full = {"kernel=launch queues=1,2,4,8,16,32,64 ordered=yes,no",
-                           "kernel=round_trip idle_ms=0,1,10,100 trips=0,1000",
-                           "kernel=groups group=1,64,256", "kernel=compute trips=1000", "kernel=transfer"}},
-      .view = {.rows = {"kernel", "queues", "ordered", "idle_ms", "group"},
-               .columns = {"trips"},
+                  .full = {"kernel=launch queues=1,2,4,8,16,32,64 queue_order=in_order,out_of_order",
+                           "kernel=round_trip idle_ms=0,1,10,100 iterations=0,1000",
+                           "kernel=groups group=1,64,256", "kernel=compute iterations=1000",
+                           "kernel=transfer"}},
+      .view = {.rows = {"kernel", "queues", "queue_order", "idle_ms", "group"},
+               .columns = {"iterations"},
                .quantity = "items"},
       .plan = plan,
       .refine = refine,

@@ -187,13 +187,13 @@ bool walks(const Case& at) { return at.is("kernel", "more_work"); }
 // those of processors hold back the loop before: by Intel's runtime `single` takes 4 times as long, `atomic`
 // 11 times.
 SubgroupImpl fold_impl_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
-  const bool lockstep = at.is("lanes", "lockstep");
-  if (!lockstep && !at.is("lanes", "best")) return subgroup_impl_of(at);
+  const bool lockstep = at.is("subgroup_impl", "warp_synchronous");
+  if (!lockstep && !at.is("subgroup_impl", "best")) return subgroup_impl_of(at);
   const SubgroupImpl own = subgroup_impl_of(device);
   const std::uint64_t least = own == SubgroupImpl::amd ? 64 : 32;
   if (lockstep || at.is("kernel", "subgroup"))
     Plan::need(own != SubgroupImpl::portable, "neither sub-groups nor NVIDIA's or AMD's compiler");
-  else if (own == SubgroupImpl::subgroup && (is_last_warp(form) || device.type == "cpu"))
+  else if (own == SubgroupImpl::opencl && (is_last_warp(form) || device.type == "cpu"))
     return SubgroupImpl::portable;
   if (form.shuffle && group % least == 0) return own;
   Plan::need(
@@ -213,7 +213,7 @@ Passes passes_of(const Case& at, const Form& form, const DeviceInfo& device, std
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto groups_for = [&](std::uint64_t parts) {
-    const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_unit"));
+    const auto per_unit = static_cast<std::uint64_t>(at.number("groups_per_cu"));
     return std::min(parts, std::max(device.units() * per_unit, ceil_div(parts, device.most_turns())));
   };
   const auto tree = static_cast<double>(std::bit_width(group));
@@ -262,7 +262,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   Plan p;
   p.sources = {"shared/elements", "shared/bundles", "reduction"};
   use_subgroup_impl(p, lanes, device, group);
-  p.derived.emplace_back("folded_by", name_of(lanes));
+  p.derived.emplace_back("subgroup_impl_used", name_of(lanes));
   p.define("T", type_name<T>())
       .define("U", type_name<T>())
       .define("VALUE_BYTES", sizeof(T))
@@ -273,7 +273,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       .define("VEC", width)
       .define("UNROLL", vectors)
       .define("STRIDED", is_run(form) ? 0 : 1);
-  p.define("LOCKSTEP", at.is("lanes", "lockstep") ? 1 : 0);
+  p.define("LOCKSTEP", at.is("subgroup_impl", "warp_synchronous") ? 1 : 0);
 
   const auto [passes, run] = passes_of(at, form, device, width, vectors);
 
@@ -315,7 +315,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
     expect_pass<T>(p, out, reference, 1, op == Op::sum ? depth : 0);
   }
   p.cost = {.read = n * sizeof(T), .written = sizeof(T), .flops = n - 1, .items = n};
-  p.ceiling = Ceiling::read;
+  p.peak = Peak::read;
   p.derive("groups", static_cast<std::int64_t>(passes[0].outputs));
   p.derive("launches", static_cast<std::int64_t>(p.steps.size()));
   return p;
@@ -331,12 +331,12 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 // A tunable that a variant does not heed stays at its default; a run has no neighbours.
 bool is_valid(const Case& at) {
   const Form& form = form_of(at);
-  if (at.is("kernel", "subgroup") && at.is("lanes", "portable")) return false;  // is vector
-  if (at.is("lanes", "lockstep") && !is_last_warp(form)) return false;
+  if (at.is("kernel", "subgroup") && at.is("subgroup_impl", "portable")) return false;  // is vector
+  if (at.is("subgroup_impl", "warp_synchronous") && !is_last_warp(form)) return false;
   if (is_run(form) != (at.number("group") == 1)) return false;
   if (at.is("kernel", "atomic") && (!at.is("op", "sum") || !(at.is("type", "int") || at.is("type", "uint"))))
     return false;
-  return form.per_item == 0 || (at.number("unroll") == 8 && (walks(at) || at.number("groups_per_unit") == 8));
+  return form.per_item == 0 || (at.number("unroll") == 8 && (walks(at) || at.number("groups_per_cu") == 8));
 }
 
 constexpr std::int64_t published_n = 16777216;  // of the slides
@@ -382,14 +382,14 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
   // The rungs whose last step depends on what the device has, by each that it may have.
-  const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "subgroup", "amd"},
-               tails = {"portable", "lockstep", "ptx", "subgroup", "amd"};
+  const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "opencl", "amd"},
+               tails = {"portable", "warp_synchronous", "ptx", "opencl", "amd"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
           "kernel=" + variants() + " n=" + large + " group=256,1",
-          "kernel=" + groups + " n=" + large + " groups_per_unit=2,32",
-          "kernel=more_work n=" + large + " groups_per_unit=2,4,16,32",
-          "kernel=" + last + " n=" + large + " lanes=" + tails,
-          "kernel=single n=" + large + " lanes=" + own};
+          "kernel=" + groups + " n=" + large + " groups_per_cu=2,32",
+          "kernel=more_work n=" + large + " groups_per_cu=2,4,16,32",
+          "kernel=" + last + " n=" + large + " subgroup_impl=" + tails,
+          "kernel=single n=" + large + " subgroup_impl=" + own};
 }
 
 }  // namespace
@@ -399,9 +399,9 @@ Family reduction() {
   const Values ops = {"sum", "min", "max"};
   Sweeps full = sweeps({65536, 1048576}, {4194304, 16777216, 33554432});
   full.push_back("kernel=single,run_single op=" + ops + " type=int,long,float,double n=67108864 group=256,1");
-  full.push_back("kernel=single n=67108864 group=128,256,512,1024 unroll=2,4,8 groups_per_unit=8,32");
+  full.push_back("kernel=single n=67108864 group=128,256,512,1024 unroll=2,4,8 groups_per_cu=8,32");
   const Values huge = {268435456, 1073741824};
-  full.push_back("kernel=vector,subgroup,single,atomic n=" + huge + " groups_per_unit=8,32");
+  full.push_back("kernel=vector,subgroup,single,atomic n=" + huge + " groups_per_cu=8,32");
   full.push_back("kernel=run_single n=" + huge + " group=1");
   Sweeps paper = sweeps({1048576}, {4194304, 16777216, 33554432});
   // Harris's groups, as the slides, which repeat his ladder, name none; last warps with barriers of the group
@@ -411,7 +411,9 @@ Family reduction() {
     if (form.per_item > 0) rungs.emplace_back(std::string(form.variant));
   }
   paper.push_back("kernel=" + rungs + " n=4194304,16777216 group=128");
-  paper.push_back("kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable,lockstep");
+  paper.push_back(
+      "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 "
+      "subgroup_impl=portable,warp_synchronous");
   paper.push_back("kernel=" + rungs + " n=268435456 group=128,256");
   paper.push_back("kernel=single,run_single n=268435456 group=256,1");
   return {
@@ -430,8 +432,7 @@ Family reduction() {
                 "vectors, with several accumulators; subgroup: items in lock-step fold without local memory; "
                 "single: one launch, the last group finishes; atomic: one launch, every group adds to one "
                 "word; run, run_single: one item per group with wide vectors, in two launches and in one",
-            .values = variants(),
-            .former = {"variant"}},
+            .values = variants()},
            {.name = "op", .meaning = "what two values become", .values = ops, .alike = all_alike},
            {.name = "type",
             .meaning = "of the values; sums of int wrap as those of uint do, it is the same kernel",
@@ -442,7 +443,6 @@ Family reduction() {
             .meaning = "items of a work-group",
             .values = {256, 1, 64, 128, 512, 1024},
             .tunable = true,
-            .former = {"work_group"},
             .domain = powers_of_two(1, 65536),
             .search_values =
                 [](const Case& at, const DeviceInfo& device) {
@@ -454,7 +454,7 @@ Family reduction() {
             .tunable = true,
             .domain = whole(1, 64),
             .when = [](const Case& at) { return form_of(at).per_item == 0; }},
-           {.name = "groups_per_unit",
+           {.name = "groups_per_cu",
             .meaning =
                 "work-groups per compute unit, of more_work and from many on, if there is work for so many",
             .values = {8, 1, 2, 4, 16, 32, 64},
@@ -464,30 +464,29 @@ Family reduction() {
            [] {
              Axis axis = subgroup_axis(
                  "how the last values of a group fold: best: NVIDIA's or AMD's own way where their compiler "
-                 "is; from subgroup on sub-groups, of processors that alone; else portable; lockstep: the "
+                 "is; from subgroup on sub-groups, of processors that alone; else portable; "
+                 "warp_synchronous: the "
                  "last 64 values in local memory, but by the device's own lanes and without the group's "
                  "barriers;");
              axis.values.insert(axis.values.begin(), std::string("best"));
-             axis.values.emplace_back(std::string("lockstep"));
-             axis.former = {"tail"};
-             axis.former_values = {{"barriers", "portable"}, {"shuffle", "ptx"}, {"subgroups", "subgroup"}};
+             axis.values.emplace_back(std::string("warp_synchronous"));
              axis.when = [](const Case& at) { return form_of(at).shuffle; };
              return axis;
            }()},
       .presets =
-          {.smoke =
-               {"kernel=" + variants() + " n=300 group=64,1",
-                "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
-                "kernel=more_work n=1,1301,70001 group=64 groups_per_unit=2",
-                "kernel=last_warp,unrolled,more_work n=5003 group=128 "
-                "lanes=portable,lockstep,ptx,subgroup,amd",
-                "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
-                "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
-                "kernel=subgroup,single,atomic n=1,1301 group=64 unroll=2 lanes=ptx,subgroup,amd",
-                "kernel=single op=min,max type=long,float n=1103 group=128 unroll=2 lanes=ptx,subgroup,amd",
-                "kernel=vector n=2003 group=32 groups_per_unit=2"},
+          {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
+                     "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
+                     "kernel=more_work n=1,1301,70001 group=64 groups_per_cu=2",
+                     "kernel=last_warp,unrolled,more_work n=5003 group=128 "
+                     "subgroup_impl=portable,warp_synchronous,ptx,opencl,amd",
+                     "kernel=single op=sum,max type=long,float,double n=1103 group=64 unroll=2",
+                     "kernel=interleaved,run_single op=min type=float n=701 group=64,1",
+                     "kernel=subgroup,single,atomic n=1,1301 group=64 unroll=2 subgroup_impl=ptx,opencl,amd",
+                     "kernel=single op=min,max type=long,float n=1103 group=128 unroll=2 "
+                     "subgroup_impl=ptx,opencl,amd",
+                     "kernel=vector n=2003 group=32 groups_per_cu=2"},
            .quick = {"kernel=" + variants() + " n=4194304 group=256,1"},
-           .card = {"kernel=vector,single,atomic n=4194304", "kernel=run_single n=4194304 group=1"},
+           .profile = {"kernel=vector,single,atomic n=4194304", "kernel=run_single n=4194304 group=1"},
            .paper = paper,
            .full = full,
            .tune = {"kernel=single,atomic,subgroup,vector,many", "kernel=run,run_single group=1"}},
@@ -500,7 +499,7 @@ Family reduction() {
                            .series = {"kernel"},
                            .quantity = "speedup"},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}}},
-      .derived = {{"folded_by", "lanes by which a group's values folded in the end"},
+      .derived = {{"subgroup_impl_used", "lanes by which a group's values folded in the end"},
                   {"groups", "work-groups of the first launch"},
                   {"launches", "of one reduction"}},
       .is_valid = is_valid,

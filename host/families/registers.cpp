@@ -27,7 +27,7 @@ bool counts(const Case& at) { return at.is("kernel", "census"); }
 // As many as make as many updates whatever the number of values; of a census as many looks.
 std::uint64_t trips_of(const Case& at) {
   constexpr std::uint64_t updates = 4096, looks = 64;
-  const std::uint64_t wanted = at.count("trips", 0, 65535);
+  const std::uint64_t wanted = at.count("iterations", 0, 65535);
   return wanted > 0 ? wanted : counts(at) ? looks : updates / at.count("live");
 }
 
@@ -84,7 +84,7 @@ void expect_met(Plan& p, Buffer met, std::uint64_t groups) {
 
 Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t live = at.count("live", 8, 512), group = at.count("group", 1, 65536);
-  const std::uint64_t groups = device.units() * at.count("groups_per_unit", 1, 1024), trips = trips_of(at);
+  const std::uint64_t groups = device.units() * at.count("groups_per_cu", 1, 1024), trips = trips_of(at);
   const std::uint64_t items = groups * group;
   Plan::need(!device.is_llvmpipe() || live <= 64,
              "llvmpipe takes minutes to compile more than 64 live values");
@@ -194,7 +194,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   for (const auto& [live, o] : most) {
     const auto units = static_cast<double>(device.units());
-    const double groups = static_cast<double>(o->at.number("groups_per_unit")) * units;
+    const double groups = static_cast<double>(o->at.number("groups_per_cu")) * units;
     Finding found{
         fmt::format("resident_work_groups_{}", live), o->value, "groups",
         fmt::format("{:.0f} groups of {} items, {:.3g} of a compute unit, were there at once with {} live "
@@ -235,18 +235,18 @@ Family registers() {
             .values = octaves,
             .domain = multiples_of(8, 8, 512)},
            {.name = "group", .meaning = "items of a work-group", .values = {64}, .domain = whole(1, 65536)},
-           {.name = "groups_per_unit",
+           {.name = "groups_per_cu",
             .meaning = "work-groups per compute unit",
             .values = {64},
             .domain = whole(1, 1024)},
-           {.name = "trips",
+           {.name = "iterations",
             .meaning = "steps; 0: 4096 updates of an item, of a census 64 looks",
             .values = {0},
             .domain = whole(0, 65535)}},
-      .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_unit=2 trips=1,3",
-                            "kernel=census live=8,40 group=16 groups_per_unit=3 trips=5"},
+      .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_cu=2 iterations=1,3",
+                            "kernel=census live=8,40 group=16 groups_per_cu=3 iterations=5"},
                   .quick = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8,64"},
-                  .card = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8"},
+                  .profile = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8"},
                   .paper = {"kernel=live live=" + steps_of(8, 128), "kernel=live live=" + steps_of(32, 512),
                             "kernel=census live=" + octaves},
                   .full = {"kernel=live live=" + steps_of(8, 512),

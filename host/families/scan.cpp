@@ -68,7 +68,7 @@ bool is_persistent(const std::string& kernel) {
 }
 // Several tile states at once.
 bool has_parallel_lookback(const std::string& kernel) {
-  return kernel == "lookback_wide" || kernel == "register_tile" || kernel == "pipelined" ||
+  return kernel == "lookback_parallel" || kernel == "register_tile" || kernel == "pipelined" ||
          kernel == "pascal";
 }
 bool takes_per_item(const Case& at) {
@@ -121,7 +121,7 @@ void set_elements(Setting& s, const Case& at, std::uint64_t value_bytes) {
   const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
   s.values = affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
   s.n = s.values / together;
-  s.items = at.count("per_item", 1, 64);
+  s.items = at.count("per_work_item", 1, 64);
   // pascal takes whole tuples and whole vectors.
   s.items = pascal    ? round_up(s.items, std::lcm(s.tuple, vector_bytes / value_bytes))
             : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
@@ -142,7 +142,7 @@ Setting setting_of(const Case& at, const DeviceInfo& device, std::uint64_t value
   s.order = at.count("scan_order", 1, 8);
   s.tuple = at.count("tuple", 1, 32);
   s.batch_bytes = at.count("batch_kib", 1, 1 << 30) * 1024;
-  s.rows = at.count("rows", 1, 64);
+  s.rows = at.count("vectors_per_item", 1, 64);
   set_elements(s, at, value_bytes);
   s.tile = cpu ? round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16ULL * 16 * 16)
            : takes_rows(kernel) ? s.group * s.rows * (vector_bytes / s.bytes)
@@ -181,9 +181,10 @@ void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   Plan::need(!s.tuple_rows || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that each place of a vector belongs to one value of a tuple; "
-             "sam, pascal and lookback_wide take others");
-  Plan::need(!s.in_parts() || s.parts <= bundle,
-             "with lanes=ptx, scan_order times tuple must be 32 at most: a warp looks at a state at once");
+             "sam, pascal and lookback_parallel take others");
+  Plan::need(
+      !s.in_parts() || s.parts <= bundle,
+      "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp looks at a state at once");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -444,7 +445,7 @@ Plan plan_of_encode(const Case& at, const Setting& s) {
   p.derived.emplace_back("residue", fmt::format("{:.6g}", residue_of(signal, s)));
   p.expect<T>(out, [=, order = s.order](std::uint64_t i) { return encoded(signal, i, order); });
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
   p.derive("auxiliary_bytes", 0);
   return p;
@@ -460,7 +461,7 @@ Plan plan_of_copy(const Case& at, const Setting& s) {
   p.steps.emplace_back(CopyBuffer{in, out, s.values * sizeof(T)});
   p.expect<T>(out, value);
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   p.derive("traffic_bytes", static_cast<std::int64_t>(2 * s.values * sizeof(T)));
   p.derive("auxiliary_bytes", 0);
   return p;
@@ -528,7 +529,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   // An operator per value and order at least, of an affine map three operations.
   const std::uint64_t operations = s.op == Op::affine ? 3 * s.n : s.order * s.values;
   p.cost = {.read = s.n * s.bytes, .written = s.n * s.bytes, .flops = operations, .items = s.values};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   const Scan scan = s.kernel == "hillis_steele" ? hillis_steele(p, at, s)
                     : s.kernel == "three_phase" ? three_phase(p, at, s)
                     : chains(s.kernel)          ? chain<T>(p, at, device, s)
@@ -546,7 +547,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 bool polls(const Case& at) {
-  return chains(at.text("kernel")) && !waits(at.text("kernel"), at.is("lanes", "ptx"));
+  return chains(at.text("kernel")) && !waits(at.text("kernel"), at.is("subgroup_impl", "ptx"));
 }
 
 // What is coded undoes differences of whole numbers; an image is there for nothing else.
@@ -559,7 +560,8 @@ bool codes_well(const Case& at, bool floating) {
 
 bool is_valid(const Case& at) {
   const std::string& kernel = at.text("kernel");
-  const bool floating = at.is("type", "float") || at.is("type", "double"), ptx = at.is("lanes", "ptx");
+  const bool floating = at.is("type", "float") || at.is("type", "double"),
+             ptx = at.is("subgroup_impl", "ptx");
   const bool affine = at.is("op", "affine"), tuples = at.number("tuple") > 1, pascal = kernel == "pascal";
   const bool cpu = kernel == "cpu";
   if (at.is("op", "xor") && floating) return false;
@@ -584,14 +586,15 @@ bool is_valid(const Case& at) {
   if (kernel == "batched" &&
       static_cast<double>(at.number("n")) <= 256.0 * static_cast<double>(at.number("batch_kib")))
     return false;
-  if (!at.is("state", "widest") && !chains(kernel)) return false;
-  if (!at.is("lanes", "portable") && (!exchanges(kernel) || affine)) return false;
+  if (!at.is("state_width", "widest") && !chains(kernel)) return false;
+  if (!at.is("subgroup_impl", "portable") && (!exchanges(kernel) || affine)) return false;
   // OpenCL's sub-groups have no function for it.
-  if (at.is("op", "xor") && at.is("lanes", "subgroup")) return false;
+  if (at.is("op", "xor") && at.is("subgroup_impl", "opencl")) return false;
   // A sub-group may have fewer items than a tuple has values.
-  if (kernel == "sam" && tuples && !at.is("tuple_by", "reorder") && at.is("lanes", "subgroup")) return false;
-  if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state", "halves"))) return false;
-  return at.number("drop") == 0 || polls(at);
+  if (kernel == "sam" && tuples && !at.is("tuple_by", "reorder") && at.is("subgroup_impl", "opencl"))
+    return false;
+  if (ptx && (!(takes_rows(kernel) || pascal) || at.is("state_width", "half"))) return false;
+  return at.number("fault_rate") == 0 || polls(at);
 }
 
 std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Values& ops,
@@ -604,7 +607,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        "reduce tiles, scan sums, scan tiles; batched: the same in parts that fit a cache; chained: one "
        "pass, each tile waits for the one before; lookback: it publishes its own sum first and walks "
        "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for; "
-       "lookback_wide: many look back at once; register_tile: vectors in registers; pipelined: its sum "
+       "lookback_parallel: many look back at once; register_tile: vectors in registers; pipelined: its sum "
        "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
        "tile and add what lies between, in a ring of sums; pascal: one exchange for all orders and slots; "
        "cpu: one item, wide vectors; encode: the differences that a scan takes back; encode_run: the same, "
@@ -652,7 +655,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .domain = whole(1, 4096),
        .when = [](const Case& at) { return !at.is("kernel", "cpu") && !at.is("kernel", "encode_run"); },
        .search_values = group_sizes},
-      {.name = "per_item",
+      {.name = "per_work_item",
        .meaning = "elements of a work-item",
        .values = per_item,
        .tunable = true,
@@ -664,14 +667,14 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .tunable = true,
        .domain = powers_of_two(1, 16),
        .when = [](const Case& at) { return encodes(at.text("kernel")); }},
-      {.name = "rows",
+      {.name = "vectors_per_item",
        .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
        .values = {8, 1, 2, 4, 6, 12, 16},
        .tunable = true,
        .domain = whole(1, 64),
        .when = [](const Case& at) { return takes_rows(at.text("kernel")); }},
       window_axis([](const Case& at) { return has_parallel_lookback(at.text("kernel")); }),
-      {.name = "groups_per_unit",
+      {.name = "groups_per_cu",
        .meaning =
            "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
        .values = {0, 1, 2, 3, 4, 8},
@@ -727,7 +730,7 @@ struct Best {
 
 bool is_plain_scan(const Case& at) {
   return at.is("op", "sum") && at.is("form", "inclusive") && at.is("task", "scan") &&
-         at.is("state", "widest") && at.number("drop") == 0;
+         at.is("state_width", "widest") && at.number("fault_rate") == 0;
 }
 
 // SAM, with what its article launched and at its best; the single-pass scans that are repeated for orders,
@@ -753,8 +756,8 @@ struct Designs {
 };
 
 std::string launch_of(const Outcome& o) {
-  return fmt::format("{} group {} rows {} {}", o.at.text("kernel"), o.at.number("group"), o.at.number("rows"),
-                     o.at.text("lanes"));
+  return fmt::format("{} group {} rows {} {}", o.at.text("kernel"), o.at.number("group"),
+                     o.at.number("vectors_per_item"), o.at.text("subgroup_impl"));
 }
 
 // SAM as order or tuple grows and nothing else changes that it heeds.
@@ -783,8 +786,8 @@ Growth growth_of(const std::vector<Outcome>& outcomes, const std::string& type, 
         !is_plain_scan(o.at))
       continue;
     std::string launch;
-    for (const char* axis_name :
-         {"n", "lanes", "group", "rows", "groups_per_unit", "prefetch", "registers", "tuple_by"})
+    for (const char* axis_name : {"n", "subgroup_impl", "group", "vectors_per_item", "groups_per_cu",
+                                  "prefetch", "registers", "tuple_by"})
       launch += text_of(o.at.at(axis_name)) + " ";
     Growth& growth = by_launch[launch];
     growth.n = o.at.number("n");
@@ -912,7 +915,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 
 Presets presets_of(const Values& kernels, const Values& types, const Values& ops, const Values& forms) {
   const Values tile_kernels = {"hillis_steele", "three_phase", "reduce_then_scan",  "batched",
-                               "chained",       "lookback",    "lookback_fallback", "lookback_wide"};
+                               "chained",       "lookback",    "lookback_fallback", "lookback_parallel"};
   const Values row_kernels = {"register_tile", "pipelined"};
   // The sizes of the published plots.
   Values sizes;
@@ -920,59 +923,61 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   for (std::int64_t n = 1000; n <= 1000000000; n *= 10) sizes.emplace_back(n);
   const Values few = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
   const Values widths = {"uint", "ulong"};
-  const std::string own = " lanes=ptx,subgroup,amd";
+  const std::string own = " subgroup_impl=ptx,opencl,amd";
   const Values orders = {2, 5, 8}, tuples = {2, 5, 8};
   const Values all_orders = {1, 2, 3, 4, 5, 6, 7, 8};
   const Values all_tuples = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
   // As published: groups of 1024, two per compute unit, whose values leave an item 32 registers. Where the
   // compiler takes no such word, it may give more, and then fewer groups fit.
-  const std::string launch = " group=1024 rows=2 groups_per_unit=2 prefetch=no";
-  const std::string best = " group=512 rows=8", best_tuples = " group=512 rows=4";
+  const std::string launch = " group=1024 vectors_per_item=2 groups_per_cu=2 prefetch=no";
+  const std::string best = " group=512 vectors_per_item=8", best_tuples = " group=512 vectors_per_item=4";
   // Its installer chose how many values an item takes; and what was the fastest of an H200.
   // Of tuples no local memory holds four rows of such groups.
   const auto chosen = [&](const Values& n, const std::string& what) -> Sweeps {
     const std::string all = "kernel=sam type=" + widths + what + " n=" + n;
-    const std::string published = " group=1024 groups_per_unit=2 prefetch=no";
-    return {all + published + (what.starts_with(" tuple") ? " rows=1" : " rows=1,4"),
-            all + published + " rows=1,4 registers=32 lanes=ptx",
-            all + " group=256 rows=8 groups_per_unit=4 lanes=portable,ptx"};
+    const std::string published = " group=1024 groups_per_cu=2 prefetch=no";
+    return {all + published + (what.starts_with(" tuple") ? " vectors_per_item=1" : " vectors_per_item=1,4"),
+            all + published + " vectors_per_item=1,4 registers=32 subgroup_impl=ptx",
+            all + " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx"};
   };
   const auto sam = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
     return {"kernel=sam type=" + widths + what + " n=" + n + launch,
             "kernel=sam type=" + widths + what + " n=" + n + tuned};
   };
   const auto sam_ptx = [&](const Values& n, const std::string& what, const std::string& tuned) -> Sweeps {
-    return {"kernel=sam type=" + widths + what + " n=" + n + launch + " registers=32 lanes=ptx",
-            "kernel=sam type=" + widths + what + " n=" + n + tuned + " lanes=ptx"};
+    return {"kernel=sam type=" + widths + what + " n=" + n + launch + " registers=32 subgroup_impl=ptx",
+            "kernel=sam type=" + widths + what + " n=" + n + tuned + " subgroup_impl=ptx"};
   };
   const auto plots = [&](const Values& n) -> Sweeps {
     const std::string by_order = " scan_order=" + orders, by_tuple = " tuple=" + tuples;
-    return Sweeps{
-               "kernel=copy,three_phase,lookback_wide,register_tile,pipelined,cpu type=" + widths + " n=" + n,
-               "kernel=register_tile type=" + widths + by_order + " n=" + n + " rows=8",
-               "kernel=lookback_wide type=" + widths + by_tuple + " n=" + n + " group=128",
-               "kernel=sam type=uint n=" + n + launch + " registers=32 lanes=ptx",
-               "kernel=sam type=uint n=" + n + best + " lanes=ptx",
-               "kernel=sam type=uint n=" + n + " group=256 rows=8 groups_per_unit=4 lanes=portable,ptx"} +
+    return Sweeps{"kernel=copy,three_phase,lookback_parallel,register_tile,pipelined,cpu type=" + widths +
+                      " n=" + n,
+                  "kernel=register_tile type=" + widths + by_order + " n=" + n + " vectors_per_item=8",
+                  "kernel=lookback_parallel type=" + widths + by_tuple + " n=" + n + " group=128",
+                  "kernel=sam type=uint n=" + n + launch + " registers=32 subgroup_impl=ptx",
+                  "kernel=sam type=uint n=" + n + best + " subgroup_impl=ptx",
+                  "kernel=sam type=uint n=" + n +
+                      " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx"} +
            sam(n, "", best) + sam(n, by_order, best) + sam(n, by_tuple, best_tuples);
   };
   // What is beside the plots: what else there is for orders and tuples, and what one device's own lanes
   // bring them. pascal: tiles of nearly as much local memory as a device is sure to have.
   const auto beside = [&](const Values& n) -> Sweeps {
-    return Sweeps{"kernel=pascal type=uint scan_order=" + orders + " n=" + n + " group=192 per_item=48",
-                  "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_item=48",
-                  "kernel=pascal type=uint tuple=" + tuples + " n=" + n + " group=192 per_item=48",
-                  "kernel=pascal type=ulong tuple=" + tuples + " n=" + n + " group=96 per_item=48",
+    return Sweeps{"kernel=pascal type=uint scan_order=" + orders + " n=" + n + " group=192 per_work_item=48",
+                  "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_work_item=48",
+                  "kernel=pascal type=uint tuple=" + tuples + " n=" + n + " group=192 per_work_item=48",
+                  "kernel=pascal type=ulong tuple=" + tuples + " n=" + n + " group=96 per_work_item=48",
                   "kernel=pascal type=uint scan_order=" + orders + " n=" + n +
-                      " group=128 per_item=64 lanes=ptx",
+                      " group=128 per_work_item=64 subgroup_impl=ptx",
                   "kernel=pascal type=ulong scan_order=" + orders + " n=" + n +
-                      " group=128 per_item=32 lanes=ptx",
+                      " group=128 per_work_item=32 subgroup_impl=ptx",
                   "kernel=pipelined type=" + widths + " tuple=2,8 n=" + n +
-                      " group=128 rows=12 lanes=portable,ptx",
+                      " group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
                   "kernel=register_tile type=" + widths + " tuple=" + tuples + " tuple_by=reorder n=" + n,
-                  "kernel=register_tile,pipelined type=" + widths + " n=" + n + " rows=8 lanes=ptx",
+                  "kernel=register_tile,pipelined type=" + widths + " n=" + n +
+                      " vectors_per_item=8 subgroup_impl=ptx",
                   "kernel=pipelined type=" + widths + " scan_order=" + orders + " n=" + n +
-                      " rows=8 lanes=ptx"} +
+                      " vectors_per_item=8 subgroup_impl=ptx"} +
            sam_ptx(n, "", best) + sam_ptx(n, " scan_order=" + orders, best) +
            sam_ptx(n, " tuple=" + tuples, best_tuples) + chosen(n, "") + chosen(n, " scan_order=" + orders) +
            chosen(n, " tuple=" + tuples);
@@ -980,94 +985,106 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   // Every order and tuple that SAM knows, and both together.
   const auto grown = [&](const Values& n) -> Sweeps {
     return Sweeps{"kernel=register_tile type=" + widths + " scan_order=" + all_orders + " n=" + n,
-                  "kernel=lookback_wide,pascal type=uint tuple=" + all_tuples + " n=" + n +
-                      " group=64 per_item=32",
-                  "kernel=pipelined type=uint tuple=2,4,8,16,32 n=" + n + " group=128 rows=12 lanes=ptx"} +
+                  "kernel=lookback_parallel,pascal type=uint tuple=" + all_tuples + " n=" + n +
+                      " group=64 per_work_item=32",
+                  "kernel=pipelined type=uint tuple=2,4,8,16,32 n=" + n +
+                      " group=128 vectors_per_item=12 subgroup_impl=ptx"} +
            sam(n, " scan_order=" + all_orders, best) +
-           Sweeps{"kernel=sam type=" + widths + " tuple=" + all_tuples + " n=" + n + " group=512 rows=2"} +
+           Sweeps{"kernel=sam type=" + widths + " tuple=" + all_tuples + " n=" + n +
+                  " group=512 vectors_per_item=2"} +
            sam(n, " scan_order=2,5,8 tuple=2,5,8", best_tuples);
   };
   return {
-      .smoke = {"kernel=" + tile_kernels + " n=1,255,257,4099 group=64 per_item=4 batch_kib=2 window=8",
-                "kernel=" + row_kernels + " n=1,1023,1025,4099 group=64",
-                "kernel=cpu scan_order=1,3 n=1,4095,12289 chunk_kib=1",
-                "kernel=encode type=int scan_order=1,3 tuple=1,2,4 width=1,4 n=1,4099",
-                "kernel=encode type=long scan_order=2 tuple=3 width=2,4 n=4099",
-                "kernel=encode type=int signal=image n=4099",
-                "kernel=encode_run type=int scan_order=1,3 tuple=1,2 width=1,16 n=1,4099 chunk_kib=1",
-                "kernel=encode_run type=long scan_order=2 tuple=3 width=4 n=4099 chunk_kib=3",
-                "kernel=three_phase type=float op=max form=exclusive n=1,1009 group=32 per_item=2",
-                "kernel=reduce_then_scan type=ulong op=xor form=exclusive n=1009 group=32 per_item=2",
-                "kernel=chained type=long form=exclusive n=1009 group=32 per_item=2 state=halves",
-                "kernel=lookback_fallback,lookback_wide op=affine n=1009 group=32 per_item=2 state=halves "
-                "drop=3",
-                "kernel=lookback_wide op=xor tuple=3 n=4099 group=32 window=4",
-                "kernel=register_tile tuple=3 tuple_by=reorder n=4099 group=32",
-                "kernel=pipelined type=double form=exclusive n=4099 group=32 rows=2 groups_per_unit=1 drop=2",
-                "kernel=register_tile,pipelined tuple=2,4,32 n=1,4099 group=64 rows=2 window=8",
-                "kernel=register_tile,pipelined type=long op=max form=exclusive tuple=8 n=9001 group=32 "
-                "rows=1 groups_per_unit=1 window=8 state=halves drop=3",
-                "kernel=sam scan_order=3 n=1,33001 group=32 rows=1 groups_per_unit=1 state=halves",
-                "kernel=sam tuple=2,3,32 n=4099,33001 group=64 rows=1 groups_per_unit=1",
-                "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 rows=2 prefetch=no",
-                "kernel=sam op=max form=exclusive tuple=3 n=9001 group=32 rows=2 groups_per_unit=3",
-                "kernel=sam type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 rows=2",
-                "kernel=register_tile,pipelined,sam,pascal n=9001 group=64 rows=2 groups_per_unit=1 "
-                "registers=48 lanes=portable,ptx",
-                "kernel=pipelined tuple=4 n=9001 group=64 rows=2 registers=48 lanes=portable,ptx",
-                "kernel=copy n=1,4099",
-                "kernel=pascal scan_order=8 n=1,1025,4099 group=32 per_item=4 window=8",
-                "kernel=pascal type=long scan_order=2 tuple=5 n=4099 group=32 per_item=4 window=4 "
-                "state=halves drop=2",
-                "kernel=pascal op=max form=exclusive tuple=3 n=4099 group=32 window=4",
-                "kernel=lookback_fallback,pascal type=int task=round_trip scan_order=2 tuple=2 n=4099 "
-                "group=32 per_item=4 window=4",
-                "kernel=pascal type=int task=round_trip signal=image scan_order=2 n=4099 group=32 per_item=4 "
-                "window=4",
-                "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state=halves drop=2",
-                "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_wide "
-                "n=1,4099 group=64 per_item=4" +
-                    own,
-                "kernel=register_tile,pipelined,sam n=1,9001 group=64 rows=2 groups_per_unit=1" + own,
-                "kernel=register_tile,lookback_wide type=long op=max,xor form=exclusive n=4099 group=192 "
-                "per_item=2 rows=2" +
-                    own,
-                "kernel=lookback_wide tuple=3 n=4099 group=64 drop=2 state=halves" + own,
-                "kernel=pipelined type=double n=9001 group=128 rows=2 groups_per_unit=1 drop=2" + own,
-                "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_item=4" + own,
-                "kernel=pascal type=long scan_order=2 n=4099 group=192 per_item=4 state=halves drop=2" + own,
-                "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 rows=2" + own,
-                "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 rows=3" + own,
-                "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 rows=2" + own},
-      .quick = {"kernel=" + kernels + " n=4194304 per_item=16 rows=8",
-                "kernel=register_tile,sam scan_order=2,8 n=4194304 per_item=32 rows=8",
-                "kernel=pascal,cpu scan_order=2,8 n=4194304 per_item=32 rows=8",
-                "kernel=lookback_wide,pascal tuple=8 n=4194304 per_item=32",
-                "kernel=pascal scan_order=8 n=4194304 group=128 per_item=48 lanes=ptx",
-                "kernel=pipelined tuple=8 n=4194304 group=128 rows=12 lanes=portable,ptx",
-                "kernel=sam tuple=1,2,8 n=4194304 rows=4",
+      .smoke =
+          {"kernel=" + tile_kernels + " n=1,255,257,4099 group=64 per_work_item=4 batch_kib=2 window=8",
+           "kernel=" + row_kernels + " n=1,1023,1025,4099 group=64",
+           "kernel=cpu scan_order=1,3 n=1,4095,12289 chunk_kib=1",
+           "kernel=encode type=int scan_order=1,3 tuple=1,2,4 width=1,4 n=1,4099",
+           "kernel=encode type=long scan_order=2 tuple=3 width=2,4 n=4099",
+           "kernel=encode type=int signal=image n=4099",
+           "kernel=encode_run type=int scan_order=1,3 tuple=1,2 width=1,16 n=1,4099 chunk_kib=1",
+           "kernel=encode_run type=long scan_order=2 tuple=3 width=4 n=4099 chunk_kib=3",
+           "kernel=three_phase type=float op=max form=exclusive n=1,1009 group=32 per_work_item=2",
+           "kernel=reduce_then_scan type=ulong op=xor form=exclusive n=1009 group=32 per_work_item=2",
+           "kernel=chained type=long form=exclusive n=1009 group=32 per_work_item=2 state_width=half",
+           "kernel=lookback_fallback,lookback_parallel op=affine n=1009 group=32 per_work_item=2 "
+           "state_width=half "
+           "fault_rate=3",
+           "kernel=lookback_parallel op=xor tuple=3 n=4099 group=32 window=4",
+           "kernel=register_tile tuple=3 tuple_by=reorder n=4099 group=32",
+           "kernel=pipelined type=double form=exclusive n=4099 group=32 vectors_per_item=2 groups_per_cu=1 "
+           "fault_rate=2",
+           "kernel=register_tile,pipelined tuple=2,4,32 n=1,4099 group=64 vectors_per_item=2 window=8",
+           "kernel=register_tile,pipelined type=long op=max form=exclusive tuple=8 n=9001 group=32 "
+           "vectors_per_item=1 groups_per_cu=1 window=8 state_width=half fault_rate=3",
+           "kernel=sam scan_order=3 n=1,33001 group=32 vectors_per_item=1 groups_per_cu=1 state_width=half",
+           "kernel=sam tuple=2,3,32 n=4099,33001 group=64 vectors_per_item=1 groups_per_cu=1",
+           "kernel=sam type=long scan_order=2 tuple=5 n=33001 group=96 vectors_per_item=2 prefetch=no",
+           "kernel=sam op=max form=exclusive tuple=3 n=9001 group=32 vectors_per_item=2 groups_per_cu=3",
+           "kernel=sam type=int task=round_trip scan_order=2 tuple=3 n=4099 group=64 vectors_per_item=2",
+           "kernel=register_tile,pipelined,sam,pascal n=9001 group=64 vectors_per_item=2 groups_per_cu=1 "
+           "registers=48 subgroup_impl=portable,ptx",
+           "kernel=pipelined tuple=4 n=9001 group=64 vectors_per_item=2 registers=48 "
+           "subgroup_impl=portable,ptx",
+           "kernel=copy n=1,4099",
+           "kernel=pascal scan_order=8 n=1,1025,4099 group=32 per_work_item=4 window=8",
+           "kernel=pascal type=long scan_order=2 tuple=5 n=4099 group=32 per_work_item=4 window=4 "
+           "state_width=half fault_rate=2",
+           "kernel=pascal op=max form=exclusive tuple=3 n=4099 group=32 window=4",
+           "kernel=lookback_fallback,pascal type=int task=round_trip scan_order=2 tuple=2 n=4099 "
+           "group=32 per_work_item=4 window=4",
+           "kernel=pascal type=int task=round_trip signal=image scan_order=2 n=4099 group=32 per_work_item=4 "
+           "window=4",
+           "kernel=cpu type=int op=max form=exclusive n=12299 chunk_kib=1 state_width=half fault_rate=2",
+           "kernel=three_phase,reduce_then_scan,chained,lookback,lookback_fallback,lookback_parallel "
+           "n=1,4099 group=64 per_work_item=4" +
+               own,
+           "kernel=register_tile,pipelined,sam n=1,9001 group=64 vectors_per_item=2 groups_per_cu=1" + own,
+           "kernel=register_tile,lookback_parallel type=long op=max,xor form=exclusive n=4099 group=192 "
+           "per_work_item=2 vectors_per_item=2" +
+               own,
+           "kernel=lookback_parallel tuple=3 n=4099 group=64 fault_rate=2 state_width=half" + own,
+           "kernel=pipelined type=double n=9001 group=128 vectors_per_item=2 groups_per_cu=1 fault_rate=2" +
+               own,
+           "kernel=pascal scan_order=3 tuple=2 n=1,4099 group=64 per_work_item=4" + own,
+           "kernel=pascal type=long scan_order=2 n=4099 group=192 per_work_item=4 state_width=half "
+           "fault_rate=2" +
+               own,
+           "kernel=pipelined,register_tile type=uint,ulong tuple=2,8,32 n=9001 group=64 vectors_per_item=2" +
+               own,
+           "kernel=pipelined op=max form=exclusive tuple=2,4 n=9001 group=128 vectors_per_item=3" + own,
+           "kernel=sam type=ulong scan_order=2 tuple=3 n=9001 group=64 vectors_per_item=2" + own},
+      .quick = {"kernel=" + kernels + " n=4194304 per_work_item=16 vectors_per_item=8",
+                "kernel=register_tile,sam scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
+                "kernel=pascal,cpu scan_order=2,8 n=4194304 per_work_item=32 vectors_per_item=8",
+                "kernel=lookback_parallel,pascal tuple=8 n=4194304 per_work_item=32",
+                "kernel=pascal scan_order=8 n=4194304 group=128 per_work_item=48 subgroup_impl=ptx",
+                "kernel=pipelined tuple=8 n=4194304 group=128 vectors_per_item=12 subgroup_impl=portable,ptx",
+                "kernel=sam tuple=1,2,8 n=4194304 vectors_per_item=4",
                 "kernel=encode type=int signal=image scan_order=2 n=4194304",
-                "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_item=32"},
-      .card = {"kernel=three_phase,lookback,lookback_fallback,lookback_wide,pascal,cpu n=4194304 per_item=16 "
-               "rows=8"},
+                "kernel=cpu type=int task=round_trip signal=image scan_order=2 n=4194304 per_work_item=32"},
+      .profile = {"kernel=three_phase,lookback,lookback_fallback,lookback_parallel,pascal,cpu n=4194304 "
+                  "per_work_item=16 "
+                  "vectors_per_item=8"},
       .paper = plots(sizes) + beside(few) + grown({1 << 24}) +
                Sweeps{"kernel=encode type=int signal=tones,image scan_order=1,2,3,8 width=1,4 n=16777216"},
       .full =
-          Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_item=16 rows=8",
-                 "kernel=register_tile,pipelined,sam lanes=ptx n=1048576,16777216,268435456 rows=8,12",
+          Sweeps{"kernel=" + kernels + " n=1048576,16777216,268435456 per_work_item=16 vectors_per_item=8",
+                 "kernel=register_tile,pipelined,sam subgroup_impl=ptx n=1048576,16777216,268435456 "
+                 "vectors_per_item=8,12",
                  "kernel=" + kernels + " type=" + types + " op=" + ops + " form=" + forms + " n=1000003",
                  "kernel=pascal,sam scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3,4 n=1000003",
                  "kernel=lookback_fallback,pascal,sam type=int task=round_trip "
-                 "scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3 n=4194304 rows=4",
+                 "scan_order=1,2,3,4,5,6,7,8 tuple=1,2,3 n=4194304 vectors_per_item=4",
                  "kernel=encode type=int signal=tones,image scan_order=1,2,3 tuple=1,3 width=1,4 n=4194304",
                  "kernel=lookback_fallback,pascal type=int task=round_trip signal=image "
                  "scan_order=1,2,8 tuple=1,3 n=4194304",
-                 "kernel=lookback_fallback n=16777216 drop=0,2,8,64,512"} +
+                 "kernel=lookback_fallback n=16777216 fault_rate=0,2,8,64,512"} +
           grown({1 << 26, 1 << 28}),
       // Of orders and tuples pascal, too.
-      .tune = {"kernel=pipelined,register_tile,lookback_wide,lookback_fallback,three_phase,cpu",
-               "kernel=pipelined,register_tile lanes=ptx group=128,256 window=64",
-               "kernel=pascal group=128 per_item=48 lanes=portable,ptx"}};
+      .tune = {"kernel=pipelined,register_tile,lookback_parallel,lookback_fallback,three_phase,cpu",
+               "kernel=pipelined,register_tile subgroup_impl=ptx group=128,256 window=64",
+               "kernel=pascal group=128 per_work_item=48 subgroup_impl=portable,ptx"}};
 }
 
 }  // namespace
@@ -1080,7 +1097,7 @@ Family scan() {
                           "chained",
                           "lookback",
                           "lookback_fallback",
-                          "lookback_wide",
+                          "lookback_parallel",
                           "register_tile",
                           "pipelined",
                           "sam",
@@ -1097,7 +1114,7 @@ Family scan() {
       .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
       .axes = axes_of(kernels, types, ops, forms),
       .presets = presets_of(kernels, types, ops, forms),
-      .view = {.rows = {"kernel", "scan_order", "tuple", "group", "lanes"},
+      .view = {.rows = {"kernel", "scan_order", "tuple", "group", "subgroup_impl"},
                .columns = {"n"},
                .quantity = "items",
                .chapter = "Scan and compaction",

@@ -159,7 +159,7 @@ void measure(Tally& tally, double number) {
 
 Plan plan_of_evaluation(const Case& at) {
   const Function& f = function_of(at);
-  const std::uint64_t n = at.count("n"), trips = at.count("trips", 4, grid_points);
+  const std::uint64_t n = at.count("n"), trips = at.count("iterations", 4, grid_points);
   Plan::need(trips % 4 == 0, "trips must be a multiple of 4");
   const Domain domain = domain_of(at, f);
   const Random<double> jitter(at.seed, 1), place_of_y(at.seed, 2);
@@ -364,14 +364,15 @@ Family special() {
                 .meaning = "arguments of the sweep, an item each",
                 .values = {262144},
                 .domain = whole(1, 1 << 26)},
-               {.name = "trips",
+               {.name = "iterations",
                 .meaning = "values that an item adds up besides",
                 .values = {64},
                 .domain = multiples_of(4, 4, grid_points),
                 .when = evaluates}},
-      .presets = {.smoke = sweeps(everything, "n=130 trips=4") + Sweeps{"path=full,native n=67 trips=12"},
+      .presets = {.smoke = sweeps(everything, "n=130 iterations=4") +
+                           Sweeps{"path=full,native n=67 iterations=12"},
                   .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536"),
-                  .card = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
+                  .profile = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
                   .paper = sweeps(everything, "n=4194304"),
                   .full = sweeps(everything, "n=262144,4194304,67108864")},
       .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},

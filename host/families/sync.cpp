@@ -163,7 +163,7 @@ void need_means(Plan& p, const Case& at, const DeviceInfo& device, std::uint64_t
 Plan plan(const Case& at, const DeviceInfo& device) {
   const bool global = at.is("memory", "global"), memory = means_of(at) == By::memory;
   const Work work = {operation_of(at), at.count("group", 2, 4096), at.count("barriers", 1, 16),
-                     at.count("trips", 2, 65535), at.seed};
+                     at.count("iterations", 2, 65535), at.seed};
   const std::uint64_t width = at.count("width", 2, 1024), items = device.units() * work.group;
   Plan p;
   need_means(p, at, device, work.group);
@@ -192,7 +192,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 // ---- What the rows say -----------------------------------------------------------------------------------
 
 double step_ns(const Outcome& o, double seconds) {
-  return 1e9 * seconds / static_cast<double>(o.at.number("trips"));
+  return 1e9 * seconds / static_cast<double>(o.at.number("iterations"));
 }
 
 // What each further barrier adds to a step, from the fewest to the most; undecided where that may be nothing.
@@ -329,13 +329,13 @@ Family sync() {
             .meaning = "items of a work-group",
             .values = {256, 32, 64, 128, 512, 1024},
             .domain = powers_of_two(2, 4096)},
-           {.name = "trips", .meaning = "steps", .values = {1024}, .domain = whole(2, 65535)}},
-      .presets = {.smoke = {"operation=exchange memory=local,global barriers=1,4 group=32 trips=2,5",
-                            each + "by=memory width=4,32 group=32,64 trips=3",
-                            each + "by=subgroups,shuffle group=64 trips=35"},
+           {.name = "iterations", .meaning = "steps", .values = {1024}, .domain = whole(2, 65535)}},
+      .presets = {.smoke = {"operation=exchange memory=local,global barriers=1,4 group=32 iterations=2,5",
+                            each + "by=memory width=4,32 group=32,64 iterations=3",
+                            each + "by=subgroups,shuffle group=64 iterations=35"},
                   .quick = few + told,
-                  .card = {"operation=exchange memory=local,global group=256 barriers=1,4",
-                           "operation=reduce,shuffle by=memory,subgroups,shuffle"},
+                  .profile = {"operation=exchange memory=local,global group=256 barriers=1,4",
+                              "operation=reduce,shuffle by=memory,subgroups,shuffle"},
                   .paper = many + told,
                   .full = many + Sweeps{each + "by=memory width=8,16,32,64 group=64,256,1024",
                                         each + "by=subgroups,shuffle group=64,256,1024"}},

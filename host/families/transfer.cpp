@@ -240,8 +240,8 @@ Family transfer() {
                      "kernel=write,read memory=pinned n=4096", "kernel=both memory=pinned n=67108864",
                      "kernel=write,read align=1 n=67108864",
                      "kernel=map_first buffer=device,alloc_host_ptr,use_host_ptr n=4096,67108864"},
-           .card = {"kernel=write,read memory=pinned n=4096,67108864", "kernel=write n=67108864",
-                    "kernel=both memory=pinned n=67108864", "kernel=map_first n=4096,67108864"},
+           .profile = {"kernel=write,read memory=pinned n=4096,67108864", "kernel=write n=67108864",
+                       "kernel=both memory=pinned n=67108864", "kernel=map_first n=4096,67108864"},
            .paper = {},
            .full =
                {"kernel=write,read,both,rect_write,rect_read memory=pageable,pinned n=" + sizes,

@@ -140,9 +140,10 @@ std::string best_of(const DeviceResults& device, const Family& family) {
   const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr;
   return fmt::format("{}{}, {}", kernel != nullptr ? text_of(*kernel) : "",
                      size != nullptr && *size > 0 ? " at n = " + size_text(*size) : "",
-                     best.of_ceiling && !best.cached ? percent_text(*best.of_ceiling, 0) + " of a copy"
-                     : bytes                         ? number_text(*best.gb_per_s, "GB/s")
-                                                     : number_text(*best.gitems_per_s, "G/s"));
+                     best.fraction_of_peak && !best.cached
+                         ? percent_text(*best.fraction_of_peak, 0) + " of a copy"
+                     : bytes ? number_text(*best.gb_per_s, "GB/s")
+                             : number_text(*best.gitems_per_s, "G/s"));
 }
 
 // Words, figure, what it means, and the section or device filter that it leads to.
@@ -411,7 +412,7 @@ Json families(const HtmlInput& input, const Devices& devices, const Texts& label
   std::map<std::string, std::vector<const Family*>> chapters;
   for (const auto& family : *input.families) {
     const std::string chapter = chapter_of(family);
-    if (family.name == ceiling_family) continue;  // the roofline's
+    if (family.name == peak_family) continue;  // the roofline's
     chapters[chapter].push_back(&family);
     if (std::ranges::find(order, chapter) == order.end()) order.push_back(chapter);
   }
@@ -487,7 +488,7 @@ void add_kernels(RooflinePanel& panel, const std::vector<Placed>& kernels) {
 bool add_roofs(RooflinePanel& panel, const std::vector<Roof>& roofs) {
   double memory = 0, flat = 0;
   for (const auto& roof : roofs) {
-    if (roof.name == Ceiling::local) continue;
+    if (roof.name == Peak::local) continue;
     double& most = roof.memory() ? memory : flat;
     most = std::max(most, roof.rate);
   }
@@ -496,7 +497,7 @@ bool add_roofs(RooflinePanel& panel, const std::vector<Roof>& roofs) {
   panel.high_x = std::max(panel.high_x, flat / memory) * 4;
   std::vector<double> told;
   for (const auto& roof : roofs) {
-    if (roof.name == Ceiling::local || roof.name == Ceiling::none) continue;
+    if (roof.name == Peak::local || roof.name == Peak::none) continue;
     const std::string name = text_of(roof.name);
     const double from = roof.memory() ? panel.low_x : roof.rate / memory,
                  to = roof.memory() ? flat / roof.rate : panel.high_x;
@@ -609,7 +610,7 @@ Json roofline(const ResultsSet& set, const Devices& devices) {
                           {"labels", panel.names}});
   }
   if (log_panels.empty() && all_panels.empty())
-    return absent("Roofline", "clweave run, without --no-ceiling and with another preset than smoke");
+    return absent("Roofline", "clweave run, without --no-peak and with another preset than smoke");
   Json parts = Json::array();
   if (!log_panels.empty()) parts.push_back(roofline_chart(std::move(log_panels)));
   Json fractions = chart("roofline: fractions",
@@ -625,7 +626,7 @@ Json roofline(const ResultsSet& set, const Devices& devices) {
   fractions["trim"] = true;
   parts.push_back(std::move(fractions));
   return section("Roofline",
-                 "Each kernel's fastest row beyond the caches, under the ceilings measured in the same run.",
+                 "Each kernel's fastest row beyond the caches, under the peaks measured in the same run.",
                  std::move(parts));
 }
 
@@ -659,7 +660,7 @@ Json variant_row(const std::string& variant, const std::string& head, const Vari
     return Json::array({variant, head, nullptr, nullptr, nullptr, text_of_state(on.state), "", false});
   const double percent = rounded(100 * *on.efficiency);
   return Json::array({variant, head, percent, percent, percent, fmt::format("{:.0f}", percent),
-                      on.fraction ? percent_text(*on.fraction, 0) + " of its ceiling" : "", percent > 65});
+                      on.fraction ? percent_text(*on.fraction, 0) + " of its peak" : "", percent > 65});
 }
 
 // A panel of the heat map; null where too few are known.
@@ -913,16 +914,17 @@ Json failures(const Devices& devices, const Texts& labels) {
     std::string first;
   };
   std::map<std::tuple<int, std::size_t, std::string, std::string>, Group> groups;  // failed ones first
-  std::size_t failed = 0, lacking = 0, exhibits = 0;
+  std::size_t failed = 0, lacking = 0, known_incorrect_cases = 0;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     for (const auto& at : devices[d]->cases) {
       if (at.ok()) continue;
-      (at.exhibit ? exhibits : at.failed() ? failed : lacking) += 1;
+      (at.known_incorrect ? known_incorrect_cases : at.failed() ? failed : lacking) += 1;
       const std::string reason = at.reason.substr(0, at.reason.find('\n'));
-      const std::string what = std::string(at.exhibit ? "exhibit: " : "") + text_of(at.status);
-      auto& group = groups[{at.failed()  ? 0
-                            : at.exhibit ? 2
-                                         : 1,
+      const std::string what =
+          std::string(at.known_incorrect ? "known incorrect: " : "") + text_of(at.status);
+      auto& group = groups[{at.failed()          ? 0
+                            : at.known_incorrect ? 2
+                                                 : 1,
                             d, at.family() + "\n" + what, without_numbers(reason)}];
       if (group.cases++ == 0) group.first = at.label() + "\n" + reason;
     }
@@ -940,8 +942,8 @@ Json failures(const Devices& devices, const Texts& labels) {
                       {"device", "status", "family", "cases", "reason", "first case"}, std::move(rows));
   listed["filters"] = Json::array({"device", "status", "family"});
   return section("Failures",
-                 fmt::format("{} failed, {} the devices cannot run, {} wrong as published (exhibits).",
-                             plural(failed, "case"), lacking, exhibits),
+                 fmt::format("{} failed, {} the devices cannot run, {} known-incorrect as published.",
+                             plural(failed, "case"), lacking, known_incorrect_cases),
                  Json::array({listed}));
 }
 

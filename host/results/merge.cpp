@@ -17,6 +17,7 @@
 #include "base/path.hpp"
 #include "results/record.hpp"
 #include "results/results_files.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::results {
 
@@ -54,7 +55,6 @@ std::optional<Task> task_of(const fs::path& path) {
 
 struct Source {
   std::string path;
-  std::vector<std::string> header;
   std::vector<bool> kept;  // per row
   std::size_t rows = 0;    // kept
   bool finished = false;
@@ -87,10 +87,11 @@ class Merging {
   void add(const std::string& path, bool named) {
     CsvReader reader(path);
     const RecordReader records(reader.header(), path);
-    Source source{path, reader.header(), {}, 0, false};
+    Source source{path, {}, 0, false};
     const auto file = static_cast<std::uint32_t>(sources.size());
     std::map<std::uint32_t, std::size_t> twice_in;  // rows by the file that has them, too
     std::size_t since_footer = 0;
+    std::set<std::string> met;  // axes
     CsvTable::Row row;
     for (Record r; reader.next(row);) {
       if (!records.read(row, r)) {
@@ -109,6 +110,7 @@ class Merging {
       }
       ++since_footer;
       source.finished = false;
+      for (const auto& [name, cell] : r.axes) met.insert(name);
       const auto [place, is_new] =
           seen_.try_emplace(std::hash<std::string>()(key_of(r)),
                             Seen{content_of(r), file, static_cast<std::uint32_t>(row.line)});
@@ -138,11 +140,13 @@ class Merging {
               ? path + " holds no row"
               : fmt::format("{} was interrupted after {} rows: clweave run --resume {} finishes it", path,
                             source.kept.size(), path));
+    // In the order of the header; those with another name today come behind.
     for (const auto& name : reader.header()) {
-      if (std::ranges::find(columns(), name, &Column::name) == columns().end() &&
-          std::ranges::find(axes, name) == axes.end())
-        axes.push_back(name);
+      if (std::ranges::find(columns(), column_now(name), &Column::name) == columns().end() &&
+          (met.contains(name) || !is_former_axis(name)))
+        add_axis(name);
     }
+    for (const auto& name : met) add_axis(name);
     sources.push_back(std::move(source));
   }
 
@@ -174,20 +178,15 @@ class Merging {
     const auto header = header_cells(axes);
     out.write(header);
     const auto label_at = static_cast<std::size_t>(std::ranges::find(header, "label") - header.begin());
-    std::vector<std::string> cells(header.size());
     std::size_t written = 0;
     for (const auto& source : sources) {
       CsvReader reader(source.path);
       const RecordReader records(reader.header(), source.path);
-      std::vector<std::size_t> place;
-      for (const auto& name : source.header)
-        place.push_back(static_cast<std::size_t>(std::ranges::find(header, name) - header.begin()));
       CsvTable::Row row;
       std::size_t n = 0;
       for (Record r; n < source.kept.size() && reader.next(row);) {
         if (!records.read(row, r) || !source.kept[n++]) continue;
-        std::ranges::fill(cells, "");
-        for (std::size_t c = 0; c < row.cells.size(); ++c) cells[place[c]] = row.cells[c];
+        auto cells = cells_of(r, axes);
         cells[label_at] = label_of(r, source.path);
         out.write(cells);
         ++written;
@@ -206,6 +205,10 @@ class Merging {
   std::size_t twice = 0;
 
  private:
+  void add_axis(const std::string& name) {
+    if (std::ranges::find(axes, name) == axes.end()) axes.push_back(name);
+  }
+
   struct Seen {
     std::size_t row;
     std::uint32_t file, line;

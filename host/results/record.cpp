@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "suite/family.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::results {
 
@@ -56,7 +57,8 @@ const std::vector<Column>& columns() {
        "compared "
        "again, in the brief rounds of a search; no: it differed",
        &Record::verified},
-      {"exhibit", "", "yes: a published form known to be wrong, kept to show what it does", &Record::exhibit},
+      {"known_incorrect", "", "yes: a published form known to be wrong, kept to show what it does",
+       &Record::known_incorrect},
       {"tuned", "",
        "yes: in a launch that `clweave tune` found, beside the default ones; `reason` names another device "
        "that it was found on",
@@ -152,11 +154,11 @@ const std::vector<Column>& columns() {
        "yes: the buffers fit the measured last-level cache, so memory does not bound the case; empty: the "
        "run looked for none",
        &Record::cached},
-      {"ceiling", "",
-       "What bounds the case: copy, read, local or an arithmetic rate, as family ceiling measured it in this "
+      {"peak", "",
+       "What bounds the case: copy, read, local or an arithmetic rate, as family peak measured it in this "
        "run",
-       &Record::ceiling},
-      {"of_ceiling", "", "Fraction of that ceiling reached", &Record::of_ceiling},
+       &Record::peak},
+      {"fraction_of_peak", "", "Fraction of that peak reached", &Record::fraction_of_peak},
       {"finding", "", "Name of a conclusion drawn from several rows; such a row has no time",
        &Record::finding},
       {"value", "unit",
@@ -168,7 +170,7 @@ const std::vector<Column>& columns() {
       {"unit", "", "Unit of `value`", &Record::unit},
       {"build_ms", "ms", "Time to build the program; 0 when an earlier case had built it", &Record::build_ms},
       {"build_options", "", "Options given to the OpenCL compiler", &Record::build_options},
-      {"fingerprint", "", "Hash of the kernel's full source and its options", &Record::fingerprint},
+      {"kernel_hash", "", "Hash of the kernel's full source and its options", &Record::kernel_hash},
   };
   return table;
 }
@@ -179,7 +181,7 @@ std::string Record::axis(const std::string& name) const {
 }
 
 Number rate_of(const Record& record) {
-  return of_arithmetic(record.ceiling) ? record.gflop_per_s : record.gb_per_s;
+  return of_arithmetic(record.peak) ? record.gflop_per_s : record.gb_per_s;
 }
 
 namespace {
@@ -228,11 +230,11 @@ std::vector<std::string> cells_of(const Record& record, const std::vector<std::s
 RecordReader::RecordReader(std::vector<std::string> header, std::string name)
     : name_(std::move(name)), header_(std::move(header)) {
   for (const auto& title : header_) {
-    const auto it = std::ranges::find(columns(), title, &Column::name);
+    const auto it = std::ranges::find(columns(), column_now(title), &Column::name);
     meaning_.push_back(it != columns().end() ? &*it : nullptr);
   }
   for (const auto& column : columns()) {
-    if (!column.later && missing_.empty() && std::ranges::find(header_, column.name) == header_.end())
+    if (!column.later && missing_.empty() && std::ranges::find(meaning_, &column) == meaning_.end())
       missing_ = column.name;
   }
   schema_ = static_cast<std::size_t>(std::ranges::find(header_, columns().front().name) - header_.begin());
@@ -243,6 +245,20 @@ void RecordReader::check_header() const {
   if (!missing_.empty())
     throw Error(ErrorCode::io, name_ + ":1: no column '" + missing_ + "': not a CSV of clweave run");
 }
+
+namespace {
+
+void use_names_of_today(Record& record) {
+  record.family = family_now(record.family);
+  record.case_id = case_id_now(record.case_id);
+  record.finding = finding_now(record.finding);
+  for (auto& [name, value] : record.axes) {
+    name = axis_now(record.family, name);
+    value = value_now(record.family, name, value);
+  }
+}
+
+}  // namespace
 
 bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
   const std::string& schema = row.cells.at(schema_);
@@ -279,6 +295,7 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
         },
         meaning_[c]->member);
   }
+  if (!footer) use_names_of_today(record);
   return !footer;
 }
 

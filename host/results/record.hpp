@@ -52,7 +52,7 @@ struct Record : Measurement {
   Status status = Status::none;
   std::string reason;
   Verified verified = Verified::none;
-  std::string exhibit;
+  std::string known_incorrect;
   std::string tuned;
   // How it was timed.
   Timer timer = Timer::none;
@@ -96,7 +96,7 @@ struct Record : Measurement {
   // What it was built from.
   Number build_ms;
   std::string build_options;
-  std::string fingerprint;
+  std::string kernel_hash;
   std::vector<std::pair<std::string, std::string>> axes;  // one column per axis name of any family
 
   // The cell of an axis; empty when the row's family has none of that name.
@@ -104,11 +104,12 @@ struct Record : Measurement {
   DeviceKey device_key() const { return {platform, device, device_id, driver, uuid, label}; }
   bool ok() const { return status == Status::ok; }
   bool is_baseline() const { return api != opencl_api; }  // of a baseline
-  // A failure that the exit code must show: not for what a device lacks, nor for exhibits of known errors.
-  bool failed() const { return !ok() && status != Status::unsupported && exhibit.empty(); }
+  // A failure that the exit code must show: not for what a device lacks, nor for known-incorrect published
+  // kernels.
+  bool failed() const { return !ok() && status != Status::unsupported && known_incorrect.empty(); }
 };
 
-// The speed that a row is held against its ceiling with: Gop/s of arithmetic, else GB/s.
+// The speed that a row is held against its peak with: Gop/s of arithmetic, else GB/s.
 Number rate_of(const Record&);
 
 // The reason of an ok row: no preset has the case, its family asked for it when it knew the others' rows.
@@ -120,7 +121,7 @@ struct Column {
   std::string unit;  // empty: text or a plain count
   std::string meaning;
   std::variant<std::string Record::*, Number Record::*, Count Record::*, Status Record::*, Verified Record::*,
-               Timer Record::*, Ceiling Record::*>
+               Timer Record::*, Peak Record::*>
       member;
   bool later = false;  // came after the first files of this schema: they are read without it
 };

@@ -47,8 +47,8 @@ bool add_row(CaseTimes& at, const Record& r, const RunTime& run) {
     at.work = work_of(r);
     at.items = items_of(r);
   }
-  at.exhibit = at.exhibit || !r.exhibit.empty();
-  at.bounded = at.bounded || r.ceiling != Ceiling::none;
+  at.known_incorrect = at.known_incorrect || !r.known_incorrect.empty();
+  at.bounded = at.bounded || r.peak != Peak::none;
   if (!r.ok() || !r.time_s || !(*r.time_s > 0)) {
     ++at.bad;
     if (at.ok()) {
@@ -204,7 +204,7 @@ void add_samples(ResultsSet& set, const std::vector<std::optional<Place>>& place
   finish();
 }
 
-// The published figures: one row per figure. One of a case has a time, a fraction of the device's ceiling, or
+// The published figures: one row per figure. One of a case has a time, a fraction of the device's peak, or
 // is so many times as fast as another case; those with a time are cases, too.
 void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, std::uint32_t file) {
   const auto column = [&](const char* title) {
@@ -222,7 +222,7 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
   using Quantity = PublishedFigure::Quantity;
   const std::array<std::tuple<Quantity, const char*, std::size_t>, 3> quantities = {
       {{Quantity::time, "seconds", column("seconds")},
-       {Quantity::of_ceiling, "of_ceiling", column("of_ceiling")},
+       {Quantity::fraction_of_peak, "fraction_of_peak", column("fraction_of_peak")},
        {Quantity::speedup, "speedup", column("speedup")}}};
   CaseNames& names = *set.names.front();
   for (CsvTable::Row row; reader.next(row);) {
@@ -248,8 +248,8 @@ void add_figures(ResultsSet& set, CsvReader& reader, const std::string& name, st
     }
     if (figure.value == 0 || (figure.over != nullptr) != (figure.quantity == Quantity::speedup))
       throw Error(ErrorCode::io,
-                  fmt::format("{}:{}: a case needs seconds, or of_ceiling, or a speedup over another", name,
-                              row.line));
+                  fmt::format("{}:{}: a case needs seconds, or fraction_of_peak, or a speedup over another",
+                              name, row.line));
     set.figures.push_back(figure);
     if (figure.quantity != Quantity::time) continue;
     DeviceResults& measured = set.device_of({.platform = {}, .name = figure.device, .id = {}, .driver = {}});
@@ -297,7 +297,7 @@ RunTime middle_of(std::vector<const RunTime*> runs) {
   for (auto RunTime::*number : {&RunTime::time_s, &RunTime::log_variance, &RunTime::low_s, &RunTime::high_s})
     out.*number = (faster.*number + slower.*number) / 2;
   for (auto Measurement::*number :
-       {&RunTime::min_s, &RunTime::of_ceiling, &RunTime::wall_s, &RunTime::call_s, &RunTime::value,
+       {&RunTime::min_s, &RunTime::fraction_of_peak, &RunTime::wall_s, &RunTime::call_s, &RunTime::value,
         &RunTime::energy_j, &RunTime::energy_low_j, &RunTime::energy_high_j}) {
     if (!(out.*number))
       out.*number = faster.*number;
@@ -344,10 +344,10 @@ Number CaseTimes::host_median_s() const {
   return median(times);
 }
 
-Number CaseTimes::of_ceiling() const {
+Number CaseTimes::fraction_of_peak() const {
   std::vector<double> fractions;
   for (const auto& run : runs) {
-    if (run.of_ceiling && *run.of_ceiling > 0) fractions.push_back(*run.of_ceiling);
+    if (run.fraction_of_peak && *run.fraction_of_peak > 0) fractions.push_back(*run.fraction_of_peak);
   }
   if (fractions.empty()) return {};
   return median(fractions);
@@ -394,7 +394,7 @@ FindingRows& DeviceResults::finding_of(const std::string& id, const std::string&
 
 std::map<std::pair<bool, Status>, std::size_t> DeviceResults::counts() const {
   std::map<std::pair<bool, Status>, std::size_t> out;
-  for (const auto& row : untimed) ++out[{row.exhibit, row.status}];
+  for (const auto& row : untimed) ++out[{row.known_incorrect, row.status}];
   if (rows > untimed.size()) out[{false, Status::ok}] += rows - untimed.size();
   return out;
 }
@@ -582,13 +582,13 @@ class RowImporter {
     // A search looks again and longer at what seems good: its last look is the one that counts.
     if (tuning_ && !at.runs.empty() && at.runs.back().file == file_) at.runs.pop_back();
     const bool timed = add_row(at, r, run);
-    if (!timed || !r.exhibit.empty())
-      device.untimed.push_back({at.name, r.status, !r.exhibit.empty(), r.reason});
+    if (!timed || !r.known_incorrect.empty())
+      device.untimed.push_back({at.name, r.status, !r.known_incorrect.empty(), r.reason});
     if (!timed) return {};
     device.compute_units = std::max(device.compute_units,
                                     r.compute_units ? *r.compute_units : units_of(*at.name, run, families_));
-    if (r.family == ceiling_family && r.ceiling != Ceiling::none && at.counts(run)) {
-      double& best = device.ceilings[r.ceiling];
+    if (r.family == peak_family && r.peak != Peak::none && at.counts(run)) {
+      double& best = device.peaks[r.peak];
       best = std::max(best, rate_of(r).value_or(0));
     }
     return Place{static_cast<std::size_t>(&device - set_.devices.data()),
@@ -755,8 +755,7 @@ void ResultsSet::merge(ResultsSet other) {
     same->compute_units = std::max(same->compute_units, device.compute_units);
     same->take_meter(device.meter, device.meter_reason, device.idle_w);
     same->untimed.insert(same->untimed.end(), device.untimed.begin(), device.untimed.end());
-    for (const auto& [name, rate] : device.ceilings)
-      same->ceilings[name] = std::max(same->ceilings[name], rate);
+    for (const auto& [name, rate] : device.peaks) same->peaks[name] = std::max(same->peaks[name], rate);
     for (auto& more : device.cases) {
       CaseTimes& at = same->case_of(*more.name, more.tuned);
       if (at.rows == 0) {
@@ -765,7 +764,7 @@ void ResultsSet::merge(ResultsSet other) {
       }
       at.rows += more.rows;
       at.bad += more.bad;
-      at.exhibit = at.exhibit || more.exhibit;
+      at.known_incorrect = at.known_incorrect || more.known_incorrect;
       at.each_by_itself = at.each_by_itself || more.each_by_itself;
       at.bounded = at.bounded || more.bounded;
       if (at.ok()) {
@@ -832,8 +831,8 @@ std::vector<BaselineTimes> grouped(const BaselineTimes& baselines, bool by_devic
   std::vector<BaselineTimes> out;
   std::map<std::tuple<std::string, const CaseName*, std::string>, std::size_t> places;
   for (const auto* baseline : baselines) {
-    const auto [place, is_new] =
-        places.try_emplace({baseline->api, baseline->of, by_device ? baseline->device.text() : ""}, out.size());
+    const auto [place, is_new] = places.try_emplace(
+        {baseline->api, baseline->of, by_device ? baseline->device.text() : ""}, out.size());
     if (is_new) out.emplace_back();
     out[place->second].push_back(baseline);
   }
@@ -888,13 +887,13 @@ double largest_cache(const DeviceResults& device) {
   return out;
 }
 
-// A run without ceilings has not looked for a cache: what another found tells whether its buffers fit.
+// A run without peaks has not looked for a cache: what another found tells whether its buffers fit.
 void mark_cached(ResultsSet& set) {
   for (auto& device : set.devices) {
     const double cache = largest_cache(device);
     for (auto& at : device.cases) {
       for (auto& run : at.runs) {
-        const bool unknown = of_memory(run.ceiling) && !run.of_ceiling;
+        const bool unknown = of_memory(run.peak) && !run.fraction_of_peak;
         run.cached = run.cached || (unknown && run.bytes && static_cast<double>(*run.bytes) <= cache);
       }
     }

@@ -8,9 +8,9 @@
 //   tuned      a case in the configuration that tuning found is another case than the same one by default
 //   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
 //              no claim, card or roofline
-//   exhibit    published forms known to be wrong: their failures are shown, their times decide nothing
+//   known_incorrect  published forms known to be wrong: their failures are shown, their times decide nothing
 //   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
-//              and what is told per ceiling leave them out
+//              and what is told per peak leave them out
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -111,14 +111,14 @@ struct CaseTimes {
   std::string work;             // bytes, operations and items: nor do those of different work
   std::string items;            // items, or else bytes: what variants have in common
   bool each_by_itself = false;  // executions of a batch were timed so once: other times than those of today
-  bool exhibit = false;
-  bool bounded = false;  // a ceiling is named: its kernel is one way of doing something
+  bool known_incorrect = false;
+  bool bounded = false;  // a peak is named: its kernel is one way of doing something
   std::uint32_t rows = 0, bad = 0;
   std::vector<RunTime> runs;           // of the rows that were ok
   std::vector<CaseAxis> derived = {};  // what follows from the axes on this device, as its family names it
 
   // Whether a time of it decides claims, cards and rooflines.
-  bool counts(const RunTime& run) const { return !exhibit && !run.cold; }
+  bool counts(const RunTime& run) const { return !known_incorrect && !run.cold; }
 
   const std::string& id() const { return name->id; }
   const std::string& family() const { return name->family; }
@@ -126,8 +126,8 @@ struct CaseTimes {
   const Value* cell(std::string_view wanted) const;
   std::string label() const { return tuned ? id() + "/tuned" : id(); }  // for people
   bool ok() const { return status == Status::ok; }
-  // A failure that people must see: not what a device lacks, nor exhibits of known errors.
-  bool failed() const { return !ok() && status != Status::unsupported && !exhibit; }
+  // A failure that people must see: not what a device lacks, nor known-incorrect published kernels.
+  bool failed() const { return !ok() && status != Status::unsupported && !known_incorrect; }
   double median_s() const;  // over the runs
   // Whether with caches emptied before each sample, or with the others: where it only failed, the others.
   bool was_run(bool cold) const;
@@ -136,17 +136,17 @@ struct CaseTimes {
   std::optional<RunTime> typical(bool cold = false) const;
   // The same by the host's clock, however executions were batched; none where a run has no such time.
   Number host_median_s() const;
-  Number of_ceiling() const;
+  Number fraction_of_peak() const;
   // Itself by the host's clock, for a comparison to the percent: none, too, where its runs' batches differ or
   // an event at each launch made the host wait.
   std::optional<CaseTimes> by_host() const;
 };
 
-// A row without a time that counts: it failed, or is an exhibit.
+// A row without a time that counts: it failed, or is known to be incorrect.
 struct FailedCase {
   const CaseName* name = nullptr;
   Status status = Status::none;
-  bool exhibit = false;
+  bool known_incorrect = false;
   std::string reason;
 };
 
@@ -168,13 +168,13 @@ struct DeviceResults : DeviceKey {
   std::int64_t compute_units = 0;   // 0: its rows do not tell
   std::string meter, meter_reason;  // what told its energy, and how well; why none did
   Number idle_w = {};
-  std::map<Ceiling, double> ceilings;  // best rate by name
-  std::vector<CaseTimes> cases;        // in the order met
-  std::vector<FailedCase> untimed;     // by row
-  std::vector<FindingRows> findings;   // in the order met
-  std::size_t rows = 0;                // without findings
+  std::map<Peak, double> peaks;       // best rate by name
+  std::vector<CaseTimes> cases;       // in the order met
+  std::vector<FailedCase> untimed;    // by row
+  std::vector<FindingRows> findings;  // in the order met
+  std::size_t rows = 0;               // without findings
 
-  // How many of its rows came out so, by status and whether they are exhibits.
+  // How many of its rows came out so, by status and whether they are known to be incorrect.
   std::map<std::pair<bool, Status>, std::size_t> counts() const;
   const CaseTimes* find(std::string_view case_id, bool tuned = false) const;
   CaseTimes& case_of(const CaseName&, bool tuned);                            // made where it is not there
@@ -205,16 +205,16 @@ inline constexpr const char* figures_first_column = "source";
 struct PublishedFigure {
   enum class Quantity {
     time,
-    of_ceiling,
+    fraction_of_peak,
     speedup
-  };  // seconds; a fraction of the device's ceiling; over `over`
+  };  // seconds; a fraction of the device's peak; over `over`
 
   std::string device;  // with its year
   const CaseName* of = nullptr;
   const CaseName* over = nullptr;  // the slower one of a speed-up; else null
   Quantity quantity = Quantity::time;
   double value = 0;
-  std::string fraction_of = {};  // whose peak or pin rate; empty: a ceiling as it is measured here
+  std::string fraction_of = {};  // whose peak or pin rate; empty: a peak as it is measured here
   std::string evidence;          // why it is void; empty: it is not
 };
 

@@ -62,7 +62,7 @@ struct DeviceInfo;
 // Axes that the harness knows by name: a case with more of them does more of the same work, which takes
 // longer; rows that contradict are `implausible`.
 inline constexpr const char* elements_axis = "n";
-inline constexpr const char* steps_axis = "trips";
+inline constexpr const char* steps_axis = "iterations";
 inline bool is_size(const std::string& axis) { return axis == elements_axis || axis == steps_axis; }
 
 // One swept parameter. The first value is the default, and of an axis that a family gets later what its rows

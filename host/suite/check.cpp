@@ -215,7 +215,7 @@ class Checker {
     std::set<std::string> ids;
     std::map<std::string, std::string> requests;
     const auto cases = cases_of(family_, family_.presets.at(preset), 1);
-    constexpr std::array<std::string_view, 3> may_be_empty = {"paper", "card", "tune"};
+    constexpr std::array<std::string_view, 3> may_be_empty = {"paper", "profile", "tune"};
     rule(!cases.empty() || std::ranges::find(may_be_empty, preset) != may_be_empty.end(),
          "preset {} has no case ({{}} is none, {{\"\"}} is one)", preset);
     for (const auto& at : cases) {
@@ -248,8 +248,8 @@ class Checker {
       std::optional<Plan> made = plan_of(family_, at, device);
       const Plan& plan = *made;
       sound(plan, device);
-      rule(plan.exhibit.empty() != is(at, "form", "published"),
-           "an exhibit says what is wrong with it, nothing else does");
+      rule(plan.known_incorrect.empty() != is(at, "form", "known_incorrect"),
+           "a known-incorrect case says what is wrong with it, nothing else does");
       rule(device.fp64 || !is(at, "type", "double"),
            "type=double is planned on a device without double precision");
       for (const auto& [name, value] : plan.defines)

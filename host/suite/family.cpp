@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
+
+#include "suite/former_names.hpp"
 
 namespace clweave::suite {
 
@@ -19,8 +22,8 @@ bool Family::uses(const Case& at, const std::string& axis_name) const {
 }
 
 Sweeps& Presets::at(const std::string& preset) {
-  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &card, &paper, &full, &tune};
-  const auto* const it = std::ranges::find(preset_names, preset);
+  const std::array<Sweeps*, preset_names.size()> all = {&smoke, &quick, &profile, &paper, &full, &tune};
+  const auto* const it = std::ranges::find(preset_names, preset_now(preset));
   if (it == preset_names.end())
     throw Error(ErrorCode::usage,
                 fmt::format("--preset {}: there are {}", preset, fmt::join(preset_names, ", ")));
@@ -76,8 +79,13 @@ void check_sweeps(const Family& family, const std::string& preset) {
 Family checked(const std::string& name, Family (*make)()) {
   try {
     Family family = make();
+    for (auto& axis : family.axes) {
+      std::ranges::move(former_axes(family.name, axis.name), std::back_inserter(axis.former));
+      std::ranges::move(former_values(family.name, axis.name), std::back_inserter(axis.former_values));
+    }
     check_axes(family);
-    if (family.presets.card.empty() && !family.traits.empty()) family.presets.card = family.presets.quick;
+    if (family.presets.profile.empty() && !family.traits.empty())
+      family.presets.profile = family.presets.quick;
     for (const char* preset : preset_names) check_sweeps(family, preset);
     return family;
   } catch (const Error& error) {

@@ -9,19 +9,20 @@
 //     Outcome::time_s is the median of such executions in one run (`--runs` gives an outcome per run), by the
 //     device's clock where its stamps passed their test, else by the host's (column timer), and by that
 //     always where the plan is `by_host`.
-//   - Plan::cost over that time is GB/s, Gop/s and G items/s. A row that beats the rate of Plan::ceiling (one
-//     of suite/ceiling.hpp, measured by family ceiling in the same run) by 5 % is `implausible` and reaches
+//   - Plan::cost over that time is GB/s, Gop/s and G items/s. A row that beats the rate of Plan::peak (one
+//     of suite/peak.hpp, measured by family peak in the same run) by 5 % is `implausible` and reaches
 //     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
 //     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
 //   - What a check measures besides right and wrong, the largest of its numbers over the whole output, is the
 //     row's value, in Check::unit, and Outcome::value.
-//   - Preset smoke is for checking, not for timing: it measures no ceilings, but its rows reach findings.
+//   - Preset smoke is for checking, not for timing: it measures no peaks, but its rows reach findings.
 //   - Family::refine is asked when all cases of a preset but smoke are measured, and not where the user chose
-//     cases by --set, --where or --filter; of family ceiling always. It must name the same for the same
+//     cases by --set, --where or --filter; of family peak always. It must name the same for the same
 //     outcomes, or an interrupted run would not go on where it was. DeviceInfo::cache_bytes is what the
-//     driver says, or more where family ceiling has found more. Their rows say `chosen_here`
+//     driver says, or more where family peak has found more. Their rows say `chosen_here`
 //     (results/record.hpp).
-//   - `form=published` is an exhibit: it must say in Plan::exhibit what is wrong, may give a wrong result,
+//   - `form=known_incorrect` is known to be incorrect: it must say in Plan::known_incorrect what is wrong,
+//   may give a wrong result,
 //     and runs after all others.
 //   - A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
 //     again. Values that are right by themselves and impossible together are Plan::need's: a row
@@ -95,7 +96,7 @@ struct View {
 // `{}` is no case at all, `{""}` is one with every axis at its default.
 struct Presets {
   Sweeps smoke = {}, quick = {};
-  Sweeps card = {};  // what a device's card needs of quick; left out: all, where the family has on_card
+  Sweeps profile = {};  // what a device's profile needs of quick; left out: all, where the family has traits
   Sweeps paper = {}, full = {};
   // Where `clweave tune` begins: launches of designs that do the same work. Axes named here that are not
   // tunable say which design, as kernel and lanes do, and all others, at their defaults, what work. The first
@@ -106,7 +107,8 @@ struct Presets {
   const Sweeps& at(const std::string& preset) const;
 };
 
-// By convention an axis `form` with the value `published` marks exhibits of known errors; they run last.
+// By convention an axis `form` with the value `known_incorrect` marks known-incorrect published kernels; they
+// run last.
 struct Family {
   std::string name;      // also the stem of its .cl file
   std::string question;  // one sentence
@@ -140,7 +142,7 @@ struct Family {
 // a value or a quantity that is none.
 Family checked(const std::string& name, Family (*make)());
 
-inline constexpr std::array<const char*, 6> preset_names = {"smoke", "quick", "card",
+inline constexpr std::array<const char*, 6> preset_names = {"smoke", "quick", "profile",
                                                             "paper", "full",  "tune"};
 
 // The cases of the sweeps, in order, each once, without combinations that make no sense. An axis that means

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "suite/ceiling.hpp"
+#include "suite/peak.hpp"
 
 namespace clweave::suite {
 
@@ -22,14 +22,14 @@ struct Measurement {
   Count bytes = {}, flops = {}, items = {};  // the plan's cost
   Number gb_per_s = {}, gflop_per_s = {}, gitems_per_s = {};    // each of these over the time
   Number energy_j = {}, energy_low_j = {}, energy_high_j = {};  // of one execution
-  Ceiling ceiling = Ceiling::none;
-  Number of_ceiling = {};  // not at smoke sizes, which have no ceilings
-  Number value = {};       // by the plan's check that has a unit, the largest over the output
+  Peak peak = Peak::none;
+  Number fraction_of_peak = {};  // not at smoke sizes, which have no peaks
+  Number value = {};             // by the plan's check that has a unit, the largest over the output
 
-  // Returns whether the speed is in operations, not in bytes. Without a ceiling to tell: whether the case
+  // Returns whether the speed is in operations, not in bytes. Without a peak to tell: whether the case
   // does more than four operations a byte.
   bool of_operations() const {
-    return of_arithmetic(ceiling) || (ceiling == Ceiling::none && flops.value_or(0) > 4 * bytes.value_or(0));
+    return of_arithmetic(peak) || (peak == Peak::none && flops.value_or(0) > 4 * bytes.value_or(0));
   }
   Number rate() const { return of_operations() ? gflop_per_s : gb_per_s; }
   // Returns the joules per byte or, where the speed is in operations, per operation. `energy` is one of the

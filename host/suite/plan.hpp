@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "suite/ceiling.hpp"
 #include "suite/device_info.hpp"
+#include "suite/peak.hpp"
 #include "suite/range.hpp"
 
 namespace clweave::suite {
@@ -189,8 +189,9 @@ struct Plan {
   double idle_s = 0;     // so long the device rests before each execution; the rest is not timed
   std::vector<Check> checks;
   Cost cost;
-  Ceiling ceiling = Ceiling::none;  // what the case cannot beat, as family ceiling measured it
-  std::string exhibit;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
+  Peak peak = Peak::none;  // what the case cannot beat, as family peak measured it
+  std::string
+      known_incorrect;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
   std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
 
   template <std::integral N>

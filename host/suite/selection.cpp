@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "suite/family.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::suite {
 
@@ -54,9 +55,11 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
   }
 }
 
-// As people see them: local=256 is meant whether the axis holds a number or a shape.
-bool shown_among(const Value& value, const Values& values) {
-  return std::ranges::find(values, text_of(value), [](const Value& v) { return text_of(v); }) != values.end();
+// Compares texts, as people see the values: 256 is meant whether the axis holds a number or a shape. A former
+// name of a value stands for today's.
+bool shown_among(const Axis& axis, const Value& value, const Values& values) {
+  const auto shown = [&](const Value& v) { return axis.todays(text_of(v)); };
+  return std::ranges::find(values, text_of(value), shown) != values.end();
 }
 
 // What --where and --filter leave.
@@ -70,7 +73,7 @@ class Left {
   bool has(const Family& family, const Case& at) const {
     for (const auto& [name, values] : where_) {
       const Axis* axis = family.axis(name);
-      if (axis == nullptr || !shown_among(at.at(axis->name), values)) return false;
+      if (axis == nullptr || !shown_among(*axis, at.at(axis->name), values)) return false;
     }
     return RE2::PartialMatch(at.id(), filter_);
   }
@@ -89,7 +92,7 @@ void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
     std::set<std::string> kernels;
     const bool heeded =
         jobs.empty() || std::ranges::any_of(jobs, [&](const Job& job) {
-          const Axis* axis = job.is_ceiling ? nullptr : job.family->axis(name);
+          const Axis* axis = job.is_peak ? nullptr : job.family->axis(name);
           if (axis == nullptr) return false;
           if (job.family->axis("kernel") != nullptr) kernels.insert(job.at.text("kernel"));
           return job.family->uses(job.at, axis->name) ||
@@ -107,10 +110,12 @@ void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
 std::vector<const Family*> chosen_families(const std::vector<Family>& families,
                                            const std::vector<std::string>& names) {
   std::vector<const Family*> chosen;
+  std::vector<std::string> today;
+  for (const auto& name : names) today.push_back(family_now(name));
   for (const auto& family : families) {
-    if (names.empty() || std::ranges::find(names, family.name) != names.end()) chosen.push_back(&family);
+    if (today.empty() || std::ranges::find(today, family.name) != today.end()) chosen.push_back(&family);
   }
-  for (const auto& name : names) {
+  for (const auto& name : today) {
     if (std::ranges::find(families, name, &Family::name) != families.end()) continue;
     std::vector<std::string> known;
     for (const auto& family : families) known.push_back(family.name);
@@ -129,8 +134,8 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   const Left left(wanted);
 
   std::vector<Job> jobs;
-  std::vector<Job> exhibits;
-  bool need_ceilings = false;
+  std::vector<Job> known_incorrect_cases;
+  bool need_peaks = false;
   for (const auto* family : chosen) {
     auto sweeps = family->presets.at(wanted.preset);
     for (auto& sweep : sweeps) {
@@ -144,22 +149,22 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
     }
     for (auto& at : cases_of(*family, sweeps, wanted.seed)) {
       if (!left.has(*family, at)) continue;
-      if (family->name != ceiling_family) need_ceilings = true;
-      const bool exhibit = family->axis("form") != nullptr && at.is("form", "published");
-      (exhibit ? exhibits : jobs)
-          .push_back(
-              {family, std::move(at), exhibit, family->name == ceiling_family && wanted.preset != "smoke"});
+      if (family->name != peak_family) need_peaks = true;
+      const bool known_incorrect = family->axis("form") != nullptr && at.is("form", "known_incorrect");
+      (known_incorrect ? known_incorrect_cases : jobs)
+          .push_back({family, std::move(at), known_incorrect,
+                      family->name == peak_family && wanted.preset != "smoke"});
     }
   }
-  std::ranges::move(exhibits, std::back_inserter(jobs));
-  const auto ceiling = std::ranges::find(families, ceiling_family, &Family::name);
-  // At smoke sizes a fraction of a ceiling means nothing.
-  const bool add = need_ceilings && wanted.ceilings && wanted.preset != "smoke" && ceiling != families.end();
+  std::ranges::move(known_incorrect_cases, std::back_inserter(jobs));
+  const auto peak = std::ranges::find(families, peak_family, &Family::name);
+  // At smoke sizes a fraction of a peak means nothing.
+  const bool add = need_peaks && wanted.peaks && wanted.preset != "smoke" && peak != families.end();
   if (add) {
-    std::erase_if(jobs, [](const Job& job) { return job.family->name == ceiling_family; });
+    std::erase_if(jobs, [](const Job& job) { return job.family->name == peak_family; });
     std::vector<Job> first;
-    for (auto& at : cases_of(*ceiling, ceiling->presets.at(wanted.preset), wanted.seed))
-      first.push_back({&*ceiling, std::move(at), false, true});
+    for (auto& at : cases_of(*peak, peak->presets.at(wanted.preset), wanted.seed))
+      first.push_back({&*peak, std::move(at), false, true});
     jobs.insert(jobs.begin(), std::make_move_iterator(first.begin()), std::make_move_iterator(first.end()));
   }
   check_used(set, jobs);
@@ -173,7 +178,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
 
 Job job_named(const std::vector<Family>& families, const std::string& id) {
   const auto words = split(id, '/');
-  const auto family = std::ranges::find(families, words.front(), &Family::name);
+  const auto family = std::ranges::find(families, family_now(words.front()), &Family::name);
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::usage, fmt::format("case {}: {}", id, why));
   };
@@ -199,8 +204,9 @@ Job job_named(const std::vector<Family>& families, const std::string& id) {
   if (cases.empty())
     refuse("these values mean nothing together; clweave list --family " + family->name + " explains them");
   const Case& at = cases.front();
-  return {
-      .family = &*family, .at = at, .exhibit = family->axis("form") != nullptr && at.is("form", "published")};
+  return {.family = &*family,
+          .at = at,
+          .known_incorrect = family->axis("form") != nullptr && at.is("form", "known_incorrect")};
 }
 
 std::string short_id(const Job& job) {
@@ -224,7 +230,7 @@ std::optional<Values> values_set(const Selection& wanted, const Axis& axis) {
 bool allows(const Selection& wanted, const Family& family, const Case& at) {
   for (const auto& axis : family.axes) {
     const auto values = values_set(wanted, axis);
-    if (values && !shown_among(at.at(axis.name), *values)) return false;
+    if (values && !shown_among(axis, at.at(axis.name), *values)) return false;
   }
   return Left(wanted).has(family, at);
 }

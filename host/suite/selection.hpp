@@ -20,7 +20,7 @@ struct Selection {
   std::vector<std::string> set;       // "axis=v,v": replace the preset's values
   std::string filter;                 // regular expression on case ids
   std::uint64_t seed = 1;
-  bool ceilings = true;  // measure family ceiling first, so that other rows have a measure
+  bool peaks = true;  // measure family peak first, so that other rows have a measure
 };
 
 // What --set gives this axis; empty when it does not name it.
@@ -38,19 +38,19 @@ struct BaselineCase {
 struct Job {
   const Family* family = nullptr;
   Case at;
-  bool exhibit = false;                     // form=published
-  bool is_ceiling = false;                  // the best of these is what other rows are held against
-  bool tuned = false;                       // in a launch that tune found, beside the default one ..
-  std::string tuned_on = {};                // .. on this other device; empty: on the same
-  std::string tuned_with = {};              // .. at work with this, "op=sum"; empty: at this work
-  bool refined = false;                     // Family::refine asked for it
+  bool known_incorrect = false;               // form=known_incorrect
+  bool is_peak = false;                       // the best of these is what other rows are held against
+  bool tuned = false;                         // in a launch that tune found, beside the default one ..
+  std::string tuned_on = {};                  // .. on this other device; empty: on the same
+  std::string tuned_with = {};                // .. at work with this, "op=sum"; empty: at this work
+  bool refined = false;                       // Family::refine asked for it
   std::optional<BaselineCase> baseline = {};  // the program that does the work of `at`; empty: the kernel
 
   const Case& named() const { return baseline ? baseline->row : at; }  // in its row
 };
 
-// The cases of a run, in order: ceilings, then the families in theirs, exhibits last of all because a known
-// error may take the device down. Throws `usage` that names what may be typed instead.
+// The cases of a run, in order: peaks, then the families in theirs, known-incorrect cases last of all because
+// a known error may take the device down. Throws `usage` that names what may be typed instead.
 std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
 
 // Whether a case that the presets have not is one that the user would have: of the values of --set, and left

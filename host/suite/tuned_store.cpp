@@ -20,6 +20,7 @@
 #include "base/number.hpp"
 #include "base/path.hpp"
 #include "suite/family.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::suite {
 
@@ -142,8 +143,10 @@ struct Near {
   std::optional<NotCarried> left_out = {};  // of the largest n
 };
 
-std::vector<std::string> among_of(const json& entry) {
-  return entry.value("among", std::vector<std::string>());
+std::vector<std::string> among_of(const Family& family, const json& entry) {
+  auto among = entry.value("among", std::vector<std::string>());
+  for (auto& name : among) name = axis_now(family.name, name);
+  return among;
 }
 
 // Of the work itself before one that is alike, of these that of the nearest values, then n, of several the
@@ -152,8 +155,8 @@ Near nearest(const json& entries, const Family& family, const Case& at, const De
              bool competed) {
   Near best;
   for (const auto& entry : entries) {
-    if (entry.at("family") != family.name) continue;
-    const auto among = competed ? among_of(entry) : std::vector<std::string>();
+    if (family_now(entry.at("family").get<std::string>()) != family.name) continue;
+    const auto among = competed ? among_of(family, entry) : std::vector<std::string>();
     if (competed && among.empty()) continue;
     Cells cells;
     add_cells(cells, family, entry.at("axes"));
@@ -180,7 +183,9 @@ Near nearest(const json& entries, const Family& family, const Case& at, const De
 }
 
 bool has_searched(const json& entries, const Family& family) {
-  return std::ranges::any_of(entries, [&](const json& entry) { return entry.at("family") == family.name; });
+  return std::ranges::any_of(entries, [&](const json& entry) {
+    return family_now(entry.at("family").get<std::string>()) == family.name;
+  });
 }
 
 // "535.129.03" -> 535: what a driver of another generation may do differently it does under another number.
@@ -249,7 +254,15 @@ bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned
   if (!tuned.among.empty()) entry["among"] = tuned.among;
   const auto lock = locked();
   store_ = read_store(path_);  // another search may have written since
-  json& kept = store_["devices"][device_key(device)][work_of(family, tuned.best, tuned.among)];
+  json& entries = store_["devices"][device_key(device)];
+  const std::string work = work_of(family, tuned.best, tuned.among);
+  json& kept = entries[work];
+  // An entry of the same work under the names of an earlier version.
+  for (const auto& [key, old] : json(entries).items()) {
+    if (key == work || case_id_now(key) != work) continue;
+    if (kept.is_null()) kept = old;
+    entries.erase(key);
+  }
   if (!whole && kept.is_object()) {
     if (kept.value("time_s", HUGE_VAL) <= tuned.time_s) return false;
     entry["default_s"] = kept.value("default_s", tuned.default_s);  // the search may not have had it

@@ -14,7 +14,7 @@
 #include "report/report.hpp"
 #include "results/results_set.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 using Axes = std::vector<std::pair<std::string, std::string>>;
 
@@ -37,7 +37,7 @@ inline Record row(const Axes& axes, double time_s, int run = 1, const std::strin
   record.time_s = time_s;
   record.bytes = 8000;
   record.items = 1000;
-  record.ceiling = Ceiling::copy;
+  record.peak = Peak::copy;
   return record;
 }
 
@@ -113,4 +113,4 @@ inline std::string replaced(std::string text, const std::string& part, const std
   return text.replace(at, part.size(), by);
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -8,14 +8,14 @@
 #include "results/record.hpp"
 #include "suite/family.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 // One family per quantity, as far as a summary looks at them.
 inline std::vector<Family> invented() {
-  Family ceiling;
-  ceiling.name = "ceiling";
-  ceiling.axes = {{"kernel", "", {"copy", "read", "arithmetic"}}, {"type", "", {"float", "int"}}};
-  ceiling.view = {.rows = {"kernel"}, .columns = {"type"}, .quantity = "rate"};
+  Family peak;
+  peak.name = "peak";
+  peak.axes = {{"kernel", "", {"copy", "read", "arithmetic"}}, {"type", "", {"float", "int"}}};
+  peak.view = {.rows = {"kernel"}, .columns = {"type"}, .quantity = "rate"};
   Family grid;
   grid.name = "grid";
   grid.axes = {{"kernel", "", {"plain", "clever"}},
@@ -32,7 +32,7 @@ inline std::vector<Family> invented() {
   sort.name = "sort";
   sort.axes = {{"n", "", {64}}};
   sort.view = {.rows = {"n"}, .columns = {}, .quantity = "items"};
-  return {ceiling, grid, lanes, sort};
+  return {peak, grid, lanes, sort};
 }
 
 inline Record row(const std::string& family, const std::vector<std::pair<std::string, std::string>>& axes) {
@@ -57,10 +57,10 @@ inline Record grid_row(const std::string& kernel, const std::string& mapping, do
                                {"n", n},
                                {"local", kernel == "plain" ? "16x16" : "256"},
                                {"form", form}});
-  record.ceiling = Ceiling::copy;
+  record.peak = Peak::copy;
   record.gb_per_s = gb_per_s;
   record.gflop_per_s = 777;
-  record.of_ceiling = gb_per_s / 200;
+  record.fraction_of_peak = gb_per_s / 200;
   return record;
 }
 
@@ -71,12 +71,12 @@ inline Record lanes_row(int paths, int granularity, double time_s) {
   return record;
 }
 
-inline Record ceiling_row(const std::string& kernel, const std::string& type, const std::string& ceiling,
+inline Record ceiling_row(const std::string& kernel, const std::string& type, const std::string& peak,
                           double rate) {
-  Record record = row("ceiling", {{"kernel", kernel}, {"type", type}});
-  record.ceiling = enum_named<Ceiling>(ceiling).value();
-  record.gb_per_s = ceiling.starts_with("arithmetic") ? 1 : rate;
-  record.gflop_per_s = ceiling.starts_with("arithmetic") ? rate : 1;
+  Record record = row("peak", {{"kernel", kernel}, {"type", type}});
+  record.peak = enum_named<Peak>(peak).value();
+  record.gb_per_s = peak.starts_with("arithmetic") ? 1 : rate;
+  record.gflop_per_s = peak.starts_with("arithmetic") ? rate : 1;
   return record;
 }
 
@@ -94,15 +94,15 @@ inline Record finding(const std::string& family, const std::string& name, double
 
 // A record that is not ok: without a time.
 inline Record broken(Record record, const std::string& status, const std::string& reason,
-                     const std::string& exhibit = "") {
+                     const std::string& known_incorrect = "") {
   record.status = enum_named<Status>(status).value();
   record.reason = reason;
-  record.exhibit = exhibit;
+  record.known_incorrect = known_incorrect;
   record.time_s.reset();
   record.gb_per_s.reset();
   record.gflop_per_s.reset();
-  record.of_ceiling.reset();
+  record.fraction_of_peak.reset();
   return record;
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

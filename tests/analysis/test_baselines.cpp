@@ -172,14 +172,14 @@ TEST(Baselines, ThatFailedAreNoted) {
 
 TEST(Baselines, DoTheSameWorkOnTheSameSilicon) {
   Record other_size = kernel_row("plain", 1e-3, 1e-3), less = kernel_row("plain", 1e-3, 1e-3),
-         elsewhere = native_row("std", "loop", 1e-3), exhibit = kernel_row("plain", 1e-3, 1e-3);
+         elsewhere = native_row("std", "loop", 1e-3), known_incorrect = kernel_row("plain", 1e-3, 1e-3);
   other_size.axes[2].second = "1024";
   other_size.case_id = "grid/kernel=plain/mapping=row/n=1024/local=16x16/form=corrected";
   less.bytes = 500;
   elsewhere.device = elsewhere.cpu = "another processor";
-  exhibit.exhibit = "yes";
+  known_incorrect.known_incorrect = "yes";
   const Record native = native_row("std", "loop", 1e-3);
-  for (const auto& ours : {other_size, less, exhibit}) {
+  for (const auto& ours : {other_size, less, known_incorrect}) {
     const auto set = results_of({ours, native}, invented());
     EXPECT_TRUE(baselines_of(set, set.devices.at(0)).empty()) << ours.case_id;
   }
@@ -197,7 +197,7 @@ TEST(Baselines, StandInATable) {
     EXPECT_THAT(text, HasSubstr(word));
   auto computes = kernel_row("plain", 1e-3, 2e-3), theirs = native_row("cuda", "fma", 3e-3);
   computes.flops = theirs.flops = 6000000;
-  computes.ceiling = Ceiling::arithmetic_float;
+  computes.peak = Peak::arithmetic_float;
   const auto arithmetic = results_of({computes, theirs}, invented());
   Report rates;
   add_baselines(rates, arithmetic, arithmetic.devices[0], invented());

@@ -69,7 +69,7 @@ Record failed(const Axes& a, const std::string& status, const std::string& reaso
   r.status = enum_named<Status>(status).value();
   r.reason = reason;
   r.time_s = r.time_low_s = r.time_high_s = r.gb_per_s = {};
-  if (a.form == "published") r.exhibit = "yes";
+  if (a.form == "published") r.known_incorrect = "yes";
   return r;
 }
 
@@ -233,16 +233,17 @@ TEST(Claims, ExhibitsShowTheFaultAndDecideNothing) {
       claim(plain_over_twill,
             R"(, "fault": "the shed was shut", "exhibit": {"family": "loom", "form": "published"})");
   auto records = two(2, 1);
-  EXPECT_EQ(Ruled(json, records).ruling.exhibit, "");
-  auto exhibit =
+  EXPECT_EQ(Ruled(json, records).ruling.known_incorrect, "");
+  auto known_incorrect =
       failed({"plain", "int", "64", "64", "published"}, "wrong_result",
              "exhibit: shut; 2 of 64 elements correct, 2 written; first wrong: [2] is 0, expected 7");
-  records.push_back(exhibit);
-  exhibit.status = Status::ok;
-  exhibit.time_s = 0.001;
-  records.push_back(exhibit);
+  records.push_back(known_incorrect);
+  known_incorrect.status = Status::ok;
+  known_incorrect.time_s = 0.001;
+  records.push_back(known_incorrect);
   const Ruled ruled(json, records);
-  EXPECT_EQ(ruled.ruling.exhibit, "1 of 2 rows wrong: exhibit: shut; 2 of 64 elements correct, 2 written");
+  EXPECT_EQ(ruled.ruling.known_incorrect,
+            "1 of 2 rows wrong: exhibit: shut; 2 of 64 elements correct, 2 written");
   EXPECT_EQ(ruled.verdict(), Verdict::holds);
   EXPECT_DOUBLE_EQ(ruled.value(), 2);
 }
@@ -324,16 +325,16 @@ TEST(Claims, RowsThatFitACacheAreMarkedAndSayNothingOfMemory) {
   EXPECT_EQ(Ruled(of_memory, records).ruling.command, "") << "no larger size is part of it";
 }
 
-// A fraction is of the ceiling of its own run: a busy one slows both.
+// A fraction is of the peak of its own run: a busy one slows both.
 TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
   const std::string rule =
-      R"("number": "ratio", "quantity": "of_ceiling", "of": {"family": "loom"}, "above": 0.5)";
+      R"("number": "ratio", "quantity": "fraction_of_peak", "of": {"family": "loom"}, "above": 0.5)";
   std::vector<Record> records;
   int run = 0;
   for (const auto& [seconds, fraction] : {std::pair{1.0, 0.8}, {4.0, 0.9}, {2.0, 0.7}}) {
     Record& r = records.emplace_back(row({}, seconds));
     r.run = ++run;
-    r.of_ceiling = fraction;
+    r.fraction_of_peak = fraction;
   }
   const Ruled three(claim(rule), records);
   EXPECT_DOUBLE_EQ(three.value(), 0.8);
@@ -341,13 +342,13 @@ TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
   // say nothing.
   EXPECT_NEAR(three.ruling.number->low, 0.7, 0.01);
   EXPECT_NEAR(three.ruling.number->high, 0.9, 0.01);
-  // A run that measured no ceiling says nothing of one.
-  records[0].of_ceiling = {};
+  // A run that measured no peak says nothing of one.
+  records[0].fraction_of_peak = {};
   const Ruled two_of_three(claim(rule), records);
   EXPECT_DOUBLE_EQ(two_of_three.value(), 0.8);
   EXPECT_NEAR(two_of_three.ruling.number->low, 0.7, 0.01);
   EXPECT_NEAR(two_of_three.ruling.number->high, 0.9, 0.01);
-  for (auto& r : records) r.of_ceiling = {};
+  for (auto& r : records) r.fraction_of_peak = {};
   EXPECT_EQ(Ruled(claim(rule), records).verdict(), Verdict::not_measured);
 }
 
@@ -376,18 +377,18 @@ TEST(Claims, ACountIsTheMedianOfItsRunsAndAsUncertainAsTheyAre) {
 }
 
 TEST(Claims, RowsThatBeatMemoryByATenthSayNothingOfIt) {
-  const auto decided = [](double fraction, const std::string& memory, Ceiling ceiling) {
+  const auto decided = [](double fraction, const std::string& memory, Peak peak) {
     std::vector<Record> records = two(2, 1);
-    records[1].of_ceiling = fraction;
-    records[1].ceiling = ceiling;
+    records[1].fraction_of_peak = fraction;
+    records[1].peak = peak;
     return Ruled(claim(plain_over_twill + R"(, "memory": )" + memory), records);
   };
-  EXPECT_EQ(decided(1.09, "true", Ceiling::read).verdict(), Verdict::holds);
-  EXPECT_EQ(decided(1.11, "true", Ceiling::read).verdict(), Verdict::undecided);
-  EXPECT_THAT(decided(1.11, "true", Ceiling::read).ruling.note,
+  EXPECT_EQ(decided(1.09, "true", Peak::read).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "true", Peak::read).verdict(), Verdict::undecided);
+  EXPECT_THAT(decided(1.11, "true", Peak::read).ruling.note,
               AllOf(HasSubstr(beyond_memory), HasSubstr("loom/twill")));
-  EXPECT_EQ(decided(1.11, "false", Ceiling::read).verdict(), Verdict::holds);
-  EXPECT_EQ(decided(1.11, "true", Ceiling::arithmetic_float).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "false", Peak::read).verdict(), Verdict::holds);
+  EXPECT_EQ(decided(1.11, "true", Peak::arithmetic_float).verdict(), Verdict::holds);
 }
 
 TEST(Claims, WhatIsGivenMustHoldFirst) {
@@ -400,7 +401,7 @@ TEST(Claims, WhatIsGivenMustHoldFirst) {
   const auto ruling = [&](std::vector<Record> records) {
     const ResultsSet results = results_of(records);
     const auto rows = device_rows(results);
-    return clweave::rulings_of(claims.at(1), rows.at(0), {loom()}).at(0);
+    return clweave::commands::rulings_of(claims.at(1), rows.at(0), {loom()}).at(0);
   };
   auto records = two(2, 1);
   EXPECT_EQ(ruling(records).verdict, Verdict::not_measured);
@@ -683,7 +684,7 @@ TEST(Claims, TheBestOfManyIsFastByLuck) {
   EXPECT_EQ(ruled(0.7, 0.001).verdict(), Verdict::holds);
 }
 
-// Beside a ceiling, too, which is no launch among several.
+// Beside a peak, too, which is no launch among several.
 TEST(Claims, TheBestFractionOfACeilingIsHighByLuck) {
   const auto ruled = [](double best, double wide) {
     std::vector<Record> records;
@@ -693,9 +694,9 @@ TEST(Claims, TheBestFractionOfACeilingIsHighByLuck) {
       const double fraction = best * (1 - 0.1 * std::abs(std::sin(i)));
       Record& r = records.emplace_back(
           row({"plain", "int", "64", std::to_string(groups.back())}, 1 / fraction, wide));
-      r.of_ceiling = fraction;
+      r.fraction_of_peak = fraction;
     }
-    return Ruled(claim(fmt::format(R"("number": "ratio", "quantity": "of_ceiling",
+    return Ruled(claim(fmt::format(R"("number": "ratio", "quantity": "fraction_of_peak",
                       "of": {{"family": "loom", "group": {{"try": [{}]}}}}, "above": 0.8)",
                                    fmt::join(groups, ", "))),
                  records);
@@ -811,11 +812,11 @@ TEST(Claims, BesideALaunchThatIsImplausibleNoneIsTheFastest) {
 // Drivers on another interface call any GPU one unit; a processor may well have one.
 TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
   Family units = loom();
-  units.axes.push_back({"groups_per_unit", "", {8, 64}});
+  units.axes.push_back({"groups_per_cu", "", {8, 64}});
   const auto ruling = [&](const char* type, Count compute_units) {
     auto rows = two(9, 1);
     for (auto& r : rows) {
-      r.axes.emplace_back("groups_per_unit", "8");
+      r.axes.emplace_back("groups_per_cu", "8");
       r.device_type = type;
       r.compute_units = compute_units;
     }
@@ -1146,7 +1147,7 @@ TEST(ClaimJobs, SizesFollowTheDevice) {
   const auto& families = all_families();
   const auto claims = chosen_claims(load_claims(""), {"003-d"});
   Selection wanted;
-  wanted.ceilings = false;
+  wanted.peaks = false;
   const auto n_of = [&](const DeviceInfo& device) {
     std::set<std::string> sizes;
     for (const auto& job : claim_jobs(claims, families, wanted, device))
@@ -1163,7 +1164,7 @@ TEST(ClaimJobs, SizesFollowTheDevice) {
 TEST(ClaimJobs, WhatTakesLongIsLeftOutWhereASecondOfTheDeviceIsTooMuch) {
   const auto claims = chosen_claims(load_claims(""), {"000-j-factor"});
   Selection wanted;
-  wanted.ceilings = false;
+  wanted.peaks = false;
   const auto jobs = [&](const char* type, double longest_s) {
     return claim_jobs(claims, all_families(), wanted, able(type), longest_s).size();
   };
@@ -1188,14 +1189,15 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithCeilingsBeforeAndExhibitsLast) {
   });
   // So many took PoCL 3.1 eight minutes with an empty cache, rusticl nearly ten.
   EXPECT_LE(possible, 805) << "ten minutes on two cores";
-  EXPECT_EQ(jobs.front().family->name, "ceiling");
-  EXPECT_TRUE(jobs.back().exhibit);
-  EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "ceiling", &Family::name));
+  EXPECT_EQ(jobs.front().family->name, "peak");
+  EXPECT_TRUE(jobs.back().known_incorrect);
+  EXPECT_EQ(jobs.front().family, &*std::ranges::find(families, "peak", &Family::name));
   Selection few;
-  few.ceilings = false;
-  few.where = {"form=published"};
-  const auto exhibits = claim_jobs(chosen_claims(load_claims(""), {"004-b"}), families, few, able("gpu"));
-  EXPECT_THAT(exhibits, SizeIs(2));
+  few.peaks = false;
+  few.where = {"form=known_incorrect"};
+  const auto known_incorrect_cases =
+      claim_jobs(chosen_claims(load_claims(""), {"004-b"}), families, few, able("gpu"));
+  EXPECT_THAT(known_incorrect_cases, SizeIs(2));
 }
 
 TEST(ClaimJobs, AnUnknownClaimNamesThoseThereAre) {
@@ -1226,7 +1228,8 @@ std::vector<DeviceRulings> all_rulings(const std::vector<Claim>& claims, const s
   for (const auto& rows : device_rows(results)) {
     auto& device = out.emplace_back(DeviceRulings{rows.results->name, rows.name(), {}});
     for (const auto& claim : claims) {
-      for (auto& ruling : clweave::rulings_of(claim, rows, {loom()})) device.rulings.push_back(ruling);
+      for (auto& ruling : clweave::commands::rulings_of(claim, rows, {loom()}))
+        device.rulings.push_back(ruling);
     }
   }
   return out;
@@ -1264,7 +1267,7 @@ clweave run --claims --runs 5 measures that.
 published evidence that is void
   t-1  The shed was shut.
     Loom 1: 1 of 1 rows wrong: 2 of 64 elements correct
-    repeat it: clweave run --no-ceiling --claim t-1 --where form=published
+    repeat it: clweave run --no-peak --claim t-1 --where form=known_incorrect
 
 no verdict on Loom 1
   t-2  rows are missing

@@ -309,7 +309,7 @@ ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double sh
     for (int at = 0; at < cases; ++at) {
       const double time = std::exp(model(noise, at, shared)) * (at < slow ? factor : 1);
       device.cases[static_cast<std::size_t>(at)].runs.push_back(
-          {.file = 0, .run = static_cast<std::uint32_t>(run), .time_s = time, .of_ceiling = {}});
+          {.file = 0, .run = static_cast<std::uint32_t>(run), .time_s = time, .fraction_of_peak = {}});
     }
   }
   return set;
@@ -496,9 +496,9 @@ std::vector<Family> invented() {
 }
 
 Record cell(const std::string& device, const std::string& kernel, const std::string& n, double time_s,
-            double of_ceiling, const std::string& group = "32") {
+            double fraction_of_peak, const std::string& group = "32") {
   Record record = on(row({{"kernel", kernel}, {"n", n}, {"group", group}}, time_s), device);
-  record.of_ceiling = of_ceiling;
+  record.fraction_of_peak = fraction_of_peak;
   return record;
 }
 
@@ -621,9 +621,10 @@ TEST(DeviceComparison, DevicesWithoutATimerMeetTheOthersByTheHostsClock) {
 }
 
 TEST(DeviceComparison, ExhibitsStandApart) {
-  Record exhibit = bad(cell("A", "grid", "64", 1, 0.5), "wrong_result");
-  exhibit.exhibit = "yes";
-  const ResultsSet set = set_of({cell("A", "row", "64", 2, 0.5), exhibit, cell("B", "row", "64", 1, 0.5)});
+  Record known_incorrect = bad(cell("A", "grid", "64", 1, 0.5), "wrong_result");
+  known_incorrect.known_incorrect = "yes";
+  const ResultsSet set =
+      set_of({cell("A", "row", "64", 2, 0.5), known_incorrect, cell("B", "row", "64", 1, 0.5)});
   const auto all = compare_devices(set, invented());
   EXPECT_THAT(all.families[0].variants, SizeIs(1));
   EXPECT_EQ(all.totals[0].known_incorrect, 1U);
@@ -633,7 +634,7 @@ TEST(DeviceComparison, ExhibitsStandApart) {
 TEST(DeviceComparison, PublishedDevicesTakePartWhereTheyCan) {
   ResultsSet set = two_devices();
   set.add(
-      "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n"
+      "source,year,device,case,seconds,fraction_of_peak,over,speedup,evidence,note\n"
       "H,2012,GTX 460,loom/kernel=row/n=1024,2e-3,,,,,\n"
       "H,2012,GTX 460,loom/kernel=grid/n=1024,5e-4,,,,,\n"
       "H,2012,GTX 460,loom/kernel=weave/n=1024,1e-4,,,,void,touches two rows\n",

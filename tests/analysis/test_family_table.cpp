@@ -38,7 +38,7 @@ TEST(FamilyTable, ShowsOneTablePerFamily) {
                    grid_row("clever", "column", 190)}),
             "Loom 1  Invented, OpenCL 3.0, driver 1.2\n"
             "\n"
-            "ceiling, GB/s, of arithmetic Gop/s by type\n"
+            "peak, GB/s, of arithmetic Gop/s by type\n"
             "kernel      float   int\n"
             "───────────────────────\n"
             "copy          200\n"
@@ -180,7 +180,7 @@ TEST(FamilyTable, ShowsExhibitsApartFromFailures) {
       plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
                                                   "wrong_result", "exhibit: an unsigned factor", "yes")});
   EXPECT_THAT(text, HasSubstr("grid  form=corrected, "));
-  EXPECT_THAT(text, HasSubstr("grid  form=published, "));
+  EXPECT_THAT(text, HasSubstr("grid  form=known_incorrect, "));
   EXPECT_THAT(text, HasSubstr("plain   exhibit: wrong\n"));
 }
 
@@ -189,10 +189,10 @@ TEST(FamilyTable, CallsAnExhibitWrongOnlyWhereItIs) {
   for (const char* status : {"unsupported", "build_failed", "timeout"}) {
     const std::string text =
         plain({broken(grid_row("plain", "row", 0, "64", "published"), status, "why", "yes")});
-    EXPECT_THAT(text, AllOf(HasSubstr(status), Not(HasSubstr("exhibit: wrong"))));
+    EXPECT_THAT(text, AllOf(HasSubstr(status), Not(HasSubstr("known incorrect: wrong"))));
   }
   Record right = grid_row("plain", "row", 50, "64", "published");
-  right.exhibit = "yes";
+  right.known_incorrect = "yes";
   EXPECT_THAT(plain({right}), HasSubstr("50  25%"));
 }
 
@@ -277,7 +277,7 @@ TEST(FamilyTable, MarksWhatIsDoubtfulOrCachedAndCountsIt) {
 
 TEST(FamilyTable, ShowsOperationsOfArithmetic) {
   Record one = ceiling_row("arithmetic", "float", "arithmetic_float", 4000);
-  EXPECT_THAT(plain({one}), AllOf(HasSubstr("ceiling, Gop/s by type\n"), HasSubstr("4000")));
+  EXPECT_THAT(plain({one}), AllOf(HasSubstr("peak, Gop/s by type\n"), HasSubstr("4000")));
 }
 
 TEST(FamilyTable, PutsSeveralDevicesSideBySide) {
@@ -311,14 +311,14 @@ TEST(FamilyTable, TakesOtherAxesAndQuantities) {
           "kernel          64        1024\n──────────────────────────────\nplain   1.00x  25%  1.00x  25%\n"
           "clever  4.00x  25%  4.00x  25%\n"));
   EXPECT_THAT(
-      tables({.rows = {"n"}, .columns = {"kernel"}, .quantity = "of_ceiling"}),
+      tables({.rows = {"n"}, .columns = {"kernel"}, .quantity = "fraction_of_peak"}),
       HasSubstr("n     plain  clever\n───────────────────\n64       25      25\n1024     25      25\n"));
   for (const auto& [choice, hint] : std::vector<std::pair<TableChoice, std::string>>{
            {{.families = {"lanes"}}, "there are some of grid"},
            {{.rows = {"width"}},
             "family grid has no axis width; it has device, kernel, mapping, n, local, form"},
            {{.quantity = "watts"},
-            "there is no quantity watts; there are rate, ms, ns, gb, gop, items, of_ceiling, speedup, "
+            "there is no quantity watts; there are rate, ms, ns, gb, gop, items, fraction_of_peak, speedup, "
             "slowdown"}}) {
     try {
       tables(choice);

@@ -45,9 +45,9 @@ Record row(const std::string& family_name, const Cells& cells, double seconds) {
   return r;
 }
 
-Record ceiling(const std::string& name, double rate) {
-  Record r = row("ceiling", {{"kernel", name}}, 1);
-  r.ceiling = enum_named<Ceiling>(name).value();
+Record peak(const std::string& name, double rate) {
+  Record r = row("peak", {{"kernel", name}}, 1);
+  r.peak = enum_named<Peak>(name).value();
   r.gb_per_s = {};
   (name.starts_with("arithmetic") ? r.gflop_per_s : r.gb_per_s) = rate;
   return r;
@@ -101,7 +101,7 @@ std::vector<Record> measured(const std::string& preset) {
       o.items = static_cast<std::int64_t>(plan.cost.items);
       o.gb_per_s = 1e-9 * as_double(o.bytes) / o.time_s;
       if (*o.flops > 0) o.gflop_per_s = 1e-9 * as_double(o.flops) / o.time_s;
-      o.ceiling = plan.ceiling;
+      o.peak = plan.peak;
       const bool measures =
           std::ranges::any_of(plan.checks, [](const Check& check) { return !check.unit.empty(); });
       if (measures) o.value = 1;
@@ -130,7 +130,7 @@ std::set<std::string> known(const Profile& card) {
 }
 
 TEST(Fingerprint, PresetCardGivesEveryTraitThatQuickGives) {
-  const auto quick = measured("quick"), few = measured("card");
+  const auto quick = measured("quick"), few = measured("profile");
   EXPECT_LT(few.size(), 0.7 * static_cast<double>(quick.size()));
   const auto all = known(card(quick));
   EXPECT_GT(all.size(), 50U);
@@ -179,7 +179,7 @@ TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
       out.push_back(row("arithmetic", {{"ilp", ilp}, {"group", "128"}}, 1));
       out.back().flops = std::llround(1e9 * rate);
     }
-    out.push_back(row("arithmetic", {{"groups_per_unit", "64"}}, 1));
+    out.push_back(row("arithmetic", {{"groups_per_cu", "64"}}, 1));
     out.back().flops = 100'000'000'000;
     return out;
   };
@@ -198,7 +198,7 @@ TEST(Fingerprint, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
   add({{"ilp", "1"}, {"group", "128"}}, 10e-6, 8e-6 * 25);
   add({{"ilp", "2"}, {"group", "128"}}, 10e-6, 8e-6 * 50);
   add({{"ilp", "4"}, {"group", "128"}}, 10e-6, 8e-6 * 100);
-  add({{"groups_per_unit", "64"}}, 1, 100);
+  add({{"groups_per_cu", "64"}}, 1, 100);
   EXPECT_TRUE(std::isinf(value(rows, "ilp_needed")));
   add({{"ilp", "1"}, {"group", "32"}, {"trips", "4096"}}, 10e-6, 8e-6 * 6);
   add({{"ilp", "1"}, {"group", "32"}, {"trips", "8192"}}, 18e-6, 16e-6 * 6);
@@ -291,9 +291,9 @@ TEST(Fingerprint, SaysWhatAnErrorOfAWholeValueMeans) {
 }
 
 TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
-  std::vector<Record> rows = {ceiling("copy", 200),
-                              ceiling("read", 250),
-                              ceiling("arithmetic_float", 2000),
+  std::vector<Record> rows = {peak("copy", 200),
+                              peak("read", 250),
+                              peak("arithmetic_float", 2000),
                               row("scan", {{"kernel", "three_phase"}}, 0.02),
                               row("scan", {{"kernel", "lookback"}}, 0.01),
                               row("scan", {{"kernel", "hillis_steele"}}, 0.001)};
@@ -309,7 +309,7 @@ TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
 // follows from how launches differ is of those that are the same on every device.
 TEST(Fingerprint, TheBestMayBeTunedAndSaysHow) {
   std::vector<Record> rows = {
-      ceiling("copy", 200), row("scan", {{"kernel", "three_phase"}, {"group", "256"}}, 0.02),
+      peak("copy", 200), row("scan", {{"kernel", "three_phase"}, {"group", "256"}}, 0.02),
       row("scan", {{"kernel", "pipelined"}, {"lanes", "portable"}, {"group", "256"}}, 0.01),
       row("scan", {{"kernel", "pipelined"}, {"lanes", "ptx"}, {"group", "128"}}, 0.005)};
   EXPECT_EQ(trait(card(rows), "best_scan").note, "pipelined uint");
@@ -416,7 +416,7 @@ TEST(Fingerprint, ACardReadsItsRowsSoOftenAsTheyAre) {
     for (int n = 1; n <= sizes; ++n) {
       records.push_back(row("copy", {{"n", text(1024 * n)}}, 1e-3 * n));
       records.push_back(row("lanes", {{"paths", "2"}, {"n", text(1024 * n)}}, 1e-3 * n));
-      records.push_back(ceiling("copy", 100 + n));
+      records.push_back(peak("copy", 100 + n));
     }
     const ResultsSet results = results_of(records, all_families());
     const auto devices = device_rows(results);
@@ -453,8 +453,8 @@ TEST(FingerprintOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
 }
 
 TEST(FingerprintOutput, OneCard) {
-  const std::string out = shown(
-      report_of(std::vector<Profile>{card({ceiling("copy", 200), ceiling("read", 250)})}, true), "text");
+  const std::string out =
+      shown(report_of(std::vector<Profile>{card({peak("copy", 200), peak("read", 250)})}, true), "text");
   EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
 
 trait             value  unit  by  meaning
@@ -472,12 +472,12 @@ not measured on Loom 1
                          HasSubstr(R"(
 rows of Loom 1
   copy
-    ceiling/kernel=copy
+    peak/kernel=copy
 )")));
 }
 
 TEST(FingerprintOutput, TwoCardsSideBySide) {
-  auto records = std::vector{ceiling("copy", 200), ceiling("copy", 1234.5), ceiling("read", 1300)};
+  auto records = std::vector{peak("copy", 200), peak("copy", 1234.5), peak("read", 1300)};
   records[1].device = records[2].device = "Loom 2";
   std::vector<Profile> cards;
   const ResultsSet results = results_of(records);
@@ -497,9 +497,8 @@ B  Loom 2, Invented, driver 1.2
       csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases,remark\n"));
   EXPECT_THAT(
       csv,
-      HasSubstr(
-          "\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy "
-          "bandwidth, both directions\",,ceiling/kernel=copy,\n"));
+      HasSubstr("\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy "
+                "bandwidth, both directions\",,peak/kernel=copy,\n"));
   EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
 }
 
@@ -512,7 +511,7 @@ TEST(FingerprintOutput, TheTwentySeventhDeviceHasALetterOfItsOwn) {
 }
 
 TEST(FingerprintOutput, ANameInAnotherEncodingIsStillShown) {
-  Record latin = ceiling("copy", 200);
+  Record latin = peak("copy", 200);
   latin.device = "Caf\xe9";
   const Profile made = card({latin});
   EXPECT_THAT(shown(report_of(std::vector{made}, false), "json"), HasSubstr("Caf\xef\xbf\xbd"));

@@ -25,17 +25,17 @@ Family loom() {
   return family;
 }
 
-Record timed(const char* kernel, int width, int group, int n, double seconds, double of_ceiling) {
+Record timed(const char* kernel, int width, int group, int n, double seconds, double fraction_of_peak) {
   Record r = row("loom", {{"kernel", kernel},
                           {"width", std::to_string(width)},
                           {"group", std::to_string(group)},
                           {"n", std::to_string(n)}});
   r.time_s = seconds;
-  r.of_ceiling = of_ceiling;
+  r.fraction_of_peak = fraction_of_peak;
   return r;
 }
 
-const std::string header = "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n";
+const std::string header = "source,year,device,case,seconds,fraction_of_peak,over,speedup,evidence,note\n";
 
 std::string shown(const std::string& figures, const std::vector<Record>& records,
                   const Family& family = loom()) {
@@ -88,14 +88,14 @@ TEST(Published, NamesWhatAFractionIsOf) {
   const std::vector<Family> families = {loom()};
   ResultsSet set = results_of({timed("plain", 4, 256, 1024, 1e-4, 0.5)}, families);
   set.add(
-      "source,year,device,case,seconds,of_ceiling,fraction_of,over,speedup,evidence,note\n"
+      "source,year,device,case,seconds,fraction_of_peak,fraction_of,over,speedup,evidence,note\n"
       "J,1804,Loom 0,loom/kernel=plain,,0.8,pin bandwidth,,,,\n",
       "figures.csv");
   Report out;
   add_published(out, set, {&families[0]});
   const std::string text = text_of(out, "text", Screen{.ascii = false});
   EXPECT_THAT(text, testing::HasSubstr("80 % of pin bandwidth"));
-  EXPECT_THAT(text, testing::HasSubstr("%: published of what is named; here of what family ceiling reached"));
+  EXPECT_THAT(text, testing::HasSubstr("%: published of what is named; here of what family peak reached"));
 }
 
 TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
@@ -115,7 +115,7 @@ TEST(Published, SpeedUpsAreOfLanesThatBothSidesHave) {
   const auto by = [](const char* kernel, const char* lanes, double seconds) {
     Record r = timed(kernel, 4, 256, 1024, seconds, 0.5);
     r.axes.emplace_back("lanes", lanes);
-    r.case_id += fmt::format("/lanes={}", lanes);
+    r.case_id += fmt::format("/subgroup_impl={}", lanes);
     return r;
   };
   const std::string figure = "J,1804,Loom 0,loom/kernel=plain/n=*,,,loom/kernel=twill/n=*,2,,\n";

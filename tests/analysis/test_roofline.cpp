@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_roofline: where kernels stand under invented ceilings.
+// test_roofline: where kernels stand under invented peaks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using testing::SizeIs;
 namespace {
 
 Record row(const std::string& family, const std::string& kernel, const std::string& type, double seconds,
-           std::int64_t bytes, std::int64_t flops, const std::string& ceiling) {
+           std::int64_t bytes, std::int64_t flops, const std::string& peak) {
   Record record;
   record.device = "Device";
   record.platform = "Platform";
@@ -27,14 +27,14 @@ Record row(const std::string& family, const std::string& kernel, const std::stri
   if (flops > 0) record.flops = flops;
   record.gb_per_s = 1e-9 * static_cast<double>(bytes) / seconds;
   if (flops > 0) record.gflop_per_s = 1e-9 * static_cast<double>(flops) / seconds;
-  record.ceiling = enum_named<Ceiling>(ceiling).value();
+  record.peak = enum_named<Peak>(peak).value();
   return record;
 }
 
 // 100 GB/s and 1000 Gop/s of floats: balance 10.
-std::vector<Record> ceilings() {
-  return {row("ceiling", "copy", "float", 1, 100'000'000'000, 0, "copy"),
-          row("ceiling", "arithmetic", "float", 1, 1'000'000, 1'000'000'000'000, "arithmetic_float")};
+std::vector<Record> peaks() {
+  return {row("peak", "copy", "float", 1, 100'000'000'000, 0, "copy"),
+          row("peak", "arithmetic", "float", 1, 1'000'000, 1'000'000'000'000, "arithmetic_float")};
 }
 
 std::vector<Record> operator+(std::vector<Record> all, const Record& one) {
@@ -43,7 +43,7 @@ std::vector<Record> operator+(std::vector<Record> all, const Record& one) {
 }
 
 TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
-  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
   const auto all = rooflines_of(results_of(records));
   ASSERT_THAT(all, SizeIs(1));
   ASSERT_THAT(all[0].kernels, SizeIs(1));
@@ -51,16 +51,16 @@ TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
   EXPECT_EQ(kernel.name, "f k float");
   EXPECT_DOUBLE_EQ(kernel.intensity, 2);
   EXPECT_DOUBLE_EQ(kernel.bound, 200);
-  EXPECT_EQ(kernel.bound_by, Ceiling::copy);
+  EXPECT_EQ(kernel.bound_by, Peak::copy);
   EXPECT_DOUBLE_EQ(kernel.fraction, 0.5);
 }
 
 // What only walks through a cache would stand above the memory's roof.
 TEST(Roofline, WhatNoRoofBoundsIsCountedAlone) {
   Record walk = row("cache", "read", "", 1, 900'000'000'000, 0, "copy");
-  walk.ceiling = Ceiling::none;
+  walk.peak = Peak::none;
   const auto all =
-      rooflines_of(results_of(ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") + walk));
+      rooflines_of(results_of(peaks() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") + walk));
   ASSERT_THAT(all[0].kernels, SizeIs(1));
   EXPECT_EQ(all[0].kernels[0].name, "f k float");
   EXPECT_EQ(all[0].elsewhere.at("cache"), 1U);
@@ -69,7 +69,7 @@ TEST(Roofline, WhatNoRoofBoundsIsCountedAlone) {
 TEST(Roofline, WhatACacheHeldIsCountedAlone) {
   Record held = row("f", "k", "float", 1, 900'000'000'000, 0, "copy");
   held.cached = "yes";
-  const auto all = rooflines_of(results_of(ceilings() + held));
+  const auto all = rooflines_of(results_of(peaks() + held));
   EXPECT_THAT(all[0].kernels, IsEmpty());
   EXPECT_EQ(all[0].cached.at("f"), 1U);
   EXPECT_THAT(text_of(report_of(all), "text", Screen()),
@@ -78,15 +78,15 @@ TEST(Roofline, WhatACacheHeldIsCountedAlone) {
 
 TEST(Roofline, AKernelOfHighIntensityIsBoundByArithmetic) {
   const auto records =
-      ceilings() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
+      peaks() + row("f", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
   const auto all = rooflines_of(results_of(records));
-  EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
+  EXPECT_EQ(all[0].kernels[0].bound_by, Peak::arithmetic_float);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.25);
 }
 
 // A byte of 100 GB/s and 50 pJ beside an operation of 1000 Gop/s and 2 pJ.
 TEST(Roofline, EnergyAndTimeOfBytesBesideOperations) {
-  auto records = ceilings();
+  auto records = peaks();
   EXPECT_THAT(text_of(report_of(rooflines_of(results_of(records))), "text", Screen()),
               Not(HasSubstr("energy")));
   records[0].energy_j = 5;
@@ -106,15 +106,15 @@ TEST(Roofline, EnergyAndTimeOfBytesBesideOperations) {
 // An arithmetic row's bytes are those of its few operands and results; what is in registers comes from no
 // memory.
 TEST(Roofline, NoMemoryBoundsArithmetic) {
-  const auto all = rooflines_of(results_of(
-      ceilings() + row("f", "k", "float", 1, 500'000'000'000, 750'000'000'000, "arithmetic_float")));
-  EXPECT_EQ(all[0].kernels[0].bound_by, Ceiling::arithmetic_float);
+  const auto all = rooflines_of(
+      results_of(peaks() + row("f", "k", "float", 1, 500'000'000'000, 750'000'000'000, "arithmetic_float")));
+  EXPECT_EQ(all[0].kernels[0].bound_by, Peak::arithmetic_float);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.75);
 }
 
 TEST(Roofline, ATypeThatNobodyMeasuredHasNoRoof) {
   const auto all =
-      rooflines_of(results_of(ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") +
+      rooflines_of(results_of(peaks() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy") +
                               row("formats", "mma", "half", 1, 1'000'000'000, 900'000'000'000'000, "")));
   ASSERT_THAT(all[0].kernels, SizeIs(1));
   EXPECT_EQ(all[0].elsewhere.at("formats"), 1U);
@@ -122,7 +122,7 @@ TEST(Roofline, ATypeThatNobodyMeasuredHasNoRoof) {
 
 TEST(Roofline, WhatIsAboveItsRoofIsNamed) {
   const auto text = [](std::int64_t bytes) {
-    const auto all = rooflines_of(results_of(ceilings() + row("f", "k", "", 1, bytes, 0, "copy")));
+    const auto all = rooflines_of(results_of(peaks() + row("f", "k", "", 1, bytes, 0, "copy")));
     return text_of(report_of(std::vector{all[0]}), "text", Screen());
   };
   EXPECT_THAT(text(120'000'000'000), HasSubstr("above their bound"));
@@ -130,7 +130,7 @@ TEST(Roofline, WhatIsAboveItsRoofIsNamed) {
 }
 
 TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
-  const auto records = ceilings() + row("f", "k", "", 1, 90'000'000'000, 0, "copy");
+  const auto records = peaks() + row("f", "k", "", 1, 90'000'000'000, 0, "copy");
   const auto all = rooflines_of(results_of(records));
   EXPECT_EQ(all[0].kernels[0].intensity, 0);
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.9);
@@ -138,12 +138,12 @@ TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
 
 // Its bytes never reach the memory whose bytes rows count.
 TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
-  const auto records = ceilings() + row("ceiling", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
+  const auto records = peaks() + row("peak", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
                        row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "") +
                        row("g", "k", "", 1, 90'000'000'000, 0, "");
   const auto all = rooflines_of(results_of(records));
   ASSERT_THAT(all[0].roofs, SizeIs(3));
-  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, Ceiling::copy) << kernel.name;
+  for (const auto& kernel : all[0].kernels) EXPECT_EQ(kernel.bound_by, Peak::copy) << kernel.name;
   const std::string text = text_of(report_of(std::vector{all[0]}), "text", Screen());
   EXPECT_THAT(text, testing::ContainsRegex("local +5000 GB/s"));
   EXPECT_THAT(text, testing::ContainsRegex("arithmetic_float +1000 Gop/s +10 op/B"));
@@ -151,7 +151,7 @@ TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
 }
 
 TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
-  auto records = ceilings() + row("f", "k", "float", 2, 50'000'000'000, 0, "copy") +
+  auto records = peaks() + row("f", "k", "float", 2, 50'000'000'000, 0, "copy") +
                  row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
   records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
   records.back().cached = "yes";
@@ -161,13 +161,13 @@ TEST(Roofline, TheFastestRowStandsAndCachedOnesDoNot) {
 }
 
 TEST(Roofline, RowsThatAreNotOkHaveNoPlace) {
-  auto records = ceilings() + row("f", "k", "float", 1, 1'000'000'000, 0, "copy");
+  auto records = peaks() + row("f", "k", "float", 1, 1'000'000'000, 0, "copy");
   records.back().status = Status::implausible;
   EXPECT_THAT(rooflines_of(results_of(records))[0].kernels, IsEmpty());
 }
 
 TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
-  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
+  const auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy") +
                        row("g", "k", "float", 1, 1'000'000'000, 250'000'000'000, "arithmetic_float");
   const std::string text =
       text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "text", Screen());
@@ -178,7 +178,7 @@ TEST(Roofline, ThePlotHasALetterPerKernelInPlainAscii) {
 }
 
 TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
-  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
   const std::string text =
       text_of(report_of(std::vector{rooflines_of(results_of(records))[0]}), "csv", Screen());
   EXPECT_THAT(text, HasSubstr("device,what,name,intensity,gb_per_s,gflop_per_s,bound,bound_by,fraction\n"));
@@ -188,7 +188,7 @@ TEST(Roofline, TheCsvHasEveryRoofAndKernel) {
 
 // They are other measurements than the warm ones.
 TEST(Roofline, ColdRowsAndOtherApisHaveNoPlace) {
-  auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
+  auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 0, "copy");
   records = records + row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy") +
             row("f", "k", "float", 0.1, 50'000'000'000, 0, "copy");
   records[3].cache = "cold";
@@ -197,7 +197,7 @@ TEST(Roofline, ColdRowsAndOtherApisHaveNoPlace) {
 }
 
 TEST(Roofline, JsonHasTypedCells) {
-  const auto records = ceilings() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
+  const auto records = peaks() + row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "copy");
   const std::string json = text_of(report_of(rooflines_of(results_of(records))), "json", Screen());
   EXPECT_THAT(json, HasSubstr("\"fraction\": 0.5"));
 }

@@ -38,9 +38,9 @@ TEST(Summary, IsOneScreen) {
              broken(grid_row("plain", "column", 0), "timeout", "30 s without a sign of life")}),
       "\n"
       "Loom 1  Invented, driver 1.2\n"
-      "ceilings: copy 200 GB/s, arithmetic_float 4000 Gop/s\n"
+      "peaks: copy 200 GB/s, arithmetic_float 4000 Gop/s\n"
       "\n"
-      "family  best variant             of ceiling     speed  cases\n"
+      "family  best variant             of peak     speed  cases\n"
       "────────────────────────────────────────────────────────────\n"
       "grid    plain row local=16x16          95 %  190 GB/s      4\n"
       "lanes   lockstep_width 32 items                            1\n"
@@ -109,7 +109,7 @@ TEST(Summary, TellsTheLeastEnergyAndByWhat) {
     record.meter_reason = "something new every 20 ms";
     record.idle_w = 71.5;
     record.bytes = 1'000'000;
-    record.flops = record.ceiling == Ceiling::arithmetic_float ? 100'000'000 : 0;
+    record.flops = record.peak == Peak::arithmetic_float ? 100'000'000 : 0;
     record.energy_j = joules;
     record.energy_low_j = 0.9 * joules;
     record.energy_high_j = 1.1 * joules;
@@ -121,8 +121,8 @@ TEST(Summary, TellsTheLeastEnergyAndByWhat) {
   Record cached = with(grid_row("clever", "column", 500), 1e-6);
   cached.cached = "yes";
   EXPECT_THAT(plain({dear, copy, compute, cached}),
-              AllOf(HasSubstr("energy: 60 pJ/B (54 to 66) ceiling copy\n"
-                              "        1.5 pJ/op (1.35 to 1.65) ceiling arithmetic\n"),
+              AllOf(HasSubstr("energy: 60 pJ/B (54 to 66) peak copy\n"
+                              "        1.5 pJ/op (1.35 to 1.65) peak arithmetic\n"),
                     HasSubstr("\n  by nvml: something new every 20 ms\n")));
   Record refused = with(grid_row("plain", "row", 190), 0);
   refused.energy_j = refused.energy_low_j = refused.energy_high_j = {};
@@ -159,14 +159,14 @@ TEST(Summary, ShowsExhibitsApartFromFailures) {
       plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
                                                   "wrong_result", "exhibit: an unsigned factor", "yes")}),
       AllOf(HasSubstr("2 rows: 1 exhibit wrong_result, 1 ok\n"),
-            HasSubstr("1 wrong as published (exhibits): "), Not(HasSubstr("failed"))));
+            HasSubstr("1 known-incorrect as published: "), Not(HasSubstr("failed"))));
 }
 
 TEST(Summary, ShowsTheBestOfEachCeiling) {
   EXPECT_THAT(plain({ceiling_row("copy", "float", "copy", 150), ceiling_row("read", "float", "copy", 180),
                      broken(ceiling_row("copy", "int", "copy", 0), "wrong_result", "")}),
-              HasSubstr("ceilings: copy 180 GB/s\n"));
-  EXPECT_THAT(plain({grid_row("plain", "row", 50)}), Not(HasSubstr("ceilings")));
+              HasSubstr("peaks: copy 180 GB/s\n"));
+  EXPECT_THAT(plain({grid_row("plain", "row", 50)}), Not(HasSubstr("peaks")));
 }
 
 TEST(Summary, GivesEachDeviceItsOwn) {

@@ -93,7 +93,7 @@ Record row_of(const Case& at, const Rows& rows, const Family& family, const std:
   r.gb_per_s = 1e-9 * static_cast<double>(cost.read + cost.written) / seconds;
   r.gflop_per_s = 1e-9 * static_cast<double>(cost.flops) / seconds;
   r.gitems_per_s = 1e-9 * static_cast<double>(cost.items) / seconds;
-  if (quantity == "of_ceiling") r.of_ceiling = value;
+  if (quantity == "fraction_of_peak") r.fraction_of_peak = value;
   if (quantity == "value") r.value = value;
   if (std::ranges::find(family.derived, quantity, &Derived::name) != family.derived.end())
     r.axes.emplace_back(quantity, fmt::format("{}", value));

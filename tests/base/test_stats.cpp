@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 // For gtest's messages.
 void PrintTo(Stop stop, std::ostream* out) {
@@ -510,4 +510,4 @@ TEST(Refusals, WrongArguments) {
 }
 
 }  // namespace
-}  // namespace clweave
+}  // namespace clweave::commands

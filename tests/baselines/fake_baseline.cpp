@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "baselines/native.hpp"
 
-using namespace clweave::commands;
+using namespace clweave::baselines;
 
 namespace {
 

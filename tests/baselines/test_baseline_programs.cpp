@@ -5,7 +5,7 @@
 
 #include "faults/trial.hpp"
 
-using namespace clweave::commands;
+using namespace clweave::baselines;
 using namespace trial;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -15,7 +15,7 @@
 #include "results/results_set.hpp"
 #include "suite/family.hpp"
 
-using namespace clweave::commands;
+using namespace clweave::baselines;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -147,8 +147,8 @@ TEST_F(Baselines, MayNotWriteBehindWhatTheyKeep) {
                         .domain = [](const Case&) { return true; },
                         .prepare = [more](const Work& work) { return kept_of(work, more); }};
     const int code = native_main({"--family", "compaction", "--where", "kernel=spataro", "--set", "type=uint",
-                                  "--set", "predicate=non_zero", "--set", "kept=0.5", "--set", "output=key",
-                                  "--set", "n=300007", "--csv", csv, "--overwrite"},
+                                  "--set", "predicate=non_zero", "--set", "selectivity=0.5", "--set",
+                                  "output=key", "--set", "n=300007", "--csv", csv, "--overwrite"},
                                  [&](const Wanted&) -> Natives {
                                    return {processor(), {}, "a compiler", {native}, {}};
                                  });

@@ -23,11 +23,11 @@ inline const std::vector<Family>& families() {
   const auto plan = [](const Case&, const DeviceInfo&) {
     Plan p;
     p.cost = {.read = 500000000, .written = 500000000, .flops = 0, .items = 1};
-    p.ceiling = Ceiling::copy;
+    p.peak = Peak::copy;
     return p;
   };
   static const std::vector<Family> all = {
-      {.name = "ceiling", .question = "?", .axes = {{"kernel", "", {"copy", "copy_run"}}}, .plan = plan},
+      {.name = "peak", .question = "?", .axes = {{"kernel", "", {"copy", "copy_run"}}}, .plan = plan},
       {.name = "toy",
        .question = "?",
        .axes = {{.name = "kernel", .meaning = "", .values = {"a", "b"}},
@@ -36,8 +36,8 @@ inline const std::vector<Family>& families() {
   return all;
 }
 
-inline Job ceiling(const char* kernel = "copy") {
-  return {&families()[0], {"ceiling", {{"kernel", std::string(kernel)}}, 1}, false, true};
+inline Job peak(const char* kernel = "copy") {
+  return {&families()[0], {"peak", {{"kernel", std::string(kernel)}}, 1}, false, true};
 }
 inline Job toy(const char* kernel, std::int64_t n = 1024) {
   return {&families()[1], {"toy", {{"kernel", std::string(kernel)}, {"n", n}}, 1}};
@@ -60,7 +60,7 @@ inline Row ok_row(const DeviceInfo& on, const Job& job, double time_s) {
   r.status = Status::ok;
   r.verified = Verified::yes;
   r.timer = Timer::event;
-  r.ceiling = Ceiling::copy;
+  r.peak = Peak::copy;
   r.time_s = time_s;
   r.time_low_s = 0.99 * time_s;
   r.time_high_s = 1.01 * time_s;

@@ -183,7 +183,7 @@ TEST_F(RefinedTest, NobodyIsAskedWhereTheUserChoseTheCases) {
 TEST_F(RefinedTest, CeilingsAreAskedEvenThere) {
   refines_ = false;
   Job least = of(1024), most = of(2048);
-  least.is_ceiling = most.is_ceiling = true;
+  least.is_peak = most.is_peak = true;
   EXPECT_EQ(run({least, most}), fine);
   EXPECT_THAT(runner_.ran, SizeIs(5));
 }
@@ -277,41 +277,41 @@ TEST_F(CampaignTest, ACaseThatTookTheRunDownTwiceIsNotTriedAgain) {
   EXPECT_THAT(rows, Contains("crashed toy/kernel=a/n=1024"));
 }
 
-// ---- Ceilings --------------------------------------------------------------------------------------------
+// ---- Peaks --------------------------------------------------------------------------------------------
 
 TEST_F(CampaignTest, ACeilingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
-  runner_.times(ceiling(), {3e-3, 1e-3});
-  EXPECT_EQ(run({ceiling(), toy("a")}), fine) << said_;
+  runner_.times(peak(), {3e-3, 1e-3});
+  EXPECT_EQ(run({peak(), toy("a")}), fine) << said_;
   EXPECT_EQ(row(toy("a")).status, Status::ok);
-  EXPECT_NEAR(row(toy("a")).of_ceiling.value_or(0), 1, 1e-6);
-  EXPECT_THAT(runner_.ran, ElementsAre("ceiling/kernel=copy", "toy/kernel=a/n=1024", "ceiling/kernel=copy"));
+  EXPECT_NEAR(row(toy("a")).fraction_of_peak.value_or(0), 1, 1e-6);
+  EXPECT_THAT(runner_.ran, ElementsAre("peak/kernel=copy", "toy/kernel=a/n=1024", "peak/kernel=copy"));
 }
 
 TEST_F(CampaignTest, ARowOfALuckyMomentIsMeasuredAgainBesideItsCeilings) {
-  runner_.times(ceiling(), {2e-3});
+  runner_.times(peak(), {2e-3});
   runner_.times(toy("a"), {1e-3, 2e-3});
-  EXPECT_EQ(run({ceiling(), toy("a")}), fine) << said_;
+  EXPECT_EQ(run({peak(), toy("a")}), fine) << said_;
   EXPECT_EQ(row(toy("a")).time_s, Number(2e-3));
 }
 
 TEST_F(CampaignTest, WhatBeatsItsCeilingsEachTimeIsImplausible) {
-  runner_.times(ceiling(), {2e-3});
-  runner_.times(ceiling("copy_run"), {2.5e-3});
+  runner_.times(peak(), {2e-3});
+  runner_.times(peak("copy_run"), {2.5e-3});
   runner_.times(toy("a"), {1e-3});
-  EXPECT_EQ(run({ceiling(), ceiling("copy_run"), toy("a")}), case_failed);
+  EXPECT_EQ(run({peak(), peak("copy_run"), toy("a")}), case_failed);
   EXPECT_EQ(row(toy("a")).status, Status::implausible);
   EXPECT_EQ(row(toy("a")).time_s, Number(1e-3)) << "the number stays, with its reason";
-  // Both ceilings before and behind each look at the row.
+  // Both peaks before and behind each look at the row.
   EXPECT_EQ(std::ranges::count(runner_.ran, "toy/kernel=a/n=1024"), 4);
-  EXPECT_EQ(std::ranges::count(runner_.ran, "ceiling/kernel=copy_run"), 5);
+  EXPECT_EQ(std::ranges::count(runner_.ran, "peak/kernel=copy_run"), 5);
 }
 
 TEST_F(CampaignTest, AFamilyOfImplausibleRowsEnds) {
-  runner_.times(ceiling(), {2e-3});
-  std::vector<Job> jobs = {ceiling()};
+  runner_.times(peak(), {2e-3});
+  std::vector<Job> jobs = {peak()};
   for (int n = 1; n <= 50; ++n) jobs.push_back(toy("a", n));
   EXPECT_EQ(run(jobs), case_failed);
-  EXPECT_LE(std::ranges::count(runner_.ran, "ceiling/kernel=copy"), 21);
+  EXPECT_LE(std::ranges::count(runner_.ran, "peak/kernel=copy"), 21);
 }
 
 TEST_F(CampaignTest, ASiblingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
@@ -323,13 +323,13 @@ TEST_F(CampaignTest, ASiblingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
 
 // In the middle of it: neither ok nor implausible is known, so resume decides.
 TEST_F(CampaignTest, AnInterruptedDoubtIsNoRow) {
-  runner_.times(ceiling(), {2e-3});
+  runner_.times(peak(), {2e-3});
   runner_.answer(toy("a"), [this](int nth) {
     if (nth == 1) interrupts_ = 1;
     return ok_row(device(), toy("a"), 1e-3);
   });
-  EXPECT_EQ(run({ceiling(), toy("a")}), interrupted);
-  EXPECT_THAT(in_file(), ElementsAre("ok ceiling/kernel=copy"));
+  EXPECT_EQ(run({peak(), toy("a")}), interrupted);
+  EXPECT_THAT(in_file(), ElementsAre("ok peak/kernel=copy"));
 }
 
 // ---- Budget ----------------------------------------------------------------------------------------------
@@ -396,7 +396,7 @@ class RivalTest : public CampaignTest {
       return with(row);
     });
   }
-  std::vector<Job> jobs() const { return {ceiling(), toy("a"), toy("b")}; }
+  std::vector<Job> jobs() const { return {peak(), toy("a"), toy("b")}; }
 
   FakeRunner baseline_runner_;
   std::string turns_;
@@ -405,7 +405,7 @@ class RivalTest : public CampaignTest {
 TEST_F(RivalTest, AreMeasuredInTurnsWithOurs) {
   rules_.runs = 3;
   EXPECT_EQ(run(jobs()), fine);
-  EXPECT_EQ(turns_, "AAABAAABAAAB") << "a ceiling and two of ours, then theirs";
+  EXPECT_EQ(turns_, "AAABAAABAAAB") << "a peak and two of ours, then theirs";
   EXPECT_EQ(baseline_runner_.begun, 3) << "a process each";
   EXPECT_THAT(in_file(), SizeIs(12));
   EXPECT_EQ(std::ranges::count_if(rows_, &Record::is_baseline), 3);
@@ -437,7 +437,7 @@ TEST_F(RivalTest, ThatFailAreARowAndLeaveOursAlone) {
     return failed_row(baselines_.front().device, baseline_job(), ErrorCode::crashed, "SIGSEGV");
   });
   EXPECT_EQ(run(jobs()), case_failed);
-  EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=loop/n=1024", "ok ceiling/kernel=copy",
+  EXPECT_THAT(in_file(), ElementsAre("crashed toy/kernel=loop/n=1024", "ok peak/kernel=copy",
                                      "ok toy/kernel=a/n=1024", "ok toy/kernel=b/n=1024"));
   EXPECT_THAT(said_, HasSubstr("crashed  toy/kernel=loop/n=1024  SIGSEGV"));
 }
@@ -609,7 +609,7 @@ TEST_F(CampaignTest, ASearchDoubtsAsARunDoes) {
                {.name = "width", .meaning = "", .values = {1, 2, 4}, .tunable = true}},
       .plan = families()[1].plan};
   const Job job{&searched, {"searched", {{"kernel", std::string("a")}, {"width", std::int64_t{1}}}, 1}};
-  runner_.times(ceiling(), {3e-3, 1e-3});
+  runner_.times(peak(), {3e-3, 1e-3});
   const auto spaces = search_spaces_of({job}, {}, device());
   ResultsFile file(path(), {"kernel", "width"}, origin());
   const DeviceInfo on = device();
@@ -618,14 +618,13 @@ TEST_F(CampaignTest, ASearchDoubtsAsARunDoes) {
       {.sampling = {},
        .environment = {.interrupts = [this] { return interrupts_; }, .now = [this] { return now_s_; }}},
       runner_, on, file, common());
-  tuner.execute({ceiling()}, spaces);
+  tuner.execute({peak()}, spaces);
   testing::internal::GetCapturedStderr();
   EXPECT_FALSE(tuner.failed());
   ASSERT_THAT(tuner.searches(), SizeIs(1));
   EXPECT_TRUE(tuner.searches()[0].whole);
   for (const auto& row : tuner.searches()[0].rows) EXPECT_EQ(row.status, Status::ok) << row.reason;
-  EXPECT_EQ(std::ranges::count(runner_.ran, "ceiling/kernel=copy"), 2)
-      << "measured again beside the first row";
+  EXPECT_EQ(std::ranges::count(runner_.ran, "peak/kernel=copy"), 2) << "measured again beside the first row";
 }
 
 }  // namespace

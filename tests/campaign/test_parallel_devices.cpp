@@ -235,7 +235,7 @@ Does takes(double seconds) {
 
 TEST_F(AtOnceTest, EveryCaseOfEveryCardIsMeasuredOnceMoreInTheSameOrder) {
   rules_.runs = 2;
-  EXPECT_EQ(run({ceiling(), toy("a"), toy("b"), toy("a", 2048)}, {takes(2e-3), takes(3e-3)}), fine) << said_;
+  EXPECT_EQ(run({peak(), toy("a"), toy("b"), toy("a", 2048)}, {takes(2e-3), takes(3e-3)}), fine) << said_;
   const auto alone = rows_of("x.csv"), together = rows_of("x-at-once.csv");
   EXPECT_THAT(alone, SizeIs(16));
   EXPECT_THAT(together, SizeIs(16));
@@ -249,7 +249,7 @@ TEST_F(AtOnceTest, EveryCaseOfEveryCardIsMeasuredOnceMoreInTheSameOrder) {
   EXPECT_EQ(order_of(alone, card(0)), order_of(together, card(0)));
   EXPECT_EQ(order_of(together, card(0)), order_of(together, card(1)));
   // Against what its card can do alone.
-  EXPECT_DOUBLE_EQ(together.back().of_ceiling.value_or(0), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(together.back().fraction_of_peak.value_or(0), 1.0 / 3);
   EXPECT_TRUE(ResultsFile::read(folder_.of("x-at-once.csv"), axis_names(families())).complete);
 }
 

@@ -15,20 +15,20 @@ namespace {
 
 struct JudgeTest : testing::Test {
   PlausibilityCheck plausibility{device()};
-  // 1 GB in a millisecond: a ceiling of 1000 GB/s.
-  void SetUp() override { plausibility.learn(ok_row(device(), ceiling(), 1e-3), ceiling()); }
+  // 1 GB in a millisecond: a peak of 1000 GB/s.
+  void SetUp() override { plausibility.learn(ok_row(device(), peak(), 1e-3), peak()); }
   Against of(const Row& row, const Job& job = toy("a")) const { return plausibility.check(row, job).against; }
 };
 
 TEST_F(JudgeTest, BelievesWhatCanBe) {
   EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
-  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.97e-3)), Against::nothing) << "a worse day of the ceiling's";
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.97e-3)), Against::nothing) << "a worse day of the peak's";
 }
 
 TEST_F(JudgeTest, NothingBeatsACeilingByFarMore) {
   const Implausible problem = plausibility.check(ok_row(device(), toy("a"), 0.5e-3), toy("a"));
-  EXPECT_EQ(problem.against, Against::ceiling);
-  EXPECT_THAT(problem.why, HasSubstr("2000 GB/s where family ceiling reaches 1000"));
+  EXPECT_EQ(problem.against, Against::peak);
+  EXPECT_THAT(problem.why, HasSubstr("2000 GB/s where family peak reaches 1000"));
 }
 
 // A driver's copy within the processor's cache is no wrong time, though kernels here never got as far as it.
@@ -41,16 +41,16 @@ TEST_F(JudgeTest, WhatFitsACacheOfAProcessorsSystemMayBeatMemory) {
   row.buffer_bytes = 32 << 20;
   EXPECT_EQ(of(row), Against::nothing);
   row.buffer_bytes += 4;
-  EXPECT_EQ(of(row), Against::ceiling);
+  EXPECT_EQ(of(row), Against::peak);
 }
 
 // 1 MiB was reread from a cache and 2 MiB were not: what lies between may be held in part.
 TEST_F(JudgeTest, WhatTheCacheMayHoldAPartOfMayBeatMemory) {
-  Family family = *ceiling().family;
+  Family family = *peak().family;
   family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) -> std::vector<Finding> {
     return {{"cache_bytes", 1 << 20, "B", ""}};
   };
-  Job job = ceiling();
+  Job job = peak();
   job.family = &family;
   Row known = ok_row(device(), job, 1e-3);
   plausibility.complete(known, job, {});
@@ -64,29 +64,29 @@ TEST_F(JudgeTest, WhatTheCacheMayHoldAPartOfMayBeatMemory) {
   using testing::Pair;
   EXPECT_THAT(checked((1 << 20) + 4096), Pair(Against::nothing, "yes")) << "the set, and sums of its tiles";
   EXPECT_THAT(checked(3 << 19), Pair(Against::nothing, "no"));
-  EXPECT_THAT(checked(2 << 20), Pair(Against::ceiling, "no"));
+  EXPECT_THAT(checked(2 << 20), Pair(Against::peak, "no"));
 }
 
 TEST_F(JudgeTest, WhatNoiseExplainsIsNoDoubt) {
   Row row = ok_row(device(), toy("a"), 0.9e-3);
-  EXPECT_EQ(of(row), Against::ceiling);
+  EXPECT_EQ(of(row), Against::peak);
   row.record.time_high_s = 1.0e-3;
   EXPECT_EQ(of(row), Against::nothing);
 }
 
 TEST_F(JudgeTest, ACeilingOnlyEverRises) {
   const Row fast = ok_row(device(), toy("a"), 0.5e-3);
-  plausibility.learn(ok_row(device(), ceiling(), 2e-3), ceiling());
+  plausibility.learn(ok_row(device(), peak(), 2e-3), peak());
   EXPECT_EQ(of(ok_row(device(), toy("a"), 1e-3)), Against::nothing);
-  plausibility.learn(ok_row(device(), ceiling(), 0.5e-3), ceiling());
+  plausibility.learn(ok_row(device(), peak(), 0.5e-3), peak());
   EXPECT_EQ(of(fast), Against::nothing);
 }
 
 TEST_F(JudgeTest, AFailedRowIsNoMeasure) {
-  Row wrong = ok_row(device(), ceiling(), 1e-4);
+  Row wrong = ok_row(device(), peak(), 1e-4);
   wrong.record.status = Status::wrong_result;
-  plausibility.learn(wrong, ceiling());
-  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.5e-3)), Against::ceiling);
+  plausibility.learn(wrong, peak());
+  EXPECT_EQ(of(ok_row(device(), toy("a"), 0.5e-3)), Against::peak);
 }
 
 TEST_F(JudgeTest, TwiceTheWorkInLessTimeIsDoubted) {
@@ -114,7 +114,7 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   EXPECT_EQ(of(with(2e-3, 2e-3 / 41.67)), Against::stamps);
   EXPECT_EQ(of(with(1.5e-3, 1e-3)), Against::stamps);
   EXPECT_EQ(of(with(0, 1e-3)), Against::stamps);
-  plausibility = PlausibilityCheck(device());  // without ceilings, as the times are short
+  plausibility = PlausibilityCheck(device());  // without peaks, as the times are short
   EXPECT_EQ(of(with(5e-6, 60e-6)), Against::nothing) << "a launch takes long beside a short kernel";
   EXPECT_EQ(of(with(5e-6, 5.5e-6, 200)), Against::nothing);
   EXPECT_EQ(of(with(5e-6, 50e-6, 200)), Against::stamps) << "but not one by one in a batch";
@@ -148,13 +148,13 @@ TEST_F(JudgeTest, AVerdictKeepsItsNumber) {
   plausibility.complete(row, toy("a"), plausibility.check(row, toy("a")));
   EXPECT_EQ(row.record.status, Status::implausible);
   EXPECT_EQ(row.record.time_s, Number(0.5e-3));
-  EXPECT_THAT(row.record.reason, HasSubstr("where family ceiling reaches"));
+  EXPECT_THAT(row.record.reason, HasSubstr("where family peak reaches"));
 }
 
 TEST_F(JudgeTest, ARowIsHeldAgainstItsCeiling) {
   Row row = ok_row(device(), toy("a"), 2e-3);
   plausibility.complete(row, toy("a"), {});
-  EXPECT_EQ(row.record.of_ceiling, Number(0.5));
+  EXPECT_EQ(row.record.fraction_of_peak, Number(0.5));
   EXPECT_EQ(row.record.cached, "") << "nobody looked for a cache";
 }
 

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         // Reductions of 192 Mi words by three kernels.
         Recording{"2026-11-23-reduction-tune.zip",
                   "reduction",
-                  {"kernel", "group", "unroll", "groups_per_unit"},
+                  {"kernel", "group", "unroll", "groups_per_cu"},
                   "reduction/"},
         // 16 Mi words, two kernels, groups of 32 to 1024.
         Recording{"2026-11-21-copy-tune-launch.zip",

@@ -324,7 +324,7 @@ const Family& rivals() {
                       return at.is("kernel", "fast") ? Values{1, 2} : Values{1};
                     }}},
       .presets = {.quick = {"kernel=slow,fast,other"},
-                  .tune = {"kernel=slow,fast", "kernel=fast lanes=own group=48 rows=2"}},
+                  .tune = {"kernel=slow,fast", "kernel=fast subgroup_impl=own group=48 vectors_per_item=2"}},
       .plan = [](const Case& at, const DeviceInfo& on) {
         Plan::need(at.number("group") <= on.max_group, "too large");
         Plan::need(at.is("lanes", "portable") || on.vendor == "Own", "other lanes");
@@ -360,8 +360,10 @@ TEST(Designs, AreSearchedTogetherFromWhereTheyStart) {
   // Groups of 32, 64 and 128: three of slow, six of fast, eight with its own lanes, which start at 48.
   EXPECT_THAT(all[0].cases, SizeIs(3 + 6 + 8));
   EXPECT_EQ(all[0].configurations.starts(), 3U);
-  EXPECT_EQ(all[0].cases[0].id(), "rivals/kernel=slow/lanes=portable/n=1024/group=64/rows=1");
-  EXPECT_EQ(all[0].cases[2].id(), "rivals/kernel=fast/lanes=own/n=1024/group=48/rows=2");
+  EXPECT_EQ(all[0].cases[0].id(),
+            "rivals/kernel=slow/subgroup_impl=portable/n=1024/group=64/vectors_per_work_item=1");
+  EXPECT_EQ(all[0].cases[2].id(),
+            "rivals/kernel=fast/subgroup_impl=own/n=1024/group=48/vectors_per_work_item=2");
   const auto portable = search_spaces_of(rival_jobs("tune"), wanted, device());
   EXPECT_THAT(portable[0].cases, SizeIs(3 + 6)) << "what the device cannot run is not tried";
 }
@@ -398,7 +400,7 @@ class Budgeted : public testing::Test {
 
   // What was measured of each space.
   std::vector<std::size_t> search(const std::vector<SearchSpace>& spaces, std::optional<double> budget_s,
-                                  const std::vector<Job>& ceilings = {}) {
+                                  const std::vector<Job>& peaks = {}) {
     Record common;
     common.run_id = "one";
     ResultsFile file(folder_.of("rows.csv"), axis_names({fake::families()[0], toy()}), {"[]", "one", "1", {}},
@@ -407,7 +409,7 @@ class Budgeted : public testing::Test {
     rules.environment = {.interrupts = [] { return 0; }, .now = [this] { return now_s_; }};
     testing::internal::CaptureStderr();
     Tuner tuner(rules, runner_, device_, file, common);
-    tuner.execute(ceilings, spaces);
+    tuner.execute(peaks, spaces);
     testing::internal::GetCapturedStderr();
     std::vector<std::size_t> measured;
     for (const auto& found : tuner.searches()) measured.push_back(found.rows.size());
@@ -423,8 +425,8 @@ class Budgeted : public testing::Test {
 };
 
 TEST_F(Budgeted, ItBeginsBehindTheCeilings) {
-  takes_s_[fake::ceiling().at.id()] = 100;
-  EXPECT_THAT(search(search_spaces_of(toy_jobs(), {}, device_), 8, {fake::ceiling()}), ElementsAre(4, 3));
+  takes_s_[fake::peak().at.id()] = 100;
+  EXPECT_THAT(search(search_spaces_of(toy_jobs(), {}, device_), 8, {fake::peak()}), ElementsAre(4, 3));
 }
 
 // The first of two is cut off when it has its half, and the other looks at something in any case.
@@ -445,12 +447,12 @@ TEST_F(Budgeted, FurtherLooksAtOneCaseTakeATenth) {
   jobs.pop_back();
   const auto spaces = search_spaces_of(jobs, {}, device_);
   ASSERT_THAT(spaces, SizeIs(1));
-  for (const auto& at : spaces[0].cases) runner_.times({&implausible, at}, {0.5e-3});  // of a ceiling's 1e-3
+  for (const auto& at : spaces[0].cases) runner_.times({&implausible, at}, {0.5e-3});  // of a peak's 1e-3
   const std::string first = spaces[0].cases[0].id();
-  search(spaces, {}, {fake::ceiling()});
+  search(spaces, {}, {fake::peak()});
   EXPECT_EQ(times_run(first), 4) << "as often as a run looks at what cannot be true";
   runner_.ran.clear();
-  EXPECT_THAT(search(spaces, 20, {fake::ceiling()}), ElementsAre(6));
+  EXPECT_THAT(search(spaces, 20, {fake::peak()}), ElementsAre(6));
   EXPECT_EQ(times_run(first), 2);
 }
 
@@ -629,7 +631,7 @@ TEST_F(Store, TheBestDesignStandsBesideAllThatDoItsWork) {
   for (const char* kernel : {"slow", "fast", "other"}) {
     const auto launches = tuned.beside(rivals(), of_rivals(kernel, "portable", 2048, 64));
     ASSERT_THAT(launches, SizeIs(1)) << kernel;
-    EXPECT_EQ(launches[0].at.id(), "rivals/kernel=fast/lanes=own/n=2048/group=32/rows=1");
+    EXPECT_EQ(launches[0].at.id(), "rivals/kernel=fast/subgroup_impl=own/n=2048/group=32/vectors_per_item=1");
     EXPECT_EQ(launches[0].of, "");
   }
   // And its own design, where that was tuned by itself.
@@ -788,7 +790,7 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
   Selection one_design = all_of_them, another = all_of_them, launches = all_of_them, by_filter = all_of_them,
             work = all_of_them;
   one_design.set = {"kernel=fast"};
-  another.where = {"lanes=portable"};
+  another.where = {"subgroup_impl=portable"};
   launches.set = {"group=64"};
   by_filter.filter = "fast";
   work.where = {"n=1024"};

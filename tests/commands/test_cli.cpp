@@ -169,10 +169,10 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"devices", "--help"}, {"--json"}},
       {{"list", "--help"}, {"--family", "--json", "--columns"}},
       {{"run", "--help"},
-       {"--samples", "--device",     "--family",      "--preset",       "--set",        "--where",
-        "--filter",  "--csv",        "--kernels",     "--seed",         "--no-ceiling", "--dry-run",
-        "--runs",    "--precision",  "--max-samples", "--max-seconds",  "--budget",     "--cache",
-        "--timeout", "--in-process", "--resume",      "--replay",       "--case",       "--tuned",
+       {"--samples", "--device",     "--family",      "--preset",       "--set",     "--where",
+        "--filter",  "--csv",        "--kernels",     "--seed",         "--no-peak", "--dry-run",
+        "--runs",    "--precision",  "--max-samples", "--max-seconds",  "--budget",  "--cache",
+        "--timeout", "--in-process", "--resume",      "--replay",       "--case",    "--tuned",
         "--store",   "--report",     "--label",       "--emit-sources", "--share"}},
       {{"inspect", "--help"},
        {"--target", "--device", "--family", "--preset", "--set", "--where", "--filter", "--kernels",
@@ -271,7 +271,8 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
 
 // What a driver here makes of a case, and every program of a run as a file.
 TEST_F(Cli, ProgramsCanBeLookedAt) {
-  const Strings words = {"inspect", "ceiling/kernel=local_read/n=65536/trips=4", "--device", "0:0", "--json"};
+  const Strings words = {"inspect", "peak/kernel=local_read/n=65536/iterations=4", "--device", "0:0",
+                         "--json"};
   show({"pocl"});
   const Ended ended = run(words);
   ASSERT_EQ(ended.code, 0) << ended.err;
@@ -488,7 +489,7 @@ TEST_F(Cli, DryRunRunsNothing) {
 
   // Families that may ask for more are named where they would be asked.
   const Strings quick = {"run", "--preset", "quick", "--family", "cache,divergence", "--dry-run"};
-  EXPECT_THAT(run(quick).out, HasSubstr("besides: cache, ceiling may ask for more cases"));
+  EXPECT_THAT(run(quick).out, HasSubstr("besides: cache, peak may ask for more cases"));
   EXPECT_THAT(run(quick + Strings{"--set", "n=33"}).out, Not(HasSubstr("may ask")));
   EXPECT_FALSE(fs::exists(folder() / "results"));
 }
@@ -503,7 +504,7 @@ TEST_F(Cli, EveryPlannedCaseIsARow) {
   expect_sound_cells(results);
   expect_samples_of_rows(csv());
   EXPECT_EQ(static_cast<int>(results.cases.size()), planned_cases(run(words + Strings{"--dry-run"}).out));
-  int exhibits = 0;
+  int known_incorrect_cases = 0;
   for (const auto& record : results.cases) {
     SCOPED_TRACE(fmt::format("{}: {}, {}", record.case_id, record.status, record.reason));
     EXPECT_EQ(record.family, "divergence");
@@ -512,20 +513,20 @@ TEST_F(Cli, EveryPlannedCaseIsARow) {
     EXPECT_EQ(record.seed, Count(1));
     EXPECT_FALSE(record.time_utc.empty() || record.host.empty() || record.version.empty());
     EXPECT_EQ(nlohmann::json::parse(record.command), nlohmann::json(words + Strings{"--csv", csv()}));
-    if (record.exhibit == "yes") {
-      ++exhibits;
+    if (record.known_incorrect == "yes") {
+      ++known_incorrect_cases;
       EXPECT_EQ(record.status, Status::wrong_result);
       EXPECT_THAT(record.reason, ContainsRegex("[0-9]+ of 4096 elements correct, [0-9]+ written"));
     } else {
       EXPECT_TRUE(record.status == Status::ok || record.status == Status::unsupported);
     }
   }
-  EXPECT_EQ(exhibits, 4);
+  EXPECT_EQ(known_incorrect_cases, 4);
 
   // The summary for people: on stdout, as that is not where the rows went.
   EXPECT_THAT(ended.out, HasSubstr(results.cases.front().device));
   EXPECT_THAT(ended.out, counts(results.cases.size()));
-  EXPECT_THAT(ended.out, HasSubstr("4 wrong as published (exhibits)"));
+  EXPECT_THAT(ended.out, HasSubstr("4 known-incorrect as published"));
   EXPECT_THAT(ended.err, HasSubstr(csv()));
 
   // Another reader than our own finds the same table.
@@ -630,7 +631,7 @@ TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
 
 TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
   const std::string kernels = edited_kernels("lanes.cl", "uint x = in[item];", "uint x = in[item]");
-  const Ended ended = run({"run", "--preset", "smoke", "--family", "lanes,ceiling", "--where", "n=1,32768",
+  const Ended ended = run({"run", "--preset", "smoke", "--family", "lanes,peak", "--where", "n=1,32768",
                            "--filter", "paths=1/|kernel=copy/", "--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Results results = read_results(csv());
@@ -672,7 +673,7 @@ TEST_F(Cli, AKernelFolderWithoutTheFileSaysSo) {
 
 // After the first rows, with many to come: those that are there stay, and nothing else is claimed.
 TEST_F(Cli, AnInterruptKeepsTheRowsMeasured) {
-  const Strings words = {"run", "--preset", "quick", "--family", "lanes", "--no-ceiling", "--csv", csv()};
+  const Strings words = {"run", "--preset", "quick", "--family", "lanes", "--no-peak", "--csv", csv()};
   trial_.start(words);
   ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 3; })) << trial_.err();
   trial_.send(SIGINT);
@@ -719,8 +720,8 @@ TEST_F(Cli, ARowCanBeRunAgain) {
 
 // Not the cases that its family would ask for besides.
 TEST_F(Cli, AReplayIsOfOneRow) {
-  const Strings one = {"run",          "--preset", "smoke",  "--family", "registers",
-                       "--no-ceiling", "--where",  "live=8", "--where",  "kernel=live"};
+  const Strings one = {"run",       "--preset", "smoke",  "--family", "registers",
+                       "--no-peak", "--where",  "live=8", "--where",  "kernel=live"};
   ASSERT_EQ(run(one + Strings{"--csv", csv()}).code, 0);
   const Record made = read_results(csv()).cases.at(0);
   auto table = read_csv(csv());
@@ -908,7 +909,7 @@ TEST_F(Cli, NoMessageCarriesControlCharacters) {
 }
 
 TEST_F(Cli, AFileThatMayNotGrowEndsInFive) {
-  trial_.start({"run", "--preset", "quick", "--family", "lanes", "--no-ceiling", "--csv", csv()});
+  trial_.start({"run", "--preset", "quick", "--family", "lanes", "--no-peak", "--csv", csv()});
   ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 2; })) << trial_.err();
   trial_.limit(RLIMIT_FSIZE, fs::file_size(csv()) + 100);
   const Ended ended = trial_.finish();
@@ -1023,8 +1024,8 @@ TEST_F(Cli, EnergyIsMeasuredByACounterThatIsCertified) {
   FakeCounter counter(trial_);
   const Strings words =
       with_energy +
-      Strings{"--family", "ceiling", "--filter",   "kernel=(copy|arithmetic)/type=float/.*contents=random",
-              "--csv",    csv(),     "--overwrite"};
+      Strings{"--family", "peak", "--filter",   "kernel=(copy|arithmetic)/type=float/.*contents=random",
+              "--csv",    csv(),  "--overwrite"};
   Ended ended{};
   Results results;
   // A busy machine may let the processes wait for so long that their counter is rightly refused.
@@ -1111,7 +1112,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_EQ(tuned_of("set.csv", {"--tuned"}, two_shapes), 0) << "the user says which groups";
   Strings quick = usual;
   quick[1] = "quick";
-  quick = quick + Strings{"--no-ceiling", "--set", "n=33"};
+  quick = quick + Strings{"--no-peak", "--set", "n=33"};
   EXPECT_EQ(tuned_of("quick.csv", {}, quick), 1);
   EXPECT_EQ(tuned_of("without.csv", {"--no-tuned"}, quick), 0);
   const Ended dry = run(Strings{"run", "--store", store, "--dry-run"} + quick);
@@ -1248,7 +1249,7 @@ TEST_F(Cli, RooflineWithoutCeilingsSaysHowToGetThem) {
   ASSERT_EQ(run(two_kernels + Strings{"--csv", csv()}).code, 0);
   const Ended ended = run({"roofline", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("no ceilings in this file"));
+  EXPECT_THAT(ended.out, HasSubstr("no peaks in this file"));
   EXPECT_EQ(run({"roofline", "/nowhere.csv"}).code, 2);
 }
 
@@ -1280,7 +1281,7 @@ TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
       EXPECT_EQ(record.status, Status::unsupported);
       EXPECT_EQ(record.reason, "the device has no double precision (cl_khr_fp64)");
       EXPECT_EQ(record.time_s, Number());
-    } else if (record.exhibit.empty()) {
+    } else if (record.known_incorrect.empty()) {
       EXPECT_EQ(record.status, Status::ok);
       // Its driver stamps every event 0, 1, 2, 3.
       EXPECT_EQ(record.timer, Timer::host);

@@ -33,12 +33,12 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 namespace fs = std::filesystem;
 
-namespace clweave {
+namespace clweave::commands {
 
 // For gtest's messages.
 void PrintTo(const Job& job, std::ostream* out) { *out << short_id(job); }
 
-}  // namespace clweave
+}  // namespace clweave::commands
 
 namespace {
 
@@ -204,7 +204,7 @@ std::vector<Job> jobs_of(const std::string& family, const std::vector<std::strin
 }
 
 bool is_exhibit(const Job& job) {
-  return job.family->axis("form") != nullptr && job.at.is("form", "published");
+  return job.family->axis("form") != nullptr && job.at.is("form", "known_incorrect");
 }
 
 // A simulated work-item takes microseconds, and so does a simulated load.
@@ -230,12 +230,12 @@ bool is_beyond_the_simulator(const Job& job) {
   return job.family->name == "scan" && (at.is("kernel", "pascal") || at.number("tuple") != 1);
 }
 
-// The smoke preset, without exhibits or them alone.
-std::vector<Job> smoke_jobs(bool exhibits) {
+// The smoke preset, without known-incorrect cases or them alone.
+std::vector<Job> smoke_jobs(bool known_incorrect_cases) {
   std::vector<Job> out;
   const auto add = [&](const std::vector<Job>& jobs) {
     std::ranges::copy_if(jobs, std::back_inserter(out),
-                         [&](const Job& job) { return is_exhibit(job) == exhibits; });
+                         [&](const Job& job) { return is_exhibit(job) == known_incorrect_cases; });
   };
   for (const auto& family : families()) add(jobs_of(family.name));
   add(jobs_of("lanes", {"paths=64"}, {"n=60"}));  // all that a simulator has of 64 paths
@@ -318,7 +318,8 @@ class Mutant {
 void expect_no_numbers(const Record& record) {
   for (const auto& column : columns()) {
     const bool measured = column.name.ends_with("_s") || column.name.ends_with("_per_s") ||
-                          column.name == "samples" || column.name == "of_ceiling" || column.name == "value";
+                          column.name == "samples" || column.name == "fraction_of_peak" ||
+                          column.name == "value";
     if (!measured) continue;
     std::visit(
         [&](auto member) {
@@ -441,7 +442,7 @@ TEST_P(Smoke, IsRight) {
   EXPECT_GT(record.time_s.value_or(0), 0);
   EXPECT_EQ(record.samples.value_or(0), 1);
   EXPECT_GT(record.items.value_or(0), 0);
-  EXPECT_EQ(record.fingerprint.size(), 16U);
+  EXPECT_EQ(record.kernel_hash.size(), 16U);
   ++ok_;
 }
 
@@ -483,10 +484,11 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
   const KernelFolder reverse;
   replace_in(reverse.path() / "shared/tile_states.cl", "mine.tile = (uint)get_group_id(0);",
              "mine.tile = (uint)(get_num_groups(0) - 1 - get_group_id(0));");
-  const std::string launch = " n=1025 group=32 rows=1 window=8 polls=8 drop=2 lanes=portable,subgroup";
+  const std::string launch =
+      " n=1025 group=32 vectors_per_item=1 window=8 spin_limit=8 fault_rate=2 subgroup_impl=portable,opencl";
   const std::multimap<std::string, Sweep> sweeps = {
       {"scan", "kernel=register_tile,pipelined tuple=1,4" + launch},
-      {"scan", "kernel=pascal scan_order=3 per_item=4" + launch},
+      {"scan", "kernel=pascal scan_order=3 per_work_item=4" + launch},
       {"compaction", "kernel=staged width=2" + launch}};
   int right = 0;
   for (const auto& folder : {kernels(), reverse.path()}) {
@@ -511,7 +513,8 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
   EXPECT_GE(right, 6) << "with portable lanes, which every device has";
 }
 
-// The point of the exhibits: no device computes what their authors thought, and the row says how much.
+// The point of the known-incorrect cases: no device computes what their authors thought, and the row says how
+// much.
 TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
   const auto before = log().size();
   const auto jobs = smoke_jobs(true);
@@ -525,7 +528,7 @@ TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
       lacking.push_back(record.case_id + ": " + record.reason);
       continue;
     }
-    EXPECT_EQ(record.exhibit, "yes");
+    EXPECT_EQ(record.known_incorrect, "yes");
     EXPECT_FALSE(record.failed());
     EXPECT_THAT(record.reason, testing::StartsWith("exhibit: as published, "));
     if (record.ok()) {
@@ -618,7 +621,7 @@ TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
 
 TEST_F(Mutants, AMissingElementIsAWrongResult) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_THAT(record.reason, HasSubstr("299 of 300 elements correct, 299 written; first wrong: [299] is "));
 }
@@ -626,7 +629,7 @@ TEST_F(Mutants, AMissingElementIsAWrongResult) {
 // The outputs are all right; only the canaries tell.
 TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.verified, Verified::no);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 1200 of 1200");
@@ -636,7 +639,7 @@ TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
 // One element is 4 bytes, less than the poison's pattern.
 TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
   const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=1/group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=1/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 4 of 4");
 }
@@ -646,7 +649,7 @@ TEST_F(Mutants, AWriteToAnInputIsSeenBehindItsEnd) {
       "uint* restrict in, const uint n, const uint trips,\n                    const uint granularity) {";
   const Mutant mutant("lanes.cl", "__global const " + rest,
                       "__global " + rest + "\n  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
 }
@@ -692,7 +695,7 @@ TEST_F(Mutants, AKeyTwiceIsSeenWhereOrderDoesNotMatter) {
 
 TEST_F(Mutants, AMissingKernelIsNamed) {
   const Mutant mutant("lanes.cl", "__kernel void lanes(", "__kernel void lane(");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/trips=4/n=300/group=64");
+  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_TRUE(record.failed()) << record.status;
   EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_NAME"));
   expect_no_numbers(record);
@@ -718,7 +721,7 @@ TEST_F(Kernels, DoublePrecisionRunsOrSaysWhyNot) {
 // By what the compiler says of the program, not by what the driver says of its extensions.
 TEST_F(Kernels, WhatTheCompilerDoesNotTakeIsMissingAndNotBroken) {
   int missing = 0;
-  for (const auto& job : jobs_of("formats", {"path=extension", "trips=1"})) {
+  for (const auto& job : jobs_of("formats", {"path=extension", "iterations=1"})) {
     const Record record = record_of(session(), job);
     if (record.ok()) continue;
     ++missing;
@@ -765,8 +768,8 @@ TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
   EXPECT_EQ(second.build_ms, Number(0));
   EXPECT_EQ(other.build_ms, Number(0));
   EXPECT_GT(column.build_ms.value_or(0), 0);
-  EXPECT_EQ(first.fingerprint, other.fingerprint);
-  EXPECT_NE(first.fingerprint, column.fingerprint);
+  EXPECT_EQ(first.kernel_hash, other.kernel_hash);
+  EXPECT_NE(first.kernel_hash, column.kernel_hash);
 }
 
 TEST_F(Kernels, InputsFollowTheSeed) {

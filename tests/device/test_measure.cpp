@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 
-namespace clweave {
+namespace clweave::commands {
 
 // For gtest's messages.
 void PrintTo(Stop stop, std::ostream* out) {
@@ -357,4 +357,4 @@ TEST(Canary, TakesNothingAgainBeyondTheCapOfTime) {
   for (const auto& sample : measured.samples) EXPECT_TRUE(sample.throttled);
 }
 
-}  // namespace clweave
+}  // namespace clweave::commands

@@ -59,7 +59,7 @@ std::vector<Program> make_programs(const char* preset) {
   const auto& families = all_families();
   Selection selection;
   selection.preset = preset;
-  selection.ceilings = false;
+  selection.peaks = false;
   const auto jobs = select_jobs(families, selection);
   std::vector<Program> programs = {{"the harness", source_of({"shared/harness"}, {}, ""), false}};
   std::set<std::string> seen, left_out;  // fingerprints; families
@@ -74,7 +74,7 @@ std::vector<Program> make_programs(const char* preset) {
           const Plan plan = plan_of(*job.family, job.at, device);
           const Source source = source_of(plan, "");
           left_out.erase(job.family->name);
-          if (seen.insert(source.fingerprint).second)
+          if (seen.insert(source.kernel_hash).second)
             programs.push_back({job.at.id(), source, fp64, plan.probe});
         } catch (const Error& error) {
           if (error.code != ErrorCode::unsupported) throw;
@@ -95,9 +95,9 @@ const std::vector<Program>& smoke_programs() {
 const std::vector<Program>& paper_programs() {
   static const std::vector<Program> made = [] {
     std::set<std::string> seen;
-    for (const auto& program : smoke_programs()) seen.insert(program.source.fingerprint);
+    for (const auto& program : smoke_programs()) seen.insert(program.source.kernel_hash);
     auto programs = make_programs("paper");
-    std::erase_if(programs, [&](const Program& one) { return seen.contains(one.source.fingerprint); });
+    std::erase_if(programs, [&](const Program& one) { return seen.contains(one.source.kernel_hash); });
     return programs;
   }();
   return made;
@@ -117,7 +117,7 @@ Source source_of_case(const std::string& family_name, const Texts& values,
   selection.preset = "smoke";
   selection.families = {family_name};
   selection.set = values;
-  selection.ceilings = false;
+  selection.peaks = false;
   const auto job = select_jobs(families, selection).at(0);
   return source_of(plan_of(*job.family, job.at, device), "");
 }
@@ -388,7 +388,7 @@ struct Told {
 const std::vector<Told> told = {
     {"reduction", {"kernel=atomic", "type=int"}, "atomic", "row_shr:8"},
     {"reduction", {"kernel=single", "type=long", "op=max"}, "single", "v_readlane"},
-    {"scan", {"kernel=lookback_wide"}, "lookback_wide", "row_shr:1"},
+    {"scan", {"kernel=lookback_parallel"}, "lookback_parallel", "row_shr:1"},
     {"scan", {"kernel=register_tile", "op=max", "type=float"}, "register_tile", "ds_bpermute"},
     {"scan", {"kernel=pipelined", "type=ulong"}, "pipelined", "v_readlane"},
     {"scan", {"kernel=pipelined", "tuple=8"}, "pipelined", "ds_bpermute"},
@@ -399,7 +399,7 @@ const std::vector<Told> told = {
     {"compaction", {"kernel=billeter"}, "move_sequences", "v_readlane"}};
 
 Source source_told(const Told& one, const std::string& lanes) {
-  return source_of_case(one.family, one.values + Texts{"lanes=" + lanes, "n=4099", "group=64"},
+  return source_of_case(one.family, one.values + Texts{"subgroup_impl=" + lanes, "n=4099", "group=64"},
                         with_sub_groups());
 }
 
@@ -448,7 +448,8 @@ TEST_P(Limits, of_registers_are_heeded) {
   DeviceInfo device = imaginary_device("gpu", true);
   device.extensions = "cl_nv_compiler_options";
   device.local_bytes = 48 << 10;
-  const Texts in_words_that_clang_has = {"state=halves", "lanes=portable", "n=100000", "group=128"};
+  const Texts in_words_that_clang_has = {"state_width=half", "subgroup_impl=portable", "n=100000",
+                                         "group=128"};
   struct Limited {
     const char *family, *kernel, *name, *more;
   };
@@ -591,7 +592,7 @@ TEST_P(LastWarps, need_no_barriers_of_their_group) {
   Target on = target();
   if (std::ranges::find(amds, GetParam()) != amds.end()) on.device.platform = "AMD";
   const auto barriers = [&](const char* lanes) {
-    const std::string id = fmt::format("reduction/kernel=unrolled/group=128/lanes={}", lanes);
+    const std::string id = fmt::format("reduction/kernel=unrolled/group=128/subgroup_impl={}", lanes);
     return kernel_of(on, source_on(on, id), "unrolled").figures.barriers.value_or(-1);
   };
   EXPECT_EQ(barriers("portable"), 7);

@@ -36,8 +36,9 @@ class Invented {
       for (const auto& at : wanted) {
         if (!ids.insert(at.id()).second) continue;
         const Plan plan = plan_of(cache, at, roomy());
-        outcomes.push_back({at, 1e-9 * ns(at, *this) * static_cast<double>(plan.cost.items) /
-                                    static_cast<double>(at.is("kernel", "chase_own") ? roomy().units() : 1)});
+        outcomes.push_back(
+            {at, 1e-9 * ns(at, *this) * static_cast<double>(plan.cost.items) /
+                     static_cast<double>(at.is("kernel", "chase_private") ? roomy().units() : 1)});
         outcomes.back().bytes = plan.cost.read + plan.cost.written;
       }
       wanted = cache.refine(outcomes, roomy());
@@ -56,7 +57,7 @@ double of_two_levels(const Case& at, const Invented& device) {
   const std::int64_t bytes = at.number("working_set");
   const auto units = static_cast<std::int64_t>(roomy().units());
   if (at.is("kernel", "chase")) return device.ns(bytes);
-  if (at.is("kernel", "chase_own")) return device.ns(bytes <= 200 * 1024 ? bytes : units * bytes);
+  if (at.is("kernel", "chase_private")) return device.ns(bytes <= 200 * 1024 ? bytes : units * bytes);
   if (at.is("kernel", "pages")) return device.ns(bytes / 4160 * 64) * (bytes > (3 << 20) ? 1.5 : 1.0);
   if (at.is("kernel", "pair")) return at.number("apart") < 128 ? 100 : 200;
   return 1;
@@ -145,10 +146,12 @@ TEST(Cache, TakesNoMoreTurnsThanADeviceLeavesALoop) {
   device.type = "cpu";
   device.compute_units = 2;
   const auto plan = [&](const char* kernel, std::int64_t bytes) {
-    return plan_with(
-        "cache",
-        {{"kernel", word(kernel)}, {"working_set", number(bytes)}, {"trips", number(0)}, {"hops", number(0)}},
-        device);
+    return plan_with("cache",
+                     {{"kernel", word(kernel)},
+                      {"working_set", number(bytes)},
+                      {"iterations", number(0)},
+                      {"chain_length", number(0)}},
+                     device);
   };
   for (const char* kernel : {"read", "write", "copy"}) {
     const auto moved = plan(kernel, 1 << 14).cost;

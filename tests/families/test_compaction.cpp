@@ -80,7 +80,7 @@ TEST(Compaction, ItsChecksTakeTheKeptKeysInOrderAndNothingElse) {
   const Sweep all = {{"kernel", {"ranked", "unordered"}},
                      {"type", {"uint", "ulong", "float", "struct16"}},
                      {"predicate", {"non_zero", "even", "less_than"}},
-                     {"kept", {0.0, 0.1, 0.5, 1.0}},
+                     {"selectivity", {0.0, 0.1, 0.5, 1.0}},
                      {"pattern", {"random", "alternating", "runs", "sorted"}},
                      {"output", {"key", "key_index"}},
                      {"n", {1, 5003}},
@@ -89,7 +89,7 @@ TEST(Compaction, ItsChecksTakeTheKeptKeysInOrderAndNothingElse) {
     SCOPED_TRACE(at.id());
     const Plan plan = plan_of(family, at, roomy());
     CompactedOnHost host(at, plan);
-    const double wanted = std::get<double>(at.at("kept")) * static_cast<double>(at.number("n"));
+    const double wanted = std::get<double>(at.at("selectivity")) * static_cast<double>(at.number("n"));
     EXPECT_NEAR(static_cast<double>(host.kept()), wanted, at.is("pattern", "runs") ? 1000 : 1);
     for (const auto& check : plan.checks) EXPECT_EQ(host.compared_with(check).wrong, 0U);
     if (host.kept() < 3) continue;
@@ -115,14 +115,15 @@ TEST(Compaction, HasAsManyCountsAsWerePublished) {
   const std::vector<std::pair<std::string, Value>> billeter = {
       {"kernel", word("billeter")}, {"group", number(128)}, {"groups", number(120)}};
   auto by_lanes = billeter, on_ptx = billeter;
-  by_lanes.emplace_back("sequence", word("lanes"));
-  on_ptx.emplace_back("lanes", word("ptx"));
+  by_lanes.emplace_back("sequence", word("subgroup_impl"));
+  on_ptx.emplace_back("subgroup_impl", word("ptx"));
   EXPECT_EQ(metadata(billeter), "480");
   EXPECT_EQ(metadata(by_lanes), "1920");
   EXPECT_EQ(metadata(on_ptx), "1920");
   for (const char* kernel : {"spataro", "orange_owls"})
-    EXPECT_THAT(metadata({{"kernel", word(kernel)}, {"group", number(1024)}, {"rows", number(1)}}),
-                kernel == std::string("spataro") ? "65536" : "2162688")
+    EXPECT_THAT(
+        metadata({{"kernel", word(kernel)}, {"group", number(1024)}, {"vectors_per_item", number(1)}}),
+        kernel == std::string("spataro") ? "65536" : "2162688")
         << kernel;
 }
 
@@ -131,10 +132,11 @@ TEST(Compaction, RefusesWhatItsKernelsCannotDo) {
     return complaint([&] { plan_with("compaction", values); });
   };
   EXPECT_THAT(refused({{"n", number(0)}}), HasSubstr("n takes 1 to"));
-  EXPECT_THAT(refused({{"kept", Value(1.5)}}), HasSubstr("kept takes 0 to 1"));
+  EXPECT_THAT(refused({{"selectivity", Value(1.5)}}), HasSubstr("kept takes 0 to 1"));
   EXPECT_THAT(refused({{"width", number(3)}}), HasSubstr("width takes 1 to 4, powers of two"));
   EXPECT_THAT(refused({{"group", number(33)}}), HasSubstr("group takes 32 to 1024, multiples of 32"));
-  EXPECT_THAT(refused({{"rows", number(32)}, {"group", number(1024)}}), HasSubstr("65536 at most"));
+  EXPECT_THAT(refused({{"vectors_per_item", number(32)}, {"group", number(1024)}}),
+              HasSubstr("65536 at most"));
   DeviceInfo llvmpipe = roomy();
   llvmpipe.name = "llvmpipe";
   const auto on_llvmpipe = [&](std::int64_t groups) {

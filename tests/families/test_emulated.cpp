@@ -128,7 +128,7 @@ void run_lanes(const Call& call) {
   const auto trips = call.scalar<std::uint32_t>(3);
   const auto granularity = call.scalar<std::uint32_t>(4);
   ASSERT_EQ(call.arguments(), 5U);
-  ASSERT_EQ(call.launch.kernel, "lanes");
+  ASSERT_EQ(call.launch.kernel, "subgroup_impl");
   ASSERT_EQ(call.launch.global.size(), 1U);
   for (std::uint32_t item = 0; item < call.launch.global[0]; ++item) {
     if (item >= n) continue;
@@ -241,7 +241,7 @@ void run_memory_kernel(const Call& call) {
 }
 
 bool is_emulated(const std::string& family) {
-  return family == "ceiling" || family == "divergence" || family == "lanes";
+  return family == "peak" || family == "divergence" || family == "subgroup_impl";
 }
 
 // Executes a plan's steps.
@@ -255,7 +255,7 @@ void emulate(const std::string& family, const Plan& plan, Memory& memory) {
     const auto define = plan.defines.find("T");
     const std::string type = define == plan.defines.end() ? "" : define->second;
     const bool arithmetic = call.launch.kernel == "arithmetic";
-    if (family == "lanes") {
+    if (family == "subgroup_impl") {
       run_lanes(call);
     } else if (family == "divergence") {
       type == "double" ? run_divergence<double>(call) : run_divergence<float>(call);
@@ -339,9 +339,9 @@ TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
 TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
   int cases = 0;
   for_small_cases([&](const Case& at, const Plan& plan) {
-    const bool rate = at.family == "ceiling" &&
+    const bool rate = at.family == "peak" &&
                       (at.text("kernel").starts_with("arithmetic") || at.text("kernel").starts_with("local"));
-    if (!rate && at.family != "lanes") return;
+    if (!rate && at.family != "subgroup_impl") return;
     ++cases;
     Plan lazy = plan;
     auto& args = std::get<Launch>(lazy.steps.at(0)).args;
@@ -412,6 +412,6 @@ TEST(EmulatedKernel, CostsWhatTheAlgorithmMoves) {
               {.read = 8 * square, .written = 8 * square, .flops = square, .items = square});
   expect_cost(grid + "ab/type=float/n=4096/group=16x16/form=corrected/padding=0/index=ulong/launches=1",
               {.read = 8 * large, .written = 4 * large, .flops = large, .items = large});
-  expect_cost("lanes/paths=8/granularity=4/trips=256/n=262144/group=256",
+  expect_cost("lanes/paths=8/granularity=4/iterations=256/n=262144/group=256",
               {.read = square, .written = square, .flops = 0, .items = 262144});
 }

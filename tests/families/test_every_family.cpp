@@ -41,14 +41,14 @@ TEST(AllFamilies, HaveNamesOfTheirOwn) {
 }
 
 TEST(AllFamilies, AreHeldAgainstCeilingsThatAreMeasured) {
-  std::set<Ceiling> measured;
-  const Family& ceiling = family_named("ceiling");
-  for (const auto& at : preset_of(ceiling, "quick")) measured.insert(plan_of(ceiling, at, roomy()).ceiling);
-  EXPECT_THAT(measured, testing::IsSupersetOf({Ceiling::copy, Ceiling::read, Ceiling::local,
-                                               Ceiling::arithmetic_float, Ceiling::arithmetic_double}));
+  std::set<Peak> measured;
+  const Family& peak = family_named("peak");
+  for (const auto& at : preset_of(peak, "quick")) measured.insert(plan_of(peak, at, roomy()).peak);
+  EXPECT_THAT(measured, testing::IsSupersetOf({Peak::copy, Peak::read, Peak::local, Peak::arithmetic_float,
+                                               Peak::arithmetic_double}));
   for_all_cases([&](const Family& family, const std::string& /*preset*/, const Case& at) {
     const Plan plan = plan_of(family, at, roomy());
-    EXPECT_TRUE(plan.ceiling == Ceiling::none || measured.contains(plan.ceiling)) << plan.ceiling;
+    EXPECT_TRUE(plan.peak == Peak::none || measured.contains(plan.peak)) << plan.peak;
   });
 }
 
@@ -89,7 +89,7 @@ TEST(AllFamilies, SearchesBeginAtWorkThatIsTheSame) {
       works.insert(work_of(family, at, design_axes(family)));
       EXPECT_NO_THROW(plan_of(family, at, roomy())) << at.id();
     }
-    if (family.name == "ceiling" || works.empty()) continue;
+    if (family.name == "peak" || works.empty()) continue;
     searched.insert(family.name);
     EXPECT_EQ(works.size(), 1U) << family.name;
   }
@@ -125,5 +125,5 @@ TEST(ShippedStores, KnowTheBestLaunchesOfAnH200) {
   const auto scans = TunedLaunches(device, stores)
                          .beside(family_named("scan"), preset_of(family_named("scan"), "card").front());
   ASSERT_EQ(scans.size(), 1U);
-  EXPECT_TRUE(scans.front().at.is("kernel", "pipelined") && scans.front().at.is("lanes", "ptx"));
+  EXPECT_TRUE(scans.front().at.is("kernel", "pipelined") && scans.front().at.is("subgroup_impl", "ptx"));
 }

@@ -26,7 +26,7 @@ std::vector<Outcome> lockstep_times(const std::vector<Case>& cases, double width
     const auto paths = static_cast<double>(at.number("paths"));
     const auto granularity = static_cast<double>(at.number("granularity"));
     // Code for more paths is larger, and one path for all needs no switch.
-    const double one_path_s = 1e-6 * (1 + 0.05 * paths) * static_cast<double>(at.number("trips")) *
+    const double one_path_s = 1e-6 * (1 + 0.05 * paths) * static_cast<double>(at.number("iterations")) *
                               static_cast<double>(at.number("n")) / 262144;
     const double serial = std::clamp(width / granularity, 1.0, paths);
     outcomes.push_back({at, one_path_s * serial * (1 + 0.1 * noise(outcomes.size()))});
@@ -39,7 +39,7 @@ std::vector<Outcome> lockstep_times(const std::vector<Case>& cases, double width
 }  // namespace
 
 TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
-  const Family lanes = family_named("lanes");
+  const Family lanes = family_named("subgroup_impl");
   for (const char* preset : {"quick", "full"}) {
     const auto cases = preset_of(lanes, preset);
     for (const int width : {1, 4, 8, 16, 32, 64}) {
@@ -53,7 +53,7 @@ TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
 
 // Times known to a factor of three.
 TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
-  const Family lanes = family_named("lanes");
+  const Family lanes = family_named("subgroup_impl");
   const auto cases = preset_of(lanes, "quick");
   std::vector<Outcome> outcomes = lockstep_times(cases, 16, 1);
   for (auto& o : outcomes) {
@@ -84,7 +84,7 @@ TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
 }
 
 TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
-  const Family lanes = family_named("lanes");
+  const Family lanes = family_named("subgroup_impl");
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(lanes, "quick")) {
     const auto serial = std::clamp(32.0 / static_cast<double>(at.number("granularity")), 1.0,
@@ -118,8 +118,8 @@ TEST(DivergenceFindings, AreTheRatiosOfTheTimes) {
     double time_s = 1e-3 * of_kernel.at(at.text("kernel"));
     if (at.is("mapping", "row_first")) time_s *= at.is("kernel", "loop") ? 0.5 : 3;
     if (at.is("parity", "row")) time_s *= 1.25;
-    // Neither exhibits nor smaller matrices count.
-    if (at.is("form", "published") || at.number("n") != 4096) time_s = 2 + any(outcomes.size());
+    // Neither known-incorrect cases nor smaller matrices count.
+    if (at.is("form", "known_incorrect") || at.number("n") != 4096) time_s = 2 + any(outcomes.size());
     outcomes.push_back({at, time_s});
   }
   const auto findings = divergence.findings(outcomes, roomy());
@@ -177,16 +177,16 @@ TEST(CompactionFindings, CompareTheDesignsAtEachRatio) {
 }
 
 TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
-  const Family ceiling = family_named("ceiling");
+  const Family peak = family_named("peak");
   const auto found = [&](double zeros_s) {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(ceiling, "card")) {
+    for (const auto& at : preset_of(peak, "card")) {
       // A kernel that is slower with either is no evidence.
       double time_s = at.is("contents", "zeros") ? zeros_s : 1e-3;
       if (!at.is("kernel", "copy_run")) time_s *= 2;
       outcomes.push_back({at, time_s, 0.99 * time_s, 1.01 * time_s});
     }
-    for (const auto& finding : ceiling.findings(outcomes, roomy())) {
+    for (const auto& finding : peak.findings(outcomes, roomy())) {
       if (finding.name == "compression") return finding;
     }
     return Finding{};
@@ -202,10 +202,10 @@ TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
 
 // Of a device whose bytes take `byte_pj` and whose operations `operation_pj`.
 TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
-  const Family ceiling = family_named("ceiling");
+  const Family peak = family_named("peak");
   const auto found = [&](double byte_pj, double operation_pj, const char* without = "") {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(ceiling, "card")) {
+    for (const auto& at : preset_of(peak, "card")) {
       const std::string& kernel = at.text("kernel");
       Outcome o(at, 1e-3);
       o.bytes = 1 << 30;
@@ -222,7 +222,7 @@ TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
       if (*without != 0) o.idle_w = 10;
       if (!kernel.starts_with(without) || *without == 0) outcomes.push_back(o);
     }
-    for (const auto& finding : ceiling.findings(outcomes, roomy())) {
+    for (const auto& finding : peak.findings(outcomes, roomy())) {
       if (finding.name == "energy_balance") return finding;
     }
     return Finding{};
@@ -296,7 +296,7 @@ TEST(AccessPlans, NeighboursTouchSoManyLinesAndEveryElementOnce) {
 TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
   for (const std::string preset : {"quick", "full"}) {
     SCOPED_TRACE(preset);
-    const Family ceiling = family_named("ceiling");
+    const Family peak = family_named("peak");
     const auto cache_bytes = [&](double cached_words, double slowdown, const DeviceInfo& device = roomy()) {
       std::vector<Outcome> outcomes;
       const Random<double> noise(1, 1);
@@ -310,12 +310,11 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
         }
         outcomes.push_back({at, time_s});
       };
-      std::ranges::for_each(preset_of(ceiling, preset), measure);
+      std::ranges::for_each(preset_of(peak, preset), measure);
       // It looks for the end until it has it to a factor of two.
-      for (int looks = 0; looks < 5; ++looks)
-        std::ranges::for_each(ceiling.refine(outcomes, device), measure);
-      EXPECT_TRUE(ceiling.refine(outcomes, device).empty());
-      return ceiling.findings(outcomes, device);
+      for (int looks = 0; looks < 5; ++looks) std::ranges::for_each(peak.refine(outcomes, device), measure);
+      EXPECT_TRUE(peak.refine(outcomes, device).empty());
+      return peak.findings(outcomes, device);
     };
     const auto found = cache_bytes(8388608, 2);
     EXPECT_EQ(finding_of(found, "cache_bytes"), 4.0 * 8388608);
@@ -349,8 +348,9 @@ std::vector<Finding> arithmetic_of(const char* preset, const StepOf& step_ns) {
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(arithmetic, preset)) {
     const auto of = [&](const char* axis) { return static_cast<double>(at.number(axis)); };
-    const double items = of("group") * of("groups_per_unit");
-    outcomes.push_back({at, 1e-9 * (3700 + of("trips") * step_ns(items, items * of("ilp") * of("width")))});
+    const double items = of("group") * of("groups_per_cu");
+    outcomes.push_back(
+        {at, 1e-9 * (3700 + of("iterations") * step_ns(items, items * of("ilp") * of("width")))});
   }
   return arithmetic.findings(outcomes, roomy());
 }
@@ -391,11 +391,11 @@ TEST(ArithmeticFindings, FindTheConcurrencyBetweenGroups) {
   const auto found_at = [&](const Values& groups) {
     std::vector<Outcome> outcomes;
     for (const auto& at :
-         cases_of(arithmetic, {{{"ilp", {1, 4}}, {"group", groups}, {"trips", {16384, 32768}}}}, 1)) {
+         cases_of(arithmetic, {{{"ilp", {1, 4}}, {"group", groups}, {"iterations", {16384, 32768}}}}, 1)) {
       const auto items = static_cast<double>(at.number("group")),
                  chains = items * static_cast<double>(at.number("ilp"));
       const double ns = 2 * std::max({1.0, chains / 256, at.number("ilp") == 1 ? items / 128 : 0.0});
-      outcomes.push_back({at, 1e-9 * ns * static_cast<double>(at.number("trips"))});
+      outcomes.push_back({at, 1e-9 * ns * static_cast<double>(at.number("iterations"))});
     }
     return findings_of(arithmetic, outcomes, roomy());
   };
@@ -439,9 +439,9 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   const auto of_rate = [&](const std::function<double(double)>& rate) {  // bytes per ns of a unit
     std::vector<Outcome> outcomes;
     for (const auto& at : preset_of(occupancy, "quick")) {
-      if (!at.is("kernel", "copy") || at.number("groups_per_unit") == 0) continue;
+      if (!at.is("kernel", "copy") || at.number("groups_per_cu") == 0) continue;
       const auto bytes =
-          static_cast<double>(16 * at.number("words") * at.number("group") * at.number("groups_per_unit"));
+          static_cast<double>(16 * at.number("words") * at.number("group") * at.number("groups_per_cu"));
       outcomes.push_back({at, 4e-9 * static_cast<double>(at.number("n")) /
                                   static_cast<double>(roomy().units()) / rate(bytes)});
     }
@@ -564,16 +564,17 @@ TEST(ReductionFindings, StandBesideThePrintedFiguresOfTheirSize) {
 // SAM's rate over order or tuple is that of one launch, not of whichever was the fastest at each.
 TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
   const Family scan = family_named("scan");
-  const Sweeps sweeps = {"kernel=sam scan_order=1,2,5 n=1048576 group=512 rows=8",
-                         "kernel=sam scan_order=2 n=1048576 group=256 rows=4",
-                         "kernel=sam tuple=3 n=1048576 group=256 rows=4",
-                         "kernel=sam tuple=2 n=4194304 rows=4",
-                         "kernel=sam tuple=1,3,5 n=1048576 group=512 rows=2 lanes=portable,ptx"};
+  const Sweeps sweeps = {
+      "kernel=sam scan_order=1,2,5 n=1048576 group=512 vectors_per_item=8",
+      "kernel=sam scan_order=2 n=1048576 group=256 vectors_per_item=4",
+      "kernel=sam tuple=3 n=1048576 group=256 vectors_per_item=4",
+      "kernel=sam tuple=2 n=4194304 vectors_per_item=4",
+      "kernel=sam tuple=1,3,5 n=1048576 group=512 vectors_per_item=2 subgroup_impl=portable,ptx"};
   std::vector<Outcome> outcomes;
   for (const auto& at : cases_of(scan, sweeps, 1)) {
     // ptx is the faster; larger groups are much the slower.
     double time_s = 1e-3 * static_cast<double>(at.number("scan_order") * at.number("tuple"));
-    if (at.is("lanes", "ptx")) time_s /= 3;
+    if (at.is("subgroup_impl", "ptx")) time_s /= 3;
     if (at.number("group") == 256) time_s /= 100;
     outcomes.push_back({at, time_s});
     outcomes.back().items = 1000000;
@@ -594,7 +595,7 @@ TEST(Occupancy, TellsTheItemsOfAUnit) {
   const auto percent = [](const DeviceInfo& device, std::int64_t local_bytes, std::int64_t per_unit) {
     const Plan plan = plan_with(
         "occupancy",
-        {{"group", number(64)}, {"local_bytes", number(local_bytes)}, {"groups_per_unit", number(per_unit)}},
+        {{"group", number(64)}, {"local_bytes", number(local_bytes)}, {"groups_per_cu", number(per_unit)}},
         device);
     const auto it =
         std::ranges::find(plan.derived, "percent_of_2048", &std::pair<std::string, std::string>::first);
@@ -619,18 +620,27 @@ TEST(Presets, HaveThePublishedLaunches) {
     for (const auto& at : cases_of(family, {sweep}, 1))
       EXPECT_NE(std::ranges::find(paper, at.id(), &Case::id), paper.end()) << at.id();
   };
-  has("compaction", "kernel=billeter width=1,2 group=128 groups=120 sequence=lanes n=16777216");
-  has("compaction", "kernel=spataro,orange_owls width=1 group=1024 rows=1 n=16777216 lanes=portable,ptx");
-  has("occupancy", "words=14 type=float4 group=64 groups_per_unit=1 n=50331648");
-  has("occupancy", "words=4 type=float group=96 groups_per_unit=4 n=50331648");
+  has("compaction", "kernel=billeter width=1,2 group=128 groups=120 sequence=subgroup n=16777216");
+  has("compaction",
+      "kernel=spataro,orange_owls width=1 group=1024 vectors_per_item=1 n=16777216 "
+      "subgroup_impl=portable,ptx");
+  has("occupancy", "words=14 type=float4 group=64 groups_per_cu=1 n=50331648");
+  has("occupancy", "words=4 type=float group=96 groups_per_cu=4 n=50331648");
   has("reduction", "kernel=interleaved,nondivergent,sequential,first_add n=4194304,16777216 group=128");
-  has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 lanes=portable");
-  has("scan", "kernel=sam type=uint,ulong n=268435456 group=1024 rows=1,2,4 groups_per_unit=2 prefetch=no");
-  has("scan", "kernel=sam type=uint,ulong n=268435456 group=256 rows=8 groups_per_unit=4 lanes=portable,ptx");
-  // At every size of the plots by the lanes that are fastest, too.
-  has("scan", "kernel=sam type=uint n=1024,1000000000 group=512 rows=8 lanes=portable,ptx");
-  has("scan", "kernel=sam type=uint n=1000,1073741824 group=256 rows=8 groups_per_unit=4 lanes=portable,ptx");
+  has("reduction", "kernel=last_warp,unrolled,more_work n=4194304,16777216 group=128 subgroup_impl=portable");
   has("scan",
-      "kernel=sam type=uint n=1000,1073741824 group=1024 rows=2 groups_per_unit=2 prefetch=no registers=32 "
-      "lanes=ptx");
+      "kernel=sam type=uint,ulong n=268435456 group=1024 vectors_per_item=1,2,4 groups_per_cu=2 prefetch=no");
+  has("scan",
+      "kernel=sam type=uint,ulong n=268435456 group=256 vectors_per_item=8 groups_per_cu=4 "
+      "subgroup_impl=portable,ptx");
+  // At every size of the plots by the lanes that are fastest, too.
+  has("scan",
+      "kernel=sam type=uint n=1024,1000000000 group=512 vectors_per_item=8 subgroup_impl=portable,ptx");
+  has("scan",
+      "kernel=sam type=uint n=1000,1073741824 group=256 vectors_per_item=8 groups_per_cu=4 "
+      "subgroup_impl=portable,ptx");
+  has("scan",
+      "kernel=sam type=uint n=1000,1073741824 group=1024 vectors_per_item=2 groups_per_cu=2 prefetch=no "
+      "registers=32 "
+      "subgroup_impl=ptx");
 }

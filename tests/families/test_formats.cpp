@@ -36,7 +36,7 @@ TEST(FormatsPlans, SeeEachStep) {
   const Family& formats = family_named("formats");
   for (auto at : preset_of(formats, "quick")) {
     const auto trips = [&](std::int64_t n) {
-      std::ranges::find(at.axes, "trips", &std::pair<std::string, Value>::first)->second = n;
+      std::ranges::find(at.axes, "iterations", &std::pair<std::string, Value>::first)->second = n;
       return plan_of(formats, at, roomy());
     };
     const Plan one = trips(512), other = trips(511);

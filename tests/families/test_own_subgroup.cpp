@@ -34,7 +34,8 @@ std::string folded_by(const DeviceInfo& device, Changes changes) {
   const Plan plan = plan_with("reduction", changes, device);
   EXPECT_EQ(plan.probe, plan.defines.at("LANES") == "2" || plan.defines.at("LANES") == "3")
       << "the compiler decides";
-  return std::ranges::find(plan.derived, "folded_by", &std::pair<std::string, std::string>::first)->second;
+  return std::ranges::find(plan.derived, "subgroup_impl_used", &std::pair<std::string, std::string>::first)
+      ->second;
 }
 
 }  // namespace
@@ -51,9 +52,9 @@ TEST(OwnLanes, TheRowSaysByWhichAReductionFolded) {
   EXPECT_EQ(folded_by(processor, single), "portable") << "sub-groups of processors are slow";
   EXPECT_EQ(folded_by(processor, {{"kernel", word("subgroup")}}), "subgroup") << "it is nothing else";
   EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}}), "portable");
-  EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}, {"lanes", word("subgroup")}}), "subgroup");
+  EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}, {"subgroup_impl", word("subgroup")}}), "subgroup");
   // A last warp without the group's barriers is the device's own.
-  const Changes lockstep = {{"kernel", word("unrolled")}, {"lanes", word("lockstep")}};
+  const Changes lockstep = {{"kernel", word("unrolled")}, {"subgroup_impl", word("lockstep")}};
   EXPECT_EQ(folded_by(nvidia, lockstep), "ptx");
   EXPECT_EQ(folded_by(amd, lockstep), "amd");
   EXPECT_EQ(folded_by(processor, lockstep), "subgroup");
@@ -68,7 +69,7 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
     const auto with = [&](const char* lanes, std::int64_t group, const DeviceInfo& device) {
       return plan_with(family,
                        {{"kernel", word(kernel)},
-                        {"lanes", word(lanes)},
+                        {"subgroup_impl", word(lanes)},
                         {"group", number(group)},
                         {"window", number(32)}},
                        device);
@@ -77,13 +78,14 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
     EXPECT_THAT(complaint([&] { with("ptx", 64, pocl); }), HasSubstr("NVIDIA's compiler"));
     EXPECT_THAT(complaint([&] { with("amd", 32, amd); }), HasSubstr("a multiple of 64"));
     if (family == std::string("reduction")) {
-      EXPECT_THAT(complaint([&] {
-                    plan_with(
-                        "reduction",
-                        {{"kernel", word("unrolled")}, {"lanes", word("lockstep")}, {"group", number(64)}},
-                        plain);
-                  }),
-                  HasSubstr("neither sub-groups nor"));
+      EXPECT_THAT(
+          complaint([&] {
+            plan_with(
+                "reduction",
+                {{"kernel", word("unrolled")}, {"subgroup_impl", word("lockstep")}, {"group", number(64)}},
+                plain);
+          }),
+          HasSubstr("neither sub-groups nor"));
     }
     EXPECT_EQ(with("subgroup", 64, pocl).options, "-cl-std=CL3.0");
     EXPECT_EQ(with("subgroup", 64, roomy()).options, "") << "Intel's are for OpenCL C 1.2";
@@ -103,7 +105,7 @@ TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
       std::map<std::string, int> by_lanes;
       for (const auto& at : family.refine(outcomes, device)) {
         EXPECT_NO_THROW(plan_of(family, at, roomy())) << at.id();
-        ++by_lanes[at.text("lanes")];
+        ++by_lanes[at.text("subgroup_impl")];
       }
       return by_lanes;
     };
@@ -123,10 +125,12 @@ TEST(OwnLanes, NobodyWaitsButWarps) {
       DeviceInfo device = roomy();
       device.vendor = "Apple";  // whose groups may never go on
       const auto make = [&] {
-        plan_with(
-            family,
-            {{"kernel", word(kernel)}, {"lanes", word(lanes)}, {"group", number(64)}, {"window", number(32)}},
-            device);
+        plan_with(family,
+                  {{"kernel", word(kernel)},
+                   {"subgroup_impl", word(lanes)},
+                   {"group", number(64)},
+                   {"window", number(32)}},
+                  device);
       };
       SCOPED_TRACE(std::string(family) + " " + lanes);
       if (lanes == std::string("ptx"))
@@ -139,7 +143,7 @@ TEST(OwnLanes, NobodyWaitsButWarps) {
 
 TEST(OwnLanes, FormerNamesOfTheirsAreRead) {
   const Axis& axis = *family_named("reduction").axis("tail");
-  EXPECT_EQ(axis.name, "lanes");
+  EXPECT_EQ(axis.name, "subgroup_impl");
   EXPECT_EQ(axis.taken(word("barriers")), word("portable"));
   EXPECT_EQ(axis.taken(word("shuffle")), word("ptx"));
   EXPECT_EQ(axis.taken(word("subgroups")), word("subgroup"));

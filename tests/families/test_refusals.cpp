@@ -13,21 +13,27 @@ using testing::HasSubstr;
 TEST(SubgroupImpl, RefusesWhatItsKernelCannotDo) {
   for (const std::int64_t paths : {0, 3, 65, 128, -2})
     EXPECT_THAT(complaint([&] {
-                  plan_with("lanes", {{"paths", number(paths)}});
+                  plan_with("subgroup_impl", {{"paths", number(paths)}});
                 }),
                 HasSubstr("paths takes 1 to 64, powers of two"));
   for (const char* axis : {"n", "granularity", "group"})
-    EXPECT_THAT(complaint([&] { plan_with("lanes", {{axis, number(0)}}); }), HasSubstr("takes 1 to "));
+    EXPECT_THAT(complaint([&] {
+                  plan_with("subgroup_impl", {{axis, number(0)}});
+                }),
+                HasSubstr("takes 1 to "));
   EXPECT_THAT(complaint([&] {
-                plan_with("lanes", {{"n", number(std::int64_t{1} << 32)}});
+                plan_with("subgroup_impl", {{"n", number(std::int64_t{1} << 32)}});
               }),
               HasSubstr("n "));
   EXPECT_THAT(complaint([&] {
-                plan_with("lanes", {{"n", word("many")}});
+                plan_with("subgroup_impl", {{"n", word("many")}});
               }),
               HasSubstr("n takes 1 to 4294967295"));
   for (const std::int64_t trips : {std::int64_t{-4}, std::int64_t{1} << 32})
-    EXPECT_THAT(complaint([&] { plan_with("lanes", {{"trips", number(trips)}}); }), HasSubstr("trips"));
+    EXPECT_THAT(complaint([&] {
+                  plan_with("subgroup_impl", {{"iterations", number(trips)}});
+                }),
+                HasSubstr("iterations"));
 }
 
 TEST(Divergence, RefusesWhatItsKernelCannotDo) {
@@ -55,12 +61,12 @@ TEST(Divergence, TellsItsKernelWhatTheCaseSays) {
   }
 }
 
-TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
+TEST(Peak, RefusesWhatItsKernelsCannotDo) {
   for (const char* kernel : {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile",
                              "reread", "reread_run"}) {
     for (const std::int64_t n : {0, 1, 4095, 20000})
       EXPECT_THAT(complaint([&] {
-                    plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});
+                    plan_with("peak", {{"kernel", word(kernel)}, {"n", number(n)}});
                   }),
                   HasSubstr("n takes 1024 to"))
           << kernel;
@@ -68,16 +74,17 @@ TEST(Ceiling, RefusesWhatItsKernelsCannotDo) {
   for (const char* kernel : {"arithmetic", "arithmetic_run", "local_read", "local_read_run"}) {
     for (const std::int64_t n : {0, 1, 255, 1000000})
       EXPECT_THAT(complaint([&] {
-                    plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(n)}});
+                    plan_with("peak", {{"kernel", word(kernel)}, {"n", number(n)}});
                   }),
                   HasSubstr("n takes 1024 to"))
           << kernel;
     for (const std::int64_t trips : {std::int64_t{-4}, std::int64_t{1} << 32})
-      EXPECT_THAT(
-          complaint([&] {
-            plan_with("ceiling", {{"kernel", word(kernel)}, {"n", number(65536)}, {"trips", number(trips)}});
-          }),
-          HasSubstr("trips"))
+      EXPECT_THAT(complaint([&] {
+                    plan_with(
+                        "peak",
+                        {{"kernel", word(kernel)}, {"n", number(65536)}, {"iterations", number(trips)}});
+                  }),
+                  HasSubstr("iterations"))
           << kernel;
   }
 }
@@ -100,11 +107,11 @@ TEST(Scan, ByNvidiasWarpsTakesStatesOfThirtyTwoPartsAtMost) {
   const auto take = [](const char* lanes, std::int64_t order, std::int64_t tuple) {
     plan_with("scan",
               {{"kernel", word("pascal")},
-               {"lanes", word(lanes)},
+               {"subgroup_impl", word(lanes)},
                {"scan_order", number(order)},
                {"tuple", number(tuple)},
                {"group", number(32)},
-               {"per_item", number(8)},
+               {"per_work_item", number(8)},
                {"window", number(32)},
                {"n", number(4096)}},
               roomy());
@@ -116,15 +123,15 @@ TEST(Scan, ByNvidiasWarpsTakesStatesOfThirtyTwoPartsAtMost) {
 
 TEST(Refused, AreNumbersThatNoTileCanHave) {
   const std::vector<std::pair<const char*, const char*>> no = {{"compaction", "group=9223372036854775807"},
-                                                               {"compaction", "rows=-1"},
+                                                               {"compaction", "vectors_per_item=-1"},
                                                                {"compaction", "width=3"},
-                                                               {"compaction", "kept=1.5"},
+                                                               {"compaction", "selectivity=1.5"},
                                                                {"compaction", "n=536870913"},
                                                                {"compaction", "chunk_kib=0"},
                                                                {"scan", "n=0"},
                                                                {"scan", "tuple=33"},
-                                                               {"scan", "polls=4294967297"},
-                                                               {"scan", "drop=-2"}};
+                                                               {"scan", "spin_limit=4294967297"},
+                                                               {"scan", "fault_rate=-2"}};
   const auto& families = all_families();
   for (const auto& [name, text] : no) {
     const auto family = std::ranges::find(families, name, &Family::name);
@@ -160,9 +167,9 @@ TEST(Unheeded, AxesHaveTheirDefault) {
   const auto& families = all_families();
   const auto& scan = *std::ranges::find(families, "scan", &Family::name);
   const auto only = [&](const char* sweep) { return cases_of(scan, {sweep}, 1).at(0); };
-  EXPECT_EQ(only("kernel=three_phase polls=7 rows=2 groups_per_unit=3").id(),
+  EXPECT_EQ(only("kernel=three_phase spin_limit=7 vectors_per_item=2 groups_per_cu=3").id(),
             only("kernel=three_phase").id());
   EXPECT_EQ(only("kernel=cpu group=64").id(), only("kernel=cpu").id());
-  EXPECT_EQ(only("kernel=lookback_wide polls=7").number("polls"), 7);
-  EXPECT_EQ(only("kernel=lookback polls=7").number("polls"), 64);
+  EXPECT_EQ(only("kernel=lookback_parallel spin_limit=7").number("spin_limit"), 7);
+  EXPECT_EQ(only("kernel=lookback spin_limit=7").number("spin_limit"), 64);
 }

@@ -78,11 +78,12 @@ std::set<std::string> tried_of_pascal(const std::string& set) {
   wanted.preset = "tune";
   wanted.families = {"scan"};
   wanted.set = {set, "group=128", "window=32"};
-  wanted.ceilings = false;
+  wanted.peaks = false;
   std::set<std::string> out;
   for (const auto& space : search_spaces_of(select_jobs(all_families(), wanted), wanted, roomy())) {
     for (const auto& at : space.cases) {
-      if (at.is("kernel", "pascal")) out.insert(at.text("lanes") + " " + text_of(at.at("per_item")));
+      if (at.is("kernel", "pascal"))
+        out.insert(at.text("subgroup_impl") + " " + text_of(at.at("per_work_item")));
     }
   }
   return out;

@@ -94,7 +94,7 @@ TEST(SyncChecks, HoldEachItemAgainstTheWidthItSays) {
   const Plan plan = plan_with("sync", {{"operation", word("broadcast")},
                                        {"by", word("subgroups")},
                                        {"group", number(64)},
-                                       {"trips", number(2)}});
+                                       {"iterations", number(2)}});
   struct Told {
     std::uint32_t x, width;
   };

@@ -13,10 +13,10 @@ bool by_number(const char* family, const char* kernel, const char* lanes, const 
                std::int64_t groups_per_unit = 1) {
   const Plan plan = plan_with(family,
                               {{"kernel", word(kernel)},
-                               {"lanes", word(lanes)},
+                               {"subgroup_impl", word(lanes)},
                                {"group", number(64)},
                                {"window", number(32)},
-                               {"groups_per_unit", number(groups_per_unit)}},
+                               {"groups_per_cu", number(groups_per_unit)}},
                               device);
   return plan.defines.at("BY_NUMBER") == "1";
 }

@@ -93,9 +93,9 @@ double of_queues(const Case& at, double hidden) {
   const std::string& kernel = at.text("kernel");
   if (kernel == "launch") return 64e-6 * (at.number("queues") == 1 ? 4 : 1);
   if (kernel == "round_trip")
-    return (at.number("idle_ms") > 0 ? 50e-6 : 10e-6) + 1e-9 * static_cast<double>(at.number("trips"));
+    return (at.number("idle_ms") > 0 ? 50e-6 : 10e-6) + 1e-9 * static_cast<double>(at.number("iterations"));
   if (kernel == "groups") return 1e-3;
-  const double compute_s = 200e-9 * static_cast<double>(at.number("trips")), transfer_s = 3e-3;
+  const double compute_s = 200e-9 * static_cast<double>(at.number("iterations")), transfer_s = 3e-3;
   if (kernel == "compute") return compute_s;
   if (kernel == "transfer") return transfer_s;
   return compute_s + transfer_s - hidden * std::min(compute_s, transfer_s);
@@ -123,7 +123,7 @@ TEST(QueuesFindings, HoldAKernelAgainstATransferThatTakesAsLong) {
   for (const auto& at : preset_of(family, "quick")) outcomes.push_back({at, of_queues(at, 0)});
   const auto asked = family.refine(outcomes, roomy());
   ASSERT_EQ(asked.size(), 2u);
-  for (const auto& at : asked) EXPECT_EQ(at.number("trips"), 15000) << at.id();
+  for (const auto& at : asked) EXPECT_EQ(at.number("iterations"), 15000) << at.id();
   EXPECT_EQ(family.refine({outcomes.front()}, roomy()).size(), 0u);
 }
 

@@ -71,8 +71,7 @@ class ThrottleDetector : public testing::Environment {
   void SetUp() override {
     if (implementation().empty()) return;
     trial = new Trial;
-    Strings copy = {"run",     "--preset",    "smoke", "--family", "ceiling",
-                    "--where", "kernel=copy", "--csv", "-"};
+    Strings copy = {"run", "--preset", "smoke", "--family", "peak", "--where", "kernel=copy", "--csv", "-"};
     const Strings kernels = quick_kernels();
     copy.insert(copy.end(), kernels.begin(), kernels.end());
     EXPECT_EQ(trial->run(copy).code, 0);
@@ -270,7 +269,7 @@ TEST_F(Faults, ACaseThatIsAliveIsNotEnded) {
   Strings arguments = three_cases(trial.csv(), "1");
   std::ranges::replace(arguments, "kernel=(grid|unweave|nobranch)/", "kernel=grid/");
   for (const char* word :
-       {"--no-ceiling", "--max-seconds", "11", "--max-samples", "1000000", "--precision", "1e-5"})
+       {"--no-peak", "--max-seconds", "11", "--max-samples", "1000000", "--precision", "1e-5"})
     arguments.emplace_back(word);
   ended = trial.run(arguments);
   const Results results = read_results(trial.csv());
@@ -451,7 +450,7 @@ TEST_P(TimerThatFailsLate, LeavesNoFalseTime) {
   for (const auto& family : asked_families()) {
     SCOPED_TRACE(family);
     // Of rusticl the first launch compiles, and a busy machine may take minutes for 64 paths.
-    const Strings arguments = {"run",       "--preset", "smoke", "--family",  family,       "--no-ceiling",
+    const Strings arguments = {"run",       "--preset", "smoke", "--family",  family,       "--no-peak",
                                "--timeout", "600",      "--csv", trial.csv(), "--overwrite"};
     fs::remove(trial.log_path());
     trial.start(arguments);
@@ -516,8 +515,8 @@ INSTANTIATE_TEST_SUITE_P(Each, LateEnd,
 
 // A case of smoke, by another number of elements where it needs many: of such words one in a million is some.
 Strings one_case(const std::string& csv, const char* family, const char* filter, const char* n) {
-  return {"run", "--preset", "smoke", "--family",  family, "--filter",     filter,          "--set",
-          n,     "--csv",    csv,     "--timeout", "60",   "--no-ceiling", "--max-seconds", "0.25"};
+  return {"run", "--preset", "smoke", "--family",  family, "--filter",  filter,          "--set",
+          n,     "--csv",    csv,     "--timeout", "60",   "--no-peak", "--max-seconds", "0.25"};
 }
 
 struct Corruption {

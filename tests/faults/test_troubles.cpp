@@ -45,7 +45,7 @@ class Troubles : public testing::Test {
     if (!known.empty()) return known;
     const std::string csv = (trial_.folder() / (family + ".csv")).string();
     trial_.start(
-        {"run", "--preset", "smoke", "--no-ceiling", "--timeout", "60", "--family", family, "--csv", csv});
+        {"run", "--preset", "smoke", "--no-peak", "--timeout", "60", "--family", family, "--csv", csv});
     const Ended ended = trial_.finish(1200);
     for (const auto& record : read_results(csv).cases) {
       EXPECT_TRUE(!record.failed() || record.status == Status::implausible) << ended.err;
@@ -65,7 +65,7 @@ class Troubles : public testing::Test {
     std::string filter;
     for (const auto& id : ids) filter += (filter.empty() ? "^(" : "|") + escaped(id);
     csv_ = (trial_.folder() / fmt::format("{}.csv", n)).string();
-    arguments_ = {"run",      "--preset",    "smoke",     "--no-ceiling",
+    arguments_ = {"run",      "--preset",    "smoke",     "--no-peak",
                   "--family", family_,       "--runs",    std::to_string(1 + below(2)),
                   "--filter", filter + ")$", "--timeout", "60",
                   "--csv",    csv_};

@@ -248,12 +248,12 @@ class Trial {
 // ---- What it left ----------------------------------------------------------------------------------------
 
 struct Results {
-  clweave::CsvTable table;
-  std::vector<clweave::Record> cases;  // without findings
-  std::size_t rows = 0;                // with them
-  bool finished = false;               // the footer is there
+  clweave::commands::CsvTable table;
+  std::vector<clweave::commands::Record> cases;  // without findings
+  std::size_t rows = 0;                          // with them
+  bool finished = false;                         // the footer is there
 
-  const clweave::Record& of(const std::string& part_of_id) const {
+  const clweave::commands::Record& of(const std::string& part_of_id) const {
     for (const auto& record : cases) {
       if (record.case_id.find(part_of_id) != std::string::npos) return record;
     }
@@ -266,20 +266,23 @@ struct Results {
   }
 };
 
-inline bool is_footer(const clweave::CsvTable::Row& row) { return row.cells.at(0) == clweave::footer_mark; }
+inline bool is_footer(const clweave::commands::CsvTable::Row& row) {
+  return row.cells.at(0) == clweave::commands::footer_mark;
+}
 
 // The cells that only a right and believed measurement may fill.
 inline const std::set<std::string>& measured_columns() {
   static const std::set<std::string> names = {
-      "time_s", "time_low_s", "time_high_s", "wall_s",      "min_s",        "p25_s",      "p75_s", "p95_s",
-      "mean_s", "sd_s",       "gb_per_s",    "gflop_per_s", "gitems_per_s", "of_ceiling", "lag1"};
+      "time_s",   "time_low_s",  "time_high_s",  "wall_s",           "min_s",
+      "p25_s",    "p75_s",       "p95_s",        "mean_s",           "sd_s",
+      "gb_per_s", "gflop_per_s", "gitems_per_s", "fraction_of_peak", "lag1"};
   return names;
 }
 
 inline Results read_results(const std::string& path) {
   Results out;
-  out.table = clweave::read_csv(path);
-  for (const auto& record : clweave::records_of(out.table, path)) {
+  out.table = clweave::commands::read_csv(path);
+  for (const auto& record : clweave::commands::records_of(out.table, path)) {
     ++out.rows;
     if (record.finding.empty()) out.cases.push_back(record);
   }
@@ -303,17 +306,18 @@ inline void expect_sound_cells(const Results& results) {
   for (const auto& row : results.table.rows) {
     if (is_footer(row)) continue;
     const std::string& word = row.cells.at(column("status"));
-    const auto status = clweave::enum_named<clweave::Status>(word).value_or(clweave::Status::none);
+    const auto status = clweave::commands::enum_named<clweave::commands::Status>(word).value_or(
+        clweave::commands::Status::none);
     const std::string where = fmt::format("line {}, {}", row.line, row.cells.at(column("case_id")));
-    EXPECT_NE(status, clweave::Status::none) << where << ": " << word;
-    if (status != clweave::Status::ok) {
+    EXPECT_NE(status, clweave::commands::Status::none) << where << ": " << word;
+    if (status != clweave::commands::Status::ok) {
       EXPECT_NE(row.cells.at(column("reason")), "") << where;
     }
     for (std::size_t c = 0; c < header.size(); ++c) {
       const std::string& cell = row.cells[c];
       for (const char* word : {"inf", "-inf", "nan", "-nan"}) EXPECT_NE(cell, word) << where << header[c];
       if (!measured_columns().contains(header[c])) continue;
-      if (status != clweave::Status::ok && status != clweave::Status::implausible) {
+      if (status != clweave::commands::Status::ok && status != clweave::commands::Status::implausible) {
         EXPECT_EQ(cell, "") << where << ", " << header[c];
       }
       if (header[c] != "lag1" && !cell.empty()) {
@@ -325,16 +329,17 @@ inline void expect_sound_cells(const Results& results) {
     if (!record.ok()) continue;
     EXPECT_GT(record.time_s.value_or(0), 0) << record.case_id;
     EXPECT_LE(record.time_s.value_or(1e300), 10 * record.wall_s.value_or(0)) << record.case_id;
-    EXPECT_EQ(record.verified, clweave::Verified::yes) << record.case_id;
+    EXPECT_EQ(record.verified, clweave::commands::Verified::yes) << record.case_id;
   }
 }
 
 // Each planned case of each run once, nothing else.
 inline void expect_all_cases(const Results& results, const Strings& arguments) {
-  const auto options = *clweave::parse_options(arguments);
+  const auto options = *clweave::commands::parse_options(arguments);
   std::multiset<std::string> planned, found;
   for (int run = 1; run <= options.runs(); ++run) {
-    for (const auto& job : clweave::select_jobs(clweave::all_families(), options.selection))
+    for (const auto& job :
+         clweave::commands::select_jobs(clweave::commands::all_families(), options.selection))
       planned.insert(fmt::format("run {} {}", run, job.at.id()));
   }
   for (const auto& record : results.cases)
@@ -345,9 +350,9 @@ inline void expect_all_cases(const Results& results, const Strings& arguments) {
 
 // Every sample belongs to a row, and every row has as many as it says.
 inline void expect_samples_of_rows(const std::string& csv) {
-  const auto rows = clweave::records_of(clweave::read_csv(csv), csv);
+  const auto rows = clweave::commands::records_of(clweave::commands::read_csv(csv), csv);
   const std::string path = csv.substr(0, csv.size() - 4) + ".samples.csv";
-  const auto table = clweave::read_csv(path);
+  const auto table = clweave::commands::read_csv(path);
   std::vector<std::int64_t> counts(rows.size());
   for (const auto& sample : table.rows) {
     const auto row = std::stoull(sample.cells.at(0));

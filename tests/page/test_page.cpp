@@ -182,15 +182,15 @@ TEST(Graph, ACopyIsALineWhereRowsKnowTheirFractionOfIt) {
   const Family family = tower();
   auto rows = tower_rows();
   for (auto& one : rows) {
-    one.ceiling = Ceiling::copy;
-    one.of_ceiling = *one.gb_per_s / 8;
+    one.peak = Peak::copy;
+    one.fraction_of_peak = *one.gb_per_s / 8;
   }
   const Graph graph{.name = "g", .x = {"n"}, .series = {"kernel"}};
   const ResultsSet set = results_of(rows, {family});
   const auto panel = drawn(graph, family, set).panels.at(0);
   ASSERT_THAT(panel.references, SizeIs(1));
   for (const auto& [x, y] : panel.references[0].points) EXPECT_NEAR(y, 8, 1e-9);
-  for (auto& one : rows) one.ceiling = Ceiling::read;  // something else bounds them
+  for (auto& one : rows) one.peak = Peak::read;  // something else bounds them
   const ResultsSet read = results_of(rows, {family});
   EXPECT_THAT(drawn(graph, family, read).panels.at(0).references, IsEmpty());
 }

@@ -215,7 +215,7 @@ TEST(Records, EndAtTheFooter) {
 }
 
 TEST(Records, RefuseAFileThatLacksAColumn) {
-  for (const char* lost : {"schema", "time_s", "fingerprint"}) {
+  for (const char* lost : {"schema", "time_s", "kernel_hash"}) {
     CsvTable table = table_with({});
     const auto at = std::ranges::find(table.header, lost) - table.header.begin();
     table.header.erase(table.header.begin() + at);
@@ -250,10 +250,10 @@ TEST(Records, RefuseAnotherSchema) {
 }
 
 TEST(ARecord, FailedUnlessTheDeviceLacksSomethingOrItIsAnExhibit) {
-  const auto with = [](const char* status, const char* exhibit) {
+  const auto with = [](const char* status, const char* known_incorrect) {
     Record record;
     record.status = enum_named<Status>(status).value();
-    record.exhibit = exhibit;
+    record.known_incorrect = known_incorrect;
     return record;
   };
   EXPECT_TRUE(with("ok", "").ok());
@@ -288,9 +288,9 @@ TEST(ARecord, IsHeldAgainstItsCeilingByTheRateThatBoundsIt) {
   record.gb_per_s = 10;
   record.gflop_per_s = 20;
   EXPECT_EQ(rate_of(record), 10.0);
-  record.ceiling = Ceiling::copy;
+  record.peak = Peak::copy;
   EXPECT_EQ(rate_of(record), 10.0);
-  record.ceiling = Ceiling::arithmetic_float;
+  record.peak = Peak::arithmetic_float;
   EXPECT_EQ(rate_of(record), 20.0);
 }
 
@@ -417,12 +417,13 @@ TEST(FormerNames, BecomeTodaysInCellsAndId) {
   const auto& families = all_families();
   Record old;
   old.family = "reduction";
-  old.case_id = "reduction/variant=single/op=sum/type=int/n=300/work_group=64/unroll=8/groups_per_unit=2";
-  old.axes = {{"n", "300"},          {"type", "int"}, {"work_group", "64"},     {"variant", "single"},
-              {"paths", "a column"}, {"op", "sum"},   {"groups_per_unit", "2"}, {"unroll", "8"}};
+  old.case_id = "reduction/variant=single/op=sum/type=int/n=300/work_group=64/unroll=8/groups_per_cu=2";
+  old.axes = {{"n", "300"},          {"type", "int"}, {"work_group", "64"},   {"variant", "single"},
+              {"paths", "a column"}, {"op", "sum"},   {"groups_per_cu", "2"}, {"unroll", "8"}};
   add_later_axes(old, families);
-  EXPECT_EQ(old.case_id,
-            "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/lanes=best");
+  EXPECT_EQ(
+      old.case_id,
+      "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_cu=2/subgroup_impl=best");
   EXPECT_EQ(old.axis("kernel"), "single");
   EXPECT_EQ(old.axis("group"), "64");
   EXPECT_EQ(old.axis("variant") + old.axis("work_group"), "");
@@ -434,13 +435,13 @@ TEST(FormerNames, OfValuesBecomeTodays) {
   Record old;
   old.family = "reduction";
   old.case_id =
-      "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/tail=barriers";
-  old.axes = {{"kernel", "single"}, {"op", "sum"},   {"type", "int"},          {"n", "300"},
-              {"group", "64"},      {"unroll", "8"}, {"groups_per_unit", "2"}, {"tail", "barriers"}};
+      "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_cu=2/tail=barriers";
+  old.axes = {{"kernel", "single"}, {"op", "sum"},   {"type", "int"},        {"n", "300"},
+              {"group", "64"},      {"unroll", "8"}, {"groups_per_cu", "2"}, {"tail", "barriers"}};
   add_later_axes(old, families);
-  EXPECT_EQ(
-      old.case_id,
-      "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_unit=2/lanes=portable");
+  EXPECT_EQ(old.case_id,
+            "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_cu=2/"
+            "subgroup_impl=portable");
   EXPECT_EQ(old.axis("lanes"), "portable");
 }
 

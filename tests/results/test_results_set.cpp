@@ -25,7 +25,7 @@ using testing::StartsWith;
 
 TEST(Reader, ReducesRowsToRunsOfCases) {
   Record third = row({{"kernel", "grid"}, {"n", "64"}}, 3, 3);
-  third.of_ceiling = 0.5;
+  third.fraction_of_peak = 0.5;
   const auto set = set_of({row({{"kernel", "grid"}, {"n", "64"}}, 1, 1), row({{"kernel", "row"}}, 9, 1),
                            row({{"kernel", "grid"}, {"n", "64"}}, 2, 2), third});
   ASSERT_THAT(set.devices, SizeIs(1));
@@ -36,7 +36,7 @@ TEST(Reader, ReducesRowsToRunsOfCases) {
   EXPECT_EQ(*at->name->axis("n"), Value(std::int64_t{64}));
   EXPECT_EQ(at->name->axis("type"), nullptr);
   EXPECT_EQ(at->median_s(), 2);
-  EXPECT_EQ(at->of_ceiling(), 0.5);
+  EXPECT_EQ(at->fraction_of_peak(), 0.5);
   EXPECT_EQ(at->clock, "event, warm");
   EXPECT_TRUE(at->ok());
 }
@@ -48,8 +48,8 @@ TEST(Reader, TheMiddleOfAnEvenNumberOfRunsLiesBetweenTwo) {
     rows.back().gb_per_s = 8e-6 / *rows.back().time_s;
     rows.back().wall_s = 2 * *rows.back().time_s;
   }
-  rows[1].of_ceiling = 0.5;  // of 1 s
-  rows[2].of_ceiling = 0.3;
+  rows[1].fraction_of_peak = 0.5;  // of 1 s
+  rows[2].fraction_of_peak = 0.3;
   rows[2].converged = "no";
   rows[2].energy_j = 7;
   const auto set = set_of(rows);
@@ -59,7 +59,7 @@ TEST(Reader, TheMiddleOfAnEvenNumberOfRunsLiesBetweenTwo) {
   EXPECT_EQ(run->time_s, set.devices[0].cases.at(0).median_s());
   EXPECT_EQ(run->wall_s, 6);
   EXPECT_NEAR(*run->gb_per_s, 8e-6 / 3, 1e-15) << "its bytes over its time";
-  EXPECT_EQ(run->of_ceiling, 0.3) << "of the one that has it";
+  EXPECT_EQ(run->fraction_of_peak, 0.3) << "of the one that has it";
   EXPECT_EQ(run->energy_j, 7);
   EXPECT_TRUE(run->unsettled);
   EXPECT_FALSE(run->slowed);
@@ -242,18 +242,18 @@ TEST(Reader, WhatFitsACacheIsCachedAlsoWhereTheRunLookedForNone) {
   Record found = row({}, 1);
   found.finding = "cache_bytes";
   found.value = 64e6;
-  found.case_id = "ceiling/cache_bytes";
+  found.case_id = "peak/cache_bytes";
   const auto of_bytes = [](const char* kernel, std::int64_t bytes) {
     Record out = row({{"kernel", kernel}}, 1);
-    out.ceiling = Ceiling::copy;
+    out.peak = Peak::copy;
     out.bytes = bytes;
     return out;
   };
   Record looked = of_bytes("looked", 8'000'000);
-  looked.of_ceiling = 0.5;
+  looked.fraction_of_peak = 0.5;
   looked.cached = "no";
   Record arithmetic = of_bytes("arithmetic", 8'000'000);
-  arithmetic.ceiling = Ceiling::arithmetic_float;
+  arithmetic.peak = Peak::arithmetic_float;
   const std::string one = folder / "one.csv", other = folder / "other.csv";
   std::ofstream(one) << csv_of({found, looked});
   std::ofstream(other) << csv_of({of_bytes("small", 64'000'000), of_bytes("large", 64'000'001), arithmetic});
@@ -297,7 +297,7 @@ TEST(Reader, SamplesReplaceTheMedianAndItsInterval) {
 }
 
 TEST(Reader, TakesPublishedFiguresByTheirHeader) {
-  const std::string header = "source,year,device,case,seconds,of_ceiling,over,speedup,evidence,note\n";
+  const std::string header = "source,year,device,case,seconds,fraction_of_peak,over,speedup,evidence,note\n";
   ResultsSet set;
   set.add(header +
               "H,2012,GTX 460,loom/kernel=grid,5e-4,,,,,\n"
@@ -312,7 +312,7 @@ TEST(Reader, TakesPublishedFiguresByTheirHeader) {
   EXPECT_EQ(complaint(header + "H,2012,G,loom/kernel=grid,soon,,,,,\n"),
             "x.csv:2: column seconds: 'soon' is no number above 0");
   EXPECT_THAT(complaint(header + "H,2012,G,loom/kernel=grid,,,loom/kernel=row,,,\n"),
-              HasSubstr("x.csv:2: a case needs seconds, or of_ceiling, or a speedup over another"));
+              HasSubstr("x.csv:2: a case needs seconds, or fraction_of_peak, or a speedup over another"));
   EXPECT_THAT(complaint(header + "H,2012,G,loom/kernel=grid,1,,loom/kernel=row,,,\n"),
               HasSubstr("a speedup over another"));
   EXPECT_THAT(complaint("source,year\n"),

@@ -27,7 +27,7 @@ Plan plan_of_n(const Case& at, const DeviceInfo&) {
   return plan;
 }
 
-// Three families: one with words, numbers, shapes and exhibits, one without `kernel`, and ceilings.
+// Three families: one with words, numbers, shapes and known-incorrect cases, one without `kernel`, and peaks.
 std::vector<Family> invented() {
   Family alpha;
   alpha.name = "alpha";
@@ -40,17 +40,16 @@ std::vector<Family> invented() {
                  .domain = shapes(1, 64)},
                 {"form", "", {"corrected", "published"}}};
   alpha.presets = {.smoke = {"n=1"},
-                   .quick = {"form=published,corrected", "kernel=x,y n=16,64"},
+                   .quick = {"form=known_incorrect,corrected", "kernel=x,y n=16,64"},
                    .paper = {},
                    .full = {"group=4,2x2"}};
   alpha.plan = plan_of_n;
-  Family ceiling;
-  ceiling.name = "ceiling";
-  ceiling.axes = {{"kernel", "which", {"copy", "read"}},
-                  {.name = "n", .meaning = "elements", .values = {1000}, .domain = whole(1, 4096)}};
-  ceiling.presets = {
-      .smoke = {"n=10"}, .quick = {"kernel=copy,read"}, .paper = {""}, .full = {"n=1000,2000"}};
-  ceiling.plan = plan_of_n;
+  Family peak;
+  peak.name = "peak";
+  peak.axes = {{"kernel", "which", {"copy", "read"}},
+               {.name = "n", .meaning = "elements", .values = {1000}, .domain = whole(1, 4096)}};
+  peak.presets = {.smoke = {"n=10"}, .quick = {"kernel=copy,read"}, .paper = {""}, .full = {"n=1000,2000"}};
+  peak.plan = plan_of_n;
   Family beta;
   beta.name = "beta";
   beta.axes = {{"type", "element", {"float", "int"}},
@@ -58,7 +57,7 @@ std::vector<Family> invented() {
                {.name = "n", .meaning = "elements", .values = {8}, .domain = whole(1, 1 << 30)}};
   beta.presets = {.smoke = {""}, .quick = {"density=0.5,1"}, .paper = {""}, .full = {""}};
   beta.plan = plan_of_n;
-  return {alpha, beta, ceiling};
+  return {alpha, beta, peak};
 }
 
 const std::vector<Family>& families() {
@@ -74,10 +73,10 @@ struct Chosen {
   Strings set = {};
   std::string filter = {};
   std::uint64_t seed = 1;
-  bool ceilings = true;
+  bool peaks = true;
 
   std::vector<Job> jobs(const std::vector<Family>& of = ::families()) const {
-    return select_jobs(of, Selection{preset, families, where, set, filter, seed, ceilings});
+    return select_jobs(of, Selection{preset, families, where, set, filter, seed, peaks});
   }
 };
 
@@ -87,9 +86,9 @@ Strings ids(const Chosen& chosen) {
   return out;
 }
 
-// Of family alpha alone, without ceilings.
+// Of family alpha alone, without peaks.
 Strings alpha_ids(const Strings& set, const Strings& where = {}, const std::string& filter = "") {
-  return ids({.families = {"alpha"}, .where = where, .set = set, .filter = filter, .ceilings = false});
+  return ids({.families = {"alpha"}, .where = where, .set = set, .filter = filter, .peaks = false});
 }
 
 std::string complaint(const Chosen& chosen) {
@@ -111,7 +110,7 @@ TEST(Usage, NamesThePresets) {
 }
 
 TEST(Usage, NamesTheFamilies) {
-  EXPECT_EQ(complaint({.families = {"alpha", "gamma"}}), "--family gamma: there are alpha, beta, ceiling");
+  EXPECT_EQ(complaint({.families = {"alpha", "gamma"}}), "--family gamma: there are alpha, beta, peak");
 }
 
 TEST(Usage, NamesTheAxesOfTheChosenFamilies) {
@@ -159,11 +158,11 @@ TEST(Usage, SaysWhatToLoosenWhenNothingIsLeft) {
 TEST(Selection, IsThePresetOfTheChosenFamilies) {
   EXPECT_THAT(ids({.preset = "smoke"}),
               ElementsAre("alpha/kernel=x/n=1/group=4/form=corrected", "beta/type=float/density=0.5/n=8",
-                          "ceiling/kernel=copy/n=10"));
+                          "peak/kernel=copy/n=10"));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), ElementsAre("beta/type=float/density=0.5/n=8"));
   // In the order of the families, not of the words, and each once.
-  EXPECT_THAT(ids({.preset = "smoke", .families = {"ceiling", "beta", "ceiling"}}),
-              ElementsAre("beta/type=float/density=0.5/n=8", "ceiling/kernel=copy/n=10"));
+  EXPECT_THAT(ids({.preset = "smoke", .families = {"peak", "beta", "peak"}}),
+              ElementsAre("beta/type=float/density=0.5/n=8", "peak/kernel=copy/n=10"));
 }
 
 TEST(Selection, SetReplacesThePresetsValues) {
@@ -184,10 +183,10 @@ TEST(Selection, SetTakesAnyShapeOnAnOpenAxis) {
 TEST(Selection, SetLeavesAFamilyWithoutTheAxisAsItIs) {
   EXPECT_THAT(ids({.preset = "smoke", .set = {"local=2x2"}}),
               ElementsAre("alpha/kernel=x/n=1/group=2x2/form=corrected", "beta/type=float/density=0.5/n=8",
-                          "ceiling/kernel=copy/n=10"));
+                          "peak/kernel=copy/n=10"));
 }
 
-// `kernel=y` is a word of alpha's: ceiling has a `kernel` too, but no such one.
+// `kernel=y` is a word of alpha's: peak has a `kernel` too, but no such one.
 TEST(Selection, SetGivesNoFamilyAWordThatItsAxisLacks) {
   for (const auto& job : Chosen{.preset = "smoke", .set = {"kernel=y"}}.jobs()) {
     for (const auto& [name, value] : job.at.axes) {
@@ -209,7 +208,7 @@ TEST(Selection, WhereKeepsTheCasesWithTheseValues) {
 }
 
 TEST(Selection, WhereLeavesOutAFamilyWithoutTheAxis) {
-  const Strings kept = ids({.where = {"type=float"}, .ceilings = false});
+  const Strings kept = ids({.where = {"type=float"}, .peaks = false});
   EXPECT_EQ(kept.size(), 2U);
   EXPECT_THAT(kept, Each(HasSubstr("beta/")));
 }
@@ -217,7 +216,7 @@ TEST(Selection, WhereLeavesOutAFamilyWithoutTheAxis) {
 // A value is what its id shows, whether it was written as a word, a whole number or a fraction.
 TEST(Selection, WhereFindsValuesAsTheyAreShown) {
   EXPECT_EQ(alpha_ids({}, {"local=4"}).size(), alpha_ids({}).size());
-  EXPECT_THAT(ids({.families = {"beta"}, .where = {"density=1"}, .ceilings = false}),
+  EXPECT_THAT(ids({.families = {"beta"}, .where = {"density=1"}, .peaks = false}),
               ElementsAre("beta/type=float/density=1/n=8"));
 }
 
@@ -240,45 +239,43 @@ TEST(Selection, GivesEveryCaseTheSeed) {
 TEST(Order, PutsCeilingsFirstAndExhibitsLast) {
   EXPECT_THAT(
       ids({}),
-      ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
+      ElementsAre("peak/kernel=copy/n=1000", "peak/kernel=read/n=1000",
                   "alpha/kernel=x/n=16/group=4/form=corrected", "alpha/kernel=x/n=64/group=4/form=corrected",
                   "alpha/kernel=y/n=16/group=4/form=corrected", "alpha/kernel=y/n=64/group=4/form=corrected",
                   "beta/type=float/density=0.5/n=8", "beta/type=float/density=1/n=8",
-                  "alpha/kernel=x/n=16/group=4/form=published"));
+                  "alpha/kernel=x/n=16/group=4/form=known_incorrect"));
   const auto jobs = Chosen{}.jobs();
   for (const auto& job : jobs) {
-    EXPECT_EQ(job.is_ceiling, job.family->name == "ceiling");
-    EXPECT_EQ(job.exhibit, &job == &jobs.back());
+    EXPECT_EQ(job.is_peak, job.family->name == "peak");
+    EXPECT_EQ(job.known_incorrect, &job == &jobs.back());
     EXPECT_EQ(job.family->name, job.at.family);
   }
 }
 
 TEST(Order, PutsCeilingsBeforeFamiliesThatWereChosenAlone) {
-  EXPECT_THAT(ids({.families = {"beta"}, .where = {"density=0.5"}}),
-              ElementsAre("ceiling/kernel=copy/n=1000", "ceiling/kernel=read/n=1000",
-                          "beta/type=float/density=0.5/n=8"));
+  EXPECT_THAT(
+      ids({.families = {"beta"}, .where = {"density=0.5"}}),
+      ElementsAre("peak/kernel=copy/n=1000", "peak/kernel=read/n=1000", "beta/type=float/density=0.5/n=8"));
 }
 
 TEST(Order, MeasuresNoCeilingTwice) {
-  for (const Strings& chosen : {Strings{}, Strings{"ceiling", "beta"}}) {
+  for (const Strings& chosen : {Strings{}, Strings{"peak", "beta"}}) {
     const Strings found = ids({.families = chosen});
     EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), found.size());
-    EXPECT_EQ(std::ranges::count_if(found, [](const auto& id) { return id.starts_with("ceiling/"); }), 2);
+    EXPECT_EQ(std::ranges::count_if(found, [](const auto& id) { return id.starts_with("peak/"); }), 2);
   }
 }
 
 TEST(Order, LeavesCeilingsOutWhereTheyMeanNothing) {
   // Not asked for; of a size that says nothing; with nothing to hold against them.
-  EXPECT_THAT(ids({.families = {"beta"}, .ceilings = false}), Each(HasSubstr("beta/")));
+  EXPECT_THAT(ids({.families = {"beta"}, .peaks = false}), Each(HasSubstr("beta/")));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), Each(HasSubstr("beta/")));
-  EXPECT_THAT(ids({.families = {"ceiling"}, .where = {"kernel=read"}}),
-              ElementsAre("ceiling/kernel=read/n=1000"));
+  EXPECT_THAT(ids({.families = {"peak"}, .where = {"kernel=read"}}), ElementsAre("peak/kernel=read/n=1000"));
 }
 
 TEST(Order, TakesCeilingsThatWereChosenAloneAsAMeasure) {
-  for (const auto& job : Chosen{.families = {"ceiling"}}.jobs()) EXPECT_TRUE(job.is_ceiling);
-  for (const auto& job : Chosen{.preset = "smoke", .families = {"ceiling"}}.jobs())
-    EXPECT_FALSE(job.is_ceiling);
+  for (const auto& job : Chosen{.families = {"peak"}}.jobs()) EXPECT_TRUE(job.is_peak);
+  for (const auto& job : Chosen{.preset = "smoke", .families = {"peak"}}.jobs()) EXPECT_FALSE(job.is_peak);
 }
 
 // The families as they are.
@@ -291,11 +288,11 @@ TEST(Order, HoldsForEveryPreset) {
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       EXPECT_TRUE(found.insert(jobs[j].at.id()).second) << jobs[j].at.id();
       if (j == 0) continue;
-      EXPECT_GE(jobs[j].exhibit, jobs[j - 1].exhibit) << jobs[j].at.id();
-      EXPECT_LE(jobs[j].is_ceiling, jobs[j - 1].is_ceiling) << jobs[j].at.id();
+      EXPECT_GE(jobs[j].known_incorrect, jobs[j - 1].known_incorrect) << jobs[j].at.id();
+      EXPECT_LE(jobs[j].is_peak, jobs[j - 1].is_peak) << jobs[j].at.id();
     }
-    EXPECT_EQ(jobs.front().is_ceiling, std::string(preset) != "smoke");
-    EXPECT_EQ(jobs.back().exhibit, std::string(preset) != "card" && std::string(preset) != "tune");
+    EXPECT_EQ(jobs.front().is_peak, std::string(preset) != "smoke");
+    EXPECT_EQ(jobs.back().known_incorrect, std::string(preset) != "profile" && std::string(preset) != "tune");
   }
 }
 
@@ -304,9 +301,9 @@ TEST(Presets, TheCardsCasesAreAmongTheQuickOnes) {
   for (const auto& family : all_families()) {
     std::set<std::string> quick;
     for (const auto& at : cases_of(family, family.presets.quick, 1)) quick.insert(at.id());
-    for (const auto& at : cases_of(family, family.presets.card, 1))
+    for (const auto& at : cases_of(family, family.presets.profile, 1))
       EXPECT_TRUE(quick.contains(at.id())) << at.id();
-    EXPECT_TRUE(family.traits.empty() || !family.presets.card.empty()) << family.name;
+    EXPECT_TRUE(family.traits.empty() || !family.presets.profile.empty()) << family.name;
   }
 }
 
@@ -335,8 +332,7 @@ TEST(Estimate, AddsUpTheBuffersAndGrowsWithTheWork) {
   device.type = "cpu";
   device.usable_bytes = device.max_alloc_bytes = std::int64_t{1} << 40;
   const auto needs = [&](int n) {
-    const auto jobs =
-        Chosen{.families = {"beta"}, .set = {"n=" + std::to_string(n)}, .ceilings = false}.jobs();
+    const auto jobs = Chosen{.families = {"beta"}, .set = {"n=" + std::to_string(n)}, .peaks = false}.jobs();
     const Estimate estimated = estimate(plan_of(*jobs[0].family, jobs[0].at, device), device);
     EXPECT_EQ(estimated.seconds, predicted_seconds(jobs[0], device));
     return estimated;
@@ -370,8 +366,8 @@ TEST(Usage, RefusesAnAxisThatMeansNothingInTheCases) {
   const auto select = [&](std::vector<std::string> where, std::vector<std::string> set) {
     std::vector<std::string> ids;
     for (const auto& job :
-         select_jobs(list, {.families = {"alpha"}, .where = where, .set = set, .ceilings = false}))
-      if (!job.exhibit) ids.push_back(job.at.id());
+         select_jobs(list, {.families = {"alpha"}, .where = where, .set = set, .peaks = false}))
+      if (!job.known_incorrect) ids.push_back(job.at.id());
     return ids;
   };
   // Where it means nothing the case has the default, and is there once.

@@ -18,7 +18,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   p.launch("toy", {n}, {}, out, in);
   p.expect<std::uint32_t>(out, [=](std::uint64_t i) { return 2 * value(i); });
   p.cost = {.read = 4 * n, .written = 4 * n, .flops = 0, .items = n};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   return p;
 }
 

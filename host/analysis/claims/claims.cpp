@@ -278,8 +278,9 @@ class Wanted {
     return std::ranges::any_of(failed_, [&](const FailedCase* row) { return is_row_of(at, *row->name); });
   }
   bool is_of_a_vendor(const Case& at) const {
-    return family_->uses(at, "lanes") &&
-           (at.is("lanes", "ptx") || at.is("lanes", "amd") || at.is("lanes", "subgroup"));
+    return family_->uses(at, "subgroup_impl") &&
+           (at.is("subgroup_impl", "ptx") || at.is("subgroup_impl", "amd") ||
+            at.is("subgroup_impl", "opencl"));
   }
   std::string named(const Case& at, const Rows::Axes& axes, const std::set<std::string>& along) const {
     Cells cells;
@@ -350,7 +351,7 @@ Number counted_of(const Timed& timed, const std::string& quantity, Resample cloc
 std::optional<double> value_at(const Timed& timed, const std::string& quantity, Resample clock) {
   const double seconds = clock[timed.index];
   if (quantity == "time") return seconds;
-  if (quantity == "of_ceiling") return clock.of_ceiling(timed);
+  if (quantity == "fraction_of_peak") return clock.fraction_of_peak(timed);
   const Number rate = rate_of(*timed.any, quantity);
   if (!rate) return counted_of(timed, quantity, clock);
   return *rate * timed.any->time_s / seconds;
@@ -915,7 +916,7 @@ Figure widened(const Rule& rule, const Sides& sides, const DeviceRows& device, F
     }
   }
   static const std::set<std::string> of_time = {"time", "gb_per_s", "gflop_per_s", "gitems_per_s",
-                                                "of_ceiling"};
+                                                "fraction_of_peak"};
   const bool chooses = sides.of.size() > 1 || sides.to.size() > 1;
   if (rule.kind == Rule::Kind::ratio && chooses && of_time.contains(rule.quantity) &&
       of_time.contains(rule.quantity_to)) {
@@ -1076,11 +1077,12 @@ std::string missing(const Rule& rule, bool incomplete, const DeviceRows& device,
   return no_rows;
 }
 
-std::string exhibit_text(const Claim& claim, const DeviceRows& device, const std::vector<Family>& families) {
-  if (claim.exhibit.empty()) return {};
+std::string known_incorrect_text(const Claim& claim, const DeviceRows& device,
+                                 const std::vector<Family>& families) {
+  if (claim.known_incorrect.empty()) return {};
   std::size_t wrong = 0, all = 0;
   std::string first;
-  for (const auto* row : untimed_of(claim.exhibit, device, families)) {
+  for (const auto* row : untimed_of(claim.known_incorrect, device, families)) {
     ++all;
     if (row->status != Status::wrong_result) continue;
     if (wrong++ == 0) first = row->reason.substr(0, row->reason.rfind("; first wrong"));
@@ -1135,7 +1137,7 @@ std::string shared_cells(const Rule& rule, const std::vector<const Timed*>& rows
 // A set a little larger than a cache still finds much of itself there.
 bool beats_memory(const Timed& timed, const DeviceRows& device) {
   constexpr double markedly = 1.1;
-  return of_memory(timed.any->ceiling) && device.measured().of_ceiling(timed).value_or(0) > markedly;
+  return of_memory(timed.any->peak) && device.measured().fraction_of_peak(timed).value_or(0) > markedly;
 }
 
 std::string joined(std::vector<std::string> parts) {
@@ -1177,7 +1179,7 @@ std::string without_text(const Decision& decision, const std::vector<Wanted>& wa
         }
       }
     }
-    for (const char* how : {"lanes", "registers"}) along.erase(how);
+    for (const char* how : {"subgroup_impl", "registers"}) along.erase(how);
   }
   std::set<std::string> out;
   for (const auto& side : wanted) out.merge(side.left_out(along));
@@ -1196,8 +1198,8 @@ bool is_of_one_unit(const Sides& sides, const DeviceRows& device, const std::vec
                                return std::ranges::any_of(*rows, [&](const Timed* timed) {
                                  const Family& family = *family_of(families, timed->family());
                                  const auto at = case_of(family, *timed->name);
-                                 return at && family.uses(*at, "groups_per_unit") &&
-                                        (at->number("groups_per_unit") > 0 || at->is("kernel", "sam"));
+                                 return at && family.uses(*at, "groups_per_cu") &&
+                                        (at->number("groups_per_cu") > 0 || at->is("kernel", "sam"));
                                });
                              });
 }
@@ -1351,7 +1353,7 @@ Ruling ruling_by(const Claim& claim, const Decision& decision, const DeviceRows&
 
 std::vector<Ruling> rulings_of(const Claim& claim, const DeviceRows& device,
                                const std::vector<Family>& families) {
-  const std::string exhibit = exhibit_text(claim, device, families);
+  const std::string known_incorrect = known_incorrect_text(claim, device, families);
   std::vector<Ruling> out;
   for (const auto& decision : claim.decisions) out.push_back(ruling_by(claim, decision, device, families));
   if (out.empty()) {
@@ -1359,9 +1361,9 @@ std::vector<Ruling> rulings_of(const Claim& claim, const DeviceRows& device,
     none.claim = &claim;
     none.verdict = claim.untestable.empty() ? Verdict::no_evidence : Verdict::not_testable;
     none.note = claim.untestable;
-    if (!claim.exhibit.empty() && exhibit.empty()) none.command = command_of(claim, device);
+    if (!claim.known_incorrect.empty() && known_incorrect.empty()) none.command = command_of(claim, device);
   }
-  for (auto& ruling : out) ruling.exhibit = exhibit;
+  for (auto& ruling : out) ruling.known_incorrect = known_incorrect;
   return out;
 }
 
@@ -1410,7 +1412,7 @@ std::vector<std::vector<const Rows*>> Claim::selections(bool cuda) const {
       }
     }
   }
-  if (!exhibit.empty()) out.push_back({&exhibit});
+  if (!known_incorrect.empty()) out.push_back({&known_incorrect});
   return out;
 }
 
@@ -1478,7 +1480,7 @@ std::vector<Job> claim_jobs(const std::vector<Claim>& claims, const std::vector<
                             const Selection& wanted, const DeviceInfo& device, double longest_s) {
   std::vector<Family> asked = families;
   for (auto& family : asked) {
-    if (family.name != ceiling_family || !wanted.ceilings) family.presets.at(wanted.preset).clear();
+    if (family.name != peak_family || !wanted.peaks) family.presets.at(wanted.preset).clear();
   }
   for (const auto& claim : claims) {
     for (auto selections : claim.selections(has_cuda(device.platform))) {

@@ -71,8 +71,8 @@ struct Rule {
   enum class Is { above, below, equal };
   Kind kind = Kind::ratio;
   Rows of, to, of_before, to_before;
-  // Or gb_per_s, gflop_per_s, gitems_per_s, of_ceiling; value: what the check of a case measured; or what a
-  // family derives from its cases, such as auxiliary_bytes of scan.
+  // Or gb_per_s, gflop_per_s, gitems_per_s, fraction_of_peak; value: what the check of a case measured; or
+  // what a family derives from its cases, such as auxiliary_bytes of scan.
   std::string quantity = "time", quantity_to = "time";
   std::vector<std::string> along;
   std::vector<std::string> same;  // axes equal on both sides; the claim must hold for each of their values
@@ -117,7 +117,7 @@ struct Claim {
   std::string untestable;           // why there is none
   std::string given;                // the claim before it in the file that must hold
   std::string fault;                // of the published evidence: why it is void
-  Rows exhibit;                     // rows that show the fault
+  Rows known_incorrect;             // rows that show the fault
   std::string check;                // a command that shows it, where no row does
 
   bool ours() const { return source == "clweave"; }  // a sentence of this project, not of the literature
@@ -137,7 +137,7 @@ std::vector<Claim> chosen_claims(std::vector<Claim>, const std::vector<std::stri
 // longer, to be measured, is left out where it is not asked for by its name.
 inline constexpr double longest_unnamed_s = 1.2;
 
-// The cases that decide them on this device, ceilings first. Sizes are the largest that the device holds and
+// The cases that decide them on this device, peaks first. Sizes are the largest that the device holds and
 // does in about a second; a rule of fixed sizes is left out that has a case which takes longer
 // than `longest_s`. Throws `usage` as select_jobs does.
 std::vector<Job> claim_jobs(const std::vector<Claim>&, const std::vector<Family>&, const Selection&,
@@ -158,9 +158,10 @@ struct Ruling {
   bool cached = false;             // the buffers of some of the rows fit a cache
   std::vector<std::string> cases;  // ids of the rows it follows from
   std::size_t runs = 0;            // fewest repetitions of a row
-  std::string exhibit;             // what the exhibits of the fault did here; empty where they were not run
-  std::string more;                // what the command adds: larger sizes, native baselines
-  std::string command;             // that would measure what is missing
+  std::string
+      known_incorrect;  // what the known-incorrect cases of the fault did here; empty where they were not run
+  std::string more;     // what the command adds: larger sizes, native baselines
+  std::string command;  // that would measure what is missing
 };
 
 // A number against a rule: holds or fails where its whole interval lies beyond bound and margin.
@@ -177,10 +178,10 @@ inline constexpr const char* no_rows = "rows are missing";
 inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
 // And what rows about memory that beat it by a tenth say.
 inline constexpr const char* beyond_memory =
-    "faster than memory was found to be: a cache held a part, or the ceiling was measured in a bad moment";
+    "faster than memory was found to be: a cache held a part, or the peak was measured in a bad moment";
 // And what launches say that were counted by the units of a driver that calls the whole GPU one.
 inline constexpr const char* one_unit =
-    "groups_per_unit counts by compute units, and the driver says that the GPU is one";
+    "groups_per_cu counts by compute units, and the driver says that the GPU is one";
 
 // For people: "holds"; what was published, then what is thought of it.
 using suite::text_of;

@@ -269,7 +269,7 @@ std::vector<Decision> decisions_from(const json& object, bool ours) {
 Claim claim_from(const json& object) {
   check_keys(object,
              {"id", "statement", "source", "published", "decided_by", "as_published", "given", "untestable",
-              "fault", "exhibit", "check"},
+              "fault", "known_incorrect", "check"},
              "a claim");
   Claim out;
   out.id = text_at(object, "id");
@@ -284,12 +284,12 @@ Claim claim_from(const json& object) {
   out.given = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
   out.fault = text_at(object, "fault");
-  out.exhibit = rows_from(object, "exhibit");
+  out.known_incorrect = rows_from(object, "known_incorrect");
   out.check = text_at(object, "check");
   if (!out.decisions.empty() ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
     fail("needs decided_by, or a reason why it is untestable, or the fault that leaves no evidence");
-  if (out.fault.empty() != (out.exhibit.empty() && out.check.empty()))
-    fail("a fault comes with an exhibit or a check that shows it");
+  if (out.fault.empty() != (out.known_incorrect.empty() && out.check.empty()))
+    fail("a fault comes with a known_incorrect case or a check that shows it");
   return out;
 }
 

@@ -195,12 +195,12 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
     out.line(
         fmt::format("  {}  {}", paint(fmt::format("{}", fmt::join(ids, ", ")), Style::cyan), claim.fault));
     for (const auto& device : devices) {
-      if (!device.rulings[c].exhibit.empty())
-        out.line(fmt::format("    {}: {}", device.device, device.rulings[c].exhibit));
+      if (!device.rulings[c].known_incorrect.empty())
+        out.line(fmt::format("    {}: {}", device.device, device.rulings[c].known_incorrect));
     }
     out.command("    repeat it: " +
                 (claim.check.empty()
-                     ? fmt::format("clweave run --no-ceiling --claim {} --where form=published", claim.id)
+                     ? fmt::format("clweave run --no-peak --claim {} --where form=known_incorrect", claim.id)
                      : claim.check));
   }
 }
@@ -288,7 +288,7 @@ namespace {
 
 void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
   out.columns({"device", "claim", "setting", "verdict", "value", "low", "high", "unit", "asked", "note",
-               "cached", "runs", "published", "evidence", "exhibit", "statement", "source", "command",
+               "cached", "runs", "published", "evidence", "known_incorrect", "statement", "source", "command",
                "cases"});
   for (const auto& device : devices) {
     for (const auto& r : device.rulings) {
@@ -300,8 +300,8 @@ void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
                text_of(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
                unit_of(claim), r.decision != nullptr ? asked_text(r.decision->rule) : "", r.note,
                r.cached ? "yes" : "", r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
-               claim.fault.empty() ? "" : "void: " + claim.fault, r.exhibit, claim.statement, claim.source,
-               r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
+               claim.fault.empty() ? "" : "void: " + claim.fault, r.known_incorrect, claim.statement,
+               claim.source, r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
     }
   }
 }
@@ -335,7 +335,7 @@ nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
       }
       entry["published"] = published;
       if (!claim.fault.empty())
-        entry["evidence"] = {{"void", claim.fault}, {"here", r.exhibit}, {"check", claim.check}};
+        entry["evidence"] = {{"void", claim.fault}, {"here", r.known_incorrect}, {"check", claim.check}};
       if (!r.command.empty()) entry["command"] = r.command;
       rulings.push_back(std::move(entry));
     }

@@ -79,7 +79,7 @@ FamilyCases cases_of(const Family* family, std::size_t devices) {
   out.all.resize(devices);
   if (family == nullptr) return out;
   if (!family->view.rows.empty()) out.axis = family->axis(family->view.rows.front());
-  out.ranks = family->view.quantity != "slowdown" && family->name != ceiling_family;
+  out.ranks = family->view.quantity != "slowdown" && family->name != peak_family;
   for (const auto& axis : family->axes) {
     if (axis.tunable) out.tunable.insert(axis.name);
   }
@@ -122,7 +122,7 @@ void add(FamilyCases& cases, const Devices& devices, std::size_t device, const C
   if (at.ok()) {
     const double time_s = at.median_s();
     if (best.state == State::ok && best.time_s <= time_s) return;
-    best = {State::ok, Status::ok, at.clock, at.items + " by " + at.clock, time_s, at.of_ceiling()};
+    best = {State::ok, Status::ok, at.clock, at.items + " by " + at.clock, time_s, at.fraction_of_peak()};
   } else if (best.state != State::ok) {
     best = {state_of(at.status), at.status, {}, {}, 0, {}};
   }
@@ -339,7 +339,7 @@ bool take_best_row(FamilyComparison& out, const FamilyCases& cases, std::size_t 
   std::string name = value_on(*best->at, cases.axis_name);
   if (needs_name(value_of(name))) name.insert(0, cases.axis_name + "=");
   out.best[device] = static_cast<int>(std::ranges::find(cases.variants, name) - cases.variants.begin());
-  if (!best->run.cached) out.best_fraction[device] = best->run.of_ceiling;
+  if (!best->run.cached) out.best_fraction[device] = best->run.fraction_of_peak;
   return true;
 }
 
@@ -490,7 +490,7 @@ void count_cases(DeviceComparison& out, const std::vector<std::size_t>& measured
   for (std::size_t i = 0; i < measured.size(); ++i) {
     auto& totals = out.totals[measured[i]];
     for (const auto& at : out.devices[measured[i]]->cases) {
-      if (at.exhibit) {
+      if (at.known_incorrect) {
         ++totals.known_incorrect;
         continue;
       }
@@ -552,7 +552,7 @@ DeviceComparison compare_devices(const ResultsSet& set, const std::vector<Family
   std::map<std::string, FamilyCases> titled;  // by the title of a table
   for (std::size_t d = 0; d < out.devices.size(); ++d) {
     for (const auto& at : out.devices[d]->cases) {
-      if (at.exhibit) continue;
+      if (at.known_incorrect) continue;
       const auto known = std::ranges::find(families, at.family(), &Family::name);
       const Family* family = known != families.end() ? &*known : nullptr;
       std::string title = at.family();

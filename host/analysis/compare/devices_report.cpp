@@ -274,7 +274,7 @@ nlohmann::ordered_json facts_of(const DeviceComparison& all) {
                 {"platform", device.platform},
                 {"driver", device.driver},
                 {"published", device.published},
-                {"peaks", device.ceilings},
+                {"peaks", device.peaks},
                 {"known_incorrect", totals.known_incorrect},
                 {"not_run", totals.elsewhere},
                 {"wins", totals.wins},

@@ -420,7 +420,7 @@ void add_failures(Fleet& fleet) {
   std::vector<std::string> order;
   for (const auto& card : fleet.cards) {
     for (const auto& at : card.device->cases) {
-      if (at.exhibit) continue;
+      if (at.known_incorrect) continue;
       const auto [it, is_new] = fates.try_emplace(at.label());
       if (is_new) order.push_back(at.label());
       it->second.family = at.family();

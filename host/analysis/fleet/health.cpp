@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "report/table.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::fleet {
 
@@ -105,12 +106,12 @@ std::vector<Reference> references_in(const std::string& text, const std::string&
       made.device = device.at("device");
       made.sessions = device.at("sessions");
       for (const auto& [family, of] : device.at("families").items()) {
-        ReferenceFamily& into = made.families[family];
+        ReferenceFamily& into = made.families[family_now(family)];
         into.allowed = of.at("allowed");
         if (!(into.allowed > 0)) throw refuse(fmt::format("{}: allowed is {}", family, into.allowed));
         for (const auto& [id, one] : of.at("cases").items()) {
-          ReferenceCase& at =
-              into.cases[id] = {one.at("time_s"), one.at("weight"), one.at("clock"), one.at("work")};
+          ReferenceCase& at = into.cases[case_id_now(id)] = {one.at("time_s"), one.at("weight"),
+                                                             one.at("clock"), one.at("work")};
           if (!(at.time_s > 0) || !(at.weight > 0)) throw refuse(id + ": a time or weight is not above 0");
         }
       }

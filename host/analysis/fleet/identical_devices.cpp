@@ -42,8 +42,8 @@ std::string most_common(const std::vector<Look>& looks, Of of) {
 }
 
 Bound bound_of(const RunTime& run) {
-  if ((run.ceiling == Ceiling::copy || run.ceiling == Ceiling::read) && !run.cached) return Bound::memory;
-  if (run.ceiling == Ceiling::local || run.of_operations()) return Bound::arithmetic;
+  if ((run.peak == Peak::copy || run.peak == Peak::read) && !run.cached) return Bound::memory;
+  if (run.peak == Peak::local || run.of_operations()) return Bound::arithmetic;
   return Bound::other;
 }
 
@@ -60,7 +60,8 @@ class Gathering {
       return it->second;
     };
     for (const auto& at : device.cases) {
-      if (!at.ok() || at.exhibit || at.tuned || at.clock == several_clocks || at.reason == chosen_here)
+      if (!at.ok() || at.known_incorrect || at.tuned || at.clock == several_clocks ||
+          at.reason == chosen_here)
         continue;
       std::map<std::size_t, std::vector<const RunTime*>> runs;
       for (const auto& run : at.runs) runs[unit_of(run)].push_back(&run);

@@ -228,8 +228,9 @@ Number shown_value(const Block& block, const Point& point, const Against& agains
 
 std::string status_text(const Point& point) {
   if (point.of->status == Status::none) return "-";  // ok, but without a time
-  return paint(point.of->exhibit && point.of->status == Status::wrong_result ? "exhibit: wrong"
-                                                                             : text_of(point.of->status),
+  return paint(point.of->known_incorrect && point.of->status == Status::wrong_result
+                   ? "known incorrect: wrong"
+                   : text_of(point.of->status),
                point.of->failed() ? Style::red : Style::dim);
 }
 
@@ -246,9 +247,9 @@ std::string cell_text(const Block& block, const Point& point, const Against& aga
     text += doubtful_mark;
     ++(run.slowed ? marks.disturbed : marks.unsettled);
   }
-  if (run.of_ceiling) {
-    const bool alone = std::string_view(block.quantity.name) == "of_ceiling";
-    if (!alone) text += paint(fmt::format(" {:3.0f}%", 100 * *run.of_ceiling), Style::dim);
+  if (run.fraction_of_peak) {
+    const bool alone = std::string_view(block.quantity.name) == "fraction_of_peak";
+    if (!alone) text += paint(fmt::format(" {:3.0f}%", 100 * *run.fraction_of_peak), Style::dim);
     text += run.cached ? cached_mark : "";
     marks.cached += run.cached ? 1 : 0;
   }
@@ -478,7 +479,7 @@ void add_marks(Report& out, const Marks& marks) {
                          fmt::join(why, "; ")));
   }
   if (marks.cached > 0)
-    out.line(fmt::format("{}  {} of {}: the buffers fit a cache, which a ceiling of memory does not bound",
+    out.line(fmt::format("{}  {} of {}: the buffers fit a cache, which a peak of memory does not bound",
                          cached_mark, marks.cached, counted(marks.cells, "cell")));
 }
 
@@ -522,7 +523,7 @@ const std::vector<DataColumn>& case_columns() {
       {"case_id", [](const DataRow& r) { return Cell(r.name() != nullptr ? r.name()->id : r.found->id); }},
       {"status",
        [](const DataRow& r) { return cell_of(text_of(r.at != nullptr ? r.at->status : Status::ok)); }},
-      {"exhibit", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->exhibit); }},
+      {"known_incorrect", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->known_incorrect); }},
       {"tuned", [](const DataRow& r) { return Cell(r.at != nullptr && r.at->tuned); }},
       {"cold", [](const DataRow& r) { return Cell(r.cold); }},
       {"runs", [](const DataRow& r) { return Cell(std::int64_t{r.runs}); }},
@@ -538,10 +539,9 @@ const std::vector<DataColumn>& case_columns() {
        [](const DataRow& r) { return r.of_run([](const auto& run) { return run.energy_low_j; }); }},
       {"energy_high_j",
        [](const DataRow& r) { return r.of_run([](const auto& run) { return run.energy_high_j; }); }},
-      {"of_ceiling",
-       [](const DataRow& r) { return r.of_run([](const auto& run) { return run.of_ceiling; }); }},
-      {"ceiling",
-       [](const DataRow& r) { return r.of_run([](const auto& run) { return text_of(run.ceiling); }); }},
+      {"fraction_of_peak",
+       [](const DataRow& r) { return r.of_run([](const auto& run) { return run.fraction_of_peak; }); }},
+      {"peak", [](const DataRow& r) { return r.of_run([](const auto& run) { return text_of(run.peak); }); }},
       {"cached", [](const DataRow& r) { return Cell(r.run && r.run->cached); }},
       {"disturbed", [](const DataRow& r) { return Cell(r.run && r.run->slowed); }},
       {"unsettled", [](const DataRow& r) { return Cell(r.run && r.run->unsettled); }},

@@ -122,9 +122,9 @@ void add_findings(std::vector<Trait>& out, const Family& family, const DeviceRow
 // ----------------------------------------------------------------------------------------
 
 // The highest rate among the rows that measure this peak.
-DrawnNumber peak(const DeviceRows& device, Ceiling name) {
-  RowSelection rows = device.of(ceiling_family);
-  std::erase_if(rows, [&](const Timed* timed) { return timed->any->ceiling != name; });
+DrawnNumber peak(const DeviceRows& device, Peak name) {
+  RowSelection rows = device.of(peak_family);
+  std::erase_if(rows, [&](const Timed* timed) { return timed->any->peak != name; });
   const auto rate = of_arithmetic(name) ? &RunTime::gflop_per_s : &RunTime::gb_per_s;
   return [rows = of_one_clock(std::move(rows)), rate](Resample clock) {
     std::optional<Answer> out;
@@ -139,25 +139,25 @@ DrawnNumber peak(const DeviceRows& device, Ceiling name) {
 
 void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
   for (const auto& [name, meaning] :
-       {std::pair(Ceiling::copy, "copy bandwidth, both directions"),
-        std::pair(Ceiling::read, "read bandwidth"), std::pair(Ceiling::local, "local memory read bandwidth"),
-        std::pair(Ceiling::arithmetic_float, "FP32 multiply-add"),
-        std::pair(Ceiling::arithmetic_double, "FP64 multiply-add"),
-        std::pair(Ceiling::arithmetic_int, "INT32 multiply-add")}) {
+       {std::pair(Peak::copy, "copy bandwidth, both directions"), std::pair(Peak::read, "read bandwidth"),
+        std::pair(Peak::local, "local memory read bandwidth"),
+        std::pair(Peak::arithmetic_float, "FP32 multiply-add"),
+        std::pair(Peak::arithmetic_double, "FP64 multiply-add"),
+        std::pair(Peak::arithmetic_int, "INT32 multiply-add")}) {
     out.push_back(trait_of({.name = text_of(name),
                             .meaning = meaning,
                             .unit = unit_of(name),
                             .group = of_arithmetic(name) ? TraitGroup::formats : TraitGroup::memory},
-                           device, ceiling_family, peak(device, name)));
+                           device, peak_family, peak(device, name)));
   }
   out.push_back(trait_of(
       {.name = "balance",
        .meaning = "float operations per byte read",
        .unit = "op/B",
        .group = TraitGroup::formats},
-      device, ceiling_family,
-      [arithmetic_of = peak(device, Ceiling::arithmetic_float),
-       read_of = peak(device, Ceiling::read)](Resample clock) -> std::optional<Answer> {
+      device, peak_family,
+      [arithmetic_of = peak(device, Peak::arithmetic_float),
+       read_of = peak(device, Peak::read)](Resample clock) -> std::optional<Answer> {
         const auto arithmetic = arithmetic_of(clock), read = read_of(clock);
         if (!arithmetic || !read) return {};
         return Answer{arithmetic->value / read->value, {arithmetic->from.front(), read->from.front()}};
@@ -189,7 +189,7 @@ DrawnNumber of_copy(const DeviceRows& device, const Family& family) {
     return !timed.contains(one.at) || one.run.cached || !one.run.gb_per_s;
   });
   return [&family, timed, all = std::move(all),
-          copy_of = peak(device, Ceiling::copy)](Resample clock) -> std::optional<Answer> {
+          copy_of = peak(device, Peak::copy)](Resample clock) -> std::optional<Answer> {
     const auto seconds = [&](const Contender& one) { return clock[timed.at(one.at)->index]; };
     const auto copy = copy_of(clock);
     const Contender* best = best_row(family, all, seconds);

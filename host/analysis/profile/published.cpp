@@ -63,10 +63,10 @@ void take(BySize& out, const CaseName& name, const std::string& lanes, double va
   if (!is_new) it->second = greatest ? std::max(it->second, value) : std::min(it->second, value);
 }
 
-enum class Taken { time, host_time, of_ceiling };
+enum class Taken { time, host_time, fraction_of_peak };
 
 Number taken_of(const RunTime& run, Taken what) {
-  if (what == Taken::of_ceiling) return run.of_ceiling;
+  if (what == Taken::fraction_of_peak) return run.fraction_of_peak;
   return what == Taken::host_time && run.timer != Timer::host ? run.wall_s : Number(run.time_s);
 }
 
@@ -74,13 +74,13 @@ BySize best_of(const DeviceResults& device, const CaseName& figure, const Family
                const Compared* any_launch, Taken what) {
   BySize out;
   for (const auto& at : device.cases) {
-    if (at.family() != family.name || at.exhibit || !is_case_of(figure, *at.name, family, any_launch))
+    if (at.family() != family.name || at.known_incorrect || !is_case_of(figure, *at.name, family, any_launch))
       continue;
     const auto run = at.typical();
     const Number value = run ? taken_of(*run, what) : Number();
-    const Value* lanes = at.name->axis("lanes");
+    const Value* lanes = at.name->axis("subgroup_impl");
     if (value)
-      take(out, *at.name, lanes != nullptr ? text_of(*lanes) : "", *value, what == Taken::of_ceiling);
+      take(out, *at.name, lanes != nullptr ? text_of(*lanes) : "", *value, what == Taken::fraction_of_peak);
   }
   return out;
 }
@@ -123,8 +123,8 @@ Number value_here(const ResultsSet& set, const DeviceResults& device, const Publ
     return best_of(device, name, family, any_launch, what);
   };
   if (figure.over == nullptr) {
-    const bool fraction = figure.quantity == PublishedFigure::Quantity::of_ceiling;
-    const BySize of = best(*figure.of, fraction ? Taken::of_ceiling : Taken::time);
+    const bool fraction = figure.quantity == PublishedFigure::Quantity::fraction_of_peak;
+    const BySize of = best(*figure.of, fraction ? Taken::fraction_of_peak : Taken::time);
     if (of.empty()) return {};
     double best_of_all = of.begin()->second.begin()->second;
     for (const auto& [lanes, value] : of.begin()->second)
@@ -145,7 +145,7 @@ Number value_here(const ResultsSet& set, const DeviceResults& device, const Publ
 std::string text_of(const PublishedFigure& figure, double value) {
   switch (figure.quantity) {
     case PublishedFigure::Quantity::time: return seconds_text(value);
-    case PublishedFigure::Quantity::of_ceiling: return percent_text(value, 0);
+    case PublishedFigure::Quantity::fraction_of_peak: return percent_text(value, 0);
     case PublishedFigure::Quantity::speedup: return fmt::format("{:.3g}x", value);
   }
   return "";
@@ -179,8 +179,7 @@ std::string short_text(const CaseName& name, const CaseLabels& names) {
 
 // Explains the words in the cells.
 void add_words(Report& out, bool fractions, const std::set<std::string>& evidence) {
-  if (fractions)
-    out.line("%: published of what is named; here of what family ceiling reached in the same run");
+  if (fractions) out.line("%: published of what is named; here of what family peak reached in the same run");
   if (evidence.contains("void"))
     out.line("void: what was published is no measurement of what it says; see the claims");
   if (evidence.contains("inconsistent")) out.line("inconsistent: its source says otherwise elsewhere");
@@ -233,7 +232,7 @@ void add_family(Report& out, const ResultsSet& set, const Family& family,
     }
     if (!here) continue;
     any = true;
-    fractions = fractions || first.quantity == PublishedFigure::Quantity::of_ceiling;
+    fractions = fractions || first.quantity == PublishedFigure::Quantity::fraction_of_peak;
     evidence.merge(told);
     table.add(std::move(cells));
   }

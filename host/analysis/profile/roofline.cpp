@@ -28,7 +28,7 @@ std::string name_of(const CaseName& at) {
   return name;
 }
 
-const Roof* roof_of(const std::vector<Roof>& roofs, Ceiling name) {
+const Roof* roof_of(const std::vector<Roof>& roofs, Peak name) {
   const auto it = std::ranges::find(roofs, name, &Roof::name);
   return it != roofs.end() ? &*it : nullptr;
 }
@@ -37,7 +37,7 @@ const Roof* roof_of(const std::vector<Roof>& roofs, Ceiling name) {
 const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
   const Roof* best = nullptr;
   for (const auto& roof : roofs) {
-    if (roof.memory() == memory && roof.name != Ceiling::local && (best == nullptr || roof.rate > best->rate))
+    if (roof.memory() == memory && roof.name != Peak::local && (best == nullptr || roof.rate > best->rate))
       best = &roof;
   }
   return best;
@@ -50,8 +50,8 @@ Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& r
   Placed out;
   out.name = name_of(at);
   out.gb_per_s = *run.gb_per_s;
-  const Roof* memory = of_memory(run.ceiling) ? roof_of(roofs, run.ceiling) : nullptr;
-  if (memory == nullptr && !of_arithmetic(run.ceiling)) memory = highest(roofs, true);
+  const Roof* memory = of_memory(run.peak) ? roof_of(roofs, run.peak) : nullptr;
+  if (memory == nullptr && !of_arithmetic(run.peak)) memory = highest(roofs, true);
   if (!run.flops) {
     if (memory == nullptr) return out;
     out.bound = memory->rate;
@@ -60,12 +60,12 @@ Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& r
     return out;
   }
   const Value* type = at.axis("type");
-  const Ceiling of_type = of_arithmetic(run.ceiling) ? run.ceiling
-                          : type == nullptr
-                              ? Ceiling::none
-                              : enum_named<Ceiling>("arithmetic_" + text_of(*type)).value_or(Ceiling::none);
+  const Peak of_type = of_arithmetic(run.peak) ? run.peak
+                       : type == nullptr
+                           ? Peak::none
+                           : enum_named<Peak>("arithmetic_" + text_of(*type)).value_or(Peak::none);
   const Roof* arithmetic = roof_of(roofs, of_type);
-  if (arithmetic == nullptr && !of_memory(run.ceiling)) return out;
+  if (arithmetic == nullptr && !of_memory(run.peak)) return out;
   out.intensity = static_cast<double>(*run.flops) / static_cast<double>(*run.bytes);
   out.gflop_per_s = run.gflop_per_s.value_or(0);
   const double slope = memory != nullptr ? memory->rate * out.intensity : HUGE_VAL;
@@ -149,7 +149,7 @@ double time_left(double intensity, double byte) { return std::min(1.0, intensity
 namespace {
 
 void take_energy(Roofline& data, const RunTime& run) {
-  const bool copies = run.ceiling == Ceiling::copy, computes = run.ceiling == Ceiling::arithmetic_float;
+  const bool copies = run.peak == Peak::copy, computes = run.peak == Peak::arithmetic_float;
   const Number joules = copies || computes ? run.joules_of_unit(run.energy_j) : Number();
   Number& least = copies ? data.joules_per_byte : data.joules_per_flop;
   if (joules && *joules > 0 && (!least || *joules < *least)) least = joules;
@@ -168,22 +168,22 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
                   .kernels = {},
                   .elsewhere = {},
                   .cached = {}};
-    for (const auto& [name, rate] : device.ceilings) data.roofs.push_back({name, rate});
+    for (const auto& [name, rate] : device.peaks) data.roofs.push_back({name, rate});
     std::map<std::string, Placed> best;
     for (const auto& at : device.cases) {
-      if (at.family() == ceiling_family) {
+      if (at.family() == peak_family) {
         for (const auto& run : at.runs) {
           if (at.counts(run) && !run.cached) take_energy(data, run);
         }
       }
-      if (at.family() == ceiling_family || data.roofs.empty()) continue;
+      if (at.family() == peak_family || data.roofs.empty()) continue;
       for (const auto& run : at.runs) {
         if (!at.counts(run) || !run.bytes || !run.gb_per_s) continue;
         if (run.cached) {
           ++data.cached[at.family()];
           continue;
         }
-        if (!run.flops && (run.ceiling == Ceiling::none || run.ceiling == Ceiling::local)) {
+        if (!run.flops && (run.peak == Peak::none || run.peak == Peak::local)) {
           ++data.elsewhere[at.family()];
           continue;
         }
@@ -208,8 +208,8 @@ namespace {
 // What bytes leave of an operation's rate, and of its energy: the two curves that Vuduc draws over each
 // other.
 void add_energy(const Roofline& data, Report& out) {
-  const Roof *copy = roof_of(data.roofs, Ceiling::copy),
-             *arithmetic = roof_of(data.roofs, Ceiling::arithmetic_float);
+  const Roof *copy = roof_of(data.roofs, Peak::copy),
+             *arithmetic = roof_of(data.roofs, Peak::arithmetic_float);
   if (!data.joules_per_byte || !data.joules_per_flop || copy == nullptr || arithmetic == nullptr) return;
   const double of_time = arithmetic->rate / copy->rate,
                of_energy = *data.joules_per_byte / *data.joules_per_flop;
@@ -229,7 +229,7 @@ void add_device(const Roofline& data, Report& out) {
   out.line();
   out.line(paint(data.device, Style::bold));
   if (data.roofs.empty())
-    return out.line("no ceilings in this file: run without --no-ceiling and with another preset than smoke");
+    return out.line("no peaks in this file: run without --no-peak and with another preset than smoke");
   Table roofs({{"roof"}, {"rate", Align::right}, {"balance with it", Align::right}});
   const Roof* memory = highest(data.roofs, true);
   for (const auto& roof : data.roofs) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// roofline: every kernel of a results file under the ceilings that were measured with it.
+// roofline: every kernel of a results file under the peaks that were measured with it.
 //
 // After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
-// multicore architectures", 2009; with measured ceilings in place of a datasheet's.
+// multicore architectures", 2009; with measured peaks in place of a datasheet's.
 #pragma once
 #include <map>
 #include <string>
@@ -15,7 +15,7 @@ namespace clweave::profile {
 
 // A line over the kernels: sloped for memory, flat for arithmetic.
 struct Roof {
-  Ceiling name = Ceiling::none;
+  Peak name = Peak::none;
   double rate = 0;  // in unit_of(name)
 
   bool memory() const { return !of_arithmetic(name); }
@@ -27,9 +27,9 @@ struct Placed {
   double gb_per_s = 0;
   double intensity = 0;  // operations per byte; 0: it only moves
   double gflop_per_s = 0;
-  double bound = 0;     // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
-  double fraction = 0;  // of that bound
-  Ceiling bound_by = Ceiling::none;  // that roof
+  double bound = 0;            // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
+  double fraction = 0;         // of that bound
+  Peak bound_by = Peak::none;  // that roof
 };
 
 struct Roofline {
@@ -50,7 +50,7 @@ struct Roofline {
 double energy_left(double intensity, double byte);
 double time_left(double intensity, double byte);
 
-// One per measured device with a time; devices without measured ceilings have no kernels.
+// One per measured device with a time; devices without measured peaks have no kernels.
 std::vector<Roofline> rooflines_of(const ResultsSet&);
 
 // Per device a log-log plot with a letter per kernel and a table of what they mean. Its rows are the roofs

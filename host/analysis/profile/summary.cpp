@@ -73,30 +73,31 @@ std::string findings_text(const DeviceResults& device, const Family& family) {
 void add_families(Report& out, const DeviceResults& device, const std::vector<Family>& families) {
   Table table({{"family"},
                {"best variant", Align::left, Overflow::cut},
-               {"of ceiling", Align::right},
+               {"of peak", Align::right},
                {"speed", Align::right},
                {"cases", Align::right, Overflow::keep, 1}});
   std::map<std::string_view, std::vector<const CaseTimes*>> by_family;
   for (const auto& at : device.cases) by_family[at.family()].push_back(&at);
   for (const auto& family : families) {
     const auto& cases = by_family[family.name];
-    if (cases.empty() || family.name == ceiling_family) continue;
+    if (cases.empty() || family.name == peak_family) continue;
     const auto others = contenders(family, cases);
     const Contender* best = best_row(family, others);
     const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
     // Where a family is viewed by slowdown, its findings are the result.
     const bool any = best != nullptr && best->speed(family) && family.view.quantity != "slowdown";
-    if (!any || (!best->run.of_ceiling && !findings.empty())) {
+    if (!any || (!best->run.fraction_of_peak && !findings.empty())) {
       const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
       table.add(
           {family.name, !findings.empty() ? findings : fmt::format("{} of {} ok", ok, count), "", "", count});
       continue;
     }
     const RunTime& run = best->run;
-    table.add(
-        {family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
-         run.of_ceiling ? fmt::format("{:.0f} %{}", 100 * *run.of_ceiling, run.cached ? " c" : "") : "-",
-         speed_text(*best, family), count});
+    table.add({family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
+               run.fraction_of_peak
+                   ? fmt::format("{:.0f} %{}", 100 * *run.fraction_of_peak, run.cached ? " c" : "")
+                   : "-",
+               speed_text(*best, family), count});
   }
   if (!table.empty()) out.table(std::move(table));
 }
@@ -112,9 +113,9 @@ void add_energy(Report& out, const DeviceResults& device) {
     std::string least;
     double least_j = 0;
     for (const auto& at : device.cases) {
-      const auto run = at.exhibit ? std::nullopt : at.typical();
+      const auto run = at.known_incorrect ? std::nullopt : at.typical();
       if (!run || run->of_operations() != operations) continue;
-      if (!operations && (!of_memory(run->ceiling) || run->cached)) continue;
+      if (!operations && (!of_memory(run->peak) || run->cached)) continue;
       const auto pico = [&](const Number& energy) -> Number {
         const Number joules = run->joules_of_unit(energy);
         return joules ? Number(1e12 * *joules) : Number();
@@ -141,15 +142,15 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
   const std::string platform = device.platform.substr(0, device.platform.find(", "));
   out.line(fmt::format("{}  {}, driver {}", paint(cut(device.name, 50, "~"), Style::bold),
                        cut(platform, 30, "~"), cut(device.driver, 20, "~")));
-  std::vector<std::string> ceilings;
-  for (const auto& [ceiling, best] : device.ceilings)
-    ceilings.push_back(fmt::format("{} {}", ceiling, number_text(best, unit_of(ceiling))));
-  if (!ceilings.empty()) out.line(fmt::format("ceilings: {}", fmt::join(ceilings, ", ")));
+  std::vector<std::string> peaks;
+  for (const auto& [peak, best] : device.peaks)
+    peaks.push_back(fmt::format("{} {}", peak, number_text(best, unit_of(peak))));
+  if (!peaks.empty()) out.line(fmt::format("peaks: {}", fmt::join(peaks, ", ")));
   out.line();
   add_families(out, device, families);
   std::map<std::string, std::size_t> counts;
   for (const auto& [how, count] : device.counts())
-    counts[(how.first ? "exhibit " : "") + text_of(how.second)] = count;
+    counts[(how.first ? "known incorrect " : "") + text_of(how.second)] = count;
   std::vector<std::string> totals;
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
   add_energy(out, device);
@@ -170,8 +171,8 @@ std::vector<Anomaly> anomalies_of(const DeviceResults& device) {
   };
   static const std::vector<Odd> kinds = {
       {"failed", [](const CaseTimes& at, const RunTime*) { return at.failed(); }, true},
-      {"wrong as published (exhibits)",
-       [](const CaseTimes& at, const RunTime*) { return at.exhibit && !at.ok(); }},
+      {"known-incorrect as published",
+       [](const CaseTimes& at, const RunTime*) { return at.known_incorrect && !at.ok(); }},
       {"that the device cannot run",
        [](const CaseTimes& at, const RunTime*) { return at.status == Status::unsupported; }},
       {"measured while the device ran slow *",
@@ -216,7 +217,7 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
     add_baselines(out, set, *device, families);
     for (const auto& at : device->cases) {
       if (failed == nullptr && at.failed()) failed = &at;
-      if (family.empty() && at.family() != ceiling_family) family = at.family();
+      if (family.empty() && at.family() != peak_family) family = at.family();
     }
   }
   if (devices.empty() || files.empty()) return out;
@@ -226,7 +227,7 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
   if (failed != nullptr)
     out.command(fmt::format("  clweave run --replay {} --case {}", files.front(), failed->id()));
   out.command(fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + family));
-  out.command(fmt::format("  clweave fingerprint {}", names));
+  out.command(fmt::format("  clweave profile {}", names));
   if (failed == nullptr)
     out.command(devices.size() > 1 ? fmt::format("  clweave compare {}", names)
                                    : fmt::format("  clweave claims {}", names));

@@ -21,8 +21,9 @@ std::int64_t size_of(const Contender& one) {
 // Returns fraction of peak, rate, and speed, which ranks rows without either.
 std::tuple<double, double, double> merit_of(const Family& family, const Contender& one, double seconds) {
   const double faster = one.run.time_s / seconds;
-  const bool bounded = one.run.of_ceiling && !one.run.cached;
-  return {bounded ? *one.run.of_ceiling * faster : 0, one.speed(family).value_or(0) * faster, 1 / seconds};
+  const bool bounded = one.run.fraction_of_peak && !one.run.cached;
+  return {bounded ? *one.run.fraction_of_peak * faster : 0, one.speed(family).value_or(0) * faster,
+          1 / seconds};
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ Number Contender::speed(const Family& family) const {
 std::vector<Contender> contenders(const Family& family, const std::vector<const CaseTimes*>& cases) {
   std::vector<Contender> out;
   for (const auto* one : cases) {
-    const auto run = one->exhibit ? std::nullopt : one->typical();
+    const auto run = one->known_incorrect ? std::nullopt : one->typical();
     if (!run) continue;
     if (family.for_comparison || family.no_merit) {
       const auto at = case_of(family, *one->name);

@@ -148,8 +148,8 @@ Number Resample::median_of(const Timed& timed, Number RunTime::*what,
   return median(values);
 }
 
-Number Resample::of_ceiling(const Timed& timed) const {
-  return median_of(timed, &RunTime::of_ceiling,
+Number Resample::fraction_of_peak(const Timed& timed) const {
+  return median_of(timed, &RunTime::fraction_of_peak,
                    [](double fraction, double slower) { return fraction / slower; });
 }
 
@@ -199,8 +199,8 @@ Timed timed_by(Timer timer, const CaseTimes& at) {
   for (const auto& run : at.runs) {
     if (run.timer != timer || !at.counts(run)) continue;
     timed.runs.push_back(&run);
-    // Not every run measures ceilings.
-    if (timed.any == nullptr || (!timed.any->of_ceiling && run.of_ceiling)) timed.any = &run;
+    // Not every run measures peaks.
+    if (timed.any == nullptr || (!timed.any->fraction_of_peak && run.fraction_of_peak)) timed.any = &run;
   }
   return timed;
 }
@@ -335,7 +335,7 @@ const std::vector<Finding>& Conclusions::by(Resample clock) const {
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     Outcome& outcome = outcomes_[i];
     outcome.time_s = clock[rows_[i]->index];
-    outcome.of_ceiling = clock.of_ceiling(*rows_[i]);
+    outcome.fraction_of_peak = clock.fraction_of_peak(*rows_[i]);
     outcome.low_s = clock.draw() == 0 ? Number(intervals_[i].first) : Number();
     outcome.high_s = clock.draw() == 0 ? Number(intervals_[i].second) : Number();
   }

@@ -24,7 +24,7 @@ struct Timed {
   std::string_view api = {};  // of a baseline; empty: OpenCL, ours
   bool tuned = false;         // in the configuration that tuning found for this device
   std::vector<const RunTime*> runs;
-  const RunTime* any = nullptr;   // one of them, with of_ceiling if any has it
+  const RunTime* any = nullptr;   // one of them, with fraction_of_peak if any has it
   const CaseTimes* at = nullptr;  // null: of a baseline
   double median_s = 0;
   std::size_t index = 0;  // into a Resample
@@ -46,9 +46,9 @@ class Resample {
   Resample(const DeviceRows& rows, std::size_t draw, std::size_t draws)
       : rows_(&rows), draw_(draw), draws_(draws) {}
   double operator[](std::size_t index) const;
-  // The fraction of its ceiling at that time. Each repetition stands beside the ceiling of its own run; none
+  // The fraction of its peak at that time. Each repetition stands beside the peak of its own run; none
   // where no run had one.
-  Number of_ceiling(const Timed&) const;
+  Number fraction_of_peak(const Timed&) const;
   Number counted(const Timed&) const;         // value that the check of the case measured
   std::size_t draw() const { return draw_; }  // 0: as measured
   void count(std::size_t reads) const;        // accounts for reads that a cached result saved

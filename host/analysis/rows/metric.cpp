@@ -25,9 +25,9 @@ const std::vector<Metric>& metrics() {
        false},
       {"items", "G items/s", [](const RunTime& run, double, double) { return run.gitems_per_s; }, "",
        "G items/s", false},
-      {"of_ceiling", "% of the ceiling",
+      {"fraction_of_peak", "% of the peak",
        [](const RunTime& run, double, double) {
-         return run.of_ceiling ? Number(100 * *run.of_ceiling) : Number();
+         return run.fraction_of_peak ? Number(100 * *run.fraction_of_peak) : Number();
        },
        "", "%", false},
       {"speedup", "times as fast as the first row of the column",

@@ -10,7 +10,7 @@ namespace clweave::families {
 
 namespace {
 
-constexpr std::array<const char*, 4> names = {"portable", "ptx", "subgroup", "amd"};
+constexpr std::array<const char*, 4> names = {"portable", "ptx", "opencl", "amd"};
 
 bool is_nvidias(const DeviceInfo& device) { return device.has_extension("cl_nv_pragma_unroll"); }
 
@@ -23,16 +23,16 @@ bool has_subgroups(const DeviceInfo& device) {
 Axis subgroup_axis(const std::string& what) {
   Values values;
   for (const char* name : names) values.emplace_back(std::string(name));
-  return {"lanes",
+  return {"subgroup_impl",
           what +
-              " portable: through local memory; ptx: by NVIDIA's shuffles and votes; subgroup: by OpenCL's "
+              " portable: through local memory; ptx: by NVIDIA's shuffles and votes; opencl: by OpenCL's "
               "sub-groups, of whatever size; amd: by the builtins of AMD's compiler, of 32 or 64 items",
           values};
 }
 
 SubgroupImpl subgroup_impl_of(const Case& at) {
   return static_cast<SubgroupImpl>(
-      std::ranges::find_if(names, [&](auto name) { return at.is("lanes", name); }) - names.begin());
+      std::ranges::find_if(names, [&](auto name) { return at.is("subgroup_impl", name); }) - names.begin());
 }
 
 std::string name_of(SubgroupImpl lanes) { return names.at(static_cast<std::size_t>(lanes)); }
@@ -40,16 +40,17 @@ std::string name_of(SubgroupImpl lanes) { return names.at(static_cast<std::size_
 SubgroupImpl subgroup_impl_of(const DeviceInfo& device) {
   if (is_nvidias(device)) return SubgroupImpl::ptx;
   if (device.platform.starts_with("AMD")) return SubgroupImpl::amd;
-  return has_subgroups(device) ? SubgroupImpl::subgroup : SubgroupImpl::portable;
+  return has_subgroups(device) ? SubgroupImpl::opencl : SubgroupImpl::portable;
 }
 
 void use_subgroup_impl(Plan& p, SubgroupImpl lanes, const DeviceInfo& device, std::uint64_t group) {
   p.define("LANES", static_cast<int>(lanes));
-  p.probe = lanes == SubgroupImpl::subgroup || lanes == SubgroupImpl::amd;
-  if (lanes == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "lanes=ptx needs NVIDIA's compiler");
+  p.probe = lanes == SubgroupImpl::opencl || lanes == SubgroupImpl::amd;
+  if (lanes == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "subgroup_impl=ptx needs NVIDIA's compiler");
   if (lanes == SubgroupImpl::amd)
-    Plan::need(group % 64 == 0, "with lanes=amd, group must be a multiple of 64: a wavefront has as many");
-  if (lanes != SubgroupImpl::subgroup) return;
+    Plan::need(group % 64 == 0,
+               "with subgroup_impl=amd, group must be a multiple of 64: a wavefront has as many");
+  if (lanes != SubgroupImpl::opencl) return;
   Plan::need(has_subgroups(device), "the driver reports no sub-groups");
   // Of OpenCL C 1.2 only Intel's extension has them.
   if (!device.has_extension("cl_intel_subgroups"))
@@ -64,8 +65,8 @@ std::vector<Case> with_own_subgroup_impl(const std::vector<Outcome>& outcomes, c
   if (own == SubgroupImpl::portable || own == SubgroupImpl::ptx) return out;
   const auto n = common_size(outcomes, counts);
   for (const auto& o : outcomes) {
-    if (!counts(o.at) || o.at.number("n") != n || !o.at.is("lanes", "portable")) continue;
-    Case at = o.at.with("lanes", name_of(own));
+    if (!counts(o.at) || o.at.number("n") != n || !o.at.is("subgroup_impl", "portable")) continue;
+    Case at = o.at.with("subgroup_impl", name_of(own));
     if (is_valid(at)) out.push_back(std::move(at));
   }
   return out;

@@ -13,7 +13,7 @@
 
 namespace clweave::families {
 
-enum class SubgroupImpl { portable, ptx, subgroup, amd };  // numbered as in bundles.cl
+enum class SubgroupImpl { portable, ptx, opencl, amd };  // numbered as in bundles.cl
 
 // Axis `lanes`; `what` they do begins its meaning.
 Axis subgroup_axis(const std::string& what);

@@ -14,13 +14,13 @@ namespace clweave::families {
 Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
   Tiles t = {};
   t.lanes = subgroup_impl_of(at);
-  t.halves = !device.int64_atomics || at.is("state", "halves");
+  t.halves = !device.int64_atomics || at.is("state_width", "half");
   t.group = one_item ? 1 : at.count("group", 1, 4096);
   t.window = at.count("window", 1, 4096);
   if (!t.ptx()) t.window = std::min(t.window, t.group);
-  t.polls = at.count("polls", 1, 60000);
-  t.drop = at.count("drop", 0, 1000000);
-  t.groups_per_unit = at.count("groups_per_unit", 0, 1024);
+  t.polls = at.count("spin_limit", 1, 60000);
+  t.drop = at.count("fault_rate", 0, 1000000);
+  t.groups_per_unit = at.count("groups_per_cu", 0, 1024);
   return t;
 }
 
@@ -34,9 +34,9 @@ bool Tiles::by_number(const DeviceInfo& device) const {
 void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
   Plan::need(local_bytes <= static_cast<std::uint64_t>(device.local_bytes),
              fmt::format("{} bytes of local memory, the device has {}", local_bytes, device.local_bytes));
-  Plan::need(!t.ptx() || !t.halves, "lanes=ptx needs 64-bit atomics");
+  Plan::need(!t.ptx() || !t.halves, "subgroup_impl=ptx needs 64-bit atomics");
   Plan::need(!t.ptx() || (t.window % bundle == 0 && t.window <= 8 * bundle),
-             "with lanes=ptx, window must be a multiple of 32, up to 256");
+             "with subgroup_impl=ptx, window must be a multiple of 32, up to 256");
   Plan::need(!t.waits || device.groups_make_progress(),
              "a group that has started may never go on while others wait for it");
   const std::uint64_t most_tiles = t.halves ? 1 << 17 : INT32_MAX / 2;
@@ -123,7 +123,7 @@ Axis window_axis(std::function<bool(const Case&)> heeded) {
           .domain = whole(1, 4096),
           .search_values = where(
               [heeded = std::move(heeded)](const Case& at) {
-                return heeded(at) && (at.is("lanes", "portable") || at.is("lanes", "ptx"));
+                return heeded(at) && (at.is("subgroup_impl", "portable") || at.is("subgroup_impl", "ptx"));
               },
               windows)};
 }
@@ -152,7 +152,7 @@ Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)>
 }
 
 Axis spin_limit_axis(std::function<bool(const Case&)> when) {
-  return {.name = "polls",
+  return {.name = "spin_limit",
           .meaning = "how often a state is asked for before it is computed",
           .values = {64, 8, 512},
           .tunable = true,
@@ -161,14 +161,14 @@ Axis spin_limit_axis(std::function<bool(const Case&)> when) {
 }
 
 Axis state_axis() {
-  return {.name = "state",
+  return {.name = "state_width",
           .meaning = "words of a tile state: the widest the device has atomics for, or halves of them",
-          .values = {"widest", "halves"}};
+          .values = {"widest", "half"}};
 }
 
 Axis fault_rate_axis() {
   return {
-      .name = "drop",
+      .name = "fault_rate",
       .meaning = "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
       .values = {0},
       .domain = whole(0, 1000000)};

@@ -4,7 +4,8 @@
 //
 // After E. Holk, "Access Patterns Matter" (2012), its follow-up and its code (bench-thread-diverge, d4c7427):
 // C = A + B on even rows or columns, A - B on odd ones, n x n. The published unweave and nobranch kernels
-// never computed that; here they are corrected, and the originals are exhibits (form=published).
+// never computed that; here they are corrected, and the originals are known-incorrect cases
+// (form=known_incorrect).
 //
 // Counted bytes: every operand matrix read once, C written once, without what lies between rows; of every
 // launch.
@@ -45,7 +46,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::string& kernel = at.text("kernel");
   const bool parity_row = at.is("parity", "row");
   const bool both = at.is("operands", "ab");
-  const bool published = at.is("form", "published");
+  const bool published = at.is("form", "known_incorrect");
   const std::uint64_t padding = at.count("padding", 0, 1 << 20), pitch = n + padding;
   const std::uint64_t launches = at.count("launches", 1, 16);
   const Range local = range_of(text_of(at.at("group")));
@@ -85,12 +86,12 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   });
   const std::uint64_t elements = launches * n * n, bytes = elements * sizeof(T);
   p.cost = {.read = both ? 2 * bytes : bytes, .written = bytes, .flops = elements, .items = elements};
-  p.ceiling = Ceiling::copy;
+  p.peak = Peak::copy;
   if (const std::string name = published_name(at); !name.empty())
     p.derived.emplace_back("published_as", name);
   if (published)
-    p.exhibit = kernel == "unweave" ? "as published, its index is initialised from itself"
-                                    : "as published, its factor is 1 - 2 in an unsigned type";
+    p.known_incorrect = kernel == "unweave" ? "as published, its index is initialised from itself"
+                                            : "as published, its factor is 1 - 2 in an unsigned type";
   return p;
 }
 
@@ -197,16 +198,16 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 }  // namespace
 
-Family divergence() {
+Family matrix_access() {
   const Values kernels = {"loop", "grid", "unweave", "nobranch", "select", "signbit"};
   const Values published_kernels = {"loop", "grid", "unweave", "nobranch"};
   const Values parities = {"row", "column"};
   const Values mappings = {"row_first", "column_first"};
   const Values operands = {"ab", "a"};
   const Values locals = {"256", "16x16"};  // as published: the loop's and the others'
-  const Values exhibits = {"unweave", "nobranch"};
+  const Values known_incorrect_cases = {"unweave", "nobranch"};
   return {
-      .name = "divergence",
+      .name = "matrix_access",
       .question = "What do divergent branches cost beside the access pattern of the same kernel?",
       .axes = {{.name = "kernel",
                 .meaning = "loop: one item per line, MyAdd; grid: one per element, MyAdd_2D; unweave: "
@@ -230,11 +231,10 @@ Family divergence() {
                 .meaning = "work-group shape; one number for loop, two for the others",
                 .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
                 .tunable = true,
-                .former = {"local"},
                 .domain = shapes(1, 65536)},
                {.name = "form",
-                .meaning = "corrected: does its work; published: exhibit of a known error",
-                .values = {"corrected", "published"}},
+                .meaning = "corrected: does its work; known_incorrect: a published kernel with a known error",
+                .values = {"corrected", "known_incorrect"}},
                {.name = "padding",
                 .meaning =
                     "elements between the end of a row and the next, so that rows are no powers of two",
@@ -254,14 +254,16 @@ Family divergence() {
                             "kernel=grid type=float n=64 group=32x8,64x4,256x1,1x256",
                             "kernel=loop,grid,unweave type=float n=33 group=" + locals +
                                 " padding=16 index=uint launches=2",
-                            "kernel=" + exhibits + " parity=" + parities + " type=float n=64 form=published"},
+                            "kernel=" + known_incorrect_cases + " parity=" + parities +
+                                " type=float n=64 form=known_incorrect"},
                   .quick = {"kernel=grid,unweave,nobranch parity=" + parities + " mapping=" + mappings +
                                 " type=float n=4096 group=16x16",
                             "kernel=loop parity=" + parities + " mapping=" + mappings +
                                 " type=float n=4096 group=256",
                             "kernel=select,signbit mapping=" + mappings + " type=float n=4096",
-                            "kernel=" + exhibits + " parity=" + parities + " type=float form=published"},
-                  .card = {"kernel=grid mapping=" + mappings + " type=float n=4096"},
+                            "kernel=" + known_incorrect_cases + " parity=" + parities +
+                                " type=float form=known_incorrect"},
+                  .profile = {"kernel=grid mapping=" + mappings + " type=float n=4096"},
                   .paper = {"kernel=" + published_kernels + " parity=" + parities + " mapping=" + mappings +
                                 " operands=" + operands + " type=double,float group=" + locals,
                             // What the published numbers may owe to their size, their index and their timing.
@@ -273,15 +275,15 @@ Family divergence() {
                                 " operands=a type=double,float group=" + locals + " launches=2",
                             "kernel=loop,grid,unweave mapping=" + mappings +
                                 " operands=a type=float n=4096,16384 group=" + locals + " padding=0,16",
-                            "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
-                                " form=published"},
+                            "kernel=" + known_incorrect_cases + " parity=" + parities +
+                                " operands=" + operands + " form=known_incorrect"},
                   .full = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                " operands=" + operands +
                                " type=double,float n=512,1000,1024,2048,4096,8192,16384 group=" + locals,
                            "kernel=grid,unweave parity=" + parities + " mapping=" + mappings +
                                " n=1024,1040,8192 group=16x16,32x8,64x4,256x1,1x256",
-                           "kernel=" + exhibits + " parity=" + parities + " operands=" + operands +
-                               " form=published"}},
+                           "kernel=" + known_incorrect_cases + " parity=" + parities +
+                               " operands=" + operands + " form=known_incorrect"}},
       .view = {.rows = {"kernel"},
                .columns = {"mapping", "parity"},
                .apart = {"parity"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling: the rates that family ceiling measures, each a bound that a plan may name.
+// peak: the rates that family peak measures, each a bound that a plan may name.
 #pragma once
 #include <array>
 
@@ -8,9 +8,9 @@
 namespace clweave::suite {
 
 // The one family that others know: it measures the rates below.
-inline constexpr const char* ceiling_family = "ceiling";
+inline constexpr const char* peak_family = "peak";
 
-enum class Ceiling {
+enum class Peak {
   none,
   copy,   // of memory, read and written
   read,   // of memory
@@ -21,7 +21,7 @@ enum class Ceiling {
   arithmetic_long
 };
 
-constexpr auto enum_names(Ceiling) {
+constexpr auto enum_names(Peak) {
   return std::array{"",
                     "copy",
                     "read",
@@ -32,8 +32,8 @@ constexpr auto enum_names(Ceiling) {
                     "arithmetic_long"};
 }
 
-constexpr bool of_arithmetic(Ceiling c) { return c >= Ceiling::arithmetic_float; }
-constexpr bool of_memory(Ceiling c) { return c == Ceiling::copy || c == Ceiling::read; }
-constexpr const char* unit_of(Ceiling c) { return of_arithmetic(c) ? "Gop/s" : "GB/s"; }
+constexpr bool of_arithmetic(Peak c) { return c >= Peak::arithmetic_float; }
+constexpr bool of_memory(Peak c) { return c == Peak::copy || c == Peak::read; }
+constexpr const char* unit_of(Peak c) { return of_arithmetic(c) ? "Gop/s" : "GB/s"; }
 
 }  // namespace clweave::suite

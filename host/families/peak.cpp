@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling: how fast does this device copy, read and compute at most, so that other kernels have a measure?
+// peak: how fast does this device copy, read and compute at most, so that other kernels have a measure?
 //
-// Every run measures these cases first: `of_ceiling` of the other families' rows is the fraction of the best
-// row here. Two shapes of each kernel, and three of reads, stand for devices that want neighbouring items on
-// neighbouring addresses and devices that want long runs; whichever is faster is the ceiling.
+// Every run measures these cases first: `fraction_of_peak` of the other families' rows is the fraction of the
+// best row here. Two shapes of each kernel, and three of reads, stand for devices that want neighbouring
+// items on neighbouring addresses and devices that want long runs; whichever is faster is the peak.
 //
 // Counted bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of local
 // memory and stores. A multiply-add counts as two operations.
@@ -42,7 +42,7 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
-  if (kernel == "copy_stream_run") p.sources = {"shared/streaming_store", "ceiling"};
+  if (kernel == "copy_stream_run") p.sources = {"shared/streaming_store", "peak"};
   using Word = std::uint32_t;
   const Contents<Word> value(at);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);
@@ -56,12 +56,12 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
     p.expect<Word>(out, value);
     p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = bytes / sizeof(Word)};
     // What a device compresses is no measure for others.
-    if (at.is("contents", "random")) p.ceiling = Ceiling::copy;
+    if (at.is("contents", "random")) p.peak = Peak::copy;
     return p;
   }
   const std::uint64_t items = bytes / vector / run;
   const std::uint64_t words = vector / sizeof(Word);  // per vector
-  p.ceiling = Ceiling::read;
+  p.peak = Peak::read;
   if (tiled) {
     const auto out = p.output<Word>(items / group * words);
     p.launch(kernel, {items}, {group}, out, in, LocalBytes{group * vector});
@@ -302,7 +302,7 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
   const std::uint64_t group = run_shaped ? 1 : 256, vectors = run_shaped ? 64 : 512;
   constexpr std::uint64_t run = 8;
   const std::uint64_t items = items_of(at, run_shaped ? 16 : 1, group, device);
-  const std::uint64_t turns = at.count("trips", 1, 1 << 20), steps = turns * run;
+  const std::uint64_t turns = at.count("iterations", 1, 1 << 20), steps = turns * run;
   const std::uint64_t local = (vectors + run) * vector;
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run))
@@ -327,7 +327,7 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
   });
   p.cost = {
       .read = items * steps * vector, .written = items * vector, .flops = 0, .items = items * steps * words};
-  p.ceiling = Ceiling::local;
+  p.peak = Peak::local;
   return p;
 }
 
@@ -338,10 +338,11 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   const std::uint64_t group = width > 1 ? 1 : 256;
   const std::uint64_t items = items_of(at, width, group, device);
   const std::uint64_t n = items * width;
-  const auto trips = static_cast<std::uint32_t>(at.number("trips"));
+  const auto trips = static_cast<std::uint32_t>(at.number("iterations"));
   constexpr std::uint32_t unroll = 16;
   // The weighted sum of the chains must stay below 2^24, where floats are still exact.
-  if (at.number("trips") <= 0 || at.number("trips") % unroll != 0 || at.number("trips") > 400000)
+  if (at.number("iterations") <= 0 || at.number("iterations") % unroll != 0 ||
+      at.number("iterations") > 400000)
     throw Error(ErrorCode::unsupported, "trips must be a multiple of 16 up to 400000");
   Plan p;
   p.define("RUN", 1)
@@ -361,13 +362,13 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
     return sum;
   });
   p.cost = {.read = n * sizeof(T), .written = n * sizeof(T), .flops = n * 8 * 2 * trips, .items = n};
-  p.ceiling = enum_named<Ceiling>("arithmetic_" + type_name<T>()).value();
+  p.peak = enum_named<Peak>("arithmetic_" + type_name<T>()).value();
   return p;
 }
 
 }  // namespace
 
-Family ceiling() {
+Family peak() {
   const Values copying = {"buffer", "copy", "copy_run", "copy_stream_run"};
   const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile"};
   // The trips of these are no whole rounds through local memory: the sum tells where an item read.
@@ -379,15 +380,16 @@ Family ceiling() {
   // Where between these the cache ends is asked for.
   const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
   const Sweeps card = {"kernel=" + memory + " n=134217728", "kernel=copy,copy_run contents=zeros n=134217728",
-                       ends, "kernel=" + local + " trips=129",
-                       "kernel=" + arithmetic + " type=float,double,int trips=8192"};
+                       ends, "kernel=" + local + " iterations=129",
+                       "kernel=" + arithmetic + " type=float,double,int iterations=8192"};
   // Larger arrays are read a little faster still.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
                            "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
-                           "kernel=read,read_run,read_tile n=268435456", "kernel=" + local + " trips=129,513",
-                           "kernel=" + arithmetic + " type=" + types + " trips=2048,8192"};
+                           "kernel=read,read_run,read_tile n=268435456",
+                           "kernel=" + local + " iterations=129,513",
+                           "kernel=" + arithmetic + " type=" + types + " iterations=2048,8192"};
   return {
-      .name = "ceiling",
+      .name = "peak",
       .question = "How fast does this device copy, read and compute at most?",
       .axes = {{.name = "kernel",
                 .meaning = "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
@@ -409,7 +411,7 @@ Family ceiling() {
                            "compute units",
                 .values = {67108864},
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
-               {.name = "trips",
+               {.name = "iterations",
                 .meaning = "multiply-adds of each of eight chains; of local_read eight vectors each",
                 .values = {1024, 2048, 8192},
                 .domain = whole(1, 1 << 20),
@@ -420,14 +422,14 @@ Family ceiling() {
                     }},
                axis_contents(copies)},
       .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=" + copying + " contents=ramp n=32768",
-                            "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 trips=4,67",
-                            "kernel=" + arithmetic + " type=" + types + " n=65536 trips=16"},
-                  .quick = card + Sweeps{"kernel=" + arithmetic + " type=long trips=8192"},
-                  .card = card,
+                            "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 iterations=4,67",
+                            "kernel=" + arithmetic + " type=" + types + " n=65536 iterations=16"},
+                  .quick = card + Sweeps{"kernel=" + arithmetic + " type=long iterations=8192"},
+                  .profile = card,
                   .paper = thorough + caches,
                   .full = thorough + caches,
                   .tune = {"kernel=" + memory + " n=134217728"}},
-      .view = {.rows = {"kernel", "type", "trips"},
+      .view = {.rows = {"kernel", "type", "iterations"},
                .columns = {"n"},
                .quantity = "rate",
                .chapter = "Roofline"},
@@ -435,7 +437,8 @@ Family ceiling() {
           [](const Case& at) {
             const std::string& kernel = at.text("kernel");
             return kernel.starts_with("arithmetic") ||
-                   (at.is("type", "float") && (kernel.starts_with("local") || at.number("trips") == 1024));
+                   (at.is("type", "float") &&
+                    (kernel.starts_with("local") || at.number("iterations") == 1024));
           },
       .plan =
           [](const Case& at, const DeviceInfo& device) {

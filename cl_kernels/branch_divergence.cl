@@ -14,7 +14,7 @@
 #define ARMS4(p) ARM(p); ARM(p + 1u); ARM(p + 2u); ARM(p + 3u)
 #define ARMS16(p) ARMS4(p); ARMS4(p + 4u); ARMS4(p + 8u); ARMS4(p + 12u)
 
-__kernel void lanes(__global uint* restrict out, __global const uint* restrict in, const uint n, const uint trips,
+__kernel void branch_divergence(__global uint* restrict out, __global const uint* restrict in, const uint n, const uint trips,
                     const uint granularity) {
   const uint item = (uint)get_global_id(0);
   if (item >= n) return;

@@ -26,7 +26,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
   const auto paths = static_cast<std::uint32_t>(at.number("paths"));
   const auto granularity = static_cast<std::uint32_t>(at.number("granularity"));
-  const auto trips = static_cast<std::uint32_t>(at.number("trips"));
+  const auto trips = static_cast<std::uint32_t>(at.number("iterations"));
   const auto group = static_cast<std::size_t>(at.number("group"));
 
   Plan p;
@@ -36,7 +36,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const Random<std::uint32_t> start(at.seed, 1);
   const auto in = p.input<std::uint32_t>(n, start);
   const auto out = p.output<std::uint32_t>(n);
-  p.launch("lanes", {round_up(n, group)}, {group}, out, in, static_cast<std::uint32_t>(n), trips,
+  p.launch("branch_divergence", {round_up(n, group)}, {group}, out, in, static_cast<std::uint32_t>(n), trips,
            granularity);
   p.expect<std::uint32_t>(out, [=](std::uint64_t i) {
     const auto path = static_cast<std::uint32_t>(i / granularity % paths);
@@ -64,7 +64,7 @@ double serialised(double width, double paths, double granularity) {
 std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   // Of several sizes the largest: the launch weighs least there.
   std::pair<std::int64_t, std::int64_t> largest{0, 0};
-  const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("trips")); };
+  const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("iterations")); };
   for (const auto& o : outcomes) largest = std::max(largest, size_of(o.at));
   std::map<std::int64_t, std::vector<const Outcome*>> rows;  // by paths
   for (const auto& o : outcomes) {
@@ -174,37 +174,34 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 }  // namespace
 
-Family lanes() {
+Family branch_divergence() {
   const Values all_paths = {1, 2, 4, 8, 16, 32, 64};
   const Values all_granularities = {1, 2, 4, 8, 16, 32, 64, 128, 256};
   return {
-      .name = "lanes",
+      .name = "branch_divergence",
       .question = "What do distinct paths of neighbouring items cost, and how many items run in lock-step?",
-      .axes = {{.name = "paths",
-                .meaning = "distinct paths",
-                .values = all_paths,
-                .domain = powers_of_two(1, 64)},
-               {.name = "granularity",
-                .meaning = "neighbouring items that share a path",
-                .values = all_granularities,
-                .domain = whole(1, UINT32_MAX),
-                .when = [](const Case& at) { return at.number("paths") > 1; }},
-               {.name = "trips",
-                .meaning = "dependent steps of a path",
-                .values = {256},
-                .domain = whole(0, UINT32_MAX)},
-               {.name = "n", .meaning = "work-items", .values = {262144}, .domain = whole(1, UINT32_MAX)},
-               {.name = "group",
-                .meaning = "items of a work-group",
-                .values = {256},
-                .former = {"work_group"},
-                .domain = whole(1, 65536)}},
-      .presets = {.smoke = {"paths=1,2,64 granularity=1,16 trips=4 n=1,300 group=64"},
+      .axes =
+          {{.name = "paths",
+            .meaning = "distinct paths",
+            .values = all_paths,
+            .domain = powers_of_two(1, 64)},
+           {.name = "granularity",
+            .meaning = "neighbouring items that share a path",
+            .values = all_granularities,
+            .domain = whole(1, UINT32_MAX),
+            .when = [](const Case& at) { return at.number("paths") > 1; }},
+           {.name = "iterations",
+            .meaning = "dependent steps of a path",
+            .values = {256},
+            .domain = whole(0, UINT32_MAX)},
+           {.name = "n", .meaning = "work-items", .values = {262144}, .domain = whole(1, UINT32_MAX)},
+           {.name = "group", .meaning = "items of a work-group", .values = {256}, .domain = whole(1, 65536)}},
+      .presets = {.smoke = {"paths=1,2,64 granularity=1,16 iterations=4 n=1,300 group=64"},
                   .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
-                  .card = {"paths=1,2,8,32 granularity=" + all_granularities},
+                  .profile = {"paths=1,2,8,32 granularity=" + all_granularities},
                   .paper = {},
                   .full = {"paths=" + all_paths + " granularity=" + all_granularities +
-                           " trips=256,1024 n=262144,1048576"}},
+                           " iterations=256,1024 n=262144,1048576"}},
       // With one path there is nothing to deal.
       .view = {.rows = {"paths"},
                .columns = {"granularity"},

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/former_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace clweave::suite {
+
+namespace {
+
+enum class Of { command, preset, family, axis, value, column, finding };
+
+struct FormerName {
+  Of of;
+  std::string_view families;  // of an axis or a value: those that had it, separated by spaces
+  std::string_view axis;      // of a value
+  std::string_view was, now;
+};
+
+constexpr FormerName command(std::string_view was, std::string_view now) {
+  return {Of::command, "", "", was, now};
+}
+constexpr FormerName preset(std::string_view was, std::string_view now) {
+  return {Of::preset, "", "", was, now};
+}
+constexpr FormerName family(std::string_view was, std::string_view now) {
+  return {Of::family, "", "", was, now};
+}
+constexpr FormerName column(std::string_view was, std::string_view now) {
+  return {Of::column, "", "", was, now};
+}
+constexpr FormerName axis(std::string_view families, std::string_view was, std::string_view now) {
+  return {Of::axis, families, "", was, now};
+}
+constexpr FormerName value(std::string_view families, std::string_view axis, std::string_view was,
+                           std::string_view now) {
+  return {Of::value, families, axis, was, now};
+}
+
+constexpr std::array table = {
+    command("fingerprint", "profile"),
+
+    preset("card", "profile"),
+
+    family("lanes", "branch_divergence"),
+    family("divergence", "matrix_access"),
+    family("ceiling", "peak"),
+
+    axis("access arithmetic branch_divergence copy grayscale latency occupancy reduction", "work_group",
+         "group"),
+    axis("matrix_access", "local", "group"),
+    axis("reduction", "variant", "kernel"),
+    axis("reduction", "tail", "subgroup_impl"),
+    axis("compaction reduction scan", "lanes", "subgroup_impl"),
+    axis("copy", "lanes", "sequence_width"),
+    axis("compaction reduction scan", "folded_by", "subgroup_impl_used"),
+    axis("arithmetic banks branch_divergence cache formats peak queues registers special sync", "trips",
+         "iterations"),
+    axis("arithmetic compaction formats occupancy reduction registers scan", "groups_per_unit",
+         "groups_per_cu"),
+    axis("compaction scan", "per_item", "per_work_item"),
+    axis("compaction scan", "rows", "vectors_per_item"),
+    axis("compaction scan", "polls", "spin_limit"),
+    axis("compaction scan", "drop", "fault_rate"),
+    axis("compaction scan", "state", "state_width"),
+    axis("compaction", "kept", "selectivity"),
+    axis("cache latency", "hops", "chain_length"),
+    axis("atomics", "hops", "per_work_item"),
+    axis("atomics", "result", "return_value"),
+    axis("queues", "ordered", "queue_order"),
+    axis("occupancy", "item_bytes", "work_item_bytes"),
+    axis("occupancy", "items_per_unit", "work_items_per_cu"),
+
+    value("reduction", "subgroup_impl", "barriers", "portable"),
+    value("reduction", "subgroup_impl", "shuffle", "ptx"),
+    value("reduction", "subgroup_impl", "subgroups", "opencl"),
+    value("compaction reduction scan", "subgroup_impl", "subgroup", "opencl"),
+    value("reduction", "subgroup_impl", "lockstep", "warp_synchronous"),
+    value("compaction", "sequence", "lanes", "subgroup"),
+    value("compaction scan", "state_width", "halves", "half"),
+    value("copy grayscale matrix_access", "form", "published", "known_incorrect"),
+    value("queues", "queue_order", "yes", "in_order"),
+    value("queues", "queue_order", "no", "out_of_order"),
+    value("cache", "kernel", "chase_own", "chase_private"),
+    value("cache", "kernel", "pages", "tlb"),
+    value("scan", "kernel", "lookback_wide", "lookback_parallel"),
+
+    column("ceiling", "peak"),
+    column("of_ceiling", "fraction_of_peak"),
+    column("exhibit", "known_incorrect"),
+    column("fingerprint", "kernel_hash"),
+};
+
+bool has_family(std::string_view families, std::string_view family) {
+  for (std::size_t begin = 0; begin <= families.size();) {
+    const std::size_t end = std::min(families.find(' ', begin), families.size());
+    if (families.substr(begin, end - begin) == family) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string now_of(Of of, std::string_view family, std::string_view axis, std::string_view name) {
+  // Nearly every name is today's: one look tells.
+  static const std::unordered_set<std::string_view> words = [] {
+    std::unordered_set<std::string_view> out;
+    for (const auto& former : table) out.insert(former.was);
+    return out;
+  }();
+  if (!words.contains(name)) return std::string(name);
+  for (const auto& former : table) {
+    if (former.of == of && former.was == name && former.axis == axis &&
+        (former.families.empty() || has_family(former.families, family)))
+      return std::string(former.now);
+  }
+  return std::string(name);
+}
+
+}  // namespace
+
+std::string family_now(std::string_view name) { return now_of(Of::family, "", "", name); }
+std::string axis_now(std::string_view family, std::string_view name) {
+  return now_of(Of::axis, family, "", name);
+}
+std::string value_now(std::string_view family, std::string_view axis, std::string_view name) {
+  return now_of(Of::value, family, axis, name);
+}
+std::string column_now(std::string_view name) { return now_of(Of::column, "", "", name); }
+std::string finding_now(std::string_view name) { return now_of(Of::finding, "", "", name); }
+std::string preset_now(std::string_view name) { return now_of(Of::preset, "", "", name); }
+std::string command_now(std::string_view name) { return now_of(Of::command, "", "", name); }
+
+std::string case_id_now(std::string_view id) {
+  const std::size_t slash = std::min(id.find('/'), id.size());
+  const std::string family = family_now(id.substr(0, slash));
+  std::string out = family;
+  for (std::size_t begin = slash; begin < id.size();) {
+    const std::size_t end = std::min(id.find('/', begin + 1), id.size());
+    const std::string_view part = id.substr(begin + 1, end - begin - 1);
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string axis = axis_now(family, part.substr(0, equals));
+    out.append("/").append(axis);
+    if (equals < part.size()) {
+      const std::string_view value = part.substr(equals + 1);
+      out.append("=").append(axis == "finding" ? finding_now(value) : value_now(family, axis, value));
+    }
+    begin = end;
+  }
+  return out;
+}
+
+bool is_former_axis(std::string_view name) {
+  return std::ranges::any_of(
+      table, [&](const FormerName& former) { return former.of == Of::axis && former.was == name; });
+}
+
+std::vector<std::string> former_axes(std::string_view family, std::string_view axis) {
+  std::vector<std::string> out;
+  for (const auto& former : table) {
+    if (former.of == Of::axis && former.now == axis && has_family(former.families, family))
+      out.emplace_back(former.was);
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> former_values(std::string_view family,
+                                                               std::string_view axis) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& former : table) {
+    if (former.of == Of::value && former.axis == axis && has_family(former.families, family))
+      out.emplace_back(former.was, former.now);
+  }
+  return out;
+}
+
+}  // namespace clweave::suite
