@@ -34,7 +34,7 @@ CaseRunner::CaseRunner(Runner& runner, ResultsFile& file, const DeviceInfo& devi
     if (!job.is_peak) continue;
     if (const Peak peak = peak_of(job, device); peak != Peak::none) peaks_.push_back({job, peak});
   }
-  ceiling_runs_left_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer): of the peaks found above
+  peak_runs_left_ =  // NOLINT(cppcoreguidelines-prefer-member-initializer): of the peaks found above
       most_runs_of_each * peaks_.size();
 }
 
@@ -74,8 +74,8 @@ void CaseRunner::measure_contradicted(const Implausible& problem, const Row& row
   if (problem.sibling) measure({.family = job.family, .at = *problem.sibling});
   if (problem.against != Implausible::Against::peak) return;
   for (const auto& [peak, of] : peaks_) {
-    if (ceiling_runs_left_ == 0 || !of_one_kind(of, row.record.peak)) continue;
-    --ceiling_runs_left_;
+    if (peak_runs_left_ == 0 || !of_one_kind(of, row.record.peak)) continue;
+    --peak_runs_left_;
     measure(peak);
   }
 }

@@ -50,12 +50,12 @@ class CaseRunner {
   const Record& common_;
   const Environment& environment_;
   PlausibilityCheck plausibility_;
-  struct CeilingJob {
+  struct PeakJob {
     Job job;
     Peak peak = Peak::none;
   };
-  std::vector<CeilingJob> peaks_;
-  std::size_t ceiling_runs_left_;  // to measure a peak again
+  std::vector<PeakJob> peaks_;
+  std::size_t peak_runs_left_;  // to measure a peak again
 };
 
 }  // namespace clweave::campaign
