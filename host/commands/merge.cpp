@@ -35,8 +35,8 @@ int merge(const Options& options) {
   const Merged merged = merge_files(options.files, out, options.overwrite);
   tell_notes(merged.notes);
   tell_missing(merged.missing);
-  log_line("clweave: {} rows of {} card{} from {} file{} -> {}{}\n", merged.rows, merged.cards,
-           merged.cards == 1 ? "" : "s", merged.files, merged.files == 1 ? "" : "s", out,
+  log_line("clweave: {} rows of {} device{} from {} file{} -> {}{}\n", merged.rows, merged.devices,
+           merged.devices == 1 ? "" : "s", merged.files, merged.files == 1 ? "" : "s", out,
            merged.missing.empty() ? "" : fmt::format("; missing tasks: {}", merged.missing.size()));
   return merged.missing.empty() ? success : case_failed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_key: which device, behind which driver: the one identity that rows are grouped by.
+// device_key: the identity of a device and its driver, by which rows are grouped.
 #pragma once
 #include <compare>
 #include <string>
@@ -10,20 +10,20 @@ namespace clweave::results {
 
 struct DeviceKey {
   std::string platform, name, id, driver;
-  // Which card of all computers' equal ones: `id` tells those of one computer apart. Empty: not told.
+  // Distinguishes identical devices of all computers, `id` only those of one. Empty: unknown.
   std::string uuid = {};
-  std::string user_label = {};  // as its user calls it: column `label`
+  std::string user_label = {};  // column `label`
 
-  // On one line, for files and people.
+  // Formats it on one line, for files and people.
   std::string text() const {
     return platform + ", " + name + ", " + id + ", driver " + driver +
            (uuid.empty() ? "" : ", uuid " + uuid) + called();
   }
-  // ", node07", behind a name; empty where its user calls it nothing.
+  // Returns the label behind a name, ", node07"; empty without a label.
   std::string called() const { return user_label.empty() ? "" : ", " + user_label; }
 
-  // Whether rows of both may be of one device: a UUID that only one side tells, as files from before that
-  // column do not, parts nothing.
+  // Returns whether both may be the same device: a UUID counts only if both have one, because older files
+  // have none.
   bool meets(const DeviceKey& other) const {
     DeviceKey same = other;
     if (uuid.empty() || other.uuid.empty()) same.uuid = uuid;

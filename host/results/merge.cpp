@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of "fleet-812-3-of-64-node07.csv": fleet-812-*-of-64, 3 and 64.
+// Parses a name: "fleet-812-3-of-64-node07.csv" gives fleet-812-*-of-64, 3 and 64.
 struct Task {
   std::string array;
   std::size_t number = 0, count = 0;
@@ -60,10 +60,10 @@ struct Source {
   bool finished = false;
 };
 
-// What its card is called; empty: nothing tells it from others' cards.
+// Returns the UUID or label of its device; empty: nothing distinguishes it from those of other computers.
 std::string called(const Record& r) { return !r.label.empty() || !r.uuid.empty() ? r.label : r.host; }
 
-// What makes rows the same run's of the same case, in a merged file as in its parts.
+// Returns the key of a row's run and case, the same in a merged file and in its parts.
 std::string key_of(const Record& r) {
   DeviceKey device = r.device_key();
   device.user_label = called(r);
@@ -83,7 +83,7 @@ std::size_t content_of(const Record& r) {
 
 class Merging {
  public:
-  // Reads and checks a file. One of a search, unless named, is left out with a note.
+  // Reads and checks a file. Leaves out that of a search, unless it was named, with a note.
   void add(const std::string& path, bool named) {
     CsvReader reader(path);
     const RecordReader records(reader.header(), path);
@@ -103,7 +103,7 @@ class Merging {
         continue;
       }
       if (r.command.starts_with("[\"tune\"")) {
-        const std::string why = path + " is of clweave tune: a search, which is no card's measure";
+        const std::string why = path + " is of clweave tune: a search, which does not describe a device";
         if (named) throw Error(ErrorCode::usage, why + "; leave it out");
         notes.push_back(why + ", is left out");
         return;
@@ -150,7 +150,7 @@ class Merging {
     sources.push_back(std::move(source));
   }
 
-  // Tasks of which no finished file is there, and cards that several sessions measured.
+  // Notes tasks without a finished file, and devices that several sessions measured.
   void look_round(std::vector<std::string>& missing) {
     std::map<std::string, std::vector<bool>> arrays;
     for (const auto& source : sources) {
@@ -167,10 +167,11 @@ class Merging {
           missing.push_back(array.substr(0, star) + std::to_string(i + 1) + array.substr(star + 1));
       }
     }
-    for (const auto& [card, runs] : sessions_) {
+    for (const auto& [device, runs] : sessions_) {
       if (runs.size() > 1)
         notes.push_back(fmt::format("{}{} was measured in {} sessions",
-                                    card.first.empty() ? "" : card.first + ": ", card.second, runs.size()));
+                                    device.first.empty() ? "" : device.first + ": ", device.second,
+                                    runs.size()));
     }
   }
 
@@ -197,7 +198,7 @@ class Merging {
     out.close();
   }
 
-  std::size_t cards() const { return sessions_.size(); }
+  std::size_t devices() const { return sessions_.size(); }
 
   std::vector<Source> sources;
   std::vector<std::string> axes;  // and other columns that are not in the table
@@ -220,7 +221,7 @@ class Merging {
   }
 
   std::unordered_map<std::size_t, Seen> seen_;                                     // by the hash of key_of
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> sessions_;  // run ids by card
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> sessions_;  // run ids by device
 };
 
 }  // namespace
@@ -247,7 +248,7 @@ Merged merge_files(const std::vector<std::string>& names, const std::string& out
   if (merged.rows == 0) throw Error(ErrorCode::io, fmt::format("no row in {}", fmt::join(names, ", ")));
   merged.files = all.sources.size();
   merged.twice = all.twice;
-  merged.cards = all.cards();
+  merged.devices = all.devices();
   merged.notes = std::move(all.notes);
   CsvWriter writer(behind_links(out), overwrite ? CsvWriter::Mode::truncate : CsvWriter::Mode::create);
   all.write(writer);

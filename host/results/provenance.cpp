@@ -17,7 +17,7 @@ namespace clweave::results {
 
 namespace {
 
-// The value of the first line "key : value" of a file; empty when there is none.
+// Returns the value of the first line "key : value" of a file; empty if there is none.
 std::string field_of(const char* path, const std::string& key, char separator) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -31,8 +31,8 @@ std::string field_of(const char* path, const std::string& key, char separator) {
   return {};
 }
 
-// The library that serves the loader's entry points, without its folder, which says nothing elsewhere. Looked
-// up by name, so that no OpenCL is called for it.
+// Returns the file name of the library that provides the loader's entry points. Looks it up by name, so that
+// OpenCL is not called.
 std::string loader_name() {
   Dl_info info{};
   void* entry = dlsym(RTLD_DEFAULT, "clGetPlatformIDs");
@@ -48,7 +48,7 @@ Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed,
   common.label = label;
   common.run_id = utc_now("{:%Y%m%dT%H%M%SZ}") + fmt::format("-{}", getpid());
   common.version = version;
-  // An argument need not be UTF-8.
+  // Arguments need not be UTF-8.
   common.command = nlohmann::json(arguments).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   common.seed = static_cast<std::int64_t>(seed);
   char host[256] = {};

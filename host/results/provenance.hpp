@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// provenance: the cells of a row that tell where and how it was made.
+// provenance: the cells of a row that say where and how it was measured.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace clweave::results {
 
-// What is the same in every row of one call: run id, version, command, seed, host, system, processor, loader,
-// and what its user calls the devices.
+// Fills the cells that are the same in every row of a run: run id, version, command, seed, host, system,
+// processor, loader, and the user's label of the devices.
 Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed,
                   const std::string& label = {});
 
-// Copies that into a row of repetition `run`, finished now.
+// Copies them into a row of repetition `run` that was finished now.
 void stamp(Record&, const Record& common, int run);
 
 }  // namespace clweave::results

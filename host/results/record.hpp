@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// record: one row: what was asked, what came back, and the one table of columns.
+// record: a CSV row of results and the table of its columns.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -99,21 +99,20 @@ struct Record : Measurement {
   std::string kernel_hash;
   std::vector<std::pair<std::string, std::string>> axes;  // one column per axis name of any family
 
-  // The cell of an axis; empty when the row's family has none of that name.
+  // Returns the cell of an axis; empty if the row has none of that name.
   std::string axis(const std::string& name) const;
   DeviceKey device_key() const { return {platform, device, device_id, driver, uuid, label}; }
   bool ok() const { return status == Status::ok; }
-  bool is_baseline() const { return api != opencl_api; }  // of a baseline
-  // A failure that the exit code must show: not for what a device lacks, nor for known-incorrect published
-  // kernels.
+  bool is_baseline() const { return api != opencl_api; }
+  // Returns whether the exit code must show its failure: not if it is unsupported or known to be incorrect.
   bool failed() const { return !ok() && status != Status::unsupported && known_incorrect.empty(); }
 };
 
-// The speed that a row is held against its peak with: Gop/s of arithmetic, else GB/s.
+// Returns the speed that is compared with the row's peak: Gop/s of arithmetic, else GB/s.
 Number rate_of(const Record&);
 
-// The reason of an ok row: no preset has the case, its family asked for it when it knew the others' rows.
-// Another session may choose another.
+// The reason of an ok row that no preset has: its family asked for it, given the other rows. Another session
+// may choose another case.
 inline constexpr const char* chosen_here = "chosen by what the other rows say";
 
 struct Column {
@@ -123,19 +122,20 @@ struct Column {
   std::variant<std::string Record::*, Number Record::*, Count Record::*, Status Record::*, Verified Record::*,
                Timer Record::*, Peak Record::*>
       member;
-  bool later = false;  // came after the first files of this schema: they are read without it
+  bool later = false;  // added after the first files of this schema, which are read without it
 };
 
-// The fixed columns, in file order; the axes' columns follow them.
+// Returns the fixed columns, in file order; the columns of axes follow them.
 const std::vector<Column>& columns();
 
-// The axis of baselines alone: on how many threads of the host.
+// The axis of baselines alone: the number of host threads.
 inline constexpr const char* threads_axis = "threads";
 
 std::vector<std::string> header_cells(const std::vector<std::string>& axis_names);
 std::vector<std::string> cells_of(const Record&, const std::vector<std::string>& axis_names);
 
-// The last line of a finished file: as wide as the others, so that every tool still opens it.
+// Marks the last line of a finished file, which has as many cells as the others, so that every tool can open
+// it.
 inline constexpr const char* footer_mark = "#end";
 std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names);
 
@@ -145,11 +145,12 @@ class RecordReader {
  public:
   RecordReader(std::vector<std::string> header, std::string name);
 
-  // Into `record`, whose memory is used again. False: the row is the footer, whose `run_id` then tells the
-  // number of rows.
+  // Reads a row into `record`, reusing its memory. Returns false for the footer, whose `run_id` is the number
+  // of rows.
   bool read(const CsvTable::Row&, Record& record) const;
 
-  // Refuses a header that misses a column. After the schema was looked at: a newer one may have dropped it.
+  // Throws if the header lacks a column. Called after the schema is known, because a newer one may have
+  // dropped it.
   void check_header() const;
 
  private:
@@ -160,16 +161,16 @@ class RecordReader {
   std::string missing_;
 };
 
-// The records of a file, in order, without the footer. Throws as RecordReader does.
+// Reads the records of a file, in order, without the footer. Throws as RecordReader does.
 std::vector<Record> records_of(const CsvTable&, const std::string& name);
 
-// Gives the row of an old file the axes that its family got since, at their defaults, so that it meets the
-// rows of new files. Only where its id is what the axes it has make: another one was not made by this family.
+// Adds the axes that the row's family got since, at their defaults, so that rows of old and new files match.
+// Only if its id matches its axes: otherwise it is not of this family.
 void add_later_axes(Record&, const std::vector<Family>&);
-// Whether that may change it: its family has an axis that it has not.
+// Returns whether that may change the row: whether it lacks an axis of its family.
 bool lacks_axes(const Record&, const std::vector<Family>&);
 
-// The column dictionary of results/README.md, as a Markdown table.
+// Formats the column dictionary of results/README.md as a Markdown table.
 std::string column_dictionary();
 
 }  // namespace clweave::results

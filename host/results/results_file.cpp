@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 const std::vector<std::string> sample_header = {"row",      "run",     "case_id", "index",
                                                 "event_ns", "host_ns", "batch",   "throttled"};
 
-// Drops what stands after the last line end: a row that was being written.
+// Drops an incomplete last row.
 void cut_to_last_line(const std::string& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return;
@@ -36,7 +36,7 @@ void cut_to_last_line(const std::string& path) {
   if (keep != size) fs::resize_file(path, static_cast<std::uintmax_t>(keep));
 }
 
-// Drops the samples of rows that are not in the results: their case is run again.
+// Drops samples of rows that are not in the results, as their cases are run again.
 void cut_samples(const std::string& path, std::size_t rows) {
   cut_to_last_line(path);
   std::ifstream in(path, std::ios::binary);
@@ -52,7 +52,7 @@ void cut_samples(const std::string& path, std::size_t rows) {
   if (keep < fs::file_size(path)) fs::resize_file(path, keep);
 }
 
-// With its end, where it has one.
+// Returns the first line, with its end if it has one.
 std::string first_line(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string line;
@@ -60,8 +60,8 @@ std::string first_line(const std::string& path) {
   return in.eof() ? line : line + "\n";
 }
 
-// Samples of rows that are gone may go, but nothing else, nor those of other rows: X and X.csv have one name
-// for theirs.
+// Refuses a file in the way of the samples, unless it holds samples whose rows are gone. Those of other rows
+// stay: X and X.csv use the same name for their samples.
 void check_samples(const std::string& rows) {
   const std::string samples = samples_path(rows);
   if (!fs::exists(samples)) return;
@@ -76,7 +76,7 @@ void check_samples(const std::string& rows) {
               samples + " is in the way of this run's samples: move it away, or choose another --csv");
 }
 
-// The note beside a file that is being written.
+// Returns the path of the note beside a file that is being written.
 std::string note_path(const std::string& path) { return path + ".running"; }
 
 void read_note(const std::string& path, Unfinished& out) {
@@ -88,7 +88,7 @@ void read_note(const std::string& path, Unfinished& out) {
     out.running_key = note.at("case");
     out.running_attempts = note.at("attempts");
   } catch (const nlohmann::json::exception&) {
-    // One that is damaged is none: the rows tell the rest.
+    // Ignore a damaged note: the rows have the rest.
     out.origin = {};
     out.running_key.clear();
   }
@@ -101,17 +101,17 @@ void read_note(const std::string& path, Unfinished& out) {
                           path, why, path));
 }
 
-// A case that was never run: what was lost may be back.
+// Returns whether the case was never run: a lost device may be back.
 bool never_run(const Record& record) {
   return record.status == Status::device_lost && record.reason.starts_with("not run");
 }
 
-// Findings of a device and run.
+// Returns the key of a device's findings in a run.
 std::string group_of(const Record& record) {
   return fmt::format("{}\n{}", record.device_key().text(), record.run.value_or(0));
 }
 
-// Replaces a file by one of these rows, in one step.
+// Replaces a file by one with these rows, atomically.
 void replace(const std::string& path, const CsvTable& table) {
   const std::string fresh = path + ".new";
   {
@@ -123,7 +123,7 @@ void replace(const std::string& path, const CsvTable& table) {
   fs::rename(fresh, path);
 }
 
-// Takes rows out of a pair, and the footer. False: there was nothing to take.
+// Removes rows and the footer from a pair. Returns false if there was nothing to remove.
 bool keep_rows(const std::string& path, const std::vector<bool>& kept) {
   CsvTable table = read_csv(path);
   std::vector<std::size_t> place(kept.size());  // new number of each row, from 1; 0: gone
@@ -182,7 +182,7 @@ ResultsFile::ResultsFile(const std::string& path, std::vector<std::string> axes,
   if (path_ != "-" && !lock_->held()) *lock_ = FileLock(path_);
   rows_->watch();
   rows_->write(header_cells(axes_));
-  // Nothing is put beside /dev/stdout.
+  // There are no samples or notes beside /dev/stdout.
   std::error_code none;
   if (path_ == "-" || !fs::is_regular_file(path_, none)) return;
   note("", 0);
@@ -205,7 +205,7 @@ Unfinished ResultsFile::read(const std::string& name, const std::vector<std::str
   }
   out.complete = footer && lost.empty();
   for (auto& record : records) {
-    // What was concluded without them goes, too.
+    // Findings without them are removed, too.
     out.kept.push_back(!never_run(record) && (record.finding.empty() || !lost.contains(group_of(record))));
     if (out.kept.back()) out.records.push_back(std::move(record));
   }
@@ -265,7 +265,7 @@ void ResultsFile::open_samples(bool append) {
   if (samples_->empty() || !append) samples_->write(sample_header);
 }
 
-// Renamed into place: whoever reads it finds a whole one.
+// Renames the note into place, so that readers find a complete one.
 void ResultsFile::note(const std::string& key, int attempt) const {
   const std::string fresh = note_path(path_) + ".new";
   std::ofstream out(fresh, std::ios::trunc);

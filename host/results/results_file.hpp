@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results_file: X.csv with a row per case and run, X.samples.csv beside it, and how an interrupted pair goes
-// on.
+// results_file: X.csv with a row per case and run and X.samples.csv beside it, and how an interrupted pair is
+// resumed.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,23 +13,23 @@
 
 namespace clweave::results {
 
-// Where a file's rows come from. The rows tell the same; until the first is there, only a note beside the
-// file does.
+// The origin of a file's rows, which their cells repeat. A note beside the file holds it until the first row
+// is written.
 struct Origin {
   std::string command;  // JSON array, as in the column
   std::string run_id;
   std::string version;               // of clweave
-  std::vector<std::string> devices;  // Record::device_key of each; empty: not known
+  std::vector<std::string> devices;  // Record::device_key of each; empty: unknown
 };
 
-// What an interrupted file holds.
+// The content of an interrupted file.
 struct Unfinished {
   Origin origin;
-  std::vector<Record> records;  // those that stay
-  bool complete = false;        // nothing is left to do
-  std::string running_key;      // of the case that was running when it ended, empty if none
+  std::vector<Record> records;  // that are kept
+  bool complete = false;        // all cases were measured
+  std::string running_key;      // of the case that was running at the end; empty: none
   int running_attempts = 0;
-  std::vector<bool> kept;  // per row of the file: those of cases that were never run are taken out again
+  std::vector<bool> kept;  // per row of the file: rows of cases that were never run are removed
   std::shared_ptr<FileLock> lock;
 };
 
@@ -37,39 +37,39 @@ struct Unfinished {
 std::string samples_path(const std::string& path);
 bool is_samples_path(const std::string& path);
 
-// X-at-once.csv beside X.csv: what equal devices took while all of them worked. For comparison with the
-// other alone: a folder's name does not mean it.
+// X-at-once.csv beside X.csv holds the times of identical devices that worked at the same time. It serves
+// comparison with X.csv alone, so a folder's name does not include it.
 inline constexpr std::string_view at_once_ending = "-at-once.csv";
 std::string at_once_path(const std::string& path);
 
-// Which row is meant: device, run and case, and of a baseline its api.
+// Returns the key of a row: device, run and case, and of a baseline its api.
 std::string row_key(const Record&);
 
 class ResultsFile {
  public:
-  // A new pair of files; "-" writes the rows to stdout and no samples, and so does a path that is no ordinary
-  // file. Throws as CsvWriter does, and `usage` when another process writes it, for a name that samples have,
-  // and for what is in the way of its samples, be it those of other rows. `overwrite`: what was there goes.
+  // Creates a pair of files; "-" writes the rows to stdout without samples, as does a path that is not a
+  // regular file. Throws as CsvWriter does, and `usage` if another process writes the file, for a name of
+  // samples, and if a file is in the way of its samples. `overwrite` replaces existing files.
   ResultsFile(const std::string& path, std::vector<std::string> axes, Origin, bool overwrite = false);
 
-  // The pair as it was left; nobody else may write it as long as the value lives. `io` when it is no results
-  // file; `usage`, with what differs and what to type, when it cannot go on: the rows of another version, or
-  // columns that are not today's: `axes`, and behind them those of baselines where the run had any.
+  // Reads an interrupted pair, which stays locked while the value lives. Throws `io` if it is no results
+  // file; `usage`, with what differs and what to type, if it cannot be resumed: rows of another version, or
+  // columns other than `axes` and those of baselines.
   static Unfinished read(const std::string& name, const std::vector<std::string>& axes);
-  // Goes on behind its last whole row.
+  // Continues after its last complete row.
   ResultsFile(const std::string& path, std::vector<std::string> axes, Origin, const Unfinished&);
 
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
 
-  // Says on disk that this row's case is about to run, so that whoever resumes knows what took the machine
-  // down. An orderly end of this process takes it back.
+  // Notes on disk that this row's case is about to run, so that a resumed run knows which case took the
+  // machine down. The note is removed when this process ends normally.
   void running(const std::string& key, int attempt);
 
   void write(const Record&, const std::vector<Sample>&);
 
-  // The footer. Throws `io` when the disk did not take everything.
+  // Writes the footer. Throws `io` if not everything could be written.
   void finish();
 
   const std::string& path() const { return path_; }

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A, C and D may have the results of one task; text compares 10 before 9.
+// Orders numbers in names by value, as text would put 10 before 9.
 bool by_number(const std::string& a, const std::string& b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -41,13 +41,13 @@ bool by_number(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-// Whether a file found in a folder is one of ours; if it is a CSV of something else, a note says so.
+// Returns whether a file of a folder is one of clweave's; notes other CSV files.
 bool is_wanted(const fs::path& path, ResultsFiles::What what, std::vector<std::string>& notes) {
   std::error_code none;
   if (path.extension() == archive_ending)
     return what == ResultsFiles::all && !fs::exists(fs::path(path).replace_extension(".csv"), none);
   const std::string name = path.string();
-  // What cards measured at once is no measurement of a card: it has to be named.
+  // Parallel measurements do not describe a single device, so they have to be named.
   if (path.extension() != ".csv" || is_samples_path(name) || name.ends_with(at_once_ending)) return false;
   if (fs::file_size(path, none) == 0 && !none) {
     notes.push_back(path.string() + " is empty");

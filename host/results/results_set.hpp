@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// results_set: what results files say, read once and grouped by device, case and run. Every answer starts
-// here.
+// results_set: the rows of results files, grouped by device, case and run: the input of every analysis.
 //
-// Which rows count is decided here and in `counts`, for all answers alike:
-//   findings   are conclusions, not times: kept by themselves
-//   api        rows of another API than OpenCL are other programs': kept by themselves, for ours to beat
-//   tuned      a case in the configuration that tuning found is another case than the same one by default
-//   cold       rows with emptied caches are cases of their own clock: compared with their like, and part of
-//              no claim, card or roofline
-//   known_incorrect  published forms known to be wrong: their failures are shown, their times decide nothing
-//   cached     rows whose buffers fit a cache are times like others, but no measure of memory: the roofline
-//              and what is told per peak leave them out
+// It decides, here and in `counts`, for all analyses which rows count:
+//   findings   are conclusions, not times: kept apart
+//   api        rows of another API than OpenCL come from baseline programs: kept apart, for comparison
+//   tuned      a case in a tuned configuration is another case than the same in the default configuration
+//   cold       rows with flushed caches are compared with each other alone, and are part of no claim, profile
+//   or roofline known_incorrect  published kernels known to be wrong: their failures are shown, their times
+//   decide nothing cached     rows whose buffers fit a cache are no measure of memory: the roofline and
+//   fractions of peaks leave them out
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -23,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/case_names.hpp"
 #include "results/device_key.hpp"
 #include "results/record.hpp"
 #include "suite/outcome.hpp"
@@ -30,61 +29,25 @@
 namespace clweave::results {
 
 inline constexpr const char* several_clocks = "several clocks";
-// The platform of what runs without OpenCL.
+// The platform of baselines that run without OpenCL.
 inline constexpr std::string_view native_platform = "native";
 
-// A case as all its rows have it. Axes are in the family's order, without those whose cell is empty; their
-// names and values belong to the set, which holds each once.
-struct CaseAxis {
-  const std::string* name;
-  const Value* value;
-};
-struct CaseName {
-  std::string id, family;
-  std::vector<CaseAxis> axes;
-
-  const Value* axis(std::string_view wanted) const;  // null: it has none
-};
-
-// Case names, each once.
-class CaseNames {
- public:
-  // Of a row. With the axes that its family got later, as add_later_axes gives them.
-  const CaseName& of(const Record&, const std::vector<Family>&);
-  // Of a published figure, which has no columns for axes.
-  const CaseName& of_id(const std::string& id);
-  // The row's cells that are no axes, but follow from them and the device.
-  std::vector<CaseAxis> derived_of(const Record&, const std::vector<Family>&);
-
- private:
-  const CaseName& named(const Record&, const std::vector<Family>&);
-  CaseAxis axis_of(const std::string& name, const std::string& cell);
-
-  const CaseName& know(std::string_view id, const CaseName&);
-
-  std::unordered_map<std::string_view, const CaseName*> known_;  // by id as rows have it
-  std::deque<CaseName> names_;
-  std::deque<std::string> former_;                           // ids that rows have and names have not
-  std::unordered_map<std::string, Value> values_;            // by text
-  std::unordered_map<std::string, std::string> axis_names_;  // each its own
-};
-
-// What sensors told while a row was measured.
+// Sensor readings while a row was measured.
 struct Sensed {
   Number core_mhz, memory_mhz, power_w, temperature_c;
   std::string throttle_reasons;
 };
 
-// One row that is ok: one process measured a case.
+// A row that is ok: one process's measurement of a case.
 struct RunTime : Measurement {
-  // Numbers within the set. Programs that were measured in turns have the number of their turn in common.
+  // Numbers within the set. Interleaved programs share the number of their round.
   std::uint32_t file = 0, run = 0;
   std::uint32_t row = 0;  // place among all rows of the set
   Timer timer = Timer::none;
   bool cold = false;
   bool cached = false;                        // the buffers fit a cache
   bool slowed = false;                        // most of its samples were taken while the canary ran slow
-  bool unsettled = false;                     // its median is not known as well as was asked
+  bool unsettled = false;                     // its interval stayed wider than asked for
   double time_s = 0;                          // its median
   double log_variance = 0;                    // of the median's logarithm, by its interval; 0: not known
   double low_s = 0, high_s = 0;               // that interval; of too few samples their spread
@@ -95,50 +58,50 @@ struct RunTime : Measurement {
   bool doubtful() const { return slowed || unsettled; }
 };
 
-// Of runs of the same the one of median time; of an even number a run between the two in the middle, whose
-// numbers are the means of theirs, rates what its work is over its time. What is no number is the slower
-// one's, and what sensors told; what makes one of them doubtful makes it so. Refuses none.
+// Returns the run of median time. For an even number it averages the numbers of the two in the middle and
+// takes rates from the average time, everything else from the slower one, and is doubtful if either is.
+// Throws if there is none.
 RunTime middle_of(std::vector<const RunTime*>);
 
-// Everything that one side says about a case.
+// All rows of a case on one device.
 struct CaseTimes {
   const CaseName* name = nullptr;
   bool tuned = false;
   Status status = Status::ok;   // the first that was not ok, if any
-  std::string reason;           // of that one, else what is worth knowing about it
-  std::string clock;            // "event, warm": times of different ones do not compare
+  std::string reason;           // of that one, else of a row that is ok
+  std::string clock;            // "event, warm": times by different clocks do not compare
   std::string cache;            // warm or cold
-  std::string work;             // bytes, operations and items: nor do those of different work
-  std::string items;            // items, or else bytes: what variants have in common
-  bool each_by_itself = false;  // executions of a batch were timed so once: other times than those of today
+  std::string work;             // bytes, operations and items: nor do times of different work
+  std::string items;            // items or else bytes, which variants have in common
+  bool each_by_itself = false;  // by method `batch` of older files, whose times do not compare with today's
   bool known_incorrect = false;
-  bool bounded = false;  // a peak is named: its kernel is one way of doing something
+  bool bounded = false;  // its rows name a peak
   std::uint32_t rows = 0, bad = 0;
   std::vector<RunTime> runs;           // of the rows that were ok
-  std::vector<CaseAxis> derived = {};  // what follows from the axes on this device, as its family names it
+  std::vector<CaseAxis> derived = {};  // columns that follow from the axes and the device
 
-  // Whether a time of it decides claims, cards and rooflines.
+  // Returns whether a time counts in claims, profiles and rooflines.
   bool counts(const RunTime& run) const { return !known_incorrect && !run.cold; }
 
   const std::string& id() const { return name->id; }
   const std::string& family() const { return name->family; }
-  // Of an axis or of what follows from them; null: it has none.
+  // Returns the value of an axis or derived column; null: it has none.
   const Value* cell(std::string_view wanted) const;
   std::string label() const { return tuned ? id() + "/tuned" : id(); }  // for people
   bool ok() const { return status == Status::ok; }
-  // A failure that people must see: not what a device lacks, nor known-incorrect published kernels.
+  // Returns whether people must see its failure: not if it is unsupported or known to be incorrect.
   bool failed() const { return !ok() && status != Status::unsupported && !known_incorrect; }
   double median_s() const;  // over the runs
-  // Whether with caches emptied before each sample, or with the others: where it only failed, the others.
+  // Returns whether it was measured with caches flushed before each sample, or without; if it only failed,
+  // without.
   bool was_run(bool cold) const;
-  // How people look at it: the middle of its runs of the one kind or the other. None where there is none, or
-  // where a row failed.
+  // Returns the middle of its runs of either kind; empty if there is none or a row failed.
   std::optional<RunTime> typical(bool cold = false) const;
-  // The same by the host's clock, however executions were batched; none where a run has no such time.
+  // Returns the median by the host's clock, whatever the batches; empty if a run has no such time.
   Number host_median_s() const;
   Number fraction_of_peak() const;
-  // Itself by the host's clock, for a comparison to the percent: none, too, where its runs' batches differ or
-  // an event at each launch made the host wait.
+  // Returns a copy timed by the host's clock, for comparison to the percent; empty also if batches differ
+  // between runs or an event at each launch made the host wait.
   std::optional<CaseTimes> by_host() const;
 };
 
@@ -150,13 +113,13 @@ struct FailedCase {
   std::string reason;
 };
 
-// What a family concluded from its rows, by run.
+// A finding of a family, by run.
 struct FindingRows {
   std::string id, family;
   std::vector<Finding> runs;
 
-  // That of median value; of the two in the middle of an even number the higher, as its words are about its
-  // own value, and between two sizes there may be none.
+  // Returns the run of median value; of the two in the middle of an even number the higher. It does not
+  // average, because a finding's text states its own value.
   const Finding& typical() const;
 };
 
@@ -164,9 +127,9 @@ struct DeviceResults : DeviceKey {
   std::string version;              // of clweave
   std::string cpu, type;            // type: cpu, gpu, ..
   std::string host;                 // the computer that its first row names
-  bool published = false;           // figures of a text, not measured here
-  std::int64_t compute_units = 0;   // 0: its rows do not tell
-  std::string meter, meter_reason;  // what told its energy, and how well; why none did
+  bool published = false;           // has published figures, not measurements
+  std::int64_t compute_units = 0;   // 0: unknown
+  std::string meter, meter_reason;  // of its energy: the meter, and its certificate
   Number idle_w = {};
   std::map<Peak, double> peaks;       // best rate by name
   std::vector<CaseTimes> cases;       // in the order met
@@ -174,15 +137,15 @@ struct DeviceResults : DeviceKey {
   std::vector<FindingRows> findings;  // in the order met
   std::size_t rows = 0;               // without findings
 
-  // How many of its rows came out so, by status and whether they are known to be incorrect.
+  // Counts its rows by whether they are known to be incorrect, and status.
   std::map<std::pair<bool, Status>, std::size_t> counts() const;
   const CaseTimes* find(std::string_view case_id, bool tuned = false) const;
-  CaseTimes& case_of(const CaseName&, bool tuned);                            // made where it is not there
-  FindingRows& finding_of(const std::string& id, const std::string& family);  // made where it is not there
+  CaseTimes& case_of(const CaseName&, bool tuned);                            // made if missing
+  FindingRows& finding_of(const std::string& id, const std::string& family);  // made if missing
   void keep(const std::vector<std::string>& families);
-  // A row's three cells about its meter, unless better is known: those of one that was looked at.
+  // Takes a row's three cells about its meter, unless those known come from a certified one.
   void take_meter(const std::string& name, const std::string& says, const Number& watts);
-  // "NVIDIA H200", "AMD EPYC": without what drivers put round the product's name.
+  // Returns the product's name without what drivers add to it: "NVIDIA H200", "AMD EPYC".
   std::string label() const;
 
  private:
@@ -191,17 +154,17 @@ struct DeviceResults : DeviceKey {
   using Names = std::unordered_map<const CaseName*, std::size_t>;
 
   Names by_name_, tuned_by_name_;
-  // By id, once one is looked for: names of another set are others.
+  // By id, filled at the first search: another set has other CaseName objects.
   mutable Index by_id_, tuned_by_id_;
   mutable std::size_t indexed_ = 0;
   bool merged_ = false;
   std::unordered_map<std::string, std::size_t> finding_by_id_;
 };
 
-// What the first column of the file of published figures is called.
+// The first column of the file of published figures.
 inline constexpr const char* figures_first_column = "source";
 
-// A number that a text gives of a case.
+// A number that a publication gives for a case.
 struct PublishedFigure {
   enum class Quantity {
     time,
@@ -218,20 +181,20 @@ struct PublishedFigure {
   std::string evidence;          // why it is void; empty: it is not
 };
 
-// A row of another API: what people would use instead of a kernel. Its axes say what is computed; `kernel` is
-// what computes it, and `threads` on how many.
+// A row of a baseline program. Its axes say what is computed; `kernel` names what computes it, `threads` with
+// how many host threads.
 struct BaselineTime {
   std::string api;
   const CaseName* of = nullptr;
   DeviceKey device;
   RunTime run;
 
-  // Whether that is the same silicon: the same device by another name of its platform, or its host's
+  // Returns whether it ran on the same hardware: the same device under another platform's name, or its host's
   // processor.
   bool runs_on(const DeviceResults&) const;
 };
 
-// The devices of one or more files, in the order met.
+// The devices of one or more files, in the order of their first rows.
 struct ResultsSet {
   std::vector<std::string> files;
   std::vector<DeviceResults> devices;
@@ -240,16 +203,16 @@ struct ResultsSet {
   std::vector<std::string> notes;  // what a reader should know about a file
   std::uint32_t runs = 0;          // distinct processes
   std::uint32_t rows = 0;
-  // The file that a row was first met in, by what a copy of it in another has in common with it.
+  // The file in which a row was first read, by a hash of the cells that a copy has, too.
   std::unordered_map<std::size_t, std::uint32_t> met_in;
   std::vector<std::shared_ptr<CaseNames>> names = {std::make_shared<CaseNames>()};  // those of the cases
 
-  // Adds the rows of one file, by its text: a CSV of clweave run, of a native baseline, or the published
-  // figures. Samples beside it (an empty text: there are none) replace the medians and intervals of the rows.
-  // Throws `io` with file and line for text that is malformed, foreign, of another schema or cut off, for a
-  // footer that counts other rows, for a row that is there twice, for an `ok` row with a time that is none,
-  // and for samples of another file. A row that an earlier file has, too, is left out, and a note says how
-  // many were. Rows of these families get their later axes.
+  // Adds the rows of one file: a CSV of clweave run or of a baseline, or the published figures. Samples
+  // beside it, unless empty, replace the medians and intervals of the rows. Throws `io` with file and line
+  // for text that is malformed, of another schema or cut off, for a footer with another number of rows, for a
+  // row that occurs twice, for an `ok` row without a plausible time, and for samples of another file. Leaves
+  // out rows that an earlier file has, too, and notes their number. Rows of these families get their later
+  // axes.
   void add(std::string_view text, const std::string& file, std::string_view samples,
            const std::string& samples_name, const std::vector<Family>&);
   void add(std::string_view text, const std::string& file, std::string_view samples = {},
@@ -260,38 +223,34 @@ struct ResultsSet {
   // Adds all rows of another set.
   void merge(ResultsSet);
 
-  // Keeps the cases of these families. Throws `usage` for one that no file has.
+  // Keeps the cases of these families alone. Throws `usage` for one that no file has.
   void keep(const std::vector<std::string>& families);
 
-  DeviceResults* find(const DeviceKey&);       // that of the key, or the first that meets it; null: none
+  DeviceResults* find(const DeviceKey&);       // with that key, or the first that meets it; null: none
   DeviceResults& device_of(const DeviceKey&);  // made where it is not there
 };
 
-// Those that are no published figures.
+// Returns the devices that were measured, without published ones.
 std::vector<const DeviceResults*> measured(const ResultsSet&);
 
-// What other programs did, on a device's silicon or at all: the looks at each of their cases, all in the
-// order met; and the middle of such looks.
+// Group the rows of baselines by case, all or those on a device's hardware; and return the middle of such a
+// group.
 using BaselineTimes = std::vector<const BaselineTime*>;
 std::vector<BaselineTimes> baseline_times(const ResultsSet&);
 std::vector<BaselineTimes> baseline_times(const ResultsSet&, const DeviceResults&);
 BaselineTime typical(const BaselineTimes&);
 
-enum class Samples {
-  ignored,
-  read
-};  // those beside a file: compare knows a median's interval better by them
+enum class Samples { ignored, read };  // beside a file, which give a better interval of the median
 
-// Reads each file in pieces. One that holds the same bytes as another before it is left out, with a note.
-// Throws `io`.
+// Reads the files. Leaves out one with the same content as an earlier one, with a note. Throws `io`.
 ResultsSet read_results(const std::vector<std::string>& files, const std::vector<Family>&,
                         Samples = Samples::ignored);
 
-// The set of rows that come from no file; each is a run of its own unless it tells its session's.
+// Makes a set of rows that come from no file; each is a run of its own unless it has run_id and run.
 ResultsSet results_of(const std::vector<Record>&, const std::vector<Family>&);
 ResultsSet results_of(const std::vector<Record>&);  // of no family
 
-// Whether two files hold the same bytes; false where either cannot be read.
+// Returns whether two files have the same content; false if either cannot be read.
 bool same_content(const std::string& one, const std::string& other);
 
 }  // namespace clweave::results

@@ -18,7 +18,7 @@ void describe_device(Record& record, const DeviceInfo& device) {
   record.vendor = device.vendor;
   record.device = device.name;
   record.device_id = !device.pci.empty() ? device.pci : !device.uuid.empty() ? device.uuid : device.index();
-  // Drivers of processors give all of them one UUID.
+  // CPU drivers give the same UUID to all CPUs.
   if (device.type != "cpu") record.uuid = device.uuid;
   record.device_type = device.type;
   record.driver = device.driver;
@@ -45,12 +45,13 @@ Outcome outcome_of(const Case& at, const Record& record) {
 }
 
 void fail(Record& record, ErrorCode code, std::string why) {
-  // One line: a file cut within a quoted line end could not be read back.
+  // One line, because a file cut within a quoted line break could not be read back.
   for (auto at = why.find('\n'); at != std::string::npos; at = why.find('\n', at)) why.replace(at, 1, " | ");
-  // A compiler may say megabytes.
+  // A compiler may write megabytes.
   if (why.size() > most_reason) {
     std::size_t end = most_reason;
-    while (end > 0 && (static_cast<unsigned char>(why[end]) & 0xC0) == 0x80) --end;  // within a character
+    while (end > 0 && (static_cast<unsigned char>(why[end]) & 0xC0) == 0x80)
+      --end;  // not within a UTF-8 character
     why = fmt::format("{} .. ({} more bytes)", why.substr(0, end), why.size() - end);
   }
   record.status = status_of(code);

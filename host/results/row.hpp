@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// row: a record and what it was computed from, and the cells that a case and a device decide.
+// row: a record with its samples, and the cells that a case and a device decide.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,28 +25,28 @@ struct Sample {
   bool throttled = false;  // the canary beside it ran slow: a lower clock, or a neighbour
 };
 
-// A case's row and what it was computed from.
+// A case's record and the samples that it was computed from.
 struct Row {
   Record record;
   std::vector<Sample> samples;
   std::uint64_t buffer_bytes = 0;  // of all buffers: the working set
-  // What the host saw of a launch beside the device's time when the timer was certified, at least.
+  // Least difference between host time and device time of a launch, from the timer's certificate.
   double launch_s = 0;
 };
 
-// The cells that say on what a record was obtained.
+// Fills the cells that describe the device.
 void describe_device(Record&, const DeviceInfo&);
 
-// What was asked for, and where.
+// Starts the record of a case on a device.
 Record named_record(const DeviceInfo&, const Family&, const Case&);
 
-// What a family hears of a row that is ok.
+// Converts a row that is ok for its family.
 Outcome outcome_of(const Case&, const Record&);
 
-// The row becomes one that failed; its reason is on one line.
+// Makes the row a failed one, with its reason on one line.
 void fail(Record&, ErrorCode, std::string why);
 
-// The row of a case that could not be run at all.
+// Builds the row of a case that could not be run at all.
 Record failed_record(const DeviceInfo&, const Family&, const Case&, ErrorCode, const std::string& why);
 
 }  // namespace clweave::results

@@ -26,7 +26,7 @@ namespace {
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Where neither neighbour makes it a part of a longer word; behind a slash only, where it names a folder.
+// Replaces a word, not a part of a longer one; a folder's name only behind a slash.
 void replace_word(std::string& text, const std::string& word, std::string_view with, bool folder) {
   if (word.empty()) return;
   for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
@@ -41,7 +41,7 @@ void replace_word(std::string& text, const std::string& word, std::string_view w
   }
 }
 
-// What people and drivers write. Other columns are words of the suite's own, or tell what the device is.
+// Columns with texts of users and drivers. The others have the suite's own words, or describe the device.
 constexpr std::array free_texts = {"command", "os", "label", "reason", "timer_reason", "build_options"};
 
 struct SharedRows {
@@ -97,7 +97,7 @@ Identity identity_here() {
 }
 
 std::string anonymous(std::string text, const Identity& identity) {
-  // A home of / is none that says anything.
+  // A home of / identifies nobody.
   if (identity.home.size() > 1) {
     std::string home = identity.home;
     while (home.size() > 1 && home.ends_with('/')) home.pop_back();
@@ -122,7 +122,7 @@ void share(const std::string& path, const std::vector<std::string>& files,
       entries.push_back({shared.device + ".samples.csv", read_text(samples)});
     build_logs += shared.build_logs;
   }
-  using nlohmann::json;  // what a driver says need not be UTF-8
+  using nlohmann::json;  // texts of drivers need not be UTF-8
   entries.push_back(
       {"devices.json", json(devices).dump(2, ' ', false, json::error_handler_t::replace) + "\n"});
   if (!build_logs.empty()) entries.push_back({"build-logs.txt", std::move(build_logs)});

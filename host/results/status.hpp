@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// status: what came of a case, how sure its output is, and what timed it.
+// status: the outcome of a case, how its output was verified, and which clock timed it.
 #pragma once
 #include <array>
 
@@ -27,7 +27,7 @@ constexpr auto enum_names(Status) {
       "timeout", "crashed", "device_lost", "implausible"};
 }
 
-// What a row becomes for an error while its case ran.
+// Returns the status of a row whose case failed with this error.
 constexpr Status status_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::unsupported: return Status::unsupported;

@@ -69,7 +69,7 @@ class FleetCommand : public testing::Test {
 
 TEST_F(FleetCommand, MergesThenJudges) {
   EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), fine);
-  EXPECT_THAT(told_, HasSubstr("18 rows of 6 cards from 6 files -> "));
+  EXPECT_THAT(told_, HasSubstr("18 rows of 6 devices from 6 files -> "));
   EXPECT_EQ(run({"fleet", path("all.csv")}), fine);
   EXPECT_THAT(out_, AllOf(HasSubstr("Loom 1: 6 cards, 3 cases of 1 family"), HasSubstr("0 TO BE DRAINED")));
   write(4, 1.2);
