@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace clweave::base {
 
@@ -25,6 +26,44 @@ std::optional<Reached> where_reached(const Rates& rates, double rate) {
     if (point.second > below.second) below = point;
   }
   return {};
+}
+
+double Parabola::at(double x) const {
+  const double d = std::log2(x) - center;
+  return level + slope * d + curvature * d * d;
+}
+
+double Parabola::vertex() const { return std::exp2(center - slope / (2 * curvature)); }
+
+// Solves the normal equations about the means, where they are well conditioned, by Cramer's rule.
+std::optional<Parabola> fit_parabola(std::span<const std::pair<double, double>> points) {
+  if (points.size() < 4) return {};
+  const auto n = static_cast<double>(points.size());
+  double mean_x = 0, mean_y = 0;
+  for (const auto& [x, y] : points) {
+    mean_x += std::log2(x) / n;
+    mean_y += y / n;
+  }
+  double s2 = 0, s3 = 0, s4 = 0, ty = 0, txy = 0, txxy = 0;
+  for (const auto& point : points) {
+    const double x = std::log2(point.first) - mean_x, y = point.second - mean_y;
+    s2 += x * x;
+    s3 += x * x * x;
+    s4 += x * x * x * x;
+    ty += y * y;
+    txy += x * y;
+    txxy += x * x * y;
+  }
+  // The sums of x and y are 0, hence the constant term is -curvature s2 / n.
+  const double q = s4 - s2 * s2 / n, determinant = s2 * q - s3 * s3;
+  if (determinant <= 0 || ty <= 0) return {};
+  const double slope = (txy * q - txxy * s3) / determinant, curvature = (txxy * s2 - txy * s3) / determinant;
+  Parabola out{mean_x, mean_y - curvature * s2 / n, slope, curvature, mean_y, 0, 0};
+  double left = 0;
+  for (const auto& [x, y] : points) left += (y - out.at(x)) * (y - out.at(x));
+  out.r_squared = 1 - left / ty;
+  out.residual = std::sqrt(left / n);
+  return out;
 }
 
 }  // namespace clweave::base

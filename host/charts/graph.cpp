@@ -11,6 +11,7 @@
 
 #include "analysis/rows/best.hpp"
 #include "analysis/rows/case_labels.hpp"
+#include "base/curve_fit.hpp"
 #include "base/quantity.hpp"
 
 namespace clweave::charts {
@@ -163,37 +164,20 @@ std::string capital(std::string text) {
   return text;
 }
 
-// Least squares over log2 of x. Its points from the first to the last x; none for fewer than four.
+// Samples the least-squares parabola from the first to the last x.
 std::vector<GraphPoint> parabola(const std::vector<GraphPoint>& points) {
-  if (points.size() < 4) return {};
-  double s[5] = {}, t[3] = {}, low = HUGE_VAL, high = -HUGE_VAL;
-  double middle = 0;
-  for (const auto& point : points) middle += std::log2(point.x) / static_cast<double>(points.size());
-  for (const auto& point : points) {
-    const double x = std::log2(point.x) - middle;
-    double power = 1;
-    for (int k = 0; k < 5; ++k, power *= x) {
-      s[k] += power;
-      if (k < 3) t[k] += power * point.y;
-    }
-    low = std::min(low, x);
-    high = std::max(high, x);
-  }
-  // Cramer's rule of the normal equations.
-  const auto det = [](double a, double b, double c, double d, double e, double f, double g, double h,
-                      double i) { return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g); };
-  const double whole = det(s[0], s[1], s[2], s[1], s[2], s[3], s[2], s[3], s[4]);
-  if (std::abs(whole) < 1e-12) return {};
-  const double c0 = det(t[0], s[1], s[2], t[1], s[2], s[3], t[2], s[3], s[4]) / whole;
-  const double c1 = det(s[0], t[0], s[2], s[1], t[1], s[3], s[2], t[2], s[4]) / whole;
-  const double c2 = det(s[0], s[1], t[0], s[1], s[2], t[1], s[2], s[3], t[2]) / whole;
+  std::vector<std::pair<double, double>> measured;
+  for (const auto& point : points) measured.emplace_back(point.x, point.y);
+  const auto curve = fit_parabola(measured);
+  if (!curve) return {};
+  const auto [first, last] = std::ranges::minmax(measured);
+  const double low = std::log2(first.first), high = std::log2(last.first);
   std::vector<GraphPoint> out;
   for (int i = 0; i <= 24; ++i) {
-    const double x = low + (high - low) * i / 24;
     GraphPoint& point = out.emplace_back();
     point.series = points.front().series;
-    point.x = std::exp2(x + middle);
-    point.y = c0 + c1 * x + c2 * x * x;
+    point.x = std::exp2(low + (high - low) * i / 24);
+    point.y = curve->at(point.x);
     if (point.y <= 0) out.pop_back();
   }
   return out;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/curve_fit.hpp"
 #include "families/shared/search_values.hpp"
 #include "families/shared/work_groups.hpp"
 #include "suite/family.hpp"
@@ -171,44 +172,14 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
-// The least squares of y = a + b (x - vertex)^2 over x = log2 of the items of a group.
-struct Parabola {
-  double vertex, curvature, residual;  // items; by which y grows a doubling away from it; RMS over the mean
-};
 std::optional<Parabola> parabola_of(const std::map<std::int64_t, double>& points) {
-  if (points.size() < 4) return {};
-  // Orthogonal polynomials: no matrix to solve.
-  const auto n = static_cast<double>(points.size());
-  std::vector<double> x, y;
-  for (const auto& [items, value] : points) {
-    x.push_back(std::log2(static_cast<double>(items)));
-    y.push_back(value);
-  }
-  const auto mean = [&](auto of) {
-    double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) sum += of(i);
-    return sum / n;
-  };
-  const double x_mean = mean([&](std::size_t i) { return x[i]; }),
-               y_mean = mean([&](std::size_t i) { return y[i]; });
-  const double spread = mean([&](std::size_t i) { return std::pow(x[i] - x_mean, 2); });
-  const double skew = mean([&](std::size_t i) { return std::pow(x[i] - x_mean, 3); });
-  const auto second = [&](std::size_t i) {
-    return std::pow(x[i] - x_mean, 2) - skew / spread * (x[i] - x_mean) - spread;
-  };
-  const double slope = mean([&](std::size_t i) { return (x[i] - x_mean) * y[i]; }) / spread;
-  const double curvature = mean([&](std::size_t i) { return second(i) * y[i]; }) /
-                           mean([&](std::size_t i) { return std::pow(second(i), 2); });
-  const double residual = std::sqrt(mean([&](std::size_t i) {
-    return std::pow(y[i] - y_mean - slope * (x[i] - x_mean) - curvature * second(i), 2);
-  }));
-  const double vertex = x_mean + skew / spread / 2 - slope / (2 * curvature);
-  return Parabola{std::exp2(vertex), curvature / y_mean, residual / y_mean};
+  return fit_parabola(std::vector<std::pair<double, double>>(points.begin(), points.end()));
 }
 
 std::string text_of_parabola(const Parabola& p) {
   return fmt::format("{} at {:.4g} items, {:+.2g} of the mean per doubling squared, off by {:.2g} of it",
-                     p.curvature > 0 ? "least" : "most", p.vertex, p.curvature, p.residual);
+                     p.curvature > 0 ? "least" : "most", p.vertex(), p.curvature / p.mean,
+                     p.residual / p.mean);
 }
 
 // The published table: 100 executions, by group, each waited for before the next, as its author did: launch
@@ -242,8 +213,8 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
     if (const auto alike = parabola_of(same); alike)
       text += "; of the published groups alone: " + text_of_parabola(*alike);
     if (then) text += "; published: " + text_of_parabola(*then);
-    out.push_back({"parabola_vertex_" + image, here->vertex, "items", text});
-    out.push_back({"parabola_residual_" + image, here->residual, "of mean",
+    out.push_back({"parabola_vertex_" + image, here->vertex(), "items", text});
+    out.push_back({"parabola_residual_" + image, here->residual / here->mean, "of mean",
                    "root of the mean square of what the parabola leaves, over the mean time"});
   }
 }
