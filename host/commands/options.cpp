@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "commands/command.hpp"
+#include "suite/former_names.hpp"
 
 namespace clweave::commands {
 
@@ -160,8 +161,7 @@ void add_conditions(CLI::App& command, MeasureOptions& out) {
   command.add_flag_callback(
       "--no-peak", [&out] { out.selection.peaks = false; },
       "Do not measure the device's peaks first; fraction_of_peak stays empty");
-  command.add_flag_callback("--no-peak", [&out] { out.selection.peaks = false; })
-      ->group("");  // its former name
+  command.add_flag_callback(former_option("--no-peak"), [&out] { out.selection.peaks = false; })->group("");
   command
       .add_option("--cache", out.cache,
                   "warm: executions back to back; cold: a large buffer is written before each")

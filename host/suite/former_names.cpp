@@ -9,7 +9,7 @@ namespace clweave::suite {
 
 namespace {
 
-enum class Of { command, preset, family, axis, value, column, finding };
+enum class Of { command, option, preset, family, axis, value, column, finding };
 
 struct FormerName {
   Of of;
@@ -20,6 +20,9 @@ struct FormerName {
 
 constexpr FormerName command(std::string_view was, std::string_view now) {
   return {Of::command, "", "", was, now};
+}
+constexpr FormerName option(std::string_view was, std::string_view now) {
+  return {Of::option, "", "", was, now};
 }
 constexpr FormerName preset(std::string_view was, std::string_view now) {
   return {Of::preset, "", "", was, now};
@@ -40,6 +43,8 @@ constexpr FormerName value(std::string_view families, std::string_view axis, std
 
 constexpr std::array table = {
     command("fingerprint", "profile"),
+
+    option("--no-ceiling", "--no-peak"),
 
     preset("card", "profile"),
 
@@ -148,6 +153,12 @@ std::string case_id_now(std::string_view id) {
     begin = end;
   }
   return out;
+}
+
+std::string former_option(std::string_view now) {
+  const auto is_it = [&](const FormerName& former) { return former.of == Of::option && former.now == now; };
+  const auto* const it = std::ranges::find_if(table, is_it);
+  return it == table.end() ? "" : std::string(it->was);
 }
 
 bool is_former_axis(std::string_view name) {

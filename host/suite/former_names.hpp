@@ -25,6 +25,9 @@ std::string command_now(std::string_view name);
 // "branch_divergence/paths=2/iterations=256".
 std::string case_id_now(std::string_view id);
 
+// Returns the former name of an option; empty if it had none.
+std::string former_option(std::string_view now);
+
 // Whether some family had an axis of this name, and calls it otherwise today.
 bool is_former_axis(std::string_view name);
 
