@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fleet: equal cards against each other: which is to be drained.
+// fleet: compares identical devices: which one is to be drained.
 #include "analysis/fleet/fleet.hpp"
 
 #include <fmt/format.h>
@@ -29,10 +29,10 @@ struct Options {
   bool all = false;
 };
 
-// Several files as the one that merge makes of them, which tells their cards apart.
-class Whole {
+// Several files as the one that merge makes of them, which tells their devices apart.
+class MergedFile {
  public:
-  explicit Whole(const std::vector<std::string>& names) : path_(names.front()) {
+  explicit MergedFile(const std::vector<std::string>& names) : path_(names.front()) {
     if (names.size() == 1 && !fs::is_directory(path_)) return;
     path_ = (fs::temp_directory_path() / fmt::format("clweave-fleet-{}.csv", getpid())).string();
     ours_ = true;
@@ -41,12 +41,12 @@ class Whole {
     if (!merged.missing.empty())
       log_line("note: missing tasks: {}; clweave merge names them\n", merged.missing.size());
   }
-  ~Whole() {
+  ~MergedFile() {
     std::error_code none;
     if (ours_) fs::remove(path_, none);
   }
-  Whole(const Whole&) = delete;
-  Whole& operator=(const Whole&) = delete;
+  MergedFile(const MergedFile&) = delete;
+  MergedFile& operator=(const MergedFile&) = delete;
 
   const std::string& path() const { return path_; }
 
@@ -56,8 +56,8 @@ class Whole {
 };
 
 int fleet(const Options& options) {
-  const Whole whole(options.files);
-  const ResultsSet& set = read_with_notes({whole.path()}, all_families());
+  const MergedFile merged(options.files);
+  const ResultsSet& set = read_with_notes({merged.path()}, all_families());
   const ResultsSet* baseline =
       options.baseline.empty() ? nullptr : &read_with_notes(options.baseline, all_families());
   const auto fleets = fleets_of(set, baseline);
@@ -74,20 +74,20 @@ Command fleet(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "fleet",
-      "Equal cards against each other: names the odd ones and what their differences share, a false one in a "
-      "hundred fleets; exit code 6 when a card is to be drained, 1 when one could not be judged");
+      "Compare identical devices: names outliers and what their slow cases have in common, with one false "
+      "alarm in a hundred fleets; exit code 6 if a device is to be drained, 1 if one could not be judged");
   command
       ->add_option("FILE", options->files,
-                   "What clweave merge wrote, or what it would merge: files and folders")
+                   "A file of clweave merge, or the files and folders that it would merge")
       ->required()
       ->check(CLI::ExistingPath)
       ->type_name("FILE|DIR..");
   command
       ->add_option("--baseline", options->baseline,
-                   "Against what good cards took, not against each other: then all may be odd")
+                   "Compare with these times of good devices, not with each other: then all may be outliers")
       ->type_name("FILE..")
       ->check(CLI::ExistingFile);
-  command->add_flag("--all", options->all, "Every card, and every family of those named");
+  command->add_flag("--all", options->all, "Every device, and every family of those named");
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return fleet(*options); }};
 }

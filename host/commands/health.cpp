@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// health: a card against a reference, pass or fail.
+// health: holds a device against a reference, pass or fail.
 #include "analysis/fleet/health.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct Options {
 void write_reference(const std::string& path, const std::vector<Reference>& references) {
   if (references.empty())
     throw Error(ErrorCode::usage, path + " would be empty: no case was measured in these files by one clock");
-  // Another text than a reference would be lost.
+  // Throws for any other text, which would be lost.
   std::error_code none;
   if (std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0)
     references_in(read_text(path), path);
@@ -39,9 +39,9 @@ void write_reference(const std::string& path, const std::vector<Reference>& refe
   out.close();
   if (!out) throw Error(ErrorCode::io, "cannot write " + path);
   for (const auto& one : references)
-    log_line("clweave: {}: what {} session{} of {} took, and what {} families may take{}\n", path,
-             one.sessions, one.sessions == 1 ? "" : "s", one.device, one.families.size(),
-             one.sessions == 1 ? "; more sessions tell how much of that is luck" : "");
+    log_line("clweave: {}: times of {} session{} of {}, and limits for {} families{}\n", path, one.sessions,
+             one.sessions == 1 ? "" : "s", one.device, one.families.size(),
+             one.sessions == 1 ? "; more sessions tell how much of that is noise" : "");
 }
 
 int health(const Options& options) {
@@ -54,10 +54,10 @@ int health(const Options& options) {
     throw Error(
         ErrorCode::usage,
         "--reference FILE is required: clweave health GOOD1.csv GOOD2.csv --emit-reference FILE makes one");
-  const auto cards = health_of(set, references_in(read_text(options.reference), options.reference));
-  if (const int code = print(report_of(cards), options.format); code != success) return code;
+  const auto devices = health_of(set, references_in(read_text(options.reference), options.reference));
+  if (const int code = print(report_of(devices), options.format); code != success) return code;
   Health worst = Health::pass;
-  for (const auto& card : cards) worst = std::max(worst, card.health());
+  for (const auto& device : devices) worst = std::max(worst, device.health());
   return worst == Health::fail ? to_be_drained : worst == Health::unmeasured ? case_failed : success;
 }
 
@@ -66,17 +66,16 @@ int health(const Options& options) {
 Command health(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("health",
-                                     "A card against a reference, for a prolog: pass or fail per family; "
-                                     "exit code 6 for a fail, 1 where too little "
-                                     "was measured to tell");
+                                     "Hold a device against a reference, for a job prolog: pass or fail per "
+                                     "family; exit code 6 for a fail, 1 if too little was measured to tell");
   add_files(*command, options->files);
-  command->add_option("--reference", options->reference, "What --emit-reference wrote")
+  command->add_option("--reference", options->reference, "A file of --emit-reference")
       ->type_name("FILE")
       ->check(CLI::ExistingFile);
   command
       ->add_option(
           "--emit-reference", options->emit,
-          "Instead: of these sessions of good cards, what a card may take; several tell how much is luck")
+          "Instead make a reference of these sessions of good devices; several tell how much is noise")
       ->type_name("FILE")
       ->excludes("--reference");
   add_formats(*command, options->format);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_fleet: invented fleets of cards that differ as sessions of a real one do: how often a good card is
+// test_fleet: invented fleets of devices that differ as sessions of a real one do: how often a good device is
 // named, how often a bad one is not, and what is said of it.
 #include "analysis/fleet/fleet.hpp"
 
@@ -38,19 +38,19 @@ const IdenticalDevices& real_sessions() {
       files.push_back(fmt::format("{}/results/nvidia-h200/2026-11-22-aa-{}.csv", CLWEAVE_SOURCE_DIR, i));
     return read_results(files, all_families());
   }();
-  static const IdenticalDevices cards = [] {
+  static const IdenticalDevices devices = [] {
     auto all = identical_devices(set, Unit::session);
     EXPECT_THAT(all, SizeIs(1));
     EXPECT_THAT(all.at(0).units, SizeIs(4));
     return all.at(0);
   }();
-  return cards;
+  return devices;
 }
 
-// Fleets whose cards differ by what real sessions do: a family of a card is off as the family of a session
-// was, and each of its cases as any case of that family and session that takes about as long, so that what
-// they have in common stays, and so do the tails. Beyond that cards differ for good: half a percent in what
-// bounds their cores, a third of that in memory.
+// Fleets whose devices differ by what real sessions do: a family of a device is off as the family of a
+// session was, and each of its cases as any case of that family and session that takes about as long, so that
+// what they have in common stays, and so do the tails. Beyond that devices differ for good: half a percent in
+// what bounds their cores, a third of that in memory.
 class Inventor {
  public:
   explicit Inventor(std::uint64_t seed) : random_(seed) {
@@ -73,7 +73,7 @@ class Inventor {
   IdenticalDevices fleet(std::size_t n) {
     IdenticalDevices out = blank_;
     out.units.assign(n, {});
-    for (std::size_t u = 0; u < n; ++u) out.units[u].name = std::to_string(u);
+    for (std::size_t u = 0; u < n; ++u) out.units[u].location = std::to_string(u);
     for (auto& one : out.cases) one.log_times.assign(n, one.log_times.front());
     for (std::size_t u = 0; u < n; ++u) {
       const double core = 0.005 * normal(), memory = core / 3;
@@ -107,10 +107,10 @@ class Inventor {
   IdenticalDevices blank_;
 };
 
-void slow_down(IdenticalDevices& fleet, std::size_t card, double factor,
+void slow_down(IdenticalDevices& fleet, std::size_t device, double factor,
                const std::function<bool(const DeviceCase&)>& where) {
   for (auto& one : fleet.cases) {
-    if (where(one)) one.log_times[card] += std::log(factor);
+    if (where(one)) one.log_times[device] += std::log(factor);
   }
 }
 
@@ -121,19 +121,19 @@ const auto everywhere = [](const DeviceCase&) { return true; };
 
 std::set<std::size_t> named(const Fleet& fleet) {
   std::set<std::size_t> out;
-  for (std::size_t u = 0; u < fleet.cards.size(); ++u) {
-    if (fleet.cards[u].verdict != DeviceVerdict::fine) out.insert(u);
+  for (std::size_t u = 0; u < fleet.devices.size(); ++u) {
+    if (fleet.devices[u].verdict != DeviceVerdict::fine) out.insert(u);
   }
   return out;
 }
 
-constexpr std::size_t few_cards = 8, some_cards = 64, many_cards = 1000;
+constexpr std::size_t few_devices = 8, some_devices = 64, many_devices = 1000;
 
 // None of the fleets that the model's parameters were chosen with.
 constexpr std::uint64_t unseen = 20'261'123;
 
-// False alarms are rare, so many are tried; CLWEAVE_FLEETS=200 tries as many with a bad card among them.
-std::size_t fleets(std::size_t n, std::size_t of_few) { return n == many_cards ? of_few / 5 : of_few; }
+// False alarms are rare, so many are tried; CLWEAVE_FLEETS=200 tries as many with a bad device among them.
+std::size_t fleets(std::size_t n, std::size_t of_few) { return n == many_devices ? of_few / 5 : of_few; }
 std::size_t good_fleets(std::size_t n) { return fleets(n, 200); }
 std::size_t bad_fleets(std::size_t n) {
   const char* const asked = std::getenv("CLWEAVE_FLEETS");
@@ -142,18 +142,18 @@ std::size_t bad_fleets(std::size_t n) {
 
 class FleetOf : public testing::TestWithParam<std::size_t> {
  protected:
-  // In how many of its fleets exactly these cards are named, and what is said of the first.
+  // In how many of its fleets exactly these devices are named, and what is said of the first.
   std::size_t found(const std::set<std::size_t>& bad, double factor,
                     const std::function<bool(const DeviceCase&)>& where, const std::string& shared) {
     Inventor invent(unseen + GetParam());
     std::size_t right = 0;
     tried_ = bad_fleets(GetParam());
     for (std::size_t i = 0; i < tried_; ++i) {
-      IdenticalDevices cards = invent.fleet(GetParam());
-      for (const std::size_t card : bad) slow_down(cards, card, factor, where);
-      const Fleet fleet = fleet_of(cards);
-      right += named(fleet) == bad && fleet.cards[*bad.begin()].verdict == DeviceVerdict::drain ? 1 : 0;
-      EXPECT_THAT(fleet.cards[*bad.begin()].shared, HasSubstr(shared));
+      IdenticalDevices devices = invent.fleet(GetParam());
+      for (const std::size_t device : bad) slow_down(devices, device, factor, where);
+      const Fleet fleet = fleet_of(devices);
+      right += named(fleet) == bad && fleet.devices[*bad.begin()].verdict == DeviceVerdict::drain ? 1 : 0;
+      EXPECT_THAT(fleet.devices[*bad.begin()].shared, HasSubstr(shared));
     }
     return right;
   }
@@ -163,7 +163,7 @@ class FleetOf : public testing::TestWithParam<std::size_t> {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Cards, FleetOf, testing::Values(few_cards, some_cards, many_cards));
+INSTANTIATE_TEST_SUITE_P(Devices, FleetOf, testing::Values(few_devices, some_devices, many_devices));
 
 TEST_P(FleetOf, GoodCardsHasNoneNamedMoreOftenThanOneTimeInAHundred) {
   Inventor invent(unseen + 1000 + GetParam());
@@ -194,14 +194,14 @@ TEST_P(FleetOf, AQuarterOfBadCardsDoesNotHideThem) {
 
 TEST_P(FleetOf, OneSlowKernelIsFoundByItself) {
   Inventor invent(unseen + GetParam());
-  IdenticalDevices cards = invent.fleet(GetParam());
-  const auto at = std::ranges::find(cards.cases, "copy", &DeviceCase::family);
+  IdenticalDevices devices = invent.fleet(GetParam());
+  const auto at = std::ranges::find(devices.cases, "copy", &DeviceCase::family);
   at->log_times[5] += std::log(2);
-  const Fleet fleet = fleet_of(cards);
+  const Fleet fleet = fleet_of(devices);
   EXPECT_THAT(named(fleet), ElementsAre(5));
-  EXPECT_EQ(fleet.cards[5].shared, "single cases of copy");
-  EXPECT_EQ(fleet.cards[5].differences.back().id, at->id);
-  EXPECT_NEAR(fleet.cards[5].differences.back().ratio, 2, 0.1);
+  EXPECT_EQ(fleet.devices[5].shared, "single cases of copy");
+  EXPECT_EQ(fleet.devices[5].differences.back().id, at->id);
+  EXPECT_NEAR(fleet.devices[5].differences.back().ratio, 2, 0.1);
 }
 
 TEST_P(FleetOf, GoodCardsPassABaselineAndOneThatIsBadDoesNot) {
@@ -210,10 +210,10 @@ TEST_P(FleetOf, GoodCardsPassABaselineAndOneThatIsBadDoesNot) {
   const std::size_t tried = bad_fleets(GetParam());
   for (std::size_t i = 0; i < tried; ++i) {
     const IdenticalDevices baseline = invent.fleet(4);
-    IdenticalDevices cards = invent.fleet(GetParam());
-    alarms += named(fleet_of(cards, &baseline)).size();
-    slow_down(cards, 2, 1.15, in_copy);
-    missed += named(fleet_of(cards, &baseline)) == std::set<std::size_t>{2} ? 0 : 1;
+    IdenticalDevices devices = invent.fleet(GetParam());
+    alarms += named(fleet_of(devices, &baseline)).size();
+    slow_down(devices, 2, 1.15, in_copy);
+    missed += named(fleet_of(devices, &baseline)) == std::set<std::size_t>{2} ? 0 : 1;
   }
   EXPECT_EQ(alarms, 0U);
   EXPECT_EQ(missed, 0U);
@@ -225,7 +225,7 @@ TEST(Fleet, WithoutItsMarginWouldBeLessQuiet) {
   std::size_t alarms = 0;
   for (int i = 0; i < 200; ++i)
     alarms +=
-        named(fleet_of(invent.fleet(few_cards), nullptr, {.margin = 0, .false_alarms = 1})).empty() ? 0 : 1;
+        named(fleet_of(invent.fleet(few_devices), nullptr, {.margin = 0, .false_alarms = 1})).empty() ? 0 : 1;
   EXPECT_GT(alarms, 20U);
   EXPECT_LT(alarms, 200U);
 }
@@ -233,46 +233,47 @@ TEST(Fleet, WithoutItsMarginWouldBeLessQuiet) {
 TEST(Fleet, AllCardsMayBeOddAgainstABaseline) {
   Inventor invent(6);
   const IdenticalDevices baseline = invent.fleet(6);
-  IdenticalDevices cards = invent.fleet(3);
-  for (std::size_t u = 0; u < 3; ++u) slow_down(cards, u, 1.15, in_copy);
-  EXPECT_THAT(named(fleet_of(cards, &baseline)), SizeIs(3));
+  IdenticalDevices devices = invent.fleet(3);
+  for (std::size_t u = 0; u < 3; ++u) slow_down(devices, u, 1.15, in_copy);
+  EXPECT_THAT(named(fleet_of(devices, &baseline)), SizeIs(3));
 }
 
 TEST(Fleet, OfFewerThanFourCardsIsNotJudgedByTimes) {
   Inventor invent(7);
   const Fleet fleet = fleet_of(invent.fleet(3));
   EXPECT_EQ(fleet.count(DeviceVerdict::unjudged), 3U);
-  EXPECT_THAT(fleet.notes, ElementsAre(HasSubstr("3 equal cards tell no odd one: 4 do, or --baseline")));
+  EXPECT_THAT(fleet.notes,
+              ElementsAre(HasSubstr("3 identical devices cannot tell an outlier: 4 can, or --baseline")));
 }
 
 TEST(Fleet, AFasterCardIsNamedButNotDrained) {
   Inventor invent(8);
-  IdenticalDevices cards = invent.fleet(few_cards);
-  slow_down(cards, 1, 1 / 1.2, everywhere);
-  const Fleet fleet = fleet_of(cards);
+  IdenticalDevices devices = invent.fleet(few_devices);
+  slow_down(devices, 1, 1 / 1.2, everywhere);
+  const Fleet fleet = fleet_of(devices);
   EXPECT_THAT(named(fleet), ElementsAre(1));
-  EXPECT_EQ(fleet.cards[1].verdict, DeviceVerdict::faster);
+  EXPECT_EQ(fleet.devices[1].verdict, DeviceVerdict::faster);
 }
 
 // ---- Of rows
 
 namespace {
 
-Record of_card(Record record, int card) {
-  record.host = fmt::format("node{}", card);
+Record of_device(Record record, int device) {
+  record.host = fmt::format("node{}", device);
   record.device_id = "0000:18:00.0";
-  record.uuid = fmt::format("{:032x}", card + 1);
+  record.uuid = fmt::format("{:032x}", device + 1);
   record.device_type = "gpu";
   return record;
 }
 
 // Of a case that takes a millisecond and differs by tenths of a percent.
-std::vector<Record> cards_of_rows(std::size_t n, const std::function<void(int, Record&)>& change) {
+std::vector<Record> devices_of_rows(std::size_t n, const std::function<void(int, Record&)>& change) {
   std::vector<Record> out;
-  for (int card = 0; card < static_cast<int>(n); ++card) {
+  for (int device = 0; device < static_cast<int>(n); ++device) {
     for (const char* kernel : {"a", "b", "c"}) {
-      Record record = of_card(row({{"kernel", kernel}}, 1e-3 * (1 + 1e-3 * (card % 7))), card);
-      change(card, record);
+      Record record = of_device(row({{"kernel", kernel}}, 1e-3 * (1 + 1e-3 * (device % 7))), device);
+      change(device, record);
       out.push_back(std::move(record));
     }
   }
@@ -282,94 +283,95 @@ std::vector<Record> cards_of_rows(std::size_t n, const std::function<void(int, R
 }  // namespace
 
 TEST_P(FleetOf, OneCardWithWrongResultsHasThatOneNamedByItsKernel) {
-  const auto records = cards_of_rows(GetParam(), [](int card, Record& record) {
-    if (card == 4 && record.axis("kernel") == "b") record = bad(record, "wrong_result", "3 of 1000 elements");
+  const auto records = devices_of_rows(GetParam(), [](int device, Record& record) {
+    if (device == 4 && record.axis("kernel") == "b")
+      record = bad(record, "wrong_result", "3 of 1000 elements");
   });
   const ResultsSet set = set_of(records);
   const auto fleets = fleets_of(set);
   ASSERT_THAT(fleets, SizeIs(1));
   EXPECT_THAT(named(fleets[0]), ElementsAre(4));
-  const FleetDevice& card = fleets[0].cards[4];
-  EXPECT_EQ(card.verdict, DeviceVerdict::drain);
-  EXPECT_EQ(card.name, "node4 0000:18:00.0");
-  EXPECT_EQ(card.shared, "wrong_result in a case of loom");
-  ASSERT_THAT(card.failures, SizeIs(1));
-  EXPECT_EQ(card.failures[0].id, "loom/kernel=b");
+  const FleetDevice& device = fleets[0].devices[4];
+  EXPECT_EQ(device.verdict, DeviceVerdict::drain);
+  EXPECT_EQ(device.location, "node4 0000:18:00.0");
+  EXPECT_EQ(device.shared, "wrong_result in a case of loom");
+  ASSERT_THAT(device.failures, SizeIs(1));
+  EXPECT_EQ(device.failures[0].id, "loom/kernel=b");
   EXPECT_THAT(shown(report_of(fleets, false), "text"),
               AllOf(HasSubstr("1 TO BE DRAINED"), HasSubstr("node4 0000:18:00.0"), HasSubstr("loom/kernel=b"),
                     HasSubstr("3 of 1000 elements"), Not(HasSubstr("node3"))));
 }
 
 TEST(FleetRows, WhatFailsOnMostCardsIsNoCards) {
-  const ResultsSet set = set_of(cards_of_rows(8, [](int card, Record& record) {
-    if (card != 2 && record.axis("kernel") == "b") record = bad(record, "build_failed");
+  const ResultsSet set = set_of(devices_of_rows(8, [](int device, Record& record) {
+    if (device != 2 && record.axis("kernel") == "b") record = bad(record, "build_failed");
   }));
   const auto fleets = fleets_of(set);
   EXPECT_THAT(named(fleets.at(0)), IsEmpty());
-  EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 cases fail on more cards")));
+  EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 cases fail on more devices")));
 }
 
 TEST(FleetRows, ATimeThatCannotBeTrueIsNoCardsFailure) {
-  const ResultsSet set = set_of(cards_of_rows(8, [](int card, Record& record) {
-    if (card == 2 && record.axis("kernel") == "b") record = bad(record, "implausible", "too fast");
+  const ResultsSet set = set_of(devices_of_rows(8, [](int device, Record& record) {
+    if (device == 2 && record.axis("kernel") == "b") record = bad(record, "implausible", "too fast");
   }));
   const auto fleets = fleets_of(set);
   EXPECT_THAT(named(fleets.at(0)), IsEmpty());
-  EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 time of a case on a card cannot be true")));
+  EXPECT_THAT(fleets[0].notes, Contains(StartsWith("1 time of a case on a device is implausible")));
 }
 
 TEST(FleetRows, TwoCardsTellWhichOneFails) {
-  const ResultsSet set = set_of(cards_of_rows(3, [](int card, Record& record) {
-    if (card == 1) record = bad(record, "device_lost");
+  const ResultsSet set = set_of(devices_of_rows(3, [](int device, Record& record) {
+    if (device == 1) record = bad(record, "device_lost");
   }));
   const auto fleets = fleets_of(set);
   EXPECT_EQ(fleets.at(0).count(DeviceVerdict::drain), 1U);
-  EXPECT_EQ(fleets[0].cards[1].shared, "device_lost in 3 cases of loom");
+  EXPECT_EQ(fleets[0].devices[1].shared, "device_lost in 3 cases of loom");
 }
 
 TEST(FleetRows, ACardThatIsSlowedOrLacksItsRowsIsNotJudged) {
-  const ResultsSet set = set_of(cards_of_rows(6, [](int card, Record& record) {
-    if (card == 2) record.throttled = 0.9;
-    if (card == 3 && record.axis("kernel") != "a") record.timer = Timer::host;
+  const ResultsSet set = set_of(devices_of_rows(6, [](int device, Record& record) {
+    if (device == 2) record.throttled = 0.9;
+    if (device == 3 && record.axis("kernel") != "a") record.timer = Timer::host;
   }));
   const auto fleets = fleets_of(set);
   EXPECT_THAT(named(fleets.at(0)), ElementsAre(2, 3));
-  EXPECT_EQ(fleets[0].cards[2].verdict, DeviceVerdict::unjudged);
-  EXPECT_THAT(fleets[0].cards[2].shared, HasSubstr("beside 3 of 3 cases the canary ran slow"));
-  EXPECT_EQ(fleets[0].cards[3].verdict, DeviceVerdict::unjudged);
-  EXPECT_THAT(fleets[0].cards[3].shared, HasSubstr("2 of 3 cases were timed by another clock"));
+  EXPECT_EQ(fleets[0].devices[2].verdict, DeviceVerdict::unjudged);
+  EXPECT_THAT(fleets[0].devices[2].shared, HasSubstr("beside 3 of 3 cases the canary ran slow"));
+  EXPECT_EQ(fleets[0].devices[3].verdict, DeviceVerdict::unjudged);
+  EXPECT_THAT(fleets[0].devices[3].shared, HasSubstr("2 of 3 cases were timed by another clock"));
 }
 
 TEST(FleetRows, DifferentDevicesAreFleetsOfTheirOwn) {
-  auto records = cards_of_rows(5, [](int, Record&) {});
-  for (const auto& record : cards_of_rows(4, [](int, Record& record) { record.device = "Loom 2"; }))
+  auto records = devices_of_rows(5, [](int, Record&) {});
+  for (const auto& record : devices_of_rows(4, [](int, Record& record) { record.device = "Loom 2"; }))
     records.push_back(record);
   records.back().driver = "1.3";
   const ResultsSet set = set_of(records);
   const auto fleets = fleets_of(set);
   ASSERT_THAT(fleets, SizeIs(2));
-  EXPECT_THAT(fleets[0].cards, SizeIs(5));
+  EXPECT_THAT(fleets[0].devices, SizeIs(5));
   EXPECT_EQ(fleets[1].device, "Loom 2");
   EXPECT_THAT(fleets[1].notes, Contains("several drivers: 1.2 on 4, 1.3 on 1"));
 }
 
 TEST(FleetRows, ABaselineOfAnotherDeviceIsRefused) {
-  const ResultsSet set = set_of(cards_of_rows(5, [](int, Record&) {}));
+  const ResultsSet set = set_of(devices_of_rows(5, [](int, Record&) {}));
   const ResultsSet other = set_of({on(row({{"kernel", "a"}}, 1), "Loom 9")});
   EXPECT_THAT(complaint_of([&] { fleets_of(set, &other); }, ErrorCode::usage),
-              HasSubstr("no card of Loom 1"));
+              HasSubstr("no device of Loom 1"));
 }
 
 TEST(FleetRows, EveryCardAndFamilyIsARowForPrograms) {
-  const ResultsSet set = set_of(cards_of_rows(5, [](int card, Record& record) {
-    if (card == 0) record.time_s = *record.time_s * 1.5;
+  const ResultsSet set = set_of(devices_of_rows(5, [](int device, Record& record) {
+    if (device == 0) record.time_s = *record.time_s * 1.5;
   }));
   const auto fleets = fleets_of(set);
   const auto rows = parse_csv(shown(report_of(fleets, false), "csv"), "x").rows;
   ASSERT_THAT(rows, SizeIs(10));
   EXPECT_EQ(rows[0].cells[0], "node0 0000:18:00.0");
   EXPECT_EQ(rows[0].cells[5], "drain");
-  EXPECT_EQ(rows[0].cells[6], "card");
+  EXPECT_EQ(rows[0].cells[6], "device");
   EXPECT_EQ(rows[0].cells[14], "1");
   EXPECT_EQ(rows[1].cells[6], "family");
   EXPECT_NEAR(std::stod(rows[1].cells[10]), 1.5, 0.01);

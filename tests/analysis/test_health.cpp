@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_health: a card against a reference: what passes, what fails, what nobody can tell.
+// test_health: a device against a reference: what passes, what fails, what nobody can tell.
 #include "analysis/fleet/health.hpp"
 
 #include <gmock/gmock.h>
@@ -50,23 +50,23 @@ TEST(Health, PassesWhatIsAsGoodAndFailsWhatIsSlower) {
 }
 
 TEST(Health, NamesTheFamilyThatIsSlower) {
-  const auto cards = health_of(set_of(session(1.2, 1, "shuttle")), reference());
-  ASSERT_THAT(cards, SizeIs(1));
-  ASSERT_THAT(cards[0].metrics, SizeIs(2));
-  EXPECT_EQ(cards[0].metrics[0].health, Health::pass);
-  EXPECT_EQ(cards[0].metrics[1].family, "shuttle");
-  EXPECT_EQ(cards[0].metrics[1].health, Health::fail);
-  EXPECT_NEAR(cards[0].metrics[1].ratio, 1.2, 1e-9);
-  EXPECT_THAT(shown(report_of(cards), "text"),
+  const auto devices = health_of(set_of(session(1.2, 1, "shuttle")), reference());
+  ASSERT_THAT(devices, SizeIs(1));
+  ASSERT_THAT(devices[0].metrics, SizeIs(2));
+  EXPECT_EQ(devices[0].metrics[0].health, Health::pass);
+  EXPECT_EQ(devices[0].metrics[1].family, "shuttle");
+  EXPECT_EQ(devices[0].metrics[1].health, Health::fail);
+  EXPECT_NEAR(devices[0].metrics[1].ratio, 1.2, 1e-9);
+  EXPECT_THAT(shown(report_of(devices), "text"),
               AllOf(HasSubstr("1.200x"), HasSubstr("slower than allowed"), HasSubstr("FAIL")));
 }
 
 TEST(Health, FailsForACaseThatFailedAndIsNotSureOfWhatIsMissing) {
   auto broken = session(1);
   broken[1] = bad(broken[1], "wrong_result", "1 of 1000");
-  const auto cards = health_of(set_of(broken), reference());
-  EXPECT_EQ(cards.at(0).metrics[0].health, Health::fail);
-  EXPECT_EQ(cards[0].metrics[0].reason, "wrong_result in loom/kernel=b");
+  const auto devices = health_of(set_of(broken), reference());
+  EXPECT_EQ(devices.at(0).metrics[0].health, Health::fail);
+  EXPECT_EQ(devices[0].metrics[0].reason, "wrong_result in loom/kernel=b");
   auto partial = session(1);
   partial.resize(4);  // of shuttle one case of three
   const auto unsure = health_of(set_of(partial), reference());
@@ -167,12 +167,12 @@ TEST(Health, RefusesWhatIsNoReference) {
 }
 
 TEST(Health, IsRowsForPrograms) {
-  const auto cards = health_of(set_of(session(1.2, 1, "shuttle")), reference());
-  const auto rows = parse_csv(shown(report_of(cards), "csv"), "x").rows;
+  const auto devices = health_of(set_of(session(1.2, 1, "shuttle")), reference());
+  const auto rows = parse_csv(shown(report_of(devices), "csv"), "x").rows;
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[1].cells[3], "fail");
   EXPECT_EQ(rows[1].cells[4], "0");
-  EXPECT_THAT(shown(report_of(cards), "openmetrics"),
-              AllOf(HasSubstr("clweave_passed{card=\"0:0\",device=\"Loom 1\",family=\"loom\"} 1\n"),
+  EXPECT_THAT(shown(report_of(devices), "openmetrics"),
+              AllOf(HasSubstr("clweave_passed{location=\"0:0\",device=\"Loom 1\",family=\"loom\"} 1\n"),
                     HasSubstr("family=\"shuttle\"} 0\n")));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_disturbance: equal cards alone and at once, from invented rows: what is disturbed is named by how
-// much, and what is not never.
+// test_interference: identical devices alone and at once, from invented rows: what is disturbed is named by
+// how much, and what is not never.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -23,15 +23,15 @@ namespace {
 constexpr int cases = 8, runs = 3;
 const std::vector<std::string> families = {"copy", "arithmetic", "scan", "reduction"};
 
-// Rows of so many cards, whose cases of a family take `slowdown` times as long. Processes differ by 1 %,
+// Rows of so many devices, whose cases of a family take `slowdown` times as long. Processes differ by 1 %,
 // cases within them by 2 %.
 class Invented {
  public:
-  explicit Invented(unsigned seed, int cards = 2) : random_(seed), cards_(cards) {}
+  explicit Invented(unsigned seed, int devices = 2) : random_(seed), devices_(devices) {}
 
   std::vector<Record> rows(const std::map<std::string, double>& slowdown) {
     std::vector<Record> out;
-    for (int card = 0; card < cards_; ++card) {
+    for (int device = 0; device < devices_; ++device) {
       for (int run = 1; run <= runs; ++run) {
         for (const auto& family : families) {
           const double selection_bias = 0.01 * normal_(random_);
@@ -40,7 +40,7 @@ class Invented {
             const auto by = slowdown.find(family);
             out.push_back(row({{"kernel", fmt::format("k{}", c)}},
                               time_s * (by == slowdown.end() ? 1 : by->second), run, family));
-            out.back().device_id = fmt::format("0000:{}:00.0", 17 + card);
+            out.back().device_id = fmt::format("0000:{}:00.0", 17 + device);
           }
         }
       }
@@ -51,7 +51,7 @@ class Invented {
  private:
   std::mt19937 random_;
   std::normal_distribution<double> normal_;
-  int cards_;
+  int devices_;
 };
 
 const InterferenceOf& of(const Interference& all, const std::string& family) {
@@ -69,7 +69,7 @@ TEST(Interference, IsToldByFamilyByCardAndOverAll) {
   const auto alone = invented.rows({}), at_once = invented.rows({{"copy", 1.9}, {"scan", 1.3}});
   const auto all = found(alone, at_once);
   ASSERT_THAT(all, SizeIs(1));
-  EXPECT_THAT(all[0].cards, ElementsAre("0000:17:00.0", "0000:18:00.0"));
+  EXPECT_THAT(all[0].devices, ElementsAre("0000:17:00.0", "0000:18:00.0"));
   EXPECT_EQ(all[0].runs, 3U);
   for (const auto& [family, factor] : {std::pair{"copy", 1.9}, {"scan", 1.3}}) {
     const InterferenceOf& one = of(all[0], family);
@@ -88,10 +88,10 @@ TEST(Interference, IsToldByFamilyByCardAndOverAll) {
   }
   EXPECT_EQ(of(all[0], "").cases, 64U);
   ASSERT_THAT(all[0].each, SizeIs(2));
-  EXPECT_EQ(all[0].each[1].card, "0000:18:00.0");
+  EXPECT_EQ(all[0].each[1].device, "0000:18:00.0");
   EXPECT_EQ(all[0].each[1].slower, 16U);
   const std::string text = shown(report_of(all), "text");
-  EXPECT_THAT(text, AllOf(HasSubstr("2 x Loom 1"), HasSubstr("They disturb each other"),
+  EXPECT_THAT(text, AllOf(HasSubstr("2 x Loom 1"), HasSubstr("They slow each other down"),
                           HasSubstr("2 of 4 families"), HasSubstr("16 of 16")));
 }
 
@@ -118,8 +118,8 @@ TEST(Interference, IsNotClaimedWhereThereIsNone) {
     const auto alone = invented.rows({});
     const auto all = found(alone, invented.rows({}));
     const std::string text = shown(report_of(all), "text");
-    claimed += text.find("They disturb each other") != std::string::npos ? 1 : 0;
-    told += text.find("They do not disturb each other by more than 3 %") != std::string::npos ? 1 : 0;
+    claimed += text.find("They slow each other down") != std::string::npos ? 1 : 0;
+    told += text.find("They do not slow each other down by more than 3 %") != std::string::npos ? 1 : 0;
   }
   EXPECT_LE(claimed, 7);
   EXPECT_GT(told, 150);
@@ -142,7 +142,7 @@ TEST(Interference, LeavesOutWhatCannotBeHeldAgainstEachOther) {
   const auto apart = with_first(by_host);
   EXPECT_EQ(apart[0].apart, 1U);
   EXPECT_EQ(of(apart[0], "").cases, 63U);
-  EXPECT_THAT(shown(report_of(apart), "text"), HasSubstr("1 cases of a card are left out"));
+  EXPECT_THAT(shown(report_of(apart), "text"), HasSubstr("1 cases of a device are left out"));
 }
 
 TEST(Interference, OfARunThatWasEndedEarlyIsSaidToBeUnknown) {
@@ -154,7 +154,7 @@ TEST(Interference, OfARunThatWasEndedEarlyIsSaidToBeUnknown) {
   EXPECT_THAT(shown(report_of(found(alone, at_once)), "text"), HasSubstr("No case was measured both ways"));
 }
 
-// Other cards are measured one after the other only, and so are part of nothing.
+// Other devices are measured one after the other only, and so are part of nothing.
 TEST(Interference, KindsOfCardsAreToldApart) {
   Invented one(5), other(6, 3);
   auto alone = one.rows({}), at_once = one.rows({{"copy", 2}});
@@ -167,6 +167,6 @@ TEST(Interference, KindsOfCardsAreToldApart) {
   EXPECT_EQ(all[0].device, "Loom 1");
   EXPECT_LT(of(all[0], "copy").p, 0.01);
   EXPECT_EQ(all[1].device, "Loom 2");
-  EXPECT_THAT(all[1].cards, SizeIs(3));
+  EXPECT_THAT(all[1].devices, SizeIs(3));
   EXPECT_GT(of(all[1], "copy").p, 0.01);
 }

@@ -71,7 +71,7 @@ TEST_F(FleetCommand, MergesThenJudges) {
   EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), fine);
   EXPECT_THAT(told_, HasSubstr("18 rows of 6 devices from 6 files -> "));
   EXPECT_EQ(run({"fleet", path("all.csv")}), fine);
-  EXPECT_THAT(out_, AllOf(HasSubstr("Loom 1: 6 cards, 3 cases of 1 family"), HasSubstr("0 TO BE DRAINED")));
+  EXPECT_THAT(out_, AllOf(HasSubstr("Loom 1: 6 devices, 3 cases of 1 family"), HasSubstr("0 TO BE DRAINED")));
   write(4, 1.2);
   EXPECT_EQ(run({"merge", in(), "-o", path("all.csv"), "--overwrite"}), fine);
   EXPECT_EQ(run({"fleet", path("all.csv")}), to_be_drained);
@@ -83,9 +83,9 @@ TEST_F(FleetCommand, JudgesAFolderAsWhatMergeMakesOfIt) {
   EXPECT_EQ(run({"fleet", in(), "--jsonl"}), to_be_drained);
   EXPECT_THAT(
       out_,
-      HasSubstr("{\"card\":\"node2 0:0\",\"device\":\"Loom 1\",\"device_id\":\"0:0\",\"label\":\"node2\","
-                "\"verdict\":\"drain\",\"what\":\"card\""));
-  EXPECT_EQ(run({"fleet", file(1), file(2)}), case_failed) << "two cards tell no odd one";
+      HasSubstr("{\"location\":\"node2 0:0\",\"device\":\"Loom 1\",\"device_id\":\"0:0\",\"label\":\"node2\","
+                "\"verdict\":\"drain\",\"what\":\"device\""));
+  EXPECT_EQ(run({"fleet", file(1), file(2)}), case_failed) << "two devices tell no outlier";
   EXPECT_EQ(run({"fleet", file(1), file(2), "--baseline", file(3), file(4), file(5)}), to_be_drained);
   EXPECT_THAT(out_, HasSubstr("node2 0:0"));
 }
@@ -125,7 +125,7 @@ TEST_F(FleetCommand, AMissingTaskIsMergesExitCode) {
 TEST_F(FleetCommand, WritesAReferenceAndHoldsCardsAgainstIt) {
   const std::string reference = path("reference.json");
   EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), fine);
-  EXPECT_THAT(told_, HasSubstr("what 3 sessions of Loom 1 took"));
+  EXPECT_THAT(told_, HasSubstr("times of 3 sessions of Loom 1"));
   EXPECT_EQ(run({"health", file(4), "--reference", reference}), fine);
   EXPECT_THAT(out_, HasSubstr("PASS"));
   write(4, 1.2);

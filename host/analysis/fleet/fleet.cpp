@@ -5,23 +5,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/case_conv.hpp>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "report/table.hpp"
 
 namespace clweave::fleet {
 
 namespace {
 
-constexpr std::size_t least_cards = 4;
-constexpr double least_variance = 1e-8;  // a clock that ticks makes cards equal
+constexpr std::size_t least_devices = 4;
+constexpr double least_variance = 1e-8;  // a coarse clock makes devices equal
 
-// Of some values: enough to leave one out.
+// Sums of some values, from which one can be left out.
 struct Sums {
   double n = 0, sum = 0, squares = 0;
 
@@ -42,392 +40,398 @@ struct Sums {
   }
 };
 
-// A value against those of others.
-struct Held {
-  double difference = 0, se = 1, degrees = 0;
-
-  Held(double value, const Sums& others, const Spread& prior, double tails)
-      : difference(value - others.mean()) {
-    const Spread noise = noise_of(others.spread(), prior, tails);
-    se = std::sqrt(noise.variance * (1 + 1 / others.n));
-    degrees = noise.degrees;
-  }
-  Held(double difference, double se, double degrees) : difference(difference), se(se), degrees(degrees) {}
+// A difference with its standard error: the statistic of a t test.
+struct Difference {
+  double value = 0, se = 1, degrees = 0;
 
   double p(double margin) const {
-    // Most are far from it: no distribution is asked.
-    return std::abs(difference) <= margin ? 1 : beyond_margin_p(difference / se, margin / se, degrees);
+    // Most lie within the margin, and their p needs no distribution.
+    return std::abs(value) <= margin ? 1 : beyond_margin_p(value / se, margin / se, degrees);
   }
+  // By how many standard errors it lies beyond the margin.
+  double beyond(double margin) const { return (std::abs(value) - margin) / se; }
 };
 
-double p_of_any(double p, std::size_t tried) { return std::min(1.0, p * static_cast<double>(tried)); }
+Difference difference(double value, const Sums& others, const Spread& prior, double tails) {
+  const Spread noise = noise_of(others.spread(), prior, tails);
+  return {value - others.mean(), std::sqrt(noise.variance * (1 + 1 / others.n)), noise.degrees};
+}
 
-class Judging {
- public:
-  Judging(const IdenticalDevices& cards, const IdenticalDevices* baseline, const FleetRules& rules)
-      : cards_(cards), rules_(rules), margin_(std::log1p(rules.margin)) {
-    out_.device = cards.device;
-    out_.by_baseline = baseline != nullptr;
-    for (const auto& unit : cards.units) {
-      FleetDevice& card = out_.cards.emplace_back();
-      card.device = unit.device;
-      card.name = unit.name;
-      card.slowed = unit.slowed;
-      card.apart = unit.apart;
-    }
-    named_.resize(cards.units.size());
-    if (baseline != nullptr)
-      hold_against(*baseline);
-    else
-      hold_against_each_other();
-    out_.cases = cards_.cases.size();
-    out_.families = families_.size();
-    conclude();
-  }
+// Bonferroni: the probability that any of so many tests gives this p.
+double p_of_any(double p, std::size_t tests) { return std::min(1.0, p * static_cast<double>(tests)); }
 
-  Fleet result() && { return std::move(out_); }
+// The effects of a fleet's devices: by how much longer each takes in each family, as logarithms.
+struct Effects {
+  const IdenticalDevices* devices;
+  FleetRules rules;
+  std::vector<double> centres;  // per case
+  std::vector<IdenticalDevices::OfFamily> families;
+  std::vector<std::vector<double>> values;  // per family and device
 
- private:
-  std::size_t size() const { return cards_.units.size(); }
-
-  void find_effects(const std::vector<double>& centres) {
-    centres_ = centres;
-    for (const auto& family : families_) {
-      auto& values = effects_.emplace_back();
-      for (std::size_t u = 0; u < size(); ++u) values.push_back(effect_of(cards_, u, family.cases, centres));
-    }
-  }
-
-  // Of the families that it has an effect of; p is multiplied by their number.
+  std::size_t size() const { return devices->units.size(); }
+  double margin() const { return std::log1p(rules.margin); }
+  // Counts the families that a device has an effect in; its p is multiplied by their number.
   std::size_t families_of(std::size_t u) const {
     return static_cast<std::size_t>(
-        std::ranges::count_if(effects_, [&](const auto& values) { return !std::isnan(values[u]); }));
+        std::ranges::count_if(values, [&](const auto& of_family) { return !std::isnan(of_family[u]); }));
   }
-
-  // ---- Against each other
-
-  void hold_against_each_other() {
-    families_ = cards_.families();
-    find_effects(centres(cards_));
-    if (size() < least_cards) {
-      out_.notes.push_back(
-          fmt::format("{} equal card{} tell{} no odd one: {} do, or --baseline with what good ones took",
-                      size(), size() == 1 ? "" : "s", size() == 1 ? "s" : "", least_cards));
-      for (auto& card : out_.cards) card.verdict = DeviceVerdict::unjudged;
-      return;
-    }
-    take_out();
-    describe();
-    try_cases();
-  }
-
-  void take_out() {
-    std::vector<Sums> sums(effects_.size());
-    for (std::size_t f = 0; f < effects_.size(); ++f) {
-      for (const double value : effects_[f]) sums[f].add(value);
-    }
-    std::vector<std::size_t> left(size()), taken;
-    for (std::size_t u = 0; u < size(); ++u) left[u] = u;
-    std::size_t to_name = 0;
-    while (taken.size() < std::max<std::size_t>(1, size() / 4)) {
-      std::size_t most = left.size();
-      double least_p = 1, farthest = 0;
-      for (std::size_t i = 0; i < left.size(); ++i) {
-        const auto [p, distance] = odds_of(left[i], sums);
-        if (distance > 0 && (p < least_p || (p == least_p && distance > farthest))) {
-          least_p = p;
-          farthest = distance;
-          most = i;
-        }
-      }
-      if (most == left.size()) break;
-      const std::size_t u = left[most];
-      out_.cards[u].p = p_of_any(least_p, 2 * left.size());
-      taken.push_back(u);
-      if (out_.cards[u].p < rules_.false_alarms) to_name = taken.size();
-      for (std::size_t f = 0; f < effects_.size(); ++f) sums[f].add(effects_[f][u], -1);
-      left.erase(left.begin() + static_cast<std::ptrdiff_t>(most));
-    }
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      if (i < to_name)
-        named_[taken[i]] = true;
-      else
-        out_.cards[taken[i]].p = 1;
-    }
-    // One that others hid is as unlikely as the one that it was named by.
-    double p = 1;
-    for (std::size_t i = to_name; i-- > 0;) p = out_.cards[taken[i]].p = std::min(p, out_.cards[taken[i]].p);
-  }
-
-  // The least probability over its families, for all of them, and by how many standard errors that is beyond
-  // the margin.
-  std::pair<double, double> odds_of(std::size_t u, const std::vector<Sums>& sums) const {
-    double least = 1, farthest = 0;
-    for (std::size_t f = 0; f < effects_.size(); ++f) {
-      const double value = effects_[f][u];
-      if (std::isnan(value) || sums[f].n < least_cards) continue;
-      const Held held(value, sums[f].without(value), families_[f].prior, family_tails);
-      const double beyond = (std::abs(held.difference) - margin_) / held.se;
-      farthest = std::max(farthest, beyond);
-      // Where it cannot be unlikely enough, it need not be known how likely.
-      if (beyond > 2) least = std::min(least, held.p(margin_));
-    }
-    return {p_of_any(least, families_of(u)), farthest};
-  }
-
-  // Each card's families against those of the cards that are not named.
-  void describe() {
-    std::vector<double> spreads, leasts;
-    std::vector<std::vector<double>> p(size());
-    for (std::size_t f = 0; f < effects_.size(); ++f) {
-      Sums good;
-      for (std::size_t u = 0; u < size(); ++u) {
-        if (!named_[u]) good.add(effects_[f][u]);
-      }
-      for (std::size_t u = 0; u < size(); ++u) {
-        const double value = effects_[f][u];
-        if (std::isnan(value)) continue;
-        const Sums others = named_[u] ? good : good.without(value);
-        if (others.n < 2) continue;
-        const Held held(value, others, families_[f].prior, family_tails);
-        add_difference(u, f, held, p);
-      }
-      if (good.n < 2) continue;
-      const Spread noise = noise_of(good.spread(), families_[f].prior, family_tails);
-      spreads.push_back(std::sqrt(noise.variance));
-      leasts.push_back(least_of(noise, good.n));
-    }
-    settle(p, spreads, leasts);
-  }
-
-  void add_difference(std::size_t u, std::size_t f, const Held& held, std::vector<std::vector<double>>& p) {
-    const double reach = t_quantile(0.95, held.degrees) * held.se;
-    out_.cards[u].differences.push_back({families_[f].name,
-                                         {},
-                                         families_[f].cases.size(),
-                                         std::exp(held.difference),
-                                         std::exp(held.difference - reach),
-                                         std::exp(held.difference + reach)});
-    p[u].push_back(held.p(margin_));
-  }
-
-  // The effect that names a card, of a family where the others differ by so much.
-  double least_of(const Spread& noise, double others) const {
-    const double level = rules_.false_alarms / static_cast<double>(2 * size() * families_.size());
-    return std::exp(margin_ +
-                    t_quantile(1 - 2 * level, noise.degrees) * std::sqrt(noise.variance * (1 + 1 / others))) -
-           1;
-  }
-
-  // Of a card that is named those families are odd that are so at a false discovery rate of 1 %.
-  void settle(const std::vector<std::vector<double>>& p, const std::vector<double>& spreads,
-              const std::vector<double>& leasts) {
-    for (std::size_t u = 0; u < size(); ++u) {
-      const auto adjusted = benjamini_hochberg(p[u]);
-      for (std::size_t i = 0; i < adjusted.size(); ++i) {
-        Difference& one = out_.cards[u].differences[i];
-        one.p = adjusted[i];
-        one.odd = named_[u] && one.p < rules_.false_alarms;
-      }
-    }
-    if (!spreads.empty()) out_.spread = median(spreads);
-    if (!leasts.empty()) out_.least = median(leasts);
-  }
-
-  void try_cases() {
-    const std::size_t tried = 2 * cards_.cases.size() * size();
-    for (std::size_t c = 0; c < cards_.cases.size(); ++c) {
-      const DeviceCase& one = cards_.cases[c];
-      Sums good;
-      for (std::size_t u = 0; u < size(); ++u) {
-        if (!named_[u]) good.add(one.log_times[u] - centres_[c]);
-      }
-      if (good.n < least_cards) continue;
-      for (std::size_t u = 0; u < size(); ++u) {
-        const double value = one.log_times[u] - centres_[c];
-        if (named_[u] || std::isnan(value)) continue;
-        const Held held(value, good.without(value), one.prior, case_tails);
-        if ((std::abs(held.difference) - margin_) / held.se < 5) continue;  // never unlikely enough
-        const double p = p_of_any(held.p(margin_), tried);
-        if (p >= rules_.false_alarms) continue;
-        const double reach = t_quantile(0.95, held.degrees) * held.se;
-        out_.cards[u].differences.push_back({one.family, one.id, 1, std::exp(held.difference),
-                                             std::exp(held.difference - reach),
-                                             std::exp(held.difference + reach), p, true});
-        out_.cards[u].p = std::min(out_.cards[u].p, p);
-      }
-    }
-  }
-
-  // ---- Against a baseline
-
-  void hold_against(const IdenticalDevices& baseline) {
-    // The baseline's cases at its centres, in this fleet's order.
-    std::map<std::string_view, std::size_t> there;
-    for (std::size_t c = 0; c < baseline.cases.size(); ++c) there[baseline.cases[c].id] = c;
-    const auto base_centres = centres(baseline);
-    std::vector<double> centres;
-    for (const auto& one : cards_.cases) {
-      const auto it = there.find(one.id);
-      const bool same = it != there.end() && baseline.cases[it->second].clock == one.clock &&
-                        baseline.cases[it->second].work == one.work;
-      centres.push_back(same ? base_centres[it->second] : unmeasured);
-    }
-    for (auto family : cards_.families()) {
-      std::erase_if(family.cases, [&](std::size_t c) { return std::isnan(centres[c]); });
-      if (!family.cases.empty()) families_.push_back(family);
-    }
-    find_effects(centres);
-    const auto of_base = baseline.families();
-    std::vector<double> spreads, leasts;
-    std::vector<std::vector<double>> p(size());
-    for (std::size_t f = 0; f < families_.size(); ++f) {
-      Sums base;
-      const auto its = std::ranges::find(of_base, families_[f].name, &IdenticalDevices::OfFamily::name);
-      for (std::size_t u = 0; its != of_base.end() && u < baseline.units.size(); ++u)
-        base.add(effect_of(baseline, u, its->cases, base_centres));
-      const double n = std::max(1.0, base.n);
-      const Spread noise = widest(base, effects_[f], families_[f].prior);
-      const double se = std::sqrt(noise.variance * (1 + 1 / n));
-      for (std::size_t u = 0; u < size(); ++u) {
-        if (!std::isnan(effects_[f][u])) add_difference(u, f, Held(effects_[f][u], se, noise.degrees), p);
-      }
-      spreads.push_back(std::sqrt(noise.variance));
-      leasts.push_back(least_of(noise, n));
-    }
-    for (std::size_t u = 0; u < size(); ++u) {
-      for (const double one : p[u])
-        out_.cards[u].p = std::min(out_.cards[u].p, p_of_any(one, size() * p[u].size()));
-      named_[u] = out_.cards[u].p < rules_.false_alarms;
-    }
-    settle(p, spreads, leasts);
-  }
-
-  // What the baseline's units differ by, or the fleet's cards if that is more: sessions of one card do not
-  // tell what cards differ by. The cards' by their quartiles, as any number of them may be odd; of normal
-  // ones these know as much as 0.37 of their number would.
-  static Spread widest(const Sums& base, const std::vector<double>& effects, const Spread& prior) {
-    Spread out = base.n > 1 ? noise_of(base.spread(), prior, family_tails) : prior;
-    std::vector<double> there;
-    std::ranges::copy_if(effects, std::back_inserter(there), [](double e) { return !std::isnan(e); });
-    if (there.size() >= least_cards) {
-      constexpr double of_normal = 1.349, search_values = 0.37;
-      const double sd = (quantile(there, 0.75) - quantile(there, 0.25)) / of_normal;
-      const Spread cards =
-          noise_of({std::max(least_variance, sd * sd), search_values * static_cast<double>(there.size() - 1)},
-                   prior, family_tails);
-      if (cards.variance > out.variance || out.degrees == 0) out = cards;
-    }
-    // As compare assumes where nobody has measured it.
-    constexpr double guess = 0.25;
-    return out.degrees > 0 ? out : Spread{guess * guess, family_tails};
-  }
-
-  // ---- What it comes to
-
-  void conclude() {
-    std::vector<std::size_t> all(cards_.cases.size()), memory, arithmetic;
-    for (std::size_t c = 0; c < all.size(); ++c) {
-      all[c] = c;
-      if (cards_.cases[c].bound == Bound::memory) memory.push_back(c);
-      if (cards_.cases[c].bound == Bound::arithmetic) arithmetic.push_back(c);
-    }
-    for (std::size_t u = 0; u < size(); ++u) {
-      FleetDevice& card = out_.cards[u];
-      for (const auto& one : cards_.cases) (std::isnan(one.log_times[u]) ? card.missing : card.cases) += 1;
-      if (card.verdict == DeviceVerdict::unjudged) continue;
-      const auto is = [&](bool slower) {
-        return std::ranges::any_of(
-            card.differences, [&](const Difference& one) { return one.odd && (one.ratio > 1) == slower; });
-      };
-      if (is(true)) {
-        card.verdict = DeviceVerdict::drain;
-        card.shared = shared_by(card, u, memory, arithmetic);
-      } else if (is(false)) {
-        card.verdict = DeviceVerdict::faster;
-      } else if (2 * families_of(u) < families_.size() || families_.empty()) {
-        card.verdict = DeviceVerdict::unjudged;
-        card.shared = why_unjudged(card);
-      }
-    }
-  }
-
-  static std::string why_unjudged(const FleetDevice& card) {
-    const std::size_t asked = card.cases + card.missing;
-    if (2 * card.slowed > asked)
-      return fmt::format(
-          "beside {} of {} cases the canary ran slow: its clock falls under load, or its host had other work",
-          card.slowed, asked);
-    if (2 * card.apart > asked)
-      return fmt::format("{} of {} cases were timed by another clock than on most cards, or did other work",
-                         card.apart, asked);
-    return fmt::format("it has {} of the {} cases that most cards have", card.cases, asked);
-  }
-
-  std::string shared_by(const FleetDevice& card, std::size_t u, const std::vector<std::size_t>& memory,
-                        const std::vector<std::size_t>& arithmetic) const {
-    std::vector<double> logs;
-    std::vector<std::string> slow;
-    bool by_case = true;
-    for (const auto& one : card.differences) {
-      if (one.id.empty()) logs.push_back(std::log(one.ratio));
-      if (!one.odd || one.ratio < 1) continue;
-      by_case = by_case && !one.id.empty();
-      if (std::ranges::find(slow, one.family) == slow.end()) slow.push_back(one.family);
-    }
-    if (by_case) return fmt::format("single cases of {}", fmt::join(slow, ", "));
-    const double middle = median(logs);
-    // Families differ by what the margin hides and by the noise of two.
-    const double same = std::max(margin_, 0.25 * middle) + 2 * out_.spread;
-    if (logs.size() > 2 && middle > margin_ &&
-        std::ranges::all_of(logs, [&](double log) { return std::abs(log - middle) <= same; }))
-      return fmt::format(
-          "every family by about the same factor, {:.2f}x: its clock, or a part of it is not there",
-          std::exp(middle));
-    const double of_memory = effect_of(cards_, u, memory, centres_),
-                 of_arithmetic = effect_of(cards_, u, arithmetic, centres_);
-    const auto factors = [&] {
-      return fmt::format("{:.2f}x where memory bounds, {:.2f}x where arithmetic does", std::exp(of_memory),
-                         std::exp(of_arithmetic));
-    };
-    if (of_memory > margin_ && of_arithmetic < margin_) return "memory: " + factors();
-    if (of_arithmetic > margin_ && of_memory < margin_) return "clock or power of its cores: " + factors();
-    if (of_arithmetic > margin_ && of_memory > margin_) return "memory and cores: " + factors();
-    return fmt::format("{} alone", fmt::join(slow, ", "));
-  }
-
-  const IdenticalDevices& cards_;
-  FleetRules rules_;
-  double margin_;
-  std::vector<IdenticalDevices::OfFamily> families_;
-  std::vector<double> centres_;
-  std::vector<std::vector<double>> effects_;  // per family and card
-  std::vector<bool> named_;
-  Fleet out_;
 };
+
+Effects effects_over(const IdenticalDevices& devices, std::vector<IdenticalDevices::OfFamily> families,
+                     std::vector<double> centres, const FleetRules& rules) {
+  Effects out{&devices, rules, std::move(centres), std::move(families), {}};
+  for (const auto& family : out.families) {
+    auto& values = out.values.emplace_back();
+    for (std::size_t u = 0; u < out.size(); ++u)
+      values.push_back(effect_of(devices, u, family.cases, out.centres));
+  }
+  return out;
+}
+
+// ---- Against each other
+
+// Returns a device's smallest p over its families, corrected for their number, and by how many standard
+// errors its largest effect lies beyond the margin.
+std::pair<double, double> odds_of(const Effects& effects, std::size_t u, const std::vector<Sums>& sums) {
+  double least = 1, farthest = 0;
+  for (std::size_t f = 0; f < effects.values.size(); ++f) {
+    const double value = effects.values[f][u];
+    if (std::isnan(value) || sums[f].n < least_devices) continue;
+    const Difference one = difference(value, sums[f].without(value), effects.families[f].prior, family_tails);
+    const double beyond = one.beyond(effects.margin());
+    farthest = std::max(farthest, beyond);
+    if (beyond > 2) least = std::min(least, one.p(effects.margin()));  // others are never significant
+  }
+  return {p_of_any(least, effects.families_of(u)), farthest};
+}
+
+// Finds outliers by the generalized extreme studentized deviate procedure (Rosner 1983): takes out the most
+// unlikely device, one after the other, and names all up to the last one that is significant. Returns which
+// are named, and sets their p.
+std::vector<bool> find_outliers(const Effects& effects, Fleet& fleet) {
+  std::vector<Sums> sums(effects.values.size());
+  for (std::size_t f = 0; f < sums.size(); ++f) {
+    for (const double value : effects.values[f]) sums[f].add(value);
+  }
+  std::vector<std::size_t> left(effects.size()), taken;
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  std::size_t to_name = 0;
+  while (taken.size() < std::max<std::size_t>(1, effects.size() / 4)) {
+    std::size_t most = left.size();
+    double least_p = 1, farthest = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const auto [p, distance] = odds_of(effects, left[i], sums);
+      if (distance > 0 && (p < least_p || (p == least_p && distance > farthest))) {
+        least_p = p;
+        farthest = distance;
+        most = i;
+      }
+    }
+    if (most == left.size()) break;
+    const std::size_t u = left[most];
+    double& p = fleet.devices[u].p;
+    p = p_of_any(least_p, 2 * left.size());
+    taken.push_back(u);
+    if (p < effects.rules.false_alarms) to_name = taken.size();
+    for (std::size_t f = 0; f < sums.size(); ++f) sums[f].add(effects.values[f][u], -1);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(most));
+  }
+  std::vector<bool> named(effects.size());
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    if (i < to_name)
+      named[taken[i]] = true;
+    else
+      fleet.devices[taken[i]].p = 1;
+  }
+  // One that others masked is as unlikely as the one that it was named by.
+  double p = 1;
+  for (std::size_t i = to_name; i-- > 0;)
+    p = fleet.devices[taken[i]].p = std::min(p, fleet.devices[taken[i]].p);
+  return named;
+}
+
+// Collects the differences of a fleet's devices in its families, and their p, not yet corrected.
+struct FamilyTests {
+  std::vector<std::vector<double>> p;   // per device
+  std::vector<double> spreads, leasts;  // per family
+
+  explicit FamilyTests(std::size_t devices) : p(devices) {}
+};
+
+void add_test(const Effects& effects, std::size_t u, std::size_t f, const Difference& one, FamilyTests& tests,
+              Fleet& fleet) {
+  const double reach = t_quantile(0.95, one.degrees) * one.se;
+  fleet.devices[u].differences.push_back({effects.families[f].name,
+                                          {},
+                                          effects.families[f].cases.size(),
+                                          std::exp(one.value),
+                                          std::exp(one.value - reach),
+                                          std::exp(one.value + reach)});
+  tests.p[u].push_back(one.p(effects.margin()));
+}
+
+// Adds a family whose effects have this noise, and the least effect in it that names a device.
+void add_noise(const Effects& effects, const Spread& noise, double others, FamilyTests& tests) {
+  const double level =
+      effects.rules.false_alarms / static_cast<double>(2 * effects.size() * effects.families.size());
+  const double se = std::sqrt(noise.variance * (1 + 1 / others));
+  tests.spreads.push_back(std::sqrt(noise.variance));
+  tests.leasts.push_back(std::exp(effects.margin() + t_quantile(1 - 2 * level, noise.degrees) * se) - 1);
+}
+
+// Marks the families in which a named device is an outlier, at a false discovery rate of 1 % (Benjamini and
+// Hochberg 1995).
+void settle(const Effects& effects, const std::vector<bool>& named, const FamilyTests& tests, Fleet& fleet) {
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    const auto adjusted = benjamini_hochberg(tests.p[u]);
+    for (std::size_t i = 0; i < adjusted.size(); ++i) {
+      DeviceDifference& one = fleet.devices[u].differences[i];
+      one.p = adjusted[i];
+      one.outlier = named[u] && one.p < effects.rules.false_alarms;
+    }
+  }
+  if (!tests.spreads.empty()) fleet.spread = median(tests.spreads);
+  if (!tests.leasts.empty()) fleet.least = median(tests.leasts);
+}
+
+// Holds each device's families against those of the devices that are not named.
+void test_families(const Effects& effects, const std::vector<bool>& named, Fleet& fleet) {
+  FamilyTests tests(effects.size());
+  for (std::size_t f = 0; f < effects.values.size(); ++f) {
+    const Spread& prior = effects.families[f].prior;
+    Sums good;
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      if (!named[u]) good.add(effects.values[f][u]);
+    }
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      const double value = effects.values[f][u];
+      if (std::isnan(value)) continue;
+      const Sums others = named[u] ? good : good.without(value);
+      if (others.n >= 2)
+        add_test(effects, u, f, difference(value, others, prior, family_tails), tests, fleet);
+    }
+    if (good.n >= 2) add_noise(effects, noise_of(good.spread(), prior, family_tails), good.n, tests);
+  }
+  settle(effects, named, tests, fleet);
+}
+
+// Tests every case of the devices that are not named by itself.
+void test_cases(const Effects& effects, const std::vector<bool>& named, Fleet& fleet) {
+  constexpr double far = 5;  // standard errors; less is never significant among so many tests
+  const auto& cases = effects.devices->cases;
+  const std::size_t tests = 2 * cases.size() * effects.size();
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    const DeviceCase& one = cases[c];
+    Sums good;
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      if (!named[u]) good.add(one.log_times[u] - effects.centres[c]);
+    }
+    if (good.n < least_devices) continue;
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      const double value = one.log_times[u] - effects.centres[c];
+      if (named[u] || std::isnan(value)) continue;
+      const Difference off = difference(value, good.without(value), one.prior, case_tails);
+      if (off.beyond(effects.margin()) < far) continue;
+      const double p = p_of_any(off.p(effects.margin()), tests);
+      if (p >= effects.rules.false_alarms) continue;
+      const double reach = t_quantile(0.95, off.degrees) * off.se;
+      FleetDevice& device = fleet.devices[u];
+      device.differences.push_back({one.family, one.id, 1, std::exp(off.value), std::exp(off.value - reach),
+                                    std::exp(off.value + reach), p, true});
+      device.p = std::min(device.p, p);
+    }
+  }
+}
+
+Effects hold_against_each_other(const IdenticalDevices& devices, const FleetRules& rules, Fleet& fleet) {
+  Effects effects = effects_over(devices, devices.families(), centres(devices), rules);
+  const std::size_t n = effects.size();
+  if (n < least_devices) {
+    fleet.notes.push_back(fmt::format(
+        "{} identical device{} cannot tell an outlier: {} can, or --baseline with times of good ones", n,
+        n == 1 ? "" : "s", least_devices));
+    for (auto& device : fleet.devices) device.verdict = DeviceVerdict::unjudged;
+    return effects;
+  }
+  const auto named = find_outliers(effects, fleet);
+  test_families(effects, named, fleet);
+  test_cases(effects, named, fleet);
+  return effects;
+}
+
+// ---- Against a baseline
+
+// Returns the spread of the baseline's units, or that of the fleet's devices if it is wider: sessions of one
+// device do not tell what devices differ by. The devices' by their quartiles, as any number of them may be
+// outliers; of a normal distribution these are as efficient as 0.37 of the number.
+Spread widest(const Sums& base, const std::vector<double>& effects, const Spread& prior) {
+  constexpr double interquartile_of_normal = 1.349, efficiency = 0.37;
+  constexpr double guess = 0.25;  // as compare assumes if nobody has measured it
+  Spread out = base.n > 1 ? noise_of(base.spread(), prior, family_tails) : prior;
+  std::vector<double> there;
+  std::ranges::copy_if(effects, std::back_inserter(there), [](double e) { return !std::isnan(e); });
+  if (there.size() >= least_devices) {
+    const double sd = (quantile(there, 0.75) - quantile(there, 0.25)) / interquartile_of_normal;
+    const Spread devices =
+        noise_of({std::max(least_variance, sd * sd), efficiency * static_cast<double>(there.size() - 1)},
+                 prior, family_tails);
+    if (devices.variance > out.variance || out.degrees == 0) out = devices;
+  }
+  return out.degrees > 0 ? out : Spread{guess * guess, family_tails};
+}
+
+// Returns the baseline's centres for the cases of the fleet that are the same by clock and work.
+std::vector<double> centres_of(const IdenticalDevices& baseline, const std::vector<double>& base_centres,
+                               const IdenticalDevices& devices) {
+  std::map<std::string_view, std::size_t> there;
+  for (std::size_t c = 0; c < baseline.cases.size(); ++c) there[baseline.cases[c].id] = c;
+  std::vector<double> out;
+  for (const auto& one : devices.cases) {
+    const auto it = there.find(one.id);
+    const bool same = it != there.end() && baseline.cases[it->second].clock == one.clock &&
+                      baseline.cases[it->second].work == one.work;
+    out.push_back(same ? base_centres[it->second] : unmeasured);
+  }
+  return out;
+}
+
+Effects hold_against(const IdenticalDevices& baseline, const IdenticalDevices& devices,
+                     const FleetRules& rules, Fleet& fleet) {
+  const auto base_centres = centres(baseline);
+  auto middle = centres_of(baseline, base_centres, devices);
+  auto families = devices.families();
+  for (auto& family : families)
+    std::erase_if(family.cases, [&](std::size_t c) { return std::isnan(middle[c]); });
+  std::erase_if(families, [](const auto& family) { return family.cases.empty(); });
+  Effects effects = effects_over(devices, std::move(families), std::move(middle), rules);
+  const auto of_base = baseline.families();
+  FamilyTests tests(effects.size());
+  for (std::size_t f = 0; f < effects.families.size(); ++f) {
+    Sums base;
+    const auto its = std::ranges::find(of_base, effects.families[f].name, &IdenticalDevices::OfFamily::name);
+    for (std::size_t u = 0; its != of_base.end() && u < baseline.units.size(); ++u)
+      base.add(effect_of(baseline, u, its->cases, base_centres));
+    const double n = std::max(1.0, base.n);
+    const Spread noise = widest(base, effects.values[f], effects.families[f].prior);
+    const double se = std::sqrt(noise.variance * (1 + 1 / n));
+    for (std::size_t u = 0; u < effects.size(); ++u) {
+      if (const double value = effects.values[f][u]; !std::isnan(value))
+        add_test(effects, u, f, {value, se, noise.degrees}, tests, fleet);
+    }
+    add_noise(effects, noise, n, tests);
+  }
+  std::vector<bool> named(effects.size());
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    double& p = fleet.devices[u].p;
+    for (const double one : tests.p[u]) p = std::min(p, p_of_any(one, effects.size() * tests.p[u].size()));
+    named[u] = p < rules.false_alarms;
+  }
+  settle(effects, named, tests, fleet);
+  return effects;
+}
+
+// ---- Verdicts
+
+std::string why_unjudged(const FleetDevice& device) {
+  const std::size_t asked = device.cases + device.missing;
+  if (2 * device.slowed > asked)
+    return fmt::format(
+        "beside {} of {} cases the canary ran slow: its clock falls under load, or its host had other work",
+        device.slowed, asked);
+  if (2 * device.apart > asked)
+    return fmt::format("{} of {} cases were timed by another clock than on most devices, or did other work",
+                       device.apart, asked);
+  return fmt::format("it has {} of the {} cases that most devices have", device.cases, asked);
+}
+
+std::vector<std::size_t> cases_bound_by(const IdenticalDevices& devices, Bound bound) {
+  std::vector<std::size_t> out;
+  for (std::size_t c = 0; c < devices.cases.size(); ++c) {
+    if (devices.cases[c].bound == bound) out.push_back(c);
+  }
+  return out;
+}
+
+// Says what the slow cases of a device have in common: its clock, its memory, its cores, or a family.
+std::string shared_by(const Effects& effects, const FleetDevice& device, std::size_t u, double spread) {
+  const double margin = effects.margin();
+  std::vector<double> logs;
+  std::vector<std::string> slow;
+  bool by_case = true;
+  for (const auto& one : device.differences) {
+    if (one.id.empty()) logs.push_back(std::log(one.ratio));
+    if (!one.outlier || one.ratio < 1) continue;
+    by_case = by_case && !one.id.empty();
+    if (std::ranges::find(slow, one.family) == slow.end()) slow.push_back(one.family);
+  }
+  if (by_case) return fmt::format("single cases of {}", fmt::join(slow, ", "));
+  const double middle = median(logs);
+  // Families of one cause differ by up to the margin, and by the noise of two.
+  const double same = std::max(margin, 0.25 * middle) + 2 * spread;
+  if (logs.size() > 2 && middle > margin &&
+      std::ranges::all_of(logs, [&](double log) { return std::abs(log - middle) <= same; }))
+    return fmt::format(
+        "every family by about the same factor, {:.2f}x: its clock, or a part of it is not there",
+        std::exp(middle));
+  const auto of = [&](Bound bound) {
+    return effect_of(*effects.devices, u, cases_bound_by(*effects.devices, bound), effects.centres);
+  };
+  const double of_memory = of(Bound::memory), of_arithmetic = of(Bound::arithmetic);
+  const auto factors = [&] {
+    return fmt::format("{:.2f}x where memory bounds, {:.2f}x where arithmetic does", std::exp(of_memory),
+                       std::exp(of_arithmetic));
+  };
+  if (of_memory > margin && of_arithmetic < margin) return "memory: " + factors();
+  if (of_arithmetic > margin && of_memory < margin) return "clock or power of its cores: " + factors();
+  if (of_arithmetic > margin && of_memory > margin) return "memory and cores: " + factors();
+  return fmt::format("{} alone", fmt::join(slow, ", "));
+}
+
+void conclude(const Effects& effects, Fleet& fleet) {
+  for (std::size_t u = 0; u < effects.size(); ++u) {
+    FleetDevice& device = fleet.devices[u];
+    for (const auto& one : effects.devices->cases)
+      (std::isnan(one.log_times[u]) ? device.missing : device.cases) += 1;
+    if (device.verdict == DeviceVerdict::unjudged) continue;
+    const auto is = [&](bool slower) {
+      return std::ranges::any_of(device.differences, [&](const DeviceDifference& one) {
+        return one.outlier && (one.ratio > 1) == slower;
+      });
+    };
+    if (is(true)) {
+      device.verdict = DeviceVerdict::drain;
+      device.shared = shared_by(effects, device, u, fleet.spread);
+    } else if (is(false)) {
+      device.verdict = DeviceVerdict::faster;
+    } else if (2 * effects.families_of(u) < effects.families.size() || effects.families.empty()) {
+      device.verdict = DeviceVerdict::unjudged;
+      device.shared = why_unjudged(device);
+    }
+  }
+}
 
 // ---- Failures
 
-// What came of a case on the cards.
-struct Fate {
+// The outcomes of one case over the devices.
+struct Outcomes {
   std::string family;
   std::map<const DeviceResults*, const CaseTimes*> failed;
   std::size_t right = 0, unsupported = 0, implausible = 0;
 };
 
 void add_failures(Fleet& fleet) {
-  std::map<std::string, Fate> fates;
+  std::map<std::string, Outcomes> outcomes;
   std::vector<std::string> order;
-  for (const auto& card : fleet.cards) {
-    for (const auto& at : card.device->cases) {
+  for (const auto& device : fleet.devices) {
+    for (const auto& at : device.results->cases) {
       if (at.known_incorrect) continue;
-      const auto [it, is_new] = fates.try_emplace(at.label());
+      const auto [it, is_new] = outcomes.try_emplace(at.label());
       if (is_new) order.push_back(at.label());
       it->second.family = at.family();
       if (at.ok())
         ++it->second.right;
       else if (is_device_failure(at))
-        it->second.failed[card.device] = &at;
+        it->second.failed[device.results] = &at;
       else if (at.status == Status::implausible)
         ++it->second.implausible;
       else
@@ -436,50 +440,52 @@ void add_failures(Fleet& fleet) {
   }
   std::size_t of_most = 0, lacked = 0, implausible = 0;
   for (const auto& id : order) {
-    const Fate& fate = fates[id];
-    implausible += fate.implausible;
-    if (fate.unsupported > 0 && fate.unsupported < fate.right) ++lacked;
-    if (fate.failed.empty()) continue;
-    if (fate.failed.size() > fate.right) {
+    const Outcomes& one = outcomes[id];
+    implausible += one.implausible;
+    if (one.unsupported > 0 && one.unsupported < one.right) ++lacked;
+    if (one.failed.empty()) continue;
+    if (one.failed.size() > one.right) {
       ++of_most;
       continue;
     }
-    for (auto& card : fleet.cards) {
-      const auto it = fate.failed.find(card.device);
-      if (it == fate.failed.end()) continue;
-      card.failures.push_back({fate.family, id, it->second->status, it->second->reason});
+    for (auto& device : fleet.devices) {
+      const auto it = one.failed.find(device.results);
+      if (it == one.failed.end()) continue;
+      device.failures.push_back({one.family, id, it->second->status, it->second->reason});
     }
   }
   if (of_most > 0)
     fleet.notes.push_back(fmt::format(
-        "{} cases fail on more cards than they are right on: that is their kernel or driver, not a card",
+        "{} cases fail on more devices than they are right on: that is their kernel or driver, not a device",
         of_most));
   if (implausible > 0)
-    fleet.notes.push_back(fmt::format(
-        "{} time{} of a case on a card cannot be true and {} not counted: had their hosts other work?",
-        implausible, implausible == 1 ? "" : "s", implausible == 1 ? "is" : "are"));
-  if (lacked > 0)
     fleet.notes.push_back(
-        fmt::format("{} cases are unsupported on some cards that others run: have all one driver?", lacked));
+        fmt::format("{} time{} of a case on a device {} implausible and not counted: had {} other work?",
+                    implausible, implausible == 1 ? "" : "s", implausible == 1 ? "is" : "are",
+                    implausible == 1 ? "its host" : "their hosts"));
+  if (lacked > 0)
+    fleet.notes.push_back(fmt::format(
+        "{} cases are unsupported on some devices that others run: have all one driver?", lacked));
 }
 
-void blame(FleetDevice& card) {
-  if (card.failures.empty()) return;
-  card.verdict = DeviceVerdict::drain;
+void blame(FleetDevice& device) {
+  if (device.failures.empty()) return;
+  device.verdict = DeviceVerdict::drain;
   std::map<Status, std::set<std::string>> kinds;
-  for (const auto& failure : card.failures) kinds[failure.status].insert(failure.family);
+  for (const auto& failure : device.failures) kinds[failure.status].insert(failure.family);
   std::vector<std::string> words;
   for (const auto& [status, families] : kinds) {
-    const auto n = std::ranges::count(card.failures, status, &DeviceFailure::status);
+    const auto n = std::ranges::count(device.failures, status, &DeviceFailure::status);
     words.push_back(fmt::format("{} in {} of {}", text_of(status),
                                 n == 1 ? "a case" : std::to_string(n) + " cases", fmt::join(families, ", ")));
   }
-  card.shared = fmt::format("{}{}{}", fmt::join(words, "; "), card.shared.empty() ? "" : "; ", card.shared);
+  device.shared =
+      fmt::format("{}{}{}", fmt::join(words, "; "), device.shared.empty() ? "" : "; ", device.shared);
 }
 
 void note_drivers(Fleet& fleet) {
   std::map<std::string, std::size_t> drivers;
-  for (const auto& card : fleet.cards) ++drivers[card.device->driver];
+  for (const auto& device : fleet.devices) ++drivers[device.results->driver];
   if (drivers.size() < 2) return;
   std::vector<std::string> words;
   for (const auto& [driver, n] : drivers) words.push_back(fmt::format("{} on {}", driver, n));
@@ -499,18 +505,33 @@ const char* word_of(DeviceVerdict verdict) {
 }
 
 std::size_t Fleet::count(DeviceVerdict verdict) const {
-  return static_cast<std::size_t>(std::ranges::count(cards, verdict, &FleetDevice::verdict));
+  return static_cast<std::size_t>(std::ranges::count(devices, verdict, &FleetDevice::verdict));
 }
 
-Fleet fleet_of(const IdenticalDevices& cards, const IdenticalDevices* baseline, const FleetRules& rules) {
-  return Judging(cards, baseline, rules).result();
+Fleet fleet_of(const IdenticalDevices& devices, const IdenticalDevices* baseline, const FleetRules& rules) {
+  Fleet out;
+  out.device = devices.device;
+  out.by_baseline = baseline != nullptr;
+  for (const auto& unit : devices.units) {
+    FleetDevice& device = out.devices.emplace_back();
+    device.results = unit.device;
+    device.location = unit.location;
+    device.slowed = unit.slowed;
+    device.apart = unit.apart;
+  }
+  const Effects effects = baseline != nullptr ? hold_against(*baseline, devices, rules, out)
+                                              : hold_against_each_other(devices, rules, out);
+  out.cases = devices.cases.size();
+  out.families = effects.families.size();
+  conclude(effects, out);
+  return out;
 }
 
 std::vector<Fleet> fleets_of(const ResultsSet& set, const ResultsSet* baseline, const FleetRules& rules) {
   std::vector<IdenticalDevices> good;
   if (baseline != nullptr) {
-    good = identical_devices(*baseline, Unit::card);
-    // One card's sessions tell more than nothing.
+    good = identical_devices(*baseline, Unit::device);
+    // With a single device, its sessions have to do.
     auto sessions = identical_devices(*baseline, Unit::session);
     for (std::size_t i = 0; i < good.size(); ++i) {
       if (good[i].units.size() < 2) good[i] = std::move(sessions[i]);
@@ -518,186 +539,21 @@ std::vector<Fleet> fleets_of(const ResultsSet& set, const ResultsSet* baseline, 
   }
   std::vector<Fleet> out;
   std::vector<std::string> without;
-  for (const auto& cards : identical_devices(set, Unit::card)) {
-    const auto base = std::ranges::find(good, cards.device, &IdenticalDevices::device);
+  for (const auto& devices : identical_devices(set, Unit::device)) {
+    const auto base = std::ranges::find(good, devices.device, &IdenticalDevices::device);
     if (baseline != nullptr && base == good.end()) {
-      without.push_back(cards.device);
+      without.push_back(devices.device);
       continue;
     }
-    Fleet& fleet = out.emplace_back(fleet_of(cards, baseline != nullptr ? &*base : nullptr, rules));
+    Fleet& fleet = out.emplace_back(fleet_of(devices, baseline != nullptr ? &*base : nullptr, rules));
     add_failures(fleet);
-    for (auto& card : fleet.cards) blame(card);
+    for (auto& device : fleet.devices) blame(device);
     note_drivers(fleet);
   }
   if (out.empty())
-    throw Error(ErrorCode::usage, fmt::format("the baseline has no card of {}", fmt::join(without, ", ")));
+    throw Error(ErrorCode::usage, fmt::format("the baseline has no device of {}", fmt::join(without, ", ")));
   for (const auto& device : without)
     out.front().notes.push_back(fmt::format("{} is left out: the baseline has none", device));
-  return out;
-}
-
-namespace {
-
-Style style_of(DeviceVerdict verdict) {
-  switch (verdict) {
-    case DeviceVerdict::drain: return Style::red;
-    case DeviceVerdict::unjudged: return Style::yellow;
-    case DeviceVerdict::faster: return Style::cyan;
-    case DeviceVerdict::fine: break;
-  }
-  return Style::dim;
-}
-
-void add_cards(Report& out, const Fleet& fleet, bool every) {
-  std::vector<const FleetDevice*> shown;
-  for (const auto& card : fleet.cards) {
-    if (every || card.verdict != DeviceVerdict::fine) shown.push_back(&card);
-  }
-  std::ranges::stable_sort(shown, [](const auto* a, const auto* b) { return a->verdict > b->verdict; });
-  if (shown.empty()) return;
-  Table table(
-      {{"card"}, {"verdict"}, {"cases", Align::right}, {"what it shares", Align::left, Overflow::wrap}});
-  for (const auto* card : shown)
-    table.add({card->name,
-               paint(boost::to_upper_copy<std::string>(word_of(card->verdict)), style_of(card->verdict)),
-               std::to_string(card->cases), card->shared});
-  out.line("");
-  out.table(std::move(table));
-}
-
-void add_differences(Report& out, const Fleet& fleet, bool every) {
-  Table table({{"card"},
-               {"family, or case", Align::left, Overflow::cut},
-               {"cases", Align::right},
-               {fleet.by_baseline ? "over the baseline" : "over the others'", Align::right},
-               {"95 % interval", Align::left, Overflow::cut, 1}});
-  for (const auto& card : fleet.cards) {
-    if (card.verdict != DeviceVerdict::drain && card.verdict != DeviceVerdict::faster) continue;
-    for (const auto& one : card.differences) {
-      if (!one.odd && !every) continue;
-      table.add({card.name, one.id.empty() ? one.family : one.id, std::to_string(one.cases),
-                 paint(fmt::format("{:.3f}x", one.ratio), one.odd ? Style::red : Style::dim),
-                 fmt::format("{:.3f} .. {:.3f}", one.low, one.high)});
-    }
-  }
-  if (table.empty()) return;
-  out.line("");
-  out.table(std::move(table));
-}
-
-void add_failed(Report& out, const Fleet& fleet, bool every) {
-  constexpr std::size_t most = 5;  // of a card
-  Table table({{"card"},
-               {"status"},
-               {"case", Align::left, Overflow::cut},
-               {"reason", Align::left, Overflow::cut, 1}});
-  for (const auto& card : fleet.cards) {
-    for (std::size_t i = 0; i < card.failures.size(); ++i) {
-      if (i == most && !every) {
-        table.add({card.name, "..", fmt::format("{} more", card.failures.size() - most), ""});
-        break;
-      }
-      table.add({card.name, text_of(card.failures[i].status), card.failures[i].id, card.failures[i].reason});
-    }
-  }
-  if (table.empty()) return;
-  out.line("");
-  out.table(std::move(table));
-}
-
-void add_rows(const std::vector<Fleet>& fleets, Report& out) {
-  out.columns({"card", "device", "device_id", "uuid", "label", "verdict", "what", "family", "case_id",
-               "cases", "ratio", "ratio_low", "ratio_high", "p_adjusted", "odd", "reason"});
-  out.rows([&fleets](const std::function<void(Report::Row)>& take) {
-    const auto text = [](const std::string& word) { return word.empty() ? Cell() : Cell(word); };
-    const auto number = [](double value) {
-      return Cell(std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr));
-    };
-    for (const auto& fleet : fleets) {
-      for (const auto& card : fleet.cards) {
-        const auto row = [&](Report::Row rest) {
-          Report::Row cells = {card.name,
-                               card.device->name,
-                               text(card.device->id),
-                               text(card.device->uuid),
-                               text(card.device->user_label),
-                               word_of(card.verdict)};
-          cells.insert(cells.end(), rest.begin(), rest.end());
-          take(std::move(cells));
-        };
-        const auto drain = static_cast<std::int64_t>(card.verdict == DeviceVerdict::drain);
-        row({"card",
-             {},
-             {},
-             static_cast<std::int64_t>(card.cases),
-             {},
-             {},
-             {},
-             number(card.p),
-             drain,
-             text(card.shared)});
-        for (const auto& one : card.differences)
-          row({one.id.empty() ? "family" : "case",
-               one.family,
-               text(one.id),
-               static_cast<std::int64_t>(one.cases),
-               number(one.ratio),
-               number(one.low),
-               number(one.high),
-               number(one.p),
-               static_cast<std::int64_t>(one.odd),
-               {}});
-        for (const auto& failure : card.failures)
-          row({"failure",
-               failure.family,
-               failure.id,
-               std::int64_t{1},
-               {},
-               {},
-               {},
-               {},
-               std::int64_t{1},
-               fmt::format("{}: {}", text_of(failure.status), failure.reason)});
-      }
-    }
-  });
-}
-
-}  // namespace
-
-Report report_of(const std::vector<Fleet>& fleets, bool every) {
-  Report out;
-  for (const auto& fleet : fleets) {
-    if (&fleet != &fleets.front()) out.line("");
-    out.heading(fmt::format("{}: {} card{}, {} cases of {} famil{}", fleet.device, fleet.cards.size(),
-                            fleet.cards.size() == 1 ? "" : "s", fleet.cases, fleet.families,
-                            fleet.families == 1 ? "y" : "ies"));
-    for (const auto& note : fleet.notes) out.line(paint("note: " + note, Style::yellow));
-    if (fleet.least > 0)
-      out.line(fmt::format("In a typical family cards differ by {}; one that differs by {} is named.",
-                           percent_text(fleet.spread, 1), percent_text(fleet.least, 1)));
-    std::vector<std::string> totals;
-    for (const auto verdict :
-         {DeviceVerdict::drain, DeviceVerdict::unjudged, DeviceVerdict::faster, DeviceVerdict::fine}) {
-      const auto n = fleet.count(verdict);
-      if (n == 0 && verdict != DeviceVerdict::drain) continue;
-      const std::string words = verdict == DeviceVerdict::drain
-                                    ? "TO BE DRAINED"
-                                    : boost::to_upper_copy<std::string>(word_of(verdict));
-      totals.push_back(n > 0 ? paint(fmt::format("{} {}", n, words), style_of(verdict))
-                             : fmt::format("{} {}", n, words));
-    }
-    out.line(fmt::format("{}", fmt::join(totals, "  ")));
-    add_cards(out, fleet, every);
-    add_differences(out, fleet, every);
-    add_failed(out, fleet, every);
-  }
-  out.line("");
-  const bool by_baseline = !fleets.empty() && fleets.front().by_baseline;
-  out.line(fmt::format(
-      "Ratios are times over {}. Where no card differs beyond 3 %, one fleet in a hundred has one named.",
-      by_baseline ? "the baseline's" : "the other cards'"));
-  add_rows(fleets, out);
   return out;
 }
 

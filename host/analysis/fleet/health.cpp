@@ -21,10 +21,10 @@ namespace {
 
 constexpr const char* schema = "clweave-reference-1";
 
-// Values of a family's effects over sessions.
+// Computes the variance of a family's effects over sessions.
 Spread spread_of(const std::vector<double>& effects) {
   if (effects.size() < 2) return {};
-  constexpr double least = 1e-8;  // a clock that ticks makes sessions equal
+  constexpr double least = 1e-8;  // a coarse clock makes sessions equal
   double mean = 0, sum = 0;
   for (const double value : effects) mean += value / static_cast<double>(effects.size());
   for (const double value : effects) sum += (value - mean) * (value - mean);
@@ -36,22 +36,22 @@ Spread spread_of(const std::vector<double>& effects) {
 
 std::vector<Reference> references_of(const ResultsSet& set, const ReferenceRules& rules) {
   std::vector<Reference> out;
-  for (const auto& cards : identical_devices(set, Unit::session)) {
-    if (cards.cases.empty()) continue;
+  for (const auto& devices : identical_devices(set, Unit::session)) {
+    if (devices.cases.empty()) continue;
     Reference& made = out.emplace_back();
-    made.device = cards.device;
-    made.sessions = cards.units.size();
-    const auto middle = centres(cards);
-    const auto families = cards.families();
+    made.device = devices.device;
+    made.sessions = devices.units.size();
+    const auto middle = centres(devices);
+    const auto families = devices.families();
     for (const auto& family : families) {
       std::vector<double> effects;
-      for (std::size_t u = 0; u < cards.units.size(); ++u) {
-        if (const double value = effect_of(cards, u, family.cases, middle); !std::isnan(value))
+      for (std::size_t u = 0; u < devices.units.size(); ++u) {
+        if (const double value = effect_of(devices, u, family.cases, middle); !std::isnan(value))
           effects.push_back(value);
       }
       Spread noise = noise_of(spread_of(effects), family.prior, family_tails);
       if (noise.degrees == 0) {
-        const std::string& type = cards.units.front().device->type;
+        const std::string& type = devices.units.front().device->type;
         noise = {prior_spread(type, Timer::host, 1).variance, family_tails};  // what is assumed of any device
       }
       const auto n = static_cast<double>(std::max<std::size_t>(1, effects.size()));
@@ -60,7 +60,7 @@ std::vector<Reference> references_of(const ResultsSet& set, const ReferenceRules
       of.allowed = std::exp(std::log1p(rules.margin) + t_quantile(1 - 2 * level, noise.degrees) *
                                                            std::sqrt(noise.variance * (1 + 1 / n)));
       for (const std::size_t c : family.cases) {
-        const DeviceCase& one = cards.cases[c];
+        const DeviceCase& one = devices.cases[c];
         if (!std::isnan(middle[c])) of.cases[one.id] = {std::exp(middle[c]), one.weight, one.clock, one.work};
       }
     }
@@ -139,15 +139,15 @@ Health DeviceHealth::health() const {
 
 namespace {
 
-Metric metric_of(const std::string& name, const ReferenceFamily& family, const IdenticalDevices& cards,
+Metric metric_of(const std::string& name, const ReferenceFamily& family, const IdenticalDevices& devices,
                  std::size_t unit) {
   Metric out{.family = name, .allowed = family.allowed, .asked = family.cases.size(), .reason = {}};
   std::vector<double> ratios, weights;
   std::string failed;
   std::size_t failures = 0;
   std::map<std::string_view, const DeviceCase*> here;
-  for (const auto& one : cards.cases) here[one.id] = &one;
-  const DeviceResults& device = *cards.units[unit].device;
+  for (const auto& one : devices.cases) here[one.id] = &one;
+  const DeviceResults& device = *devices.units[unit].device;
   for (const auto& [id, wanted] : family.cases) {
     if (const CaseTimes* at = device.find(id); at != nullptr && is_device_failure(*at)) {
       if (failures++ == 0) failed = fmt::format("{} in {}", text_of(at->status), id);
@@ -180,49 +180,49 @@ Metric metric_of(const std::string& name, const ReferenceFamily& family, const I
 
 std::vector<DeviceHealth> health_of(const ResultsSet& set, const std::vector<Reference>& references) {
   std::vector<DeviceHealth> out;
-  for (const auto& cards : identical_devices(set, Unit::card)) {
-    const auto reference = std::ranges::find(references, cards.device, &Reference::device);
+  for (const auto& devices : identical_devices(set, Unit::device)) {
+    const auto reference = std::ranges::find(references, devices.device, &Reference::device);
     if (reference == references.end()) {
       std::vector<std::string> known;
       for (const auto& one : references) known.push_back(one.device);
-      throw Error(ErrorCode::usage, fmt::format("no reference of {}; there {} {}", cards.device,
+      throw Error(ErrorCode::usage, fmt::format("no reference of {}; there {} {}", devices.device,
                                                 known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
     }
-    for (std::size_t u = 0; u < cards.units.size(); ++u) {
-      DeviceHealth& card = out.emplace_back(DeviceHealth{cards.units[u].name, cards.device, {}});
+    for (std::size_t u = 0; u < devices.units.size(); ++u) {
+      DeviceHealth& device = out.emplace_back(DeviceHealth{devices.units[u].location, devices.device, {}});
       for (const auto& [name, family] : reference->families)
-        card.metrics.push_back(metric_of(name, family, cards, u));
+        device.metrics.push_back(metric_of(name, family, devices, u));
     }
   }
   return out;
 }
 
-Report report_of(const std::vector<DeviceHealth>& cards) {
+Report report_of(const std::vector<DeviceHealth>& devices) {
   Report out;
   const auto style_of = [](Health health) {
     return health == Health::pass ? Style::green : health == Health::fail ? Style::red : Style::yellow;
   };
-  for (const auto& card : cards) {
-    out.heading(fmt::format("{}, {}", card.device, card.card));
+  for (const auto& device : devices) {
+    out.heading(fmt::format("{}, {}", device.device, device.location));
     Table table({{"family"},
                  {"cases", Align::right},
                  {"over the reference", Align::right},
                  {"allowed", Align::right},
                  {"verdict"},
                  {"reason", Align::left, Overflow::cut}});
-    for (const auto& metric : card.metrics)
+    for (const auto& metric : device.metrics)
       table.add({metric.family, std::to_string(metric.measured),
                  metric.measured > 0 ? fmt::format("{:.3f}x", metric.ratio) : "-",
                  fmt::format("{:.3f}x", metric.allowed),
                  paint(word_of(metric.health), style_of(metric.health)), metric.reason});
     out.table(std::move(table));
-    out.line(paint(boost::to_upper_copy<std::string>(word_of(card.health())), style_of(card.health())));
+    out.line(paint(boost::to_upper_copy<std::string>(word_of(device.health())), style_of(device.health())));
   }
-  out.columns({"card", "device", "family", "verdict", "passed", "ratio", "allowed", "cases", "cases_asked",
-               "reason"});
-  for (const auto& card : cards) {
-    for (const auto& metric : card.metrics)
-      out.row({card.card, card.device, metric.family, word_of(metric.health),
+  out.columns({"location", "device", "family", "verdict", "passed", "ratio", "allowed", "cases",
+               "cases_asked", "reason"});
+  for (const auto& device : devices) {
+    for (const auto& metric : device.metrics)
+      out.row({device.location, device.device, metric.family, word_of(metric.health),
                static_cast<std::int64_t>(metric.health == Health::pass),
                metric.measured > 0 ? Cell(rounded(metric.ratio, 6)) : Cell(), metric.allowed,
                static_cast<std::int64_t>(metric.measured), static_cast<std::int64_t>(metric.asked),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// health: a card against a reference: pass or fail per family, for a prolog that may not take long.
+// health: holds a device against a reference: pass or fail per family, for a job prolog, which must be short.
 //
-// A metric is a family: the weighted median over its cases of the card's time over the reference's. It passes
-// when that is no more than the reference allows, which is what good cards exceed in one check of a hundred,
-// all families together; and fails for a case that failed where the reference has a time. A time that cannot
-// be true is a case that was not measured.
+// A metric is a family: the weighted median over its cases of the device's time over the reference's. It
+// passes if that is no more than the reference allows, which good devices exceed in one check of a hundred,
+// all families together. It fails if a case failed that the reference has a time of. An implausible time
+// counts as not measured.
 #pragma once
 #include <map>
 #include <string>
@@ -34,19 +34,20 @@ struct Reference {
 
 struct ReferenceRules {
   double margin = 0.03;        // a ratio within 1 + this is no change
-  double false_alarms = 0.01;  // chance that a good card fails
+  double false_alarms = 0.01;  // chance that a good device fails
 };
 
-// Of each device name: what its cards' sessions took, and by how much they differ, moderated by what such
-// devices were measured to differ by (answers/prior.hpp). The set must hold a device.
+// Makes a reference for each device name from its devices' sessions: their times, and how far they may
+// differ, moderated by what such devices were measured to differ by (analysis/rows/prior.hpp). The set must
+// hold a device.
 std::vector<Reference> references_of(const ResultsSet&, const ReferenceRules& = {});
 
-// As JSON, for people to look at and to change what is allowed. Throws `io`, with the name, for text that is
-// none of it.
+// Writes and reads references as JSON, in which people may change what is allowed. Throws `io`, with the
+// name, for any other text.
 std::string reference_text(const std::vector<Reference>&);
 std::vector<Reference> references_in(const std::string& text, const std::string& name);
 
-enum class Health { pass, unmeasured, fail };  // in the order of how bad that is
+enum class Health { pass, unmeasured, fail };  // from good to bad
 const char* word_of(Health);
 
 struct Metric {
@@ -58,16 +59,16 @@ struct Metric {
 };
 
 struct DeviceHealth {
-  std::string card, device;
-  std::vector<Metric> metrics;  // by family name
+  std::string location, device;  // "node07 0000:18:00.0", "NVIDIA H200"
+  std::vector<Metric> metrics;   // by family name
 
   Health health() const;  // the worst
 };
 
-// Of each card; `usage` for one whose device no reference is of.
+// Checks each device. Throws `usage` for one without a reference.
 std::vector<DeviceHealth> health_of(const ResultsSet&, const std::vector<Reference>&);
 
-// Which must outlive it.
+// The checks must outlive the report.
 Report report_of(const std::vector<DeviceHealth>&);
 
 }  // namespace clweave::fleet

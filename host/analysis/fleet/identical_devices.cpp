@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <optional>
 #include <unordered_map>
 
 #include "analysis/rows/prior.hpp"
@@ -15,15 +15,14 @@ namespace {
 
 std::string first_part(const std::string& text) { return text.substr(0, text.find(',')); }
 
-// What a unit says of a case.
-struct Look {
+// A unit's time of a case.
+struct UnitTime {
   std::size_t unit;
   const CaseTimes* at;
-  double log_time;  // unmeasured: the canary ran slow beside every run
+  double log_time;  // unmeasured if the canary ran slow beside every run
 };
 
-// The runs of a case that are a unit's.
-Look look_of(std::size_t unit, const CaseTimes& at, const std::vector<const RunTime*>& runs) {
+UnitTime unit_time(std::size_t unit, const CaseTimes& at, const std::vector<const RunTime*>& runs) {
   double sum = 0;
   std::size_t n = 0;
   for (const auto* run : runs) {
@@ -34,11 +33,11 @@ Look look_of(std::size_t unit, const CaseTimes& at, const std::vector<const RunT
   return {unit, &at, n > 0 ? sum / static_cast<double>(n) : unmeasured};
 }
 
-template <class Of>
-std::string most_common(const std::vector<Look>& looks, Of of) {
+// Returns the clock or work of most units.
+std::string most_common(const std::vector<UnitTime>& times, std::string CaseTimes::*member) {
   std::map<std::string, std::size_t> counts;
-  for (const auto& look : looks) ++counts[of(*look.at)];
-  return std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; })->first;
+  for (const auto& one : times) ++counts[one.at->*member];
+  return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
 }
 
 Bound bound_of(const RunTime& run) {
@@ -47,90 +46,79 @@ Bound bound_of(const RunTime& run) {
   return Bound::other;
 }
 
-class Gathering {
- public:
-  Gathering(IdenticalDevices& out, Unit unit, bool by_file) : out_(out), unit_(unit), by_file_(by_file) {}
-
-  void add(const DeviceResults& device, const std::string& name) {
-    std::map<std::uint32_t, std::size_t> units;  // by session
-    const auto unit_of = [&](const RunTime& run) {
-      const std::uint32_t session = unit_ == Unit::card ? 0 : by_file_ ? run.file : run.run;
-      const auto [it, is_new] = units.try_emplace(session, out_.units.size());
-      if (is_new) out_.units.push_back({&device, name});
-      return it->second;
-    };
-    for (const auto& at : device.cases) {
-      if (!at.ok() || at.known_incorrect || at.tuned || at.clock == several_clocks ||
-          at.reason == chosen_here)
-        continue;
-      std::map<std::size_t, std::vector<const RunTime*>> runs;
-      for (const auto& run : at.runs) runs[unit_of(run)].push_back(&run);
-      const auto [it, is_new] = index_.try_emplace(at.id(), looks_.size());
-      if (is_new) looks_.emplace_back();
-      for (const auto& [unit, its] : runs) looks_[it->second].push_back(look_of(unit, at, its));
-    }
-    if (unit_ == Unit::card && units.empty())
-      out_.units.push_back({&device, name});  // of which nothing is ok
-  }
-
-  void finish() {
-    for (const auto& looks : looks_) {
-      const CaseTimes& any = *looks.front().at;
-      DeviceCase one{any.id(),
-                     any.family(),
-                     most_common(looks, [](const auto& at) { return at.clock; }),
-                     most_common(looks, [](const auto& at) { return at.work; }),
-                     bound_of(any.runs.front()),
-                     1,
-                     {},
-                     std::vector<double>(out_.units.size(), unmeasured)};
-      std::vector<double> seconds;
-      std::size_t measured = 0;
-      for (const auto& look : looks) {
-        if (look.at->clock != one.clock || look.at->work != one.work) {
-          ++out_.units[look.unit].apart;
-          continue;
-        }
-        ++measured;
-        seconds.push_back(look.at->median_s());
-        if (std::isnan(look.log_time)) ++out_.units[look.unit].slowed;
-        one.log_times[look.unit] = look.log_time;
-      }
-      if (2 * measured < out_.units.size()) continue;  // what few chose for themselves
-      const Timer timer = one.clock.starts_with(text_of(Timer::event)) ? Timer::event : Timer::host;
-      const Spread prior =
-          prior_spread(any_type_, timer, median(seconds) / static_cast<double>(any.runs.front().commands));
-      if (std::isfinite(prior.degrees)) {
-        one.prior = prior;
-        one.weight = 1 / prior.variance;
-      }
-      out_.cases.push_back(std::move(one));
-    }
-  }
-
-  void type(const std::string& type) { any_type_ = type; }
-
- private:
-  IdenticalDevices& out_;
-  Unit unit_;
-  bool by_file_;
-  std::string any_type_;
-  std::unordered_map<std::string, std::size_t> index_;  // by case id
-  std::vector<std::vector<Look>> looks_;                // per case
+// The times of a device name's units, by case in the order met.
+struct Times {
+  std::unordered_map<std::string, std::size_t> index;  // by case id
+  std::vector<std::vector<UnitTime>> cases;
 };
 
-// "node07 0000:18:00.0"; with the UUID's first digits where that is not enough.
-std::vector<std::string> names_of(const std::vector<const DeviceResults*>& cards) {
+// Adds a device: one unit, or one for each of its sessions.
+void add(const DeviceResults& device, const std::string& location, Unit unit, bool by_file,
+         std::vector<DeviceUnit>& units, Times& times) {
+  std::map<std::uint32_t, std::size_t> own;  // units by session
+  const auto unit_of = [&](const RunTime& run) {
+    const std::uint32_t session = unit == Unit::device ? 0 : by_file ? run.file : run.run;
+    const auto [it, is_new] = own.try_emplace(session, units.size());
+    if (is_new) units.push_back({&device, location});
+    return it->second;
+  };
+  for (const auto& at : device.cases) {
+    if (!at.ok() || at.known_incorrect || at.tuned || at.clock == several_clocks || at.reason == chosen_here)
+      continue;
+    std::map<std::size_t, std::vector<const RunTime*>> runs;
+    for (const auto& run : at.runs) runs[unit_of(run)].push_back(&run);
+    const auto [it, is_new] = times.index.try_emplace(at.id(), times.cases.size());
+    if (is_new) times.cases.emplace_back();
+    for (const auto& [number, its] : runs) times.cases[it->second].push_back(unit_time(number, at, its));
+  }
+  if (unit == Unit::device && own.empty()) units.push_back({&device, location});  // no case of it is ok
+}
+
+// Returns the case if at least half of the units have it by one clock, with that of most units; counts the
+// times that are left out.
+std::optional<DeviceCase> case_of(const std::vector<UnitTime>& times, const std::string& type,
+                                  std::vector<DeviceUnit>& units) {
+  const CaseTimes& any = *times.front().at;
+  DeviceCase out;
+  out.id = any.id();
+  out.family = any.family();
+  out.clock = most_common(times, &CaseTimes::clock);
+  out.work = most_common(times, &CaseTimes::work);
+  out.bound = bound_of(any.runs.front());
+  out.log_times.assign(units.size(), unmeasured);
+  std::vector<double> seconds;
+  for (const auto& one : times) {
+    if (one.at->clock != out.clock || one.at->work != out.work) {
+      ++units[one.unit].apart;
+      continue;
+    }
+    seconds.push_back(one.at->median_s());
+    if (std::isnan(one.log_time)) ++units[one.unit].slowed;
+    out.log_times[one.unit] = one.log_time;
+  }
+  if (2 * seconds.size() < units.size()) return {};
+  const Timer timer = out.clock.starts_with(text_of(Timer::event)) ? Timer::event : Timer::host;
+  const Spread prior =
+      prior_spread(type, timer, median(seconds) / static_cast<double>(any.runs.front().commands));
+  if (std::isfinite(prior.degrees)) {
+    out.prior = prior;
+    out.weight = 1 / prior.variance;
+  }
+  return out;
+}
+
+// Returns locations such as "node07 0000:18:00.0", with the first digits of the UUID if these are not unique.
+std::vector<std::string> locations_of(const std::vector<const DeviceResults*>& devices) {
   std::vector<std::string> out;
   std::map<std::string, std::size_t> count;
-  for (const auto* card : cards) {
-    const std::string& where = !card->user_label.empty() ? card->user_label : card->host;
-    ++count[out.emplace_back(where.empty() ? card->id : where + " " + card->id)];
+  for (const auto* device : devices) {
+    const std::string& where = !device->user_label.empty() ? device->user_label : device->host;
+    ++count[out.emplace_back(where.empty() ? device->id : where + " " + device->id)];
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (count[out[i]] < 2) continue;
-    out[i] +=
-        cards[i]->uuid.empty() ? ", driver " + cards[i]->driver : ", uuid " + cards[i]->uuid.substr(0, 8);
+    out[i] += devices[i]->uuid.empty() ? ", driver " + devices[i]->driver
+                                       : ", uuid " + devices[i]->uuid.substr(0, 8);
   }
   return out;
 }
@@ -159,21 +147,24 @@ std::vector<IdenticalDevices> identical_devices(const ResultsSet& set, Unit unit
     it->second.push_back(device);
   }
   std::vector<IdenticalDevices> out;
-  for (const auto& [key, cards] : by_name) {
+  for (const auto& [key, devices] : by_name) {
     IdenticalDevices& made = out.emplace_back();
-    made.device = cards.front()->name;
-    Gathering gathering(made, unit, set.files.size() > 1);
-    gathering.type(cards.front()->type);
-    const auto names = names_of(cards);
-    for (std::size_t i = 0; i < cards.size(); ++i) gathering.add(*cards[i], names[i]);
-    gathering.finish();
+    made.device = devices.front()->name;
+    const auto locations = locations_of(devices);
+    Times times;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      add(*devices[i], locations[i], unit, set.files.size() > 1, made.units, times);
+    for (const auto& one : times.cases) {
+      if (auto measured = case_of(one, devices.front()->type, made.units))
+        made.cases.push_back(*std::move(measured));
+    }
   }
   return out;
 }
 
-std::vector<double> centres(const IdenticalDevices& cards) {
+std::vector<double> centres(const IdenticalDevices& devices) {
   std::vector<double> out, there;
-  for (const auto& one : cards.cases) {
+  for (const auto& one : devices.cases) {
     there.clear();
     std::ranges::copy_if(one.log_times, std::back_inserter(there), [](double y) { return !std::isnan(y); });
     out.push_back(there.empty() ? unmeasured : median(there));
@@ -181,14 +172,14 @@ std::vector<double> centres(const IdenticalDevices& cards) {
   return out;
 }
 
-double effect_of(const IdenticalDevices& cards, std::size_t unit, const std::vector<std::size_t>& cases,
+double effect_of(const IdenticalDevices& devices, std::size_t unit, const std::vector<std::size_t>& cases,
                  const std::vector<double>& centres) {
   std::vector<double> values, weights;
   for (const std::size_t c : cases) {
-    const double difference = cards.cases[c].log_times[unit] - centres[c];
+    const double difference = devices.cases[c].log_times[unit] - centres[c];
     if (std::isnan(difference)) continue;
     values.push_back(difference);
-    weights.push_back(cards.cases[c].weight);
+    weights.push_back(devices.cases[c].weight);
   }
   return values.empty() || 2 * values.size() < cases.size() ? unmeasured : weighted_median(values, weights);
 }

@@ -19,13 +19,13 @@ namespace clweave::fleet {
 
 namespace {
 
-constexpr double least_variance = 1e-8;  // a clock that ticks makes runs equal
+constexpr double least_variance = 1e-8;  // a coarse clock makes runs equal
 
 std::string kind_of(const Record& record) {
   return fmt::format("{} / {} / {}", record.platform, record.device, record.driver);
 }
 
-// A case of a card: what it took at once over what it took alone, run by run, as logarithms.
+// A case of a device: its time at once over its time alone, run by run, as logarithms.
 struct Pairs {
   std::string family, name;
   std::vector<double> differences;
@@ -38,13 +38,14 @@ struct Pairs {
   }
 };
 
-struct Profile {
-  std::string name;
+// The rows of a device.
+struct PairedRows {
+  std::string id;
   std::vector<Record> alone, at_once;
   std::vector<Pairs> cases = {};
 };
 
-// Before noise and the number of all are known: an effect per run.
+// An effect per run, before the noise and the number of tests are known.
 struct Effect {
   InterferenceOf told;
   std::vector<double> runs;
@@ -63,9 +64,9 @@ struct Effect {
   }
 };
 
-// Returns how many of its cases do not compare.
-std::size_t pair_up(Profile& card, const std::vector<Family>& families) {
-  const ResultsSet before = results_of(card.alone, families), after = results_of(card.at_once, families);
+// Pairs the cases of a device. Returns how many of them do not compare.
+std::size_t pair_up(PairedRows& device, const std::vector<Family>& families) {
+  const ResultsSet before = results_of(device.alone, families), after = results_of(device.at_once, families);
   const RunComparison found = compare_runs(before, after, {});
   const auto by_label = [](const ResultsSet& set) {
     std::map<std::string, const CaseTimes*> out;
@@ -76,27 +77,28 @@ std::size_t pair_up(Profile& card, const std::vector<Family>& families) {
   for (const auto& row : found.cases) {
     if (row.transition != Transition::compared) continue;
     CaseTimes a = *alone.at(row.id), b = *at_once.at(row.id);
-    if (a.clock != b.clock ||
-        a.clock == several_clocks) {  // as compare does: the host's was there every time
+    // As compare does, by the host's clock, which every run has.
+    if (a.clock != b.clock || a.clock == several_clocks) {
       a = a.by_host().value();
       b = b.by_host().value();
     }
-    Pairs& pairs = card.cases.emplace_back(Pairs{row.family, row.name, {}, row.verdict == Change::slower});
+    Pairs& pairs = device.cases.emplace_back(Pairs{row.family, row.name, {}, row.verdict == Change::slower});
     for (std::size_t r = 0; r < std::min(a.runs.size(), b.runs.size()); ++r)
       pairs.differences.push_back(std::log(b.runs[r].time_s / a.runs[r].time_s));
   }
   return found.count(Transition::apart);
 }
 
-// Over these cards, of one family or of all. No runs where there is no case.
-Effect effect_of(const std::vector<const Profile*>& cards, const std::string& family, bool of_all) {
+// Computes the effect over these devices on one family or, without a name, on all. It has no runs if there is
+// no case.
+Effect effect_of(const std::vector<const PairedRows*>& devices, const std::string& family, bool of_all) {
   Effect out;
-  out.told.card = of_all ? "" : cards.front()->name;
+  out.told.device = of_all ? "" : devices.front()->id;
   out.told.family = family;
   const Pairs* worst = nullptr;
   std::vector<std::vector<double>> runs;
-  for (const auto* card : cards) {
-    for (const auto& one : card->cases) {
+  for (const auto* device : devices) {
+    for (const auto& one : device->cases) {
       if (!family.empty() && one.family != family) continue;
       ++out.told.cases;
       out.told.slower += one.slower ? 1 : 0;
@@ -113,77 +115,73 @@ Effect effect_of(const std::vector<const Profile*>& cards, const std::string& fa
   return out;
 }
 
-class Judging {
- public:
-  explicit Judging(const InterferenceRules& rules) : rules_(rules) {}
+// Returns an effect with its interval, and its p before it is corrected.
+InterferenceOf tested(const Effect& effect, const Spread& common, const InterferenceRules& rules) {
+  InterferenceOf out = effect.told;
+  out.ratio = out.low = out.high = std::exp(effect.mean());
+  const Spread noise = moderated(effect.spread(), common);
+  if (noise.degrees <= 0) return out;
+  const double se = std::sqrt(noise.variance / static_cast<double>(effect.runs.size()));
+  const double reach = t_quantile(0.95, noise.degrees) * se;
+  out.low = std::exp(effect.mean() - reach);
+  out.high = std::exp(effect.mean() + reach);
+  out.p = beyond_margin_p(effect.mean() / se, std::log1p(rules.margin) / se, noise.degrees);
+  return out;
+}
 
-  void learn(const Effect& effect) {
-    if (const Spread spread = effect.spread(); spread.degrees > 0) spreads_.push_back(spread);
-  }
-
-  // The interval of one, and its p before it is adjusted.
-  InterferenceOf judged(const Effect& effect) const {
-    InterferenceOf out = effect.told;
-    out.ratio = out.low = out.high = std::exp(effect.mean());
-    const Spread noise = moderated(effect.spread(), common_spread(spreads_));
-    if (noise.degrees <= 0) return out;
-    const double se = std::sqrt(noise.variance / static_cast<double>(effect.runs.size()));
-    const double reach = t_quantile(0.95, noise.degrees) * se;
-    out.low = std::exp(effect.mean() - reach);
-    out.high = std::exp(effect.mean() + reach);
-    out.p = beyond_margin_p(effect.mean() / se, std::log1p(rules_.margin) / se, noise.degrees);
-    return out;
-  }
-
- private:
-  const InterferenceRules& rules_;
-  std::vector<Spread> spreads_;
-};
-
-Interference judged(std::vector<Profile> cards, const std::vector<Family>& families,
-                    const InterferenceRules& rules) {
-  Interference out;
-  out.device = cards.front().at_once.front().device;
-  // Where one card fails the others had less to bear.
-  std::set<std::string> failed;
-  for (const auto& card : cards) {
-    for (const auto* rows : {&card.alone, &card.at_once}) {
+// Returns the cases without a time of some device, alone or at once: the other devices had it easier.
+std::set<std::string> failed_cases(const std::vector<PairedRows>& devices) {
+  std::set<std::string> out;
+  for (const auto& device : devices) {
+    for (const auto* rows : {&device.alone, &device.at_once}) {
       for (const auto& row : *rows) {
-        if (row.failed()) failed.insert(row.case_id);
+        if (row.failed()) out.insert(row.case_id);
       }
     }
   }
+  return out;
+}
+
+Interference interference_between(std::vector<PairedRows> devices, const std::vector<Family>& families,
+                                  const InterferenceRules& rules) {
+  Interference out;
+  out.device = devices.front().at_once.front().device;
+  const auto failed = failed_cases(devices);
   out.failed = failed.size();
-  std::vector<const Profile*> all;
+  std::vector<const PairedRows*> all;
   std::vector<std::string> names;
-  for (auto& card : cards) {
-    for (auto* rows : {&card.alone, &card.at_once})
+  for (auto& device : devices) {
+    for (auto* rows : {&device.alone, &device.at_once})
       std::erase_if(*rows, [&](const Record& row) { return failed.contains(row.case_id); });
-    out.cards.push_back(card.name);
-    all.push_back(&card);
-    if (card.alone.empty() || card.at_once.empty()) continue;
-    out.apart += pair_up(card, families);
-    for (const auto& one : card.cases) {
+    out.devices.push_back(device.id);
+    all.push_back(&device);
+    if (device.alone.empty() || device.at_once.empty()) continue;
+    out.apart += pair_up(device, families);
+    for (const auto& one : device.cases) {
       if (std::ranges::find(names, one.family) == names.end()) names.push_back(one.family);
     }
   }
   if (names.empty()) return out;
 
-  Judging judging(rules);
-  for (const auto& card : cards) {
-    for (const auto& family : names) judging.learn(effect_of({&card}, family, false));
+  std::vector<Spread> spreads;
+  for (const auto& device : devices) {
+    for (const auto& family : names) {
+      if (const Spread one = effect_of({&device}, family, false).spread(); one.degrees > 0)
+        spreads.push_back(one);
+    }
   }
+  const Spread common = common_spread(spreads);
   names.insert(names.begin(), "");
   std::vector<double> p;
   for (const auto& family : names) {
     const Effect effect = effect_of(all, family, true);
     out.runs = std::max(out.runs, effect.runs.size());
-    p.push_back(out.families.emplace_back(judging.judged(effect)).p);
+    p.push_back(out.families.emplace_back(tested(effect, common, rules)).p);
   }
-  for (const auto& card : cards) {
-    const Effect effect = effect_of({&card}, "", false);
+  for (const auto& device : devices) {
+    const Effect effect = effect_of({&device}, "", false);
     if (effect.runs.empty()) continue;
-    p.push_back(out.each.emplace_back(judging.judged(effect)).p);
+    p.push_back(out.each.emplace_back(tested(effect, common, rules)).p);
   }
   const auto adjusted = benjamini_hochberg(p);
   for (std::size_t i = 0; i < adjusted.size(); ++i)
@@ -191,11 +189,11 @@ Interference judged(std::vector<Profile> cards, const std::vector<Family>& famil
   return out;
 }
 
-bool disturbed(const InterferenceOf& one, const InterferenceRules& rules) {
+bool slowed_down(const InterferenceOf& one, const InterferenceRules& rules) {
   return one.ratio > 1 && one.p < rules.false_discovery;
 }
 
-bool undisturbed(const InterferenceOf& one, const InterferenceRules& rules) {
+bool not_slowed(const InterferenceOf& one, const InterferenceRules& rules) {
   return one.low > 1 / (1 + rules.margin) && one.high < 1 + rules.margin && one.low < one.high;
 }
 
@@ -206,7 +204,7 @@ std::string interval_text(const InterferenceOf& one) {
 }
 
 void add(Table& table, const std::string& name, const InterferenceOf& one, const InterferenceRules& rules) {
-  table.add({name, paint(ratio_text(one.ratio), disturbed(one, rules) ? Style::red : Style::dim),
+  table.add({name, paint(ratio_text(one.ratio), slowed_down(one, rules) ? Style::red : Style::dim),
              interval_text(one), fmt::format("{} of {}", one.slower, one.cases), ratio_text(one.worst_ratio),
              one.worst});
 }
@@ -223,13 +221,13 @@ Table table_of(const char* what) {
 std::string verdict_of(const Interference& all, const InterferenceRules& rules) {
   const InterferenceOf& whole = all.families.front();
   const auto n = std::ranges::count_if(all.families.begin() + 1, all.families.end(),
-                                       [&](const InterferenceOf& one) { return disturbed(one, rules); });
+                                       [&](const InterferenceOf& one) { return slowed_down(one, rules); });
   const std::string margin = percent_text(rules.margin, 0);
-  if (n == 0 && !disturbed(whole, rules))
-    return undisturbed(whole, rules)
-               ? fmt::format("They do not disturb each other by more than {}.", margin)
-               : "Whether they disturb each other cannot be told from these runs; --runs sees more.";
-  return paint(fmt::format("They disturb each other: together a case takes {} of its time alone, and {} of "
+  if (n == 0 && !slowed_down(whole, rules))
+    return not_slowed(whole, rules)
+               ? fmt::format("They do not slow each other down by more than {}.", margin)
+               : "These runs cannot tell whether they slow each other down; more --runs can.";
+  return paint(fmt::format("They slow each other down: together a case takes {} of its time alone, and {} of "
                            "{} families are slower by more than {}.",
                            ratio_text(whole.ratio), n, all.families.size() - 1, margin),
                Style::red);
@@ -242,27 +240,27 @@ std::vector<Interference> interference_of(const std::vector<Record>& alone,
                                           const std::vector<Family>& families,
                                           const InterferenceRules& rules) {
   std::vector<std::string> order;
-  std::map<std::string, std::vector<Profile>> kinds;
-  const auto profile_of = [&](const Record& record, bool make) -> Profile* {
+  std::map<std::string, std::vector<PairedRows>> kinds;
+  const auto rows_of = [&](const Record& record, bool make) -> PairedRows* {
     const std::string kind = kind_of(record);
     if (make && !kinds.contains(kind)) order.push_back(kind);
     if (!make && !kinds.contains(kind)) return nullptr;
-    auto& cards = kinds[kind];
-    const auto it = std::ranges::find(cards, record.device_id, &Profile::name);
-    if (it != cards.end()) return &*it;
-    return make ? &cards.emplace_back(Profile{record.device_id, {}, {}}) : nullptr;
+    auto& devices = kinds[kind];
+    const auto it = std::ranges::find(devices, record.device_id, &PairedRows::id);
+    if (it != devices.end()) return &*it;
+    return make ? &devices.emplace_back(PairedRows{record.device_id, {}, {}}) : nullptr;
   };
   const auto is_case = [](const Record& record) { return record.finding.empty() && !record.is_baseline(); };
   for (const auto& record : at_once) {
-    if (is_case(record)) profile_of(record, true)->at_once.push_back(record);
+    if (is_case(record)) rows_of(record, true)->at_once.push_back(record);
   }
   for (const auto& record : alone) {
-    Profile* const card =
-        is_case(record) && record.reason != chosen_here ? profile_of(record, false) : nullptr;
-    if (card != nullptr) card->alone.push_back(record);
+    PairedRows* const device =
+        is_case(record) && record.reason != chosen_here ? rows_of(record, false) : nullptr;
+    if (device != nullptr) device->alone.push_back(record);
   }
   std::vector<Interference> out;
-  for (const auto& kind : order) out.push_back(judged(std::move(kinds[kind]), families, rules));
+  for (const auto& kind : order) out.push_back(interference_between(std::move(kinds[kind]), families, rules));
   return out;
 }
 
@@ -271,21 +269,21 @@ Report report_of(const std::vector<Interference>& all, const InterferenceRules& 
   Report out;
   for (const auto& one : all) {
     out.line("");
-    out.heading(fmt::format("{} x {}: all at once against each alone", one.cards.size(), one.device));
+    out.heading(fmt::format("{} x {}: all at once against each alone", one.devices.size(), one.device));
     if (one.families.empty()) {
-      out.line("No case was measured both ways on every card.");
+      out.line("No case was measured both ways on every device.");
       continue;
     }
     out.line(verdict_of(one, rules));
     if (one.failed > 0)
-      out.line(fmt::format("{} cases are left out: not every card has a time of them.", one.failed));
+      out.line(fmt::format("{} cases are left out: not every device has a time of them.", one.failed));
     if (one.apart > 0)
-      out.line(
-          fmt::format("{} cases of a card are left out: not timed by the same clock every time.", one.apart));
-    Table cards = table_of("card");
-    for (const auto& card : one.each) add(cards, card.card, card, rules);
-    add(cards, "all", one.families.front(), rules);
-    out.table(std::move(cards));
+      out.line(fmt::format("{} cases of a device are left out: not timed by the same clock every time.",
+                           one.apart));
+    Table devices = table_of("device");
+    for (const auto& device : one.each) add(devices, device.device, device, rules);
+    add(devices, "all", one.families.front(), rules);
+    out.table(std::move(devices));
 
     std::vector<const InterferenceOf*> worst;
     for (const auto& family : one.families) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// disturbance: by how much equal cards of one computer slow each other down: what each took alone against
-// what it took while all of them worked.
+// interference: how much identical devices of one computer slow each other down: their times while all of
+// them work over their times alone.
 //
-// Per run and family the median over the cases of the ratio's logarithm; what these differ by from run to run
-// is their noise, moderated by what all families of all cards have in common, as compare does with cases.
-// Disturbed is what lies beyond the margin at a false discovery rate of 1 % over all families and cards.
+// For each run and family it is the median over the cases of the ratio's logarithm; its variance between runs
+// is moderated by what all families of all devices have in common (Smyth 2004), as compare does with cases. A
+// slow-down is called if it lies beyond the margin at a false discovery rate of 1 % over all families and
+// devices.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,32 +20,33 @@ struct Family;
 namespace clweave::fleet {
 
 struct InterferenceOf {
-  std::string card, family;  // empty: all of them
+  std::string device, family;  // empty for all
   std::size_t cases = 0;
   std::size_t slower = 0;               // of these, as compare calls them
-  double ratio = 1, low = 1, high = 1;  // at once / alone, with its 95 % interval; of one run that is all
-  double p = 1;                         // adjusted, of no change beyond the margin
+  double ratio = 1, low = 1, high = 1;  // at once / alone, with its 95 % interval if there are several runs
+  double p = 1;                         // adjusted, under no change beyond the margin
   std::string worst;                    // the case of largest ratio, in few words
   double worst_ratio = 1;
 };
 
 struct Interference {
   std::string device;
-  std::vector<std::string> cards;
+  std::vector<std::string> devices;  // ids
   std::size_t runs = 0;
-  std::size_t failed = 0;  // cases of which a card has no time, alone or at once: the others had it easier
-  std::size_t apart = 0;   // cases of a card that do not compare: most were not timed by one clock
-  std::vector<InterferenceOf> families;  // over all cards; the first is over all families
-  std::vector<InterferenceOf> each;      // a card each, over all families
+  std::size_t failed =
+      0;  // cases left out, as some device has no time of them and so made it easier for the others
+  std::size_t apart = 0;                 // cases of a device that do not compare, most by different clocks
+  std::vector<InterferenceOf> families;  // over all devices; the first is over all families
+  std::vector<InterferenceOf> each;      // one per device, over all families
 };
 
 struct InterferenceRules {
-  double margin = 0.03;           // ratios up to 1 + margin are no disturbance
+  double margin = 0.03;           // ratios up to 1 + margin are no slow-down
   double false_discovery = 0.01;  // rate
 };
 
-// Of the rows of the same cases: run by run, alone and at once. A value for each kind of card that was
-// measured at once, in the order met.
+// Compares the rows of the same cases run by run, alone and at once. Returns a value for each kind of device
+// that was measured at once, in the order met.
 std::vector<Interference> interference_of(const std::vector<Record>& alone,
                                           const std::vector<Record>& at_once, const std::vector<Family>&,
                                           const InterferenceRules& = {});
