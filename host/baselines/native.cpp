@@ -186,7 +186,7 @@ std::vector<NativeJob> jobs_for(const Natives& host, const Selection& selection)
 }
 
 // Throws what went wrong. `stage` hears what begins.
-void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingOptions rule,
+void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingOptions sampling,
                   const std::function<void(const char*)>& stage) {
   Record& record = row.record;
   stage("fill");
@@ -227,15 +227,15 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingO
     });
     return out;
   };
-  rule.use_event = static_cast<bool>(prepared.device_s);
-  record.timer = rule.use_event ? Timer::event : Timer::host;
-  record.timer_reason = rule.use_event ? "" : "there is no device";
+  sampling.use_event = static_cast<bool>(prepared.device_s);
+  record.timer = sampling.use_event ? Timer::event : Timer::host;
+  record.timer_reason = sampling.use_event ? "" : "there is no device";
   Probe probe{.run = sample, .canary = {}, .pause = {}};
-  SampleSet samples = measure(probe, rule);
+  SampleSet samples = measure(probe, sampling);
   record_cost(record, plan.cost);
-  record_times(record, samples, rule);
+  record_times(record, samples, sampling);
   record.call_s = record.time_s;
-  if (rule.use_event) {
+  if (sampling.use_event) {
     std::vector<double> calls;
     for (int i = 0; i < 9; ++i) calls.push_back(host_s(1, [&] { one_by_one(1); }));
     record.call_s = median(calls);
@@ -246,7 +246,7 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingO
   record.status = Status::ok;
 }
 
-Row measured(const NativeJob& job, const Natives& host, SamplingOptions rule,
+Row measured(const NativeJob& job, const Natives& host, SamplingOptions sampling,
              const std::function<void(const char*)>& stage) {
   Row row{named_record(host.device, *job.family, job.row), {}};
   Record& record = row.record;
@@ -258,7 +258,7 @@ Row measured(const NativeJob& job, const Natives& host, SamplingOptions rule,
     fail(record, code, why);
   };
   try {
-    const auto measure = [&] { measure_into(row, job, host, rule, stage); };
+    const auto measure = [&] { measure_into(row, job, host, sampling, stage); };
     if (host.on_threads)
       host.on_threads(job.threads, measure);
     else
@@ -273,14 +273,14 @@ Row measured(const NativeJob& job, const Natives& host, SamplingOptions rule,
   return row;
 }
 
-// What --budget leaves of the sampling rule: an equal share of what is left, half of which is not sampling.
+// What --budget leaves of the sampling: an equal share of what is left, half of which is not sampling.
 class Budget {
  public:
   Budget(std::optional<double> seconds, std::size_t cases) : seconds_(seconds), cases_(cases) {}
 
   // For the next case; none where the time is up. One case is measured at least.
-  std::optional<SamplingOptions> next(SamplingOptions rule) {
-    if (!seconds_) return rule;
+  std::optional<SamplingOptions> next(SamplingOptions sampling) {
+    if (!seconds_) return sampling;
     const double left_s = *seconds_ - (host_now() - began_s_);
     const std::size_t to_come = cases_--;
     if (begun_ && left_s <= 0) {
@@ -288,9 +288,9 @@ class Budget {
       return {};
     }
     begun_ = true;
-    rule.stop.max_seconds =
-        std::clamp(left_s / static_cast<double>(to_come) / 2, 1e-3, std::max(1e-3, rule.stop.max_seconds));
-    return rule;
+    sampling.stop.max_seconds = std::clamp(left_s / static_cast<double>(to_come) / 2, 1e-3,
+                                           std::max(1e-3, sampling.stop.max_seconds));
+    return sampling;
   }
   std::size_t left_out() const { return left_out_; }
 
@@ -332,7 +332,7 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
     describe(jobs, host.device);
     return success;
   }
-  const SamplingOptions rule = rule_of(options);
+  const SamplingOptions sampling = sampling_of(options);
   auto axes = axis_names(all_families());
   axes.emplace_back(threads_axis);
   std::vector<std::string> words = {program};
@@ -345,7 +345,7 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
     std::int64_t order = 0;
     for (const auto& job : jobs) {
       if (interrupts() != 0) return interrupted;
-      const auto shorter = budget.next(rule);
+      const auto shorter = budget.next(sampling);
       if (!shorter) continue;
       Row row = measured(job, host, *shorter, [](const char*) {});
       row.record.order = ++order;
@@ -384,7 +384,7 @@ json answer_to(const json& request, std::optional<Natives>& host, const NativesO
   const BaselineCase wanted = baseline_case_from(request.at("baseline"));
   for (const auto& job : jobs_for(*host, case_from(request.at("case")))) {
     if (job.native->api == wanted.api && job.row.id() == wanted.row.id())
-      return json_of(measured(job, *host, rule_from(request), tell_stage));
+      return json_of(measured(job, *host, sampling_from(request), tell_stage));
   }
   throw Error(ErrorCode::usage, "there is no " + wanted.row.id() + " of " + wanted.api);
 }

@@ -225,7 +225,7 @@ void Campaign::run_parallel(ParallelPlan& parallel, int run) {
       }
       if (!std::exchange(begun, true)) parallel.devices->begin();
       progress_->start(step, "parallel  " + job.named().id());
-      auto rows = parallel.devices->run(job, rule_of(predicted_s));
+      auto rows = parallel.devices->run(job, sampling_of(predicted_s));
       if (!rows) return;
       ++measured_;
       for (std::size_t c = 0; c < rows->size(); ++c) {
@@ -307,8 +307,8 @@ void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& g
   } else {
     plan.file->running(key, attempt);
     // Rows of baselines are not checked against those of kernels.
-    auto got = group.baseline != nullptr ? group.baseline->runner->run(job, rule_of(predicted_s))
-                                         : case_runner.run(job, rule_of(predicted_s));
+    auto got = group.baseline != nullptr ? group.baseline->runner->run(job, sampling_of(predicted_s))
+                                         : case_runner.run(job, sampling_of(predicted_s));
     if (!got) return;
     row = std::move(*got);
   }
@@ -318,14 +318,14 @@ void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& g
   records_.push_back(row.record);
 }
 
-SamplingOptions Campaign::rule_of(double predicted_s) const {
-  SamplingOptions rule = rules_.sampling;
-  if (!rules_.budget_s) return rule;
+SamplingOptions Campaign::sampling_of(double predicted_s) const {
+  SamplingOptions sampling = rules_.sampling;
+  if (!rules_.budget_s) return sampling;
   // Divides the rest of the budget in proportion to the predicted times; half of a case's time is not
   // sampling.
   const double share_s = budget_left_s() * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
-  rule.stop.max_seconds = std::clamp(share_s, 1e-3, rule.stop.max_seconds);
-  return rule;
+  sampling.stop.max_seconds = std::clamp(share_s, 1e-3, sampling.stop.max_seconds);
+  return sampling;
 }
 
 }  // namespace clweave::campaign

@@ -96,7 +96,7 @@ class Campaign {
   std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
                std::int64_t order, double predicted_s);
-  SamplingOptions rule_of(double predicted_s) const;
+  SamplingOptions sampling_of(double predicted_s) const;
   double budget_left_s() const { return *rules_.budget_s - (rules_.environment.now() - began_s_); }
   // At least one case is measured, so that a run that is resumed again and again comes to its end.
   bool budget_spent() const { return rules_.budget_s && measured_ > 0 && budget_left_s() <= 0; }

@@ -38,20 +38,20 @@ CaseRunner::CaseRunner(Runner& runner, ResultsFile& file, const DeviceInfo& devi
       most_runs_of_each * peaks_.size();
 }
 
-std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& rule,
+std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& sampling,
                                    const std::function<bool()>& in_time) {
-  auto row = runner_.run(job, rule);
+  auto row = runner_.run(job, sampling);
   if (!row) return {};
   Implausible problem = plausibility_.check(*row, job);
   const auto recheck = [&] {
     if (!problem) return;
-    measure_contradicted(problem, *row, job, rule, in_time);
+    measure_contradicted(problem, *row, job, sampling, in_time);
     problem = plausibility_.check(*row, job);
   };
   recheck();
   for (int again = 0; problem && again < most_repetitions && in_time(); ++again) {
     if (environment_.interrupts() != 0) return {};
-    auto second = runner_.run(job, rule);
+    auto second = runner_.run(job, sampling);
     if (!second) return {};
     row = std::move(second);
     problem = plausibility_.check(*row, job);
@@ -64,10 +64,10 @@ std::optional<Row> CaseRunner::run(const Job& job, const SamplingOptions& rule,
 }
 
 void CaseRunner::measure_contradicted(const Implausible& problem, const Row& row, const Job& job,
-                                      const SamplingOptions& rule, const std::function<bool()>& in_time) {
+                                      const SamplingOptions& sampling, const std::function<bool()>& in_time) {
   const auto measure = [&](const Job& other) {
     if (environment_.interrupts() != 0 || !in_time()) return;
-    SamplingOptions times = rule;
+    SamplingOptions times = sampling;
     times.energy_s = 0;
     if (const auto seen = runner_.run(other, times)) plausibility_.learn(*seen, other);
   };

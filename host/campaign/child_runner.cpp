@@ -134,7 +134,7 @@ class ChildRunner : public Baseline {
     child_.reset();
   }
 
-  std::optional<Row> run(const Job& job, const SamplingOptions& rule) override {
+  std::optional<Row> run(const Job& job, const SamplingOptions& sampling) override {
     if (const auto lost = lost_.find(device_.index()); lost != lost_.end())
       return row(job, ErrorCode::device_lost, lost->second);
     if (must_probe_ && !is_baseline_) {
@@ -145,10 +145,10 @@ class ChildRunner : public Baseline {
       }
     }
     NoAnswer failure{};
-    auto answer = attempt(job, rule, {}, failure);
+    auto answer = attempt(job, sampling, {}, failure);
     if (!answer && failure.code == ErrorCode::crashed && !options_.stop_at_once()) {
       const std::string first = failure.why;
-      answer = attempt(job, rule, empty_caches(), failure);
+      answer = attempt(job, sampling, empty_caches(), failure);
       if (answer)
         answer->record.reason = fmt::format("with empty kernel caches, after a first attempt ended ({}); {}",
                                             first, answer->record.reason);
@@ -244,7 +244,7 @@ class ChildRunner : public Baseline {
     return answer_of(*child_, failure);
   }
 
-  std::optional<Row> attempt(const Job& job, const SamplingOptions& rule,
+  std::optional<Row> attempt(const Job& job, const SamplingOptions& sampling,
                              const std::vector<std::string>& extra, NoAnswer& failure) {
     try {
       if (const auto waited = std::exchange(unopened_, {}); waited && extra.empty()) {
@@ -259,7 +259,7 @@ class ChildRunner : public Baseline {
           return row(job, opened->at("kind").get<ErrorCode>(), opened->at("error"));
         }
       }
-      child_->send(json_of(job, rule).dump());
+      child_->send(json_of(job, sampling).dump());
       const auto answer = answer_of(*child_, failure);
       if (!answer) return {};
       if (answer->contains("error"))

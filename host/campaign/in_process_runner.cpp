@@ -30,9 +30,9 @@ class InProcessRunner : public Runner {
     return driver_build(device, source, kernels);
   }
 
-  std::optional<Row> run(const Job& job, const SamplingOptions& rule) override {
+  std::optional<Row> run(const Job& job, const SamplingOptions& sampling) override {
     if (!device_) throw Error(ErrorCode::usage, "no device is open");
-    return run_case(*device_, *job.family, job.at, rule);
+    return run_case(*device_, *job.family, job.at, sampling);
   }
 
  private:

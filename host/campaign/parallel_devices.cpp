@@ -82,7 +82,7 @@ void ParallelDevices::work(std::size_t m) {
         member.runner->open();
       }
       opened_->arrive(m);
-      member.row = member.runner->run(*job_, rule_);
+      member.row = member.runner->run(*job_, sampling_);
     } catch (...) {
       member.failure = std::current_exception();
     }
@@ -100,10 +100,10 @@ void ParallelDevices::end() {
   for (const auto& member : members_) member->runner->end();
 }
 
-std::optional<std::vector<Row>> ParallelDevices::run(const Job& job, const SamplingOptions& rule) {
+std::optional<std::vector<Row>> ParallelDevices::run(const Job& job, const SamplingOptions& sampling) {
   job_ = &job;
-  rule_ = rule;
-  rule_.together = true;
+  sampling_ = sampling;
+  sampling_.together = true;
   opened_->begin();
   ready_->begin();
   for (const auto& member : members_) member->go.release();

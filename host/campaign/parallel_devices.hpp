@@ -62,7 +62,7 @@ class ParallelDevices {
   std::vector<std::unique_ptr<Member>> members_;
   std::counting_semaphore<> done_{0};
   const Job* job_ = nullptr;  // null: the threads end
-  SamplingOptions rule_;
+  SamplingOptions sampling_;
 };
 
 }  // namespace clweave::campaign

@@ -55,13 +55,13 @@ json json_of(const BaselineCase& baseline) { return {{"api", baseline.api}, {"ro
 
 BaselineCase baseline_case_from(const json& text) { return {text.at("api"), case_from(text.at("row"))}; }
 
-json json_of(const Job& job, const SamplingOptions& rule) {
-  json out = {{"case", json_of(job.at)}, {"rule", rule}};
+json json_of(const Job& job, const SamplingOptions& sampling) {
+  json out = {{"case", json_of(job.at)}, {"sampling", sampling}};
   if (job.baseline) out["baseline"] = json_of(*job.baseline);
   return out;
 }
 
-SamplingOptions rule_from(const json& request) { return request.at("rule").get<SamplingOptions>(); }
+SamplingOptions sampling_from(const json& request) { return request.at("sampling").get<SamplingOptions>(); }
 
 json json_of(const DriverBuild& built) { return built; }
 

@@ -5,14 +5,15 @@
 //   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
 //   {"open": device, "kernels": dir}                   -> {"opened": true}
 //   {"build": device, "text": .., "options": .., "entries": names} -> {"built": the driver's answer}
-//   {"case": .., "rule": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes": n,
+//   {"case": .., "sampling": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes":
+//   n,
 //                                                          "launch_s": seconds}
 //
 // A baseline program (host/baselines) lists no devices, but its implementations of a case:
 //   {"open": device, "threads": numbers}               -> {"device": as its rows name it, "version": ..}
 //   {"baselines": case}                                  -> {"baselines": [{"api": .., "row": case, "case":
 //   ..}]}
-//   {"case": .., "rule": .., "baseline": {"api", "row"}} -> as above
+//   {"case": .., "sampling": .., "baseline": {"api", "row"}} -> as above
 //
 //   before each stage                                  -> {"stage": "build"}
 //   before a timing together with other devices        -> {"stage": "ready"}, and waits for {"go": true}
@@ -34,7 +35,7 @@ nlohmann::json json_of(const BaselineCase&);
 BaselineCase baseline_case_from(const nlohmann::json&);
 
 nlohmann::json json_of(const Job&, const SamplingOptions&);
-SamplingOptions rule_from(const nlohmann::json& request);
+SamplingOptions sampling_from(const nlohmann::json& request);
 
 nlohmann::json json_of(const DriverBuild&);
 DriverBuild driver_build_from(const nlohmann::json&);

@@ -296,14 +296,14 @@ class Budget {
 constexpr double share_of_recheck = 0.1;  // of a space's share, to measure an implausible case again
 
 // Returns options for shorter and less precise sampling, by `effort` in (0, 1].
-SamplingOptions with_effort(SamplingOptions rule, double effort) {
-  if (effort >= 1) return rule;
-  rule.stop.max_seconds *= effort;
-  rule.stop.precision = std::min(0.1, rule.stop.precision / effort);
-  rule.stop.min_samples = std::min<std::size_t>(rule.stop.min_samples, 5);
-  rule.check_again = false;  // before one is kept, the best are measured in full
-  rule.warm_up_s *= effort;
-  return rule;
+SamplingOptions with_effort(SamplingOptions sampling, double effort) {
+  if (effort >= 1) return sampling;
+  sampling.stop.max_seconds *= effort;
+  sampling.stop.precision = std::min(0.1, sampling.stop.precision / effort);
+  sampling.stop.min_samples = std::min<std::size_t>(sampling.stop.min_samples, 5);
+  sampling.check_again = false;  // before one is kept, the best are measured in full
+  sampling.warm_up_s *= effort;
+  return sampling;
 }
 
 }  // namespace
@@ -380,9 +380,9 @@ void Tuner::tick() {
   if (progress_ != nullptr) progress_->tick();
 }
 
-std::optional<Record> Tuner::run(const Job& job, const SamplingOptions& rule, int round,
+std::optional<Record> Tuner::run(const Job& job, const SamplingOptions& sampling, int round,
                                  const std::function<bool()>& in_time) {
-  auto row = case_runner_->run(job, rule, in_time);
+  auto row = case_runner_->run(job, sampling, in_time);
   if (!row) return {};
   case_runner_->write(*row, round, ++order_, [&](const std::string& line) { progress_->note(line); });
   // A search tries configurations that are too large for the device on purpose.

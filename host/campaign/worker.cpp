@@ -55,7 +55,7 @@ json answer_to(const json& request, Runner& runner, const std::vector<Family>& f
   const Case at = case_from(request.at("case"));
   const auto family = std::ranges::find(families, at.family, &Family::name);
   if (family == families.end()) throw Error(ErrorCode::usage, "there is no family " + at.family);
-  return json_of(*runner.run({.family = &*family, .at = at}, rule_from(request)));
+  return json_of(*runner.run({.family = &*family, .at = at}, sampling_from(request)));
 }
 
 }  // namespace

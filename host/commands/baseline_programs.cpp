@@ -42,7 +42,7 @@ std::vector<BaselineProgram> baselines_beside(const DeviceInfo& device, const st
         std::vector<Job> theirs;
         try {
           theirs = runner->offer(device, ours).jobs;
-        } catch (const Error&) {  // its next case says what became of it
+        } catch (const Error&) {  // the program's next case reports it
         }
         runner->begin(its);
         return theirs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// beside: the baseline programs that are installed beside this one.
+// baseline_programs: the baseline programs that are installed beside this one.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace clweave::commands {
 
-// What they have of the work of these jobs on a device. One that cannot work with it is left out, with a word
-// on stderr. Throws `usage` where none is installed.
+// Returns the programs with their jobs that do the same work as these on a device. Leaves out those that
+// cannot, and logs why. Throws `usage` if none is installed.
 std::vector<BaselineProgram> baselines_beside(const DeviceInfo&, const std::vector<Job>&,
                                               const MeasureOptions&, const std::function<void()>& tick);
 

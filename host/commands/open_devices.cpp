@@ -17,36 +17,38 @@
 
 namespace clweave::commands {
 
-SamplingOptions rule_of(const MeasureOptions& options) {
-  SamplingOptions rule;
-  rule.cold = options.cache == "cold";
-  rule.energy_s = options.energy ? 1 : 0;
+SamplingOptions sampling_of(const MeasureOptions& options) {
+  SamplingOptions sampling;
+  sampling.cold = options.cache == "cold";
+  sampling.energy_s = options.energy ? 1 : 0;
   const std::string& preset = options.selection.preset;
-  // A quick look gets a shorter one at every case; smoke wants the verdicts, not the times.
+  // Preset quick samples each case for a shorter time; smoke needs the verdicts, not the times.
   if (preset == "quick" || preset == "profile") {
-    rule.stop.max_seconds = 0.15;
-    rule.warm_up_s = 0.05;
+    sampling.stop.max_seconds = 0.15;
+    sampling.warm_up_s = 0.05;
   }
-  if (preset == "tune") rule.stop.max_seconds = 1;  // of the last look; the first is a twentieth
+  if (preset == "tune") sampling.stop.max_seconds = 1;  // of the last round; the first takes a twentieth
   if (preset == "smoke")
-    rule.stop = {.precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
-  if (options.precision) rule.stop.precision = *options.precision;
-  if (options.max_samples) rule.stop.max_samples = *options.max_samples;
-  if (options.max_seconds) rule.stop.max_seconds = *options.max_seconds;
-  rule.stop.min_samples = std::min(rule.stop.min_samples, rule.stop.max_samples);
+    sampling.stop = {
+        .precision = 0.5, .min_samples = 3, .max_samples = 3, .max_seconds = 0.05, .check_every = 1};
+  if (options.precision) sampling.stop.precision = *options.precision;
+  if (options.max_samples) sampling.stop.max_samples = *options.max_samples;
+  if (options.max_seconds) sampling.stop.max_seconds = *options.max_seconds;
+  sampling.stop.min_samples = std::min(sampling.stop.min_samples, sampling.stop.max_samples);
   if (options.samples) {
-    rule.stop.precision = 1e-12;  // never reached
-    rule.stop.min_samples = rule.stop.max_samples = *options.samples;
-    rule.stop.max_seconds = 1e9;
+    sampling.stop.precision = 1e-12;  // never reached
+    sampling.stop.min_samples = sampling.stop.max_samples = *options.samples;
+    sampling.stop.max_seconds = 1e9;
   }
   if (options.parallel) {
-    // By time alone, so that all are at work for as long; in longer batches, not in more samples.
-    rule.min_batch_s =
-        std::max(rule.min_batch_s, rule.stop.max_seconds / static_cast<double>(rule.stop.max_samples));
-    rule.stop.precision = 1e-12;  // never reached
-    rule.stop.max_samples = 1000000;
+    // Sample by time alone, so that all devices work equally long, with longer batches instead of more
+    // samples.
+    sampling.min_batch_s = std::max(
+        sampling.min_batch_s, sampling.stop.max_seconds / static_cast<double>(sampling.stop.max_samples));
+    sampling.stop.precision = 1e-12;  // never reached
+    sampling.stop.max_samples = 1000000;
   }
-  return rule;
+  return sampling;
 }
 
 RunnerOptions runner_options(const MeasureOptions& options, std::function<void()> tick) {

@@ -371,7 +371,7 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
   PreparedRun prepared = prepare_run(*plan, std::move(devices), tick);
   if (interrupts() != 0) return interrupted;
 
-  Campaign campaign({.sampling = rule_of(plan->options),
+  Campaign campaign({.sampling = sampling_of(plan->options),
                      .seed = plan->options.selection.seed,
                      .runs = plan->options.runs(),
                      .budget_s = plan->options.budget_s,

@@ -56,7 +56,7 @@ int tune(MeasureOptions options, const std::vector<std::string>& arguments) {
                                            options.overwrite);
       if (file->path() != "-") log_line("clweave: {} -> {}\n", devices[d].name, file->path());
     }
-    Tuner tuner({.sampling = rule_of(options),
+    Tuner tuner({.sampling = sampling_of(options),
                  .strategy = strategy,
                  .seed = options.selection.seed,
                  .budget_s = options.budget_s,

@@ -170,7 +170,7 @@ Sensors nvml_sensors(const std::string& library, const std::string& uuid, const 
   if (result != success && !pci.empty()) result = call.by_pci(pci.c_str(), &device);
   if (result != success)
     return {nullptr,
-            fmt::format("NVML does not give the card {}: {}", pci.empty() ? uuid : pci, why(result))};
+            fmt::format("NVML does not give the GPU {}: {}", pci.empty() ? uuid : pci, why(result))};
   return {std::make_unique<Nvml>(call, device)};
 }
 

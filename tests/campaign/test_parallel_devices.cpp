@@ -25,14 +25,14 @@ namespace {
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-DeviceInfo card(int index) {
+DeviceInfo device_info(int index) {
   DeviceInfo info = device();
   info.device_index = index;
   info.pci = "0000:" + std::to_string(17 + index) + ":00.0";
   return info;
 }
 
-// What the runner of a card does with a job; `ready` as a child's process says it.
+// What the runner of a device does with a job; `ready` as a child's process says it.
 using Does =
     std::function<std::optional<Row>(const DeviceInfo&, const Job&, const std::function<void()>& ready)>;
 
@@ -63,7 +63,7 @@ class Profile : public Runner {
 
 std::unique_ptr<ParallelDevices> devices_of(std::vector<Does> does) {
   std::vector<DeviceInfo> infos;
-  for (std::size_t c = 0; c < does.size(); ++c) infos.push_back(card(static_cast<int>(c)));
+  for (std::size_t c = 0; c < does.size(); ++c) infos.push_back(device_info(static_cast<int>(c)));
   std::size_t next = 0;
   auto out = std::make_unique<ParallelDevices>(
       std::move(infos),
@@ -94,7 +94,8 @@ Does fails_after(int ms) {
 }  // namespace
 
 TEST(EqualDevices, AreOfOneNameAndDriver) {
-  std::vector<DeviceInfo> all = {card(0), card(1), card(2), card(3), card(4)};
+  std::vector<DeviceInfo> all = {device_info(0), device_info(1), device_info(2), device_info(3),
+                                 device_info(4)};
   all[1].name = "Other";
   all[3].driver = "2";
   all[4].name = "Other";
@@ -110,7 +111,7 @@ TEST(ParallelDevices, BeginsTheTimingOfACaseTogether) {
     const auto rows = devices->run(toy("a"), {});
     ASSERT_TRUE(rows);
     EXPECT_THAT(*rows, SizeIs(3));
-    EXPECT_EQ((*rows)[1].record.device_id, card(1).pci);
+    EXPECT_EQ((*rows)[1].record.device_id, device_info(1).pci);
     EXPECT_THAT(seen, testing::Each(3 * round));
   }
 }
@@ -180,9 +181,9 @@ TEST(ParallelDevices, EachKeepsItsThread) {
   };
   const auto devices = devices_of({notes, notes});
   for (int i = 0; i < 3; ++i) devices->run(toy("a"), {});
-  EXPECT_THAT(threads[card(0).pci], SizeIs(1));
-  EXPECT_THAT(threads[card(1).pci], SizeIs(1));
-  EXPECT_NE(threads[card(0).pci], threads[card(1).pci]);
+  EXPECT_THAT(threads[device_info(0).pci], SizeIs(1));
+  EXPECT_THAT(threads[device_info(1).pci], SizeIs(1));
+  EXPECT_NE(threads[device_info(0).pci], threads[device_info(1).pci]);
 }
 
 namespace {
@@ -202,8 +203,8 @@ class AtOnceTest : public testing::Test {
     std::vector<DevicePlan> plans;
     std::vector<ParallelPlan> parallel(1);
     for (int c = 0; c < 2; ++c) {
-      plans.push_back({card(c), alone, jobs});
-      parallel[0].plans.push_back({card(c), together, jobs});
+      plans.push_back({device_info(c), alone, jobs});
+      parallel[0].plans.push_back({device_info(c), together, jobs});
     }
     parallel[0].devices = devices_of(std::move(does));
     Campaign campaign(rules_, runner_, common, nullptr);
@@ -246,9 +247,9 @@ TEST_F(AtOnceTest, EveryCaseOfEveryCardIsMeasuredOnceMoreInTheSameOrder) {
     }
     return out;
   };
-  EXPECT_EQ(order_of(alone, card(0)), order_of(together, card(0)));
-  EXPECT_EQ(order_of(together, card(0)), order_of(together, card(1)));
-  // Against what its card can do alone.
+  EXPECT_EQ(order_of(alone, device_info(0)), order_of(together, device_info(0)));
+  EXPECT_EQ(order_of(together, device_info(0)), order_of(together, device_info(1)));
+  // Against what its device can do alone.
   EXPECT_DOUBLE_EQ(together.back().fraction_of_peak.value_or(0), 1.0 / 3);
   EXPECT_TRUE(ResultsFile::read(folder_.of("x-at-once.csv"), axis_names(families())).complete);
 }
@@ -275,7 +276,7 @@ TEST_F(AtOnceTest, WhatTheBudgetDoesNotReachIsSaid) {
   rules_.budget_s = 10;
   const auto slow = [&](const DeviceInfo& on, const Job& job, const auto& ready) {
     ready();
-    if (on.pci == card(0).pci) now_s += 20;
+    if (on.pci == device_info(0).pci) now_s += 20;
     return ok_row(on, job, 1e-3);
   };
   EXPECT_EQ(run({toy("a"), toy("b")}, {slow, takes(1e-3)}), fine);

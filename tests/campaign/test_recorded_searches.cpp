@@ -30,7 +30,7 @@ struct Recording {
 void PrintTo(const Recording& recording, std::ostream* out) { *out << recording.file; }
 
 // All that was measured once and in full. A brief look finds any time within the interval of that.
-struct SearchSpace {
+struct RecordedSpace {
   Space space;
   std::vector<Record> rows;
 
@@ -41,7 +41,7 @@ struct SearchSpace {
   }
 };
 
-SearchSpace read(const Recording& recording) {
+RecordedSpace read(const Recording& recording) {
   const std::string path = std::string(CLWEAVE_SOURCE_DIR "/results/nvidia-h200/") + recording.file;
   const auto& families = all_families();
   std::vector<Record> rows;
@@ -74,13 +74,13 @@ SearchSpace read(const Recording& recording) {
 
 struct Searched {
   double over_best = HUGE_VAL;  // of the one that it would keep
-  double cost = 0;              // in full looks
-  std::size_t looks = 0;
+  double cost = 0;              // in full samplings
+  std::size_t trials = 0;
 };
 
-// `budget`: looks, however long.
-Searched halved(const SearchSpace& all, std::uint64_t seed, std::size_t budget = SIZE_MAX) {
-  const Random<std::uint64_t> selection_bias(seed, 0x100C);
+// `budget`: trials, however long.
+Searched halved(const RecordedSpace& all, std::uint64_t seed, std::size_t budget = SIZE_MAX) {
+  const Random<std::uint64_t> noise(seed, 0x100C);
   Searched out;
   double best_s = HUGE_VAL;
   search(
@@ -89,7 +89,7 @@ Searched halved(const SearchSpace& all, std::uint64_t seed, std::size_t budget =
         const Record& row = all.rows[point];
         out.cost += effort;
         const double low = row.time_low_s.value_or(*row.time_s), high = row.time_high_s.value_or(*row.time_s);
-        const double part = static_cast<double>(selection_bias(++out.looks) % 1000) / 1000;
+        const double part = static_cast<double>(noise(++out.trials) % 1000) / 1000;
         const double seen = effort == 1 ? *row.time_s : low + part * (high - low);
         if (effort == 1 && seen < best_s) {
           best_s = seen;
@@ -98,7 +98,7 @@ Searched halved(const SearchSpace& all, std::uint64_t seed, std::size_t budget =
         return seen;
       },
       [&] {
-        return budget == SIZE_MAX ? 1.0 : 1 - static_cast<double>(out.looks) / static_cast<double>(budget);
+        return budget == SIZE_MAX ? 1.0 : 1 - static_cast<double>(out.trials) / static_cast<double>(budget);
       });
   return out;
 }
@@ -107,7 +107,7 @@ class RecordedSearch : public testing::TestWithParam<Recording> {};
 
 // The promise is 1 %. Of a hundred seeds a few may have bad luck; the program's own is the first.
 TEST_P(RecordedSearch, HalvingComesWithinAHundredthOfTheBest) {
-  const SearchSpace all = read(GetParam());
+  const RecordedSpace all = read(GetParam());
   ASSERT_GT(all.space.size(), 200U);
   constexpr int seeds = 100;
   int near = 0;
@@ -124,17 +124,17 @@ TEST_P(RecordedSearch, HalvingComesWithinAHundredthOfTheBest) {
   RecordProperty("mean_cost", std::to_string(cost));
   EXPECT_GE(near, 97);
   EXPECT_LE(worst, 1.03);
-  EXPECT_LE(cost, 0.05 * static_cast<double>(all.space.size())) << "full looks";
+  EXPECT_LE(cost, 0.05 * static_cast<double>(all.space.size())) << "full samplings";
 }
 
-// As many looks as a slow device has time for.
-TEST_P(RecordedSearch, WithFewLooksItComesWithinSomeHundredths) {
-  const SearchSpace all = read(GetParam());
+// As many trials as a slow device has time for.
+TEST_P(RecordedSearch, WithFewTrialsItComesWithinSomeHundredths) {
+  const RecordedSpace all = read(GetParam());
   double mean = 0;
   constexpr int seeds = 50;
   for (int seed = 1; seed <= seeds; ++seed) {
     const Searched found = halved(all, static_cast<std::uint64_t>(seed), 60);
-    EXPECT_LE(found.looks, 61U);
+    EXPECT_LE(found.trials, 61U);
     mean += found.over_best / seeds;
   }
   EXPECT_LE(mean, 1.02);

@@ -296,9 +296,9 @@ TEST(Searches, NothingRightIsSaidSo) {
 
 // Of a copy in two kernels, one of which has an axis that the other does not heed; a third computes something
 // else and is not among them.
-const Family& rivals() {
+const Family& competing() {
   static const Family family = {
-      .name = "rivals",
+      .name = "competing",
       .question = "Which?",
       .axes = {{"kernel", "", {"slow", "fast", "other"}},
                {"lanes", "", {"portable", "own"}},
@@ -335,9 +335,10 @@ const Family& rivals() {
   return family;
 }
 
-std::vector<Job> rival_jobs(const char* preset) {
+std::vector<Job> competing_jobs(const char* preset) {
   std::vector<Job> jobs;
-  for (auto& at : cases_of(rivals(), rivals().presets.at(preset), 1)) jobs.push_back({&rivals(), at});
+  for (auto& at : cases_of(competing(), competing().presets.at(preset), 1))
+    jobs.push_back({&competing(), at});
   return jobs;
 }
 
@@ -353,18 +354,18 @@ TEST(Designs, AreSearchedTogetherFromWhereTheyStart) {
   Selection wanted;
   wanted.preset = "tune";
   wanted.set = {"n=4096"};
-  const auto all = search_spaces_of(rival_jobs("tune"), wanted, own());
+  const auto all = search_spaces_of(competing_jobs("tune"), wanted, own());
   ASSERT_THAT(all, SizeIs(1));
-  EXPECT_EQ(all[0].work, "rivals/n=1024") << "the jobs have the n of --set";
+  EXPECT_EQ(all[0].work, "competing/n=1024") << "the jobs have the n of --set";
   EXPECT_THAT(all[0].among, ElementsAre("kernel", "lanes"));
   // Groups of 32, 64 and 128: three of slow, six of fast, eight with its own lanes, which start at 48.
   EXPECT_THAT(all[0].cases, SizeIs(3 + 6 + 8));
   EXPECT_EQ(all[0].configurations.starts(), 3U);
   EXPECT_EQ(all[0].cases[0].id(),
-            "rivals/kernel=slow/subgroup_impl=portable/n=1024/group=64/vectors_per_work_item=1");
+            "competing/kernel=slow/subgroup_impl=portable/n=1024/group=64/vectors_per_work_item=1");
   EXPECT_EQ(all[0].cases[2].id(),
-            "rivals/kernel=fast/subgroup_impl=own/n=1024/group=48/vectors_per_work_item=2");
-  const auto portable = search_spaces_of(rival_jobs("tune"), wanted, device());
+            "competing/kernel=fast/subgroup_impl=own/n=1024/group=48/vectors_per_work_item=2");
+  const auto portable = search_spaces_of(competing_jobs("tune"), wanted, device());
   EXPECT_THAT(portable[0].cases, SizeIs(3 + 6)) << "what the device cannot run is not tried";
 }
 
@@ -374,16 +375,16 @@ TEST(Designs, AreHeldAgainstEachOtherAtTheSizeOfTheDevice) {
   DeviceInfo large = own();
   large.cache_bytes = 50 << 20;
   large.memory_bytes = large.usable_bytes = large.max_alloc_bytes = std::int64_t{64} << 30;
-  EXPECT_EQ(search_spaces_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=201326592")
+  EXPECT_EQ(search_spaces_of(competing_jobs("tune"), wanted, large)[0].work, "competing/n=201326592")
       << "half a GiB";
   large.type = "cpu";
-  EXPECT_EQ(search_spaces_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=100663296")
+  EXPECT_EQ(search_spaces_of(competing_jobs("tune"), wanted, large)[0].work, "competing/n=100663296")
       << "four caches";
   large.cache_bytes = 0;
-  EXPECT_EQ(search_spaces_of(rival_jobs("tune"), wanted, large)[0].work, "rivals/n=50331648")
+  EXPECT_EQ(search_spaces_of(competing_jobs("tune"), wanted, large)[0].work, "competing/n=50331648")
       << "of a driver that knows no cache, 128 MiB";
   wanted.preset = "quick";
-  EXPECT_THAT(search_spaces_of(rival_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
+  EXPECT_THAT(search_spaces_of(competing_jobs("quick"), wanted, large), SizeIs(3)) << "each by itself";
 }
 
 // ---- Budgets, by an invented clock -----------------------------------------------------------------------
@@ -471,15 +472,15 @@ class Store : public testing::Test {
   static Tuned tuned(const Case& best, double time_s = 1e-3) {
     return {best, {}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
   }
-  static Case of_rivals(const char* kernel, const char* lanes, std::int64_t n, std::int64_t group) {
-    return {"rivals",
+  static Case of_competing(const char* kernel, const char* lanes, std::int64_t n, std::int64_t group) {
+    return {"competing",
             {{"kernel", std::string(kernel)},
              {"lanes", std::string(lanes)},
              {"n", n},
              {"group", group},
              {"rows", std::int64_t{1}}}};
   }
-  static Tuned best_of_rivals(const Case& best, double time_s = 1e-3) {
+  static Tuned best_of_competing(const Case& best, double time_s = 1e-3) {
     return {best, {"kernel", "lanes"}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
   }
   // The groups of what is worth a look beside a case.
@@ -589,20 +590,21 @@ TEST_F(Store, OfWorksThatAreAlikeTheNearestLaunchIsTriedWhicheverIsFaster) {
 // A design that was searched at something else alone does not stand beside the best of those that competed.
 TEST_F(Store, WhatWasSearchedItselfHasNoneOfWhatIsAlike) {
   static const Family related = [] {
-    Family family = rivals();
+    Family family = competing();
     for (auto& axis : family.axes) {
       if (axis.name == "n") axis.alike = all_alike;
     }
     return family;
   }();
   TunedStore store(path());
-  store.put(own(), related, best_of_rivals(of_rivals("fast", "own", 1024, 32)));
-  store.put(own(), related, tuned(of_rivals("slow", "portable", 2048, 128)));
-  EXPECT_THAT(beside(store.text(), own(), related, of_rivals("slow", "portable", 1024, 64)), ElementsAre(32));
-  store.put(own(), related, tuned(of_rivals("fast", "own", 2048, 32)));
-  EXPECT_THAT(beside(store.text(), own(), related, of_rivals("fast", "own", 1024, 64)), ElementsAre(32))
+  store.put(own(), related, best_of_competing(of_competing("fast", "own", 1024, 32)));
+  store.put(own(), related, tuned(of_competing("slow", "portable", 2048, 128)));
+  EXPECT_THAT(beside(store.text(), own(), related, of_competing("slow", "portable", 1024, 64)),
+              ElementsAre(32));
+  store.put(own(), related, tuned(of_competing("fast", "own", 2048, 32)));
+  EXPECT_THAT(beside(store.text(), own(), related, of_competing("fast", "own", 1024, 64)), ElementsAre(32))
       << "the same launch was found at both";
-  EXPECT_THAT(beside(store.text(), own(), related, of_rivals("slow", "portable", 512, 64)),
+  EXPECT_THAT(beside(store.text(), own(), related, of_competing("slow", "portable", 512, 64)),
               ElementsAre(128, 32))
       << "neither is";
 }
@@ -626,25 +628,26 @@ TEST(Alike, IsAQuestionOfData) {
 
 TEST_F(Store, TheBestDesignStandsBesideAllThatDoItsWork) {
   TunedStore store(path());
-  store.put(own(), rivals(), best_of_rivals(of_rivals("fast", "own", 1024, 32)));
+  store.put(own(), competing(), best_of_competing(of_competing("fast", "own", 1024, 32)));
   const TunedLaunches tuned(own(), {store.text()});
   for (const char* kernel : {"slow", "fast", "other"}) {
-    const auto launches = tuned.beside(rivals(), of_rivals(kernel, "portable", 2048, 64));
+    const auto launches = tuned.beside(competing(), of_competing(kernel, "portable", 2048, 64));
     ASSERT_THAT(launches, SizeIs(1)) << kernel;
-    EXPECT_EQ(launches[0].at.id(), "rivals/kernel=fast/subgroup_impl=own/n=2048/group=32/vectors_per_item=1");
+    EXPECT_EQ(launches[0].at.id(),
+              "competing/kernel=fast/subgroup_impl=own/n=2048/group=32/vectors_per_item=1");
     EXPECT_EQ(launches[0].of, "");
   }
   // And its own design, where that was tuned by itself.
-  store.put(own(), rivals(), Store::tuned(of_rivals("slow", "portable", 1024, 128)));
-  EXPECT_THAT(beside(store.text(), own(), rivals(), of_rivals("slow", "portable", 1024, 64)),
+  store.put(own(), competing(), Store::tuned(of_competing("slow", "portable", 1024, 128)));
+  EXPECT_THAT(beside(store.text(), own(), competing(), of_competing("slow", "portable", 1024, 64)),
               ElementsAre(128, 32));
 }
 
 TEST_F(Store, ALaterSearchTakesThePlaceOfAnotherDesignsBest) {
   TunedStore store(path());
-  store.put(own(), rivals(), best_of_rivals(of_rivals("fast", "own", 1024, 32), 1e-3));
-  store.put(own(), rivals(), best_of_rivals(of_rivals("slow", "portable", 1024, 128), 2e-3));
-  EXPECT_THAT(beside(store.text(), own(), rivals(), of_rivals("fast", "portable", 1024, 64)),
+  store.put(own(), competing(), best_of_competing(of_competing("fast", "own", 1024, 32), 1e-3));
+  store.put(own(), competing(), best_of_competing(of_competing("slow", "portable", 1024, 128), 2e-3));
+  EXPECT_THAT(beside(store.text(), own(), competing(), of_competing("fast", "portable", 1024, 64)),
               ElementsAre(128));
 }
 
@@ -780,7 +783,7 @@ TEST_F(Store, KeepsWhatIsBetterOverASearchCutShort) {
 TEST_F(Store, KeepsWhatIsBetterOverASearchAmongWhatTheUserChose) {
   TunedStore store(path());
   const auto kept = [&](const Selection& wanted, double time_s) {
-    const auto all = search_spaces_of(rival_jobs("tune"), wanted, own());
+    const auto all = search_spaces_of(competing_jobs("tune"), wanted, own());
     Record best = row(all[0].cases[0], time_s);
     best.verified = Verified::yes;
     return keep(store, own(), Search{all.data(), {best}, 3, true});

@@ -251,31 +251,31 @@ TEST(Measure, RefusesTimesThatAreNone) {
 
 // A pool of threads gives the canary one of two times by chance: no neighbour, and no slow clock.
 TEST(Canary, IsSlowByMoreThanWhatItDoesByItself) {
-  ThrottleDetector calm;
+  ThrottleDetector detector;
   const auto canary = [&](double seconds, int times) {
     int slow = 0;
-    for (int i = 0; i < times; ++i) slow += calm.slow((i % 3 == 0 ? 2 : 1) * seconds) ? 1 : 0;
+    for (int i = 0; i < times; ++i) slow += detector.slow((i % 3 == 0 ? 2 : 1) * seconds) ? 1 : 0;
     return slow;
   };
   EXPECT_EQ(canary(1, 300), 0);
   EXPECT_EQ(canary(1.5, 300), 100);  // two of its times meet: what is slow by chance, and what is slow
   EXPECT_EQ(canary(1, 300), 0);
-  EXPECT_FALSE(calm.slow(1.99));
-  EXPECT_TRUE(calm.slow(2.01));
+  EXPECT_FALSE(detector.slow(1.99));
+  EXPECT_TRUE(detector.slow(2.01));
 }
 
-// One that met a neighbour as the device was opened knows better when it has been calm for a while.
+// One that met a neighbour as the device was opened knows better after an undisturbed while.
 TEST(Canary, LearnsFromTheCalmerHalfOfTheTime) {
-  ThrottleDetector calm;
+  ThrottleDetector detector;
   const auto windows = [&](int count, auto canary) {
-    for (int i = 0; i < count * static_cast<int>(ThrottleDetector::window); ++i) calm.slow(canary(i));
+    for (int i = 0; i < count * static_cast<int>(ThrottleDetector::window); ++i) detector.slow(canary(i));
   };
   windows(6, [](int i) { return i % 2 == 0 ? 4 : 1; });
-  EXPECT_FALSE(calm.slow(3.9));
+  EXPECT_FALSE(detector.slow(3.9));
   windows(9, [](int) { return 1; });
-  EXPECT_TRUE(calm.slow(1.06));
+  EXPECT_TRUE(detector.slow(1.06));
   windows(20, [](int) { return 2; });
-  EXPECT_TRUE(calm.slow(2)) << "a clock that is low is slow for as long as it is";
+  EXPECT_TRUE(detector.slow(2)) << "a clock that is low is slow for as long as it is";
 }
 
 TEST(Canary, ThatIsCalmChangesNothing) {
@@ -344,7 +344,7 @@ TEST(Canary, ThatIsNeverCalmIsWaitedForNoMore) {
   measure(probe, scene.rule);
   scene.canary_s = constant(1.2);
   measure(probe, scene.rule);
-  EXPECT_EQ(scene.pauses.size(), 12U) << "it has been calm since";
+  EXPECT_EQ(scene.pauses.size(), 12U) << "it was undisturbed since";
 }
 
 // Taking samples again costs time, and the cap of time holds for all of it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_timer: invented drivers, honest and not, before the judge of their time stamps.
+// test_timer: invented drivers, honest and not, and the certificates of their time stamps.
 #include "device/timer.hpp"
 
 #include <gmock/gmock.h>

@@ -66,7 +66,7 @@ Strings three_cases(const std::string& csv, const char* timeout = "60") {
 }
 
 // An undisturbed run, which also fills the kernel cache that each trial gets a copy of.
-class ThrottleDetector : public testing::Environment {
+class Undisturbed : public testing::Environment {
  public:
   void SetUp() override {
     if (implementation().empty()) return;
@@ -106,14 +106,14 @@ class ThrottleDetector : public testing::Environment {
   Results results;
   std::string second, second_id;  // kernel and id of the second case
 };
-ThrottleDetector& calm = *new ThrottleDetector;
-[[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&calm);
+Undisturbed& undisturbed = *new Undisturbed;
+[[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&undisturbed);
 
 class Faults : public testing::Test {
  protected:
   void SetUp() override {
     if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
-    fs::copy(calm.trial->cache(), trial.cache(), fs::copy_options::recursive);
+    fs::copy(undisturbed.trial->cache(), trial.cache(), fs::copy_options::recursive);
   }
   void TearDown() override { trial.expect_nobody_left(); }
 
@@ -135,7 +135,7 @@ class Faults : public testing::Test {
   // `$` stands for the kernel of the second case.
   static std::string at_second(std::string faults) {
     for (auto at = faults.find('$'); at != std::string::npos; at = faults.find('$'))
-      faults.replace(at, 1, calm.second);
+      faults.replace(at, 1, undisturbed.second);
     return faults;
   }
 
@@ -182,7 +182,7 @@ TEST_P(OneCase, FailsAlone) {
       EXPECT_NE(record.reason.find(fault.reason), std::string::npos) << record.reason;
       // A call that OpenCL refuses is told with the kernel that it was about.
       if (record.status == Status::launch_failed && std::string(fault.faults).starts_with("enqueue")) {
-        EXPECT_NE(record.reason.find("launch of kernel " + calm.second + "<"), std::string::npos)
+        EXPECT_NE(record.reason.find("launch of kernel " + undisturbed.second + "<"), std::string::npos)
             << record.reason;
       }
     } else {
@@ -245,7 +245,7 @@ TEST_P(Hang, IsEndedAtItsLimit) {
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
   for (const auto& record : results.cases)
-    EXPECT_EQ(record.status, record.case_id == calm.second_id ? Status::timeout : Status::ok)
+    EXPECT_EQ(record.status, record.case_id == undisturbed.second_id ? Status::timeout : Status::ok)
         << record.reason;
   EXPECT_EQ(trial.log().size(), 1u) << "a hang is not tried again";
 }
@@ -445,8 +445,8 @@ TEST_P(TimerThatFailsLate, LeavesNoFalseTime) {
   if (one_is_enough) GTEST_SKIP() << "its own stamps are refused already: 0, 1, 2, 3";
   trial.faults(fmt::format("profile:150+={}", GetParam()));
   // The kernels of all families are not to be built again for each fault.
-  trial.set("POCL_CACHE_DIR", calm.trial->cache().string());
-  trial.set("MESA_SHADER_CACHE_DIR", calm.trial->cache().string());
+  trial.set("POCL_CACHE_DIR", undisturbed.trial->cache().string());
+  trial.set("MESA_SHADER_CACHE_DIR", undisturbed.trial->cache().string());
   for (const auto& family : asked_families()) {
     SCOPED_TRACE(family);
     // Of rusticl the first launch compiles, and a busy machine may take minutes for 64 paths.
@@ -833,7 +833,7 @@ TEST_F(Faults, AFullDiskIsSaid) {
 TEST_F(Faults, ADiskThatFillsUpLeavesAValidPrefix) {
   // The header and two rows fit, the third does not.
   const auto size = [](const fs::path& path) { return fs::file_size(path); };
-  const auto kib = 4 * (size(calm.trial->csv()) / 2 / 4096 + 1);
+  const auto kib = 4 * (size(undisturbed.trial->csv()) / 2 / 4096 + 1);
   const std::string script =
       with_mount(fmt::format("mount -t tmpfs -o size={}k none /mnt; {} ; code=$?; cp /mnt/* {}; exit $code",
                              kib, quoted(three_cases("/mnt/rows.csv")), trial.folder().string()));
@@ -844,7 +844,7 @@ TEST_F(Faults, ADiskThatFillsUpLeavesAValidPrefix) {
   EXPECT_NE(ended.err.find("No space left"), std::string::npos) << ended.err;
   const Results results = read_results(trial.csv());
   EXPECT_FALSE(results.finished);
-  EXPECT_LT(results.rows, calm.results.rows);
+  EXPECT_LT(results.rows, undisturbed.results.rows);
   expect_sound_cells(results);
 }
 
@@ -905,7 +905,7 @@ TEST_P(Interrupt, LeavesAValidPrefixToGoOnFrom) {
   const Results after = read_results(trial.csv());
   expect_all_cases(after, arguments);
   expect_samples_of_rows(trial.csv());
-  EXPECT_EQ(after.rows, calm.results.rows);
+  EXPECT_EQ(after.rows, undisturbed.results.rows);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Interrupt, testing::Values(SIGINT, SIGTERM), [](const auto& info) {

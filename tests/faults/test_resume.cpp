@@ -52,7 +52,7 @@ std::multiset<std::string> keys_of(const std::string& csv) {
 
 std::string samples_of(const std::string& csv) { return csv.substr(0, csv.size() - 4) + ".samples.csv"; }
 
-class ThrottleDetector : public testing::Environment {
+class Undisturbed : public testing::Environment {
  public:
   void SetUp() override {
     if (implementation().empty()) return;
@@ -74,14 +74,14 @@ class ThrottleDetector : public testing::Environment {
   std::multiset<std::string> keys;
   std::vector<Record> cases;
 };
-ThrottleDetector& calm = *new ThrottleDetector;
-[[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&calm);
+Undisturbed& undisturbed = *new Undisturbed;
+[[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&undisturbed);
 
 class Resume : public testing::Test {
  protected:
   void SetUp() override {
     if (implementation().empty()) GTEST_SKIP() << "CLWEAVE_TEST_IMPLEMENTATION is not set: CTest sets it";
-    fs::copy(calm.trial->cache(), trial.cache(), fs::copy_options::recursive);
+    fs::copy(undisturbed.trial->cache(), trial.cache(), fs::copy_options::recursive);
   }
   void TearDown() override { trial.expect_nobody_left(); }
 
@@ -99,15 +99,15 @@ class Resume : public testing::Test {
       hit_twice = hit_twice || twice;
     }
     if (!hit_twice) {
-      EXPECT_EQ(keys_of(csv), calm.keys);
+      EXPECT_EQ(keys_of(csv), undisturbed.keys);
     }
     EXPECT_FALSE(fs::exists(csv + ".running"));
   }
 
   // A copy of the finished pair of files without what stands behind `keep` bytes of the rows.
   void cut(std::size_t keep) const {
-    fs::copy_file(calm.trial->csv(), trial.csv(), fs::copy_options::overwrite_existing);
-    fs::copy_file(samples_of(calm.trial->csv()), samples_of(trial.csv()),
+    fs::copy_file(undisturbed.trial->csv(), trial.csv(), fs::copy_options::overwrite_existing);
+    fs::copy_file(samples_of(undisturbed.trial->csv()), samples_of(trial.csv()),
                   fs::copy_options::overwrite_existing);
     fs::resize_file(trial.csv(), keep);
   }
@@ -136,7 +136,8 @@ TEST_F(Resume, AfterKillsAnywhere) {
       trial.start(arguments);
       if (calls <= 2 && (calls == 1 || part(random) < 0.3)) {
         // A while after a row: time alone would on a busy machine hit mostly the start.
-        const auto lines = static_cast<std::size_t>(part(random) * static_cast<double>(calm.keys.size()));
+        const auto lines =
+            static_cast<std::size_t>(part(random) * static_cast<double>(undisturbed.keys.size()));
         trial.wait_until([&] { return lines_of(content_of(csv)).size() >= lines; });
         const double until = now() + part(random) * (lines == 0 ? 0.6 : 0.15);
         trial.wait_until([&] { return now() >= until; });
@@ -168,8 +169,8 @@ TEST_F(Resume, AfterKillsAnywhere) {
 }
 
 TEST_F(Resume, ACaseThatTakesTheRunDownTwiceIsRecorded) {
-  const auto third = std::ranges::find(calm.cases, 3, &Record::order);
-  ASSERT_NE(third, calm.cases.end());
+  const auto third = std::ranges::find(undisturbed.cases, 3, &Record::order);
+  ASSERT_NE(third, undisturbed.cases.end());
   std::string kernel =
       std::ranges::find(third->axes, "kernel", &std::pair<std::string, std::string>::first)->second;
   if (kernel == "select") kernel += "_";
@@ -198,7 +199,7 @@ TEST_F(Resume, ACaseThatTakesTheRunDownTwiceIsRecorded) {
 }
 
 TEST_F(Resume, ACompleteFileNeedsNothing) {
-  cut(fs::file_size(calm.trial->csv()));
+  cut(fs::file_size(undisturbed.trial->csv()));
   const std::string before = content_of(trial.csv());
   const Ended ended = resume();
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -215,7 +216,7 @@ TEST_F(Resume, AForeignFileIsRefused) {
 }
 
 TEST_F(Resume, AFileWithoutRowsSaysWhatToDo) {
-  const std::string text = content_of(calm.trial->csv());
+  const std::string text = content_of(undisturbed.trial->csv());
   for (const std::size_t keep : {offset_of(text, 1), offset_of(text, 1) + 20}) {
     cut(keep);
     const Ended ended = resume();
@@ -225,7 +226,7 @@ TEST_F(Resume, AFileWithoutRowsSaysWhatToDo) {
 }
 
 TEST_F(Resume, ALineThatWasBeingWrittenIsDoneAgain) {
-  const std::string text = content_of(calm.trial->csv());
+  const std::string text = content_of(undisturbed.trial->csv());
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   // In the middle of the fourth row; before the line end of the second, whose last cell may be cut; in the
   // footer; before it, with every row there.
@@ -269,8 +270,8 @@ TEST_F(Resume, EqualDevicesAreToldApart) {
 
 // Rows of several devices, drivers or versions would stand in one file without a word.
 TEST_F(Resume, AnotherDriverDeviceOrVersionIsRefused) {
-  const Record& row = calm.cases.front();
-  const std::string whole = content_of(calm.trial->csv());
+  const Record& row = undisturbed.cases.front();
+  const std::string whole = content_of(undisturbed.trial->csv());
   const std::vector<std::tuple<std::string, int, const char*>> others = {
       {row.driver, 3, "is not here, with that driver"},
       {row.device, 3, "is not here, with that driver"},

@@ -40,8 +40,8 @@ class Troubles : public testing::Test {
   double part() { return std::uniform_real_distribution<double>(0, 1)(random_); }
 
   // How each case of the family ends if nobody disturbs it.
-  const std::map<std::string, Status>& calm(const std::string& family) {
-    auto& known = calm_[family];
+  const std::map<std::string, Status>& undisturbed_statuses(const std::string& family) {
+    auto& known = undisturbed_[family];
     if (!known.empty()) return known;
     const std::string csv = (trial_.folder() / (family + ".csv")).string();
     trial_.start(
@@ -59,7 +59,7 @@ class Troubles : public testing::Test {
     static const std::vector<Family>& families = all_families();
     family_ = families[below(families.size())].name;
     std::vector<std::string> ids;
-    for (const auto& [id, status] : calm(family_)) ids.push_back(id);
+    for (const auto& [id, status] : undisturbed_statuses(family_)) ids.push_back(id);
     std::ranges::shuffle(ids, random_);
     ids.resize(std::min<std::size_t>(ids.size(), 2 + below(5)));
     std::string filter;
@@ -162,7 +162,7 @@ class Troubles : public testing::Test {
     for (const auto& record : results.cases) {
       const bool twice =
           record.status == Status::crashed && record.reason.find("ended twice") != std::string::npos;
-      const Status undisturbed = calm(family_).at(record.case_id);
+      const Status undisturbed = undisturbed_statuses(family_).at(record.case_id);
       // Of a busy machine, then or now.
       const bool noise = record.status == Status::implausible || undisturbed == Status::implausible;
       EXPECT_TRUE(record.status == undisturbed || twice || noise)
@@ -174,7 +174,7 @@ class Troubles : public testing::Test {
 
   std::mt19937 random_{static_cast<unsigned>(number_in("CLWEAVE_SEED", 20240902))};
   Trial trial_;
-  std::map<std::string, std::map<std::string, Status>> calm_;
+  std::map<std::string, std::map<std::string, Status>> undisturbed_;
   std::map<std::string, int> reasons_;
   std::string family_, csv_;
   Strings arguments_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fake_nvml: an NVML of one card, which does what CLWEAVE_FAKE_NVML says: no_driver, no_permission, or mean:
+// fake_nvml: an NVML of one GPU, which does what CLWEAVE_FAKE_NVML says: no_driver, no_permission, or mean:
 // it knows no instant power. It has the names of drivers before 535.
 #include <cstdlib>
 #include <cstring>
@@ -13,11 +13,11 @@ bool is(const char* word) {
   return manner != nullptr && std::strcmp(manner, word) == 0;
 }
 
-int card = 0;
+int gpu = 0;
 
-// Of one card alone: another handle would be none of this library's.
+// One GPU alone: another handle would be none of this library's.
 int about(const void* device) {
-  if (device != &card) return not_found;
+  if (device != &gpu) return not_found;
   return is("no_permission") ? no_permission : success;
 }
 
@@ -52,13 +52,13 @@ const char* nvmlErrorString(int result) {
 
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** out) {
   if (std::strcmp(uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff") != 0) return not_found;
-  *out = &card;
+  *out = &gpu;
   return success;
 }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci, void** out) {
   if (std::strcmp(pci, "0000:17:00.0") != 0) return not_found;
-  *out = &card;
+  *out = &gpu;
   return success;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_meter_certificate: invented meters, honest and not, before their judge; and joules of known loads.
+// test_meter_certificate: invented meters, honest and not, and their certificates; and joules of known loads.
 #include "power/meter_certificate.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,8 @@ struct Meter {
   bool counts = true, tells = true;
   double counter_factor = 1;  // of the truth
 
-  std::vector<Energy> looks(double begin_s, double end_s, const std::function<double(double)>& watts) const {
+  std::vector<Energy> readings(double begin_s, double end_s,
+                               const std::function<double(double)>& watts) const {
     std::vector<Energy> out;
     double truth = 1000, told = truth, power = watts(begin_s), next_s = begin_s + update_s / 3;
     for (double t = begin_s; t < end_s; t += look_s) {
@@ -44,8 +45,8 @@ struct Meter {
     return out;
   }
   MeterCertificate certificate() const {
-    return certify(looks(10, 11, [](double) { return idle_w; }),
-                   looks(20, 23, [](double) { return work_w; }));
+    return certify(readings(10, 11, [](double) { return idle_w; }),
+                   readings(20, 23, [](double) { return work_w; }));
   }
 };
 
@@ -79,9 +80,9 @@ TEST(Meter, IsRefusedWhereItStandsStillOrFalls) {
   expect_refused(still.certificate(), "its counter of energy stands still while the device works for 3.00 s");
   still.counts = false;
   expect_refused(still.certificate(), "its power stands still");
-  auto work = Meter().looks(20, 23, [](double) { return work_w; });
+  auto work = Meter().readings(20, 23, [](double) { return work_w; });
   work[500].joules = 7;
-  expect_refused(certify(Meter().looks(10, 11, [](double) { return idle_w; }), work),
+  expect_refused(certify(Meter().readings(10, 11, [](double) { return idle_w; }), work),
                  "its counter of energy falls");
 }
 
@@ -92,7 +93,8 @@ TEST(Meter, IsRefusedWhereItIsTooSlow) {
 
 TEST(Meter, IsRefusedWhereWorkDoesNotShow) {
   const auto same = [](double) { return 200.0; };
-  expect_refused(certify(Meter().looks(10, 11, same), Meter().looks(20, 23, same)), "work does not show");
+  expect_refused(certify(Meter().readings(10, 11, same), Meter().readings(20, 23, same)),
+                 "work does not show");
 }
 
 TEST(Meter, IsRefusedWithoutEnergyAndPower) {
@@ -108,7 +110,7 @@ TEST(Meter, OfOneKindMustGiveHalvesAlike) {
     EXPECT_EQ(certificate.agreement, std::nullopt);
     EXPECT_THAT(certificate.reason, HasSubstr("nothing else to hold it against"));
     const auto rising = [](double t) { return t < 22.2 ? 200.0 : 400.0; };
-    expect_refused(certify(one.looks(10, 11, [](double) { return idle_w; }), one.looks(20, 23, rising)),
+    expect_refused(certify(one.readings(10, 11, [](double) { return idle_w; }), one.readings(20, 23, rising)),
                    "of the first's energy");
   }
 }
@@ -117,10 +119,10 @@ TEST(Meter, OfOneKindMustGiveHalvesAlike) {
 TEST(Meter, MaySettleOnALoad) {
   const auto late = [](double t) { return t < 21 ? idle_w + (work_w - idle_w) * (t - 20) : work_w; };
   Meter counter{.tells = false}, power{.counts = false};
-  auto work = counter.looks(20, 23, [](double) { return work_w; });
-  const auto told = power.looks(20, 23, late);
-  for (std::size_t i = 0; i < work.size(); ++i) work[i].watts = told[i].watts;
-  const auto certificate = certify(Meter().looks(10, 11, [](double) { return idle_w; }), work);
+  auto work = counter.readings(20, 23, [](double) { return work_w; });
+  const auto measured = power.readings(20, 23, late);
+  for (std::size_t i = 0; i < work.size(); ++i) work[i].watts = measured[i].watts;
+  const auto certificate = certify(Meter().readings(10, 11, [](double) { return idle_w; }), work);
   EXPECT_TRUE(certificate.good) << certificate.reason;
 }
 
@@ -131,7 +133,7 @@ TEST(Joules, AreThoseOfTheLoopWithinTheirInterval) {
       const auto certificate = meter.certificate();
       ASSERT_TRUE(certificate.good) << certificate.reason;
       const double seconds = std::max(1.0, least_loop_s(certificate));
-      const auto readings = meter.looks(30, 30 + seconds, [](double) { return work_w; });
+      const auto readings = meter.readings(30, 30 + seconds, [](double) { return work_w; });
       const auto joules = joules_of(readings, certificate, 30, 30 + seconds, 1000 * seconds);
       ASSERT_TRUE(joules) << update_s;
       EXPECT_NEAR(joules->each, 0.4, 0.012) << update_s;
@@ -147,7 +149,7 @@ TEST(Joules, HaveAWideIntervalWherePowerIsRestless) {
   const Meter meter;
   const auto certificate = meter.certificate();
   const auto restless = [](double t) { return work_w * (1 + 0.5 * std::sin(4 * t)); };
-  const auto readings = meter.looks(30, 31.2, restless);
+  const auto readings = meter.readings(30, 31.2, restless);
   const auto joules = joules_of(readings, certificate, 30, 31.2, 100);
   ASSERT_TRUE(joules);
   EXPECT_GT(joules->high / joules->low, 1.4);
@@ -156,11 +158,11 @@ TEST(Joules, HaveAWideIntervalWherePowerIsRestless) {
 TEST(Joules, AreNotToldByTooFewUpdates) {
   const Meter meter{.update_s = 0.4};
   const auto certificate = meter.certificate();
-  const auto readings = meter.looks(30, 31, [](double) { return work_w; });
+  const auto readings = meter.readings(30, 31, [](double) { return work_w; });
   EXPECT_FALSE(joules_of(readings, certificate, 30, 31, 100));
   EXPECT_FALSE(joules_of({}, certificate, 30, 31, 100));
-  EXPECT_FALSE(
-      joules_of(Meter().looks(30, 31.2, [](double) { return work_w; }), Meter().certificate(), 30, 31.2, 0));
+  EXPECT_FALSE(joules_of(Meter().readings(30, 31.2, [](double) { return work_w; }), Meter().certificate(), 30,
+                         31.2, 0));
 }
 
 // The interval covers the truth as often as it says, of noise from one update to the next.
@@ -176,7 +178,7 @@ TEST(Joules, LieWithinTheirIntervalNineteenTimesOfTwenty) {
     };
     const double seconds = least_loop_s(certificate) + 0.3;
     const auto joules =
-        joules_of(meter.looks(30, 30 + seconds, noisy), certificate, 30, 30 + seconds, seconds);
+        joules_of(meter.readings(30, 30 + seconds, noisy), certificate, 30, 30 + seconds, seconds);
     ASSERT_TRUE(joules);
     covered += joules->low <= work_w && work_w <= joules->high ? 1 : 0;
   }

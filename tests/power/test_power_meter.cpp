@@ -44,7 +44,7 @@ DeviceInfo processor() {
   return device;
 }
 
-DeviceInfo card(const std::string& vendor) {
+DeviceInfo gpu(const std::string& vendor) {
   DeviceInfo device;
   device.type = "gpu";
   device.vendor = vendor;
@@ -77,7 +77,7 @@ class Unprivileged {
 }  // namespace
 
 TEST(Nvml, TellsWhatACardDoes) {
-  const Sensors found = by_nvml(card("NVIDIA Corporation"));
+  const Sensors found = by_nvml(gpu("NVIDIA Corporation"));
   ASSERT_NE(found.meter, nullptr) << found.remark;
   EXPECT_EQ(found.meter->name(), "nvml");
   const Energy first = found.meter->energy(), second = found.meter->energy();
@@ -93,16 +93,16 @@ TEST(Nvml, TellsWhatACardDoes) {
 }
 
 TEST(Nvml, TakesMeanPowerWhereNoOtherIsTold) {
-  const Sensors found = by_nvml(card("NVIDIA Corporation"), "mean");
+  const Sensors found = by_nvml(gpu("NVIDIA Corporation"), "mean");
   EXPECT_DOUBLE_EQ(*found.meter->energy().watts, 240.5);
   EXPECT_DOUBLE_EQ(*found.meter->conditions().watts, 240.5);
 }
 
 TEST(Nvml, FindsACardByItsUuidFirst) {
-  DeviceInfo other = card("NVIDIA Corporation");
+  DeviceInfo other = gpu("NVIDIA Corporation");
   other.pci = "0000:99:00.0";
   EXPECT_EQ(by_nvml(other).meter, nullptr);
-  EXPECT_EQ(by_nvml(other).remark, "NVML does not give the card 0000:99:00.0: Not Found");
+  EXPECT_EQ(by_nvml(other).remark, "NVML does not give the GPU 0000:99:00.0: Not Found");
   other.uuid = "00112233445566778899aabbccddeeff";
   EXPECT_NE(by_nvml(other).meter, nullptr);
   other.uuid = "ff112233445566778899aabbccddeeff";
@@ -110,14 +110,14 @@ TEST(Nvml, FindsACardByItsUuidFirst) {
 }
 
 TEST(Nvml, IsAskedOfNvidiasCardsAlone) {
-  EXPECT_EQ(by_nvml(card("Intel")).meter, nullptr);
-  EXPECT_EQ(by_nvml(card("Intel")).remark, "");
-  EXPECT_EQ(by_nvml(card("NVIDIA Corporation"), "", "").meter, nullptr);
+  EXPECT_EQ(by_nvml(gpu("Intel")).meter, nullptr);
+  EXPECT_EQ(by_nvml(gpu("Intel")).remark, "");
+  EXPECT_EQ(by_nvml(gpu("NVIDIA Corporation"), "", "").meter, nullptr);
 }
 
 TEST(Nvml, SaysWhatKeepsItFromTelling) {
   const auto remark = [](const std::string& manner, const std::string& library) {
-    const Sensors found = by_nvml(card("NVIDIA Corporation"), manner, library);
+    const Sensors found = by_nvml(gpu("NVIDIA Corporation"), manner, library);
     EXPECT_EQ(found.meter, nullptr);
     return found.remark;
   };
@@ -127,7 +127,7 @@ TEST(Nvml, SaysWhatKeepsItFromTelling) {
 }
 
 TEST(Nvml, IsEmptyWhereItRefuses) {
-  const Sensors found = by_nvml(card("NVIDIA Corporation"), "no_permission");
+  const Sensors found = by_nvml(gpu("NVIDIA Corporation"), "no_permission");
   ASSERT_NE(found.meter, nullptr);
   EXPECT_EQ(found.meter->energy().joules, std::nullopt);
   EXPECT_EQ(found.meter->energy().watts, std::nullopt);
@@ -195,7 +195,7 @@ TEST(Hwmon, ReadsAmdsCards) {
   tree.put(chip + "freq1_input", "2310000000");
   tree.put(chip + "freq2_input", "1000000000");
   tree.put(chip + "temp1_input", "61000");
-  const Sensors found = tree.sensors(card("Advanced Micro Devices, Inc."));
+  const Sensors found = tree.sensors(gpu("Advanced Micro Devices, Inc."));
   ASSERT_NE(found.meter, nullptr);
   EXPECT_EQ(found.meter->name(), "hwmon amdgpu");
   EXPECT_EQ(found.meter->energy().joules, std::nullopt);
@@ -204,7 +204,7 @@ TEST(Hwmon, ReadsAmdsCards) {
   EXPECT_DOUBLE_EQ(*now.core_mhz, 2310);
   EXPECT_DOUBLE_EQ(*now.memory_mhz, 1000);
   EXPECT_DOUBLE_EQ(*now.celsius, 61);
-  DeviceInfo other = card("Advanced Micro Devices, Inc.");
+  DeviceInfo other = gpu("Advanced Micro Devices, Inc.");
   other.pci = "0000:18:00.0";
   EXPECT_EQ(tree.sensors(other).meter, nullptr);
 }
@@ -222,7 +222,7 @@ TEST(Hwmon, ReadsIntelsCardsByBothDrivers) {
     tree.put(at + gt + reason + "status", "1");
     tree.put(at + gt + reason + "pl1", "1");
     tree.put(at + gt + reason + "thermal", "0");
-    const Sensors found = tree.sensors(card("Intel(R) Corporation"));
+    const Sensors found = tree.sensors(gpu("Intel(R) Corporation"));
     ASSERT_NE(found.meter, nullptr) << driver;
     EXPECT_EQ(found.meter->name(), "hwmon " + driver);
     EXPECT_DOUBLE_EQ(*found.meter->energy().joules, 9);
@@ -233,7 +233,7 @@ TEST(Hwmon, ReadsIntelsCardsByBothDrivers) {
 
 TEST(Sensors, NeedNotBeThere) {
   const Tree tree;
-  for (const auto& device : {processor(), card("Advanced Micro Devices, Inc."), DeviceInfo()}) {
+  for (const auto& device : {processor(), gpu("Advanced Micro Devices, Inc."), DeviceInfo()}) {
     const Sensors found = tree.sensors(device);
     EXPECT_EQ(found.meter, nullptr);
     EXPECT_EQ(found.remark, "");

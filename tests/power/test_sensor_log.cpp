@@ -20,19 +20,19 @@ void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms
 class Invented : public PowerMeter {
  public:
   bool tells = true;
-  int looks = 0;
+  int readings = 0;
 
   std::string name() const override { return "invented"; }
   bool tells_power() const override { return tells; }
   Energy energy() override { return {.at_s = host_now(), .joules = 50 * host_now(), .watts = 50}; }
   Conditions conditions() override {
-    ++looks;
+    ++readings;
     Conditions out{.watts = {},
-                   .core_mhz = 1000.0 + looks,
+                   .core_mhz = 1000.0 + readings,
                    .memory_mhz = {},
-                   .celsius = 40.0 + looks % 2,
-                   .throttle = {looks == 2 ? "thermal" : "idle"}};
-    if (tells) out.watts = 10.0 * looks;
+                   .celsius = 40.0 + readings % 2,
+                   .throttle = {readings == 2 ? "thermal" : "idle"}};
+    if (tells) out.watts = 10.0 * readings;
     return out;
   }
 };
@@ -58,19 +58,19 @@ TEST(Watching, EndsWithWorkThatFails) {
   EXPECT_THROW(watch(meter, 1, [] { throw std::runtime_error("lost"); }), std::runtime_error);
 }
 
-TEST(ConditionLog, LooksBetweenBatchesATenthOfASecondApartAndAtTheEnd) {
+TEST(ConditionLog, ReadsBetweenBatchesATenthOfASecondApartAndAtTheEnd) {
   Invented meter;
-  ConditionLog conditioned(&meter);
-  for (int batch = 0; batch < 1000; ++batch) conditioned.between_batches();
-  EXPECT_EQ(meter.looks, 0);
+  ConditionLog conditions(&meter);
+  for (int batch = 0; batch < 1000; ++batch) conditions.between_batches();
+  EXPECT_EQ(meter.readings, 0);
   for (const int ms : {105, 155}) {
     sleep_ms(ms);
-    conditioned.between_batches();
-    conditioned.between_batches();
+    conditions.between_batches();
+    conditions.between_batches();
   }
-  EXPECT_EQ(meter.looks, 2);
-  const Conditions found = conditioned.end();
-  EXPECT_EQ(meter.looks, 3);
+  EXPECT_EQ(meter.readings, 2);
+  const Conditions found = conditions.end();
+  EXPECT_EQ(meter.readings, 3);
   EXPECT_EQ(found.core_mhz, 1002) << "the median";
   EXPECT_EQ(found.memory_mhz, std::nullopt);
   EXPECT_EQ(found.celsius, 41) << "the highest";
@@ -83,13 +83,13 @@ TEST(ConditionLog, TakesPowerFromACounterWhereNothingElseTellsIt) {
   meter.tells = false;
   ConditionLog brief(&meter);
   EXPECT_EQ(brief.end().watts, std::nullopt) << "too short for a counter";
-  ConditionLog conditioned(&meter);
+  ConditionLog conditions(&meter);
   sleep_ms(110);
-  EXPECT_NEAR(conditioned.end().watts.value(), 50, 1e-3);
+  EXPECT_NEAR(conditions.end().watts.value(), 50, 1e-3);
 }
 
 TEST(ConditionLog, IsNothingWithoutAMeter) {
-  ConditionLog conditioned(nullptr);
-  conditioned.between_batches();
-  EXPECT_EQ(conditioned.end().core_mhz, std::nullopt);
+  ConditionLog conditions(nullptr);
+  conditions.between_batches();
+  EXPECT_EQ(conditions.end().core_mhz, std::nullopt);
 }

@@ -299,10 +299,10 @@ TEST(Record, HasAUuidOfCardsAndNoneOfProcessors) {
   device.uuid = "0123456789abcdef0123456789abcdef";
   device.pci = "0000:17:00.0";
   device.type = "gpu";
-  Record card, processor;
-  describe_device(card, device);
-  EXPECT_EQ(card.uuid, device.uuid);
-  EXPECT_EQ(card.device_id, "0000:17:00.0");
+  Record gpu, processor;
+  describe_device(gpu, device);
+  EXPECT_EQ(gpu.uuid, device.uuid);
+  EXPECT_EQ(gpu.device_id, "0000:17:00.0");
   device.type = "cpu";
   describe_device(processor, device);
   EXPECT_EQ(processor.uuid, "") << "its driver gives every processor the same";

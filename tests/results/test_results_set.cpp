@@ -145,11 +145,11 @@ TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
 // Of a merged file and its parts; what else has the same run and case is another row.
 TEST(Reader, ARowOfTwoFilesCountsOnce) {
   const Record first = row({{"kernel", "a"}}, 1), failed = bad(row({{"kernel", "b"}}, 1), "timeout", "late");
-  Record finding = row({}, 1), native = row({{"kernel", "c"}}, 3);
+  Record finding = row({}, 1), baseline = row({{"kernel", "c"}}, 3);
   finding.finding = "width";
   finding.value = 32;
-  native.api = "tbb";
-  const std::vector<Record> part = {first, failed, finding, native};
+  baseline.api = "tbb";
+  const std::vector<Record> part = {first, failed, finding, baseline};
   std::vector<Record> whole = part;
   for (auto& record : whole) record.label = "node1";
   whole.push_back(row({{"kernel", "a"}}, 2, 2));
@@ -158,12 +158,12 @@ TEST(Reader, ARowOfTwoFilesCountsOnce) {
   set.add(csv_of(whole), "whole.csv");
   EXPECT_EQ(set.rows, 5U);
   EXPECT_THAT(set.baselines, SizeIs(1));
-  ASSERT_THAT(set.devices, SizeIs(1)) << "a label makes no other card";
+  ASSERT_THAT(set.devices, SizeIs(1)) << "a label makes no other device";
   EXPECT_THAT(set.devices[0].find("loom/kernel=a")->runs, SizeIs(2));
   EXPECT_EQ(set.devices[0].find("loom/kernel=b")->bad, 1U);
   EXPECT_THAT(set.devices[0].findings.at(0).runs, SizeIs(1));
   EXPECT_THAT(set.notes, ElementsAre("4 rows of whole.csv are in part.csv, too: read twice, counted once"));
-  // The same cards at once, and another session.
+  // The same devices in parallel, and another session.
   Record at_once = first, again = first;
   *at_once.time_s = 1.5;
   again.run_id = "S";
@@ -342,7 +342,7 @@ TEST(Reader, TheFiguresOfTheRepositoryAreRead) {
 }
 
 TEST(Devices, AreToldApartByUuidAndLabelWhereTheseAreKnown) {
-  const auto card = [](const std::string& kernel, const std::string& uuid, const std::string& label) {
+  const auto device_row = [](const std::string& kernel, const std::string& uuid, const std::string& label) {
     Record record = row({{"kernel", kernel}}, 1);
     record.uuid = uuid;
     record.label = label;
@@ -350,8 +350,9 @@ TEST(Devices, AreToldApartByUuidAndLabelWhereTheseAreKnown) {
   };
   // All at one address.
   const ResultsSet set =
-      set_of({card("a", "", ""), card("b", "aa", ""), card("a", "bb", ""), card("b", "bb", ""),
-              card("a", "", "node1"), card("b", "", "node2"), card("c", "", "")});
+      set_of({device_row("a", "", ""), device_row("b", "aa", ""), device_row("a", "bb", ""),
+              device_row("b", "bb", ""), device_row("a", "", "node1"), device_row("b", "", "node2"),
+              device_row("c", "", "")});
   ASSERT_THAT(set.devices, SizeIs(4));
   EXPECT_EQ(set.devices[0].uuid, "aa") << "rows from before that column may be of it";
   EXPECT_THAT(set.devices[0].cases, SizeIs(3));
@@ -359,8 +360,8 @@ TEST(Devices, AreToldApartByUuidAndLabelWhereTheseAreKnown) {
   EXPECT_THAT(set.devices[1].cases, SizeIs(2));
   EXPECT_EQ(set.devices[2].user_label, "node1");
   EXPECT_EQ(set.devices[3].user_label, "node2");
-  ResultsSet merged = set_of({card("a", "bb", ""), card("d", "", "node2")});
-  merged.merge(set_of({card("b", "bb", ""), card("d", "", "node1"), card("d", "cc", "")}));
+  ResultsSet merged = set_of({device_row("a", "bb", ""), device_row("d", "", "node2")});
+  merged.merge(set_of({device_row("b", "bb", ""), device_row("d", "", "node1"), device_row("d", "cc", "")}));
   EXPECT_THAT(merged.devices, SizeIs(4));
   EXPECT_THAT(merged.devices[0].cases, SizeIs(2));
 }
