@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_merge: files of many computers as one: nothing lost, cards merged apart, what is missing named.
+// test_merge: files of many computers as one: nothing lost, devices told apart, what is missing named.
 #include "results/merge.hpp"
 
 #include <gmock/gmock.h>
@@ -61,11 +61,11 @@ TEST_F(Merge, KeepsEveryCellUnderTheColumnsOfAll) {
   odd[1].reason = "two\nlines";
   write("1.csv", csv_of(of_host("node1", "bb")));
   write("2.csv", csv_of(odd));
-  const Merged merged = merge({folder()});
-  EXPECT_EQ(merged.rows, 4U);
-  EXPECT_EQ(merged.files, 2U);
-  EXPECT_EQ(merged.devices, 2U);
-  EXPECT_THAT(merged.notes, IsEmpty());
+  const Merged found = merge({folder()});
+  EXPECT_EQ(found.rows, 4U);
+  EXPECT_EQ(found.files, 2U);
+  EXPECT_EQ(found.devices, 2U);
+  EXPECT_THAT(found.notes, IsEmpty());
   const auto records = merged();
   ASSERT_THAT(records, SizeIs(4));
   EXPECT_EQ(records[0].uuid, "bb");
@@ -118,10 +118,10 @@ TEST_F(Merge, ReadsFilesFromBeforeTheColumnsThatTellCardsApart) {
 TEST_F(Merge, WritesRowsOnceThatAreThereTwiceAndSaysSo) {
   const auto one = write("1.csv", csv_of(of_host("node1")));
   const auto copy = write("copy.csv", csv_of(of_host("node1")));
-  const Merged merged = merge({folder()});
-  EXPECT_EQ(merged.rows, 2U);
-  EXPECT_EQ(merged.twice, 2U);
-  EXPECT_THAT(merged.notes,
+  const Merged found = merge({folder()});
+  EXPECT_EQ(found.rows, 2U);
+  EXPECT_EQ(found.twice, 2U);
+  EXPECT_THAT(found.notes,
               ElementsAre(fmt::format("2 rows of {} are those of {}: they count once", copy, one)));
 }
 
@@ -131,10 +131,10 @@ TEST_F(Merge, OfAMergedFileAndItsPartsIsThatFile) {
   write("2.csv", csv_of(of_host("node2")));
   merge({folder()});
   write("all.csv", read_text(out()));
-  const Merged merged = merge({folder()});
-  EXPECT_EQ(merged.rows, 4U);
-  EXPECT_EQ(merged.twice, 4U);
-  EXPECT_EQ(merged.devices, 2U);
+  const Merged found = merge({folder()});
+  EXPECT_EQ(found.rows, 4U);
+  EXPECT_EQ(found.twice, 4U);
+  EXPECT_EQ(found.devices, 2U);
 }
 
 TEST_F(Merge, RefusesRowsThatTellDifferentThingsOfOneRun) {
@@ -151,10 +151,10 @@ TEST_F(Merge, NamesSessionsOfOneCard) {
   for (auto& record : again) record.run_id = "S";
   write("1.csv", csv_of(of_host("node1", "aa")));
   write("2.csv", csv_of(again));
-  const Merged merged = merge({folder()});
-  EXPECT_EQ(merged.rows, 4U);
-  EXPECT_EQ(merged.devices, 1U);
-  EXPECT_THAT(merged.notes, ElementsAre(HasSubstr("uuid aa was measured in 2 sessions")));
+  const Merged found = merge({folder()});
+  EXPECT_EQ(found.rows, 4U);
+  EXPECT_EQ(found.devices, 1U);
+  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("uuid aa was measured in 2 sessions")));
 }
 
 TEST_F(Merge, NamesTasksThatAreMissingOrWereInterrupted) {
@@ -164,13 +164,13 @@ TEST_F(Merge, NamesTasksThatAreMissingOrWereInterrupted) {
   write("fleet-7-2-of-12-node3.csv", csv_of(of_host("node3")));
   write("fleet-7-3-of-12-node5.csv", csv_of(of_host("node5"), false));
   write("fleet-7-4-of-12-node6.csv", "");
-  const Merged merged = merge({folder()});
-  EXPECT_EQ(merged.rows, 10U);
-  EXPECT_THAT(merged.missing, SizeIs(9));
-  EXPECT_EQ(merged.missing[0], folder() + "/fleet-7-3-of-12");
-  EXPECT_EQ(merged.missing[1], folder() + "/fleet-7-4-of-12");
-  EXPECT_EQ(merged.missing.back(), folder() + "/fleet-7-12-of-12");
-  EXPECT_THAT(merged.notes, ElementsAre(HasSubstr("4-of-12-node6.csv is empty"),
+  const Merged found = merge({folder()});
+  EXPECT_EQ(found.rows, 10U);
+  EXPECT_THAT(found.missing, SizeIs(9));
+  EXPECT_EQ(found.missing[0], folder() + "/fleet-7-3-of-12");
+  EXPECT_EQ(found.missing[1], folder() + "/fleet-7-4-of-12");
+  EXPECT_EQ(found.missing.back(), folder() + "/fleet-7-12-of-12");
+  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("4-of-12-node6.csv is empty"),
                                         HasSubstr("2-of-12-node2.csv was interrupted after 2 rows"),
                                         HasSubstr("3-of-12-node5.csv was interrupted after 2 rows")));
   EXPECT_EQ(merged()[4].label, "node3") << "2 comes before 10";
@@ -183,9 +183,9 @@ TEST_F(Merge, LeavesOutOfAFolderWhatIsNoResultsFile) {
   const auto other = write("other.csv", "a,b\n1,2\n");
   fs::create_directories(folder_ / "in" / "deep");
   write("deep/2.csv", csv_of(of_host("node2")));
-  const Merged merged = merge({folder()});
-  EXPECT_EQ(merged.files, 2U);
-  EXPECT_THAT(merged.notes, ElementsAre(other + " is left out: no CSV of clweave run"));
+  const Merged found = merge({folder()});
+  EXPECT_EQ(found.files, 2U);
+  EXPECT_THAT(found.notes, ElementsAre(other + " is left out: no CSV of clweave run"));
   EXPECT_THAT(complaint({other}, ErrorCode::io), HasSubstr("not a CSV of clweave run"))
       << "one that was named";
 }
