@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_fingerprint: cards from invented rows of the families.
+// test_profile: profiles from invented rows of the families.
 #include "analysis/profile/profile.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "suite/family.hpp"
@@ -53,7 +53,7 @@ Record peak(const std::string& name, double rate) {
   return r;
 }
 
-Profile card(const std::vector<Record>& records) {
+Profile profile_from(const std::vector<Record>& records) {
   const ResultsSet results = results_of(records);
   return profile_of(device_rows(results).at(0), all_families());
 }
@@ -62,12 +62,12 @@ std::string shown(const Report& report, const char* format) {
   return text_of(report, format, Screen{.ascii = false});
 }
 
-const Trait& trait(const Profile& card, const std::string& name) {
-  return *std::ranges::find(card.traits, name, &Trait::name);
+const Trait& trait(const Profile& profile, const std::string& name) {
+  return *std::ranges::find(profile.traits, name, &Trait::name);
 }
 
 double value(const std::vector<Record>& records, const std::string& name) {
-  const Profile made = card(records);
+  const Profile made = profile_from(records);
   const Trait& found = trait(made, name);
   return found.figure ? found.figure->value : -1;
 }
@@ -121,29 +121,29 @@ std::vector<Record> measured(const std::string& preset) {
   return out;
 }
 
-std::set<std::string> known(const Profile& card) {
+std::set<std::string> known(const Profile& profile) {
   std::set<std::string> out;
-  for (const auto& trait : card.traits) {
+  for (const auto& trait : profile.traits) {
     if (trait.is_known()) out.insert(trait.name);
   }
   return out;
 }
 
-TEST(Fingerprint, PresetCardGivesEveryTraitThatQuickGives) {
+TEST(DeviceProfile, PresetProfileGivesEveryTraitThatQuickGives) {
   const auto quick = measured("quick"), few = measured("profile");
   EXPECT_LT(few.size(), 0.7 * static_cast<double>(quick.size()));
-  const auto all = known(card(quick));
+  const auto all = known(profile_from(quick));
   EXPECT_GT(all.size(), 50U);
-  EXPECT_THAT(known(card(few)), testing::IsSupersetOf(all));
+  EXPECT_THAT(known(profile_from(few)), testing::IsSupersetOf(all));
 }
 
-TEST(Fingerprint, LockStepWidthAndTheCostOfTwoPaths) {
+TEST(DeviceProfile, LockStepWidthAndTheCostOfTwoPaths) {
   EXPECT_EQ(value(lanes(), "simd_width"), 16);
   EXPECT_EQ(value(lanes(), "divergence_slowdown"), 2);
 }
 
-TEST(Fingerprint, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
-  const Profile made = card(lanes());
+TEST(DeviceProfile, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
+  const Profile made = profile_from(lanes());
   const Trait& copy = trait(made, "dram_latency");
   EXPECT_FALSE(copy.figure);
   EXPECT_EQ(copy.command, "clweave run --device \"Loom 1\" --family latency");
@@ -153,7 +153,7 @@ TEST(Fingerprint, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
   EXPECT_THAT(paths.cases, ElementsAre("lanes/paths=2/granularity=1", "lanes/paths=1"));
 }
 
-TEST(Fingerprint, TheLeastVectorWithNearlyTheBestCopy) {
+TEST(DeviceProfile, TheLeastVectorWithNearlyTheBestCopy) {
   const auto copies = [](double two) {
     return std::vector{row("copy", {{"width", "1"}}, 2), row("copy", {{"width", "2"}}, two),
                        row("copy", {{"width", "4"}}, 1)};
@@ -162,17 +162,17 @@ TEST(Fingerprint, TheLeastVectorWithNearlyTheBestCopy) {
   EXPECT_EQ(value(copies(1.05), "vector_width"), 4);
 }
 
-TEST(Fingerprint, TheBestGroupAndHowWideItsPlateauIs) {
+TEST(DeviceProfile, TheBestGroupAndHowWideItsPlateauIs) {
   std::vector<Record> rows;
   for (const auto& [group, seconds] :
        {std::pair{"32", 1.02}, {"64", 1.2}, {"128", 1.04}, {"256", 1.0}, {"512", 1.5}})
     rows.push_back(row("grayscale", {{"group", group}}, seconds));
   EXPECT_EQ(value(rows, "best_group"), 256);
   EXPECT_EQ(value(rows, "group_plateau"), 2) << "32 is as good, but not beside";
-  EXPECT_EQ(trait(card(rows), "group_plateau").note, "128 to 256 items");
+  EXPECT_EQ(trait(profile_from(rows), "group_plateau").note, "128 to 256 items");
 }
 
-TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
+TEST(DeviceProfile, ChainsNeededWithFewItemsOrNotReached) {
   const auto rows = [](double of_four) {
     std::vector<Record> out;
     for (const auto& [ilp, rate] : {std::pair{"1", 20.0}, {"2", 40.0}, {"4", of_four}}) {
@@ -185,11 +185,11 @@ TEST(Fingerprint, ChainsNeededWithFewItemsOrNotReached) {
   };
   EXPECT_EQ(value(rows(91), "ilp_needed"), 4);
   EXPECT_TRUE(std::isinf(value(rows(89), "ilp_needed")));
-  EXPECT_EQ(trait(card(rows(89)), "ilp_needed").note, "128 items reach 89 %");
+  EXPECT_EQ(trait(profile_from(rows(89)), "ilp_needed").note, "128 items reach 89 %");
 }
 
 // A launch of 10 us, 2 of which are none of the steps.
-TEST(Fingerprint, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
+TEST(DeviceProfile, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
   std::vector<Record> rows;
   const auto add = [&](const Cells& cells, double seconds, double gop) {
     rows.push_back(row("arithmetic", cells, seconds));
@@ -240,18 +240,18 @@ std::vector<Record> walks(std::int64_t second) {
 
 }  // namespace
 
-TEST(Fingerprint, CachesFollowFromTheLeastTimes) {
+TEST(DeviceProfile, CachesFollowFromTheLeastTimes) {
   EXPECT_NEAR(value(walks(2 << 20), "l1_bytes"), 48 << 10, 0.1 * (48 << 10));
   EXPECT_NEAR(value(walks(2 << 20), "l2_bytes"), 2 << 20, 0.1 * (2 << 20));
 }
 
-TEST(Fingerprint, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
+TEST(DeviceProfile, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
   auto rows = walks(1 << 20);
-  EXPECT_EQ(trait(card(rows), "l1_bytes").remark, "");
+  EXPECT_EQ(trait(profile_from(rows), "l1_bytes").remark, "");
   rows.push_back(said("cache", "host_l1_bytes", 48 << 10));
   rows.push_back(said("cache", "host_l2_bytes", 2 << 20));
   rows.push_back(said("cache", "host_l3_bytes", 105 << 20));
-  const Profile made = card(rows);
+  const Profile made = profile_from(rows);
   EXPECT_EQ(trait(made, "l1_bytes").remark, "the operating system says 48 KiB");
   EXPECT_THAT(trait(made, "l2_bytes").remark,
               AllOf(HasSubstr("says 2 MiB, but latency rises"), HasSubstr("pages map")));
@@ -261,36 +261,36 @@ TEST(Fingerprint, SaysWhatTheSystemSaysOfCachesAndWhyTheyAreOthers) {
               HasSubstr("\"remark\": \"the operating system says 48 KiB\""));
 }
 
-TEST(Fingerprint, SaysWhatTheMakerSaysOfAnH200) {
+TEST(DeviceProfile, SaysWhatTheMakerSaysOfAnH200) {
   auto rows = walks(28 << 20);
   for (auto& r : rows) r.device = "NVIDIA H200";
   auto others = lanes();
   for (auto& r : others) r.device = "NVIDIA H200";
-  EXPECT_EQ(trait(card(others), "l2_bytes").remark, "") << "its caches were not measured";
-  EXPECT_THAT(trait(card(rows), "l2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
+  EXPECT_EQ(trait(profile_from(others), "l2_bytes").remark, "") << "its caches were not measured";
+  EXPECT_THAT(trait(profile_from(rows), "l2_bytes").remark, HasSubstr("NVIDIA says 60 MiB, in two halves"));
 }
 
-TEST(Fingerprint, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
+TEST(DeviceProfile, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
   auto rows = lanes();
   rows.push_back(said("lanes", "driver_simd_width", 16));
-  EXPECT_EQ(trait(card(rows), "simd_width").remark, "the driver prefers work-groups of a multiple of 16");
+  EXPECT_EQ(trait(profile_from(rows), "simd_width").remark, "the driver prefers work-groups of a multiple of 16");
   rows.back().value = 8;
-  EXPECT_THAT(trait(card(rows), "simd_width").remark, HasSubstr("of 8, but their times"));
+  EXPECT_THAT(trait(profile_from(rows), "simd_width").remark, HasSubstr("of 8, but their times"));
 }
 
-TEST(Fingerprint, SaysWhatAnErrorOfAWholeValueMeans) {
+TEST(DeviceProfile, SaysWhatAnErrorOfAWholeValueMeans) {
   const auto remark = [](double ulp) {
     Record r = row("special", {{"function", "sin"}, {"path", "native"}}, 1);
     r.value = ulp;
     r.unit = "ULP";
     r.items = 1;
-    return trait(card({r}), "sin_native_ulp").remark;
+    return trait(profile_from({r}), "sin_native_ulp").remark;
   };
   EXPECT_THAT(remark(16777055), HasSubstr("returns 0 for arguments near 0"));
   EXPECT_EQ(remark(1.7), "");
 }
 
-TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
+TEST(DeviceProfile, CopyReadAndWhatAlgorithmsReachOfThem) {
   std::vector<Record> rows = {peak("copy", 200),
                               peak("read", 250),
                               peak("arithmetic_float", 2000),
@@ -305,16 +305,16 @@ TEST(Fingerprint, CopyReadAndWhatAlgorithmsReachOfThem) {
   EXPECT_EQ(value(rows, "best_scan"), 0.25);
 }
 
-// The best that the device does is that of tuned launches, too, and the card says how it is launched. What
+// The best that the device does is that of tuned launches, too, and the profile says how it is launched. What
 // follows from how launches differ is of those that are the same on every device.
-TEST(Fingerprint, TheBestMayBeTunedAndSaysHow) {
+TEST(DeviceProfile, TheBestMayBeTunedAndSaysHow) {
   std::vector<Record> rows = {
       peak("copy", 200), row("scan", {{"kernel", "three_phase"}, {"group", "256"}}, 0.02),
       row("scan", {{"kernel", "pipelined"}, {"lanes", "portable"}, {"group", "256"}}, 0.01),
       row("scan", {{"kernel", "pipelined"}, {"lanes", "ptx"}, {"group", "128"}}, 0.005)};
-  EXPECT_EQ(trait(card(rows), "best_scan").note, "pipelined uint");
+  EXPECT_EQ(trait(profile_from(rows), "best_scan").note, "pipelined uint");
   rows[3].tuned = "yes";
-  const Profile tuned = card(rows);
+  const Profile tuned = profile_from(rows);
   EXPECT_EQ(trait(tuned, "best_scan").figure->value, 1);
   EXPECT_EQ(trait(tuned, "best_scan").note, "pipelined uint, tuned: group=128 ptx");
   for (const char* group : {"64", "128", "512", "1024"})
@@ -326,7 +326,7 @@ TEST(Fingerprint, TheBestMayBeTunedAndSaysHow) {
   EXPECT_EQ(value(rows, "best_group"), 512);
 }
 
-TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
+TEST(DeviceProfile, ComputeUnitsFollowFromTheItems) {
   Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
   r.items = 4 * 1000 * 132;
   EXPECT_EQ(results_of({r}, all_families()).devices.at(0).compute_units, 132);
@@ -335,7 +335,7 @@ TEST(Fingerprint, ComputeUnitsFollowFromTheItems) {
       << "what a row says is not computed";
 }
 
-TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
+TEST(DeviceProfile, TheIntervalComesFromThoseOfTheRows) {
   auto rows = lanes();
   for (auto& r : rows) {
     r.device_type = "gpu";
@@ -343,7 +343,7 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
     r.time_low_s = *r.time_s * 0.9;
     r.time_high_s = *r.time_s * 1.1;
   }
-  const Profile made = card(rows);
+  const Profile made = profile_from(rows);
   const Figure paths = *trait(made, "divergence_slowdown").figure;
   // A ratio of two medians known to 10 % each is known to about 14 %.
   EXPECT_NEAR(paths.low, 2 / 1.15, 0.08);
@@ -353,7 +353,7 @@ TEST(Fingerprint, TheIntervalComesFromThoseOfTheRows) {
 }
 
 // One process tells nothing of what the next would say, and two may agree by chance; three tell.
-TEST(Fingerprint, OneRepetitionOrTwoStandWithWhatProcessesDifferBy) {
+TEST(DeviceProfile, OneRepetitionOrTwoStandWithWhatProcessesDifferBy) {
   const auto width = [](double seconds, const std::string& device_type, int runs, double interval) {
     Record sure = row("copy", {{"width", "1"}}, 1);
     sure.device_type = device_type;
@@ -377,7 +377,7 @@ TEST(Fingerprint, OneRepetitionOrTwoStandWithWhatProcessesDifferBy) {
 }
 
 // A million rows take seconds: what is read of them grows as their number does, and no faster.
-TEST(Fingerprint, MoreRowsAreDrawnLessOften) {
+TEST(DeviceProfile, MoreRowsAreDrawnLessOften) {
   Record unsure = row("copy", {{"width", "1"}}, 1);
   unsure.time_low_s = 0.9;
   unsure.time_high_s = 1.1;
@@ -399,7 +399,7 @@ TEST(Fingerprint, MoreRowsAreDrawnLessOften) {
   EXPECT_EQ(calls(1'000'000), 21);
 }
 
-TEST(Fingerprint, WhatIsCertainIsDrawnOnce) {
+TEST(DeviceProfile, WhatIsCertainIsDrawnOnce) {
   const ResultsSet results = results_of({row("copy", {{"width", "1"}}, 1)});
   const auto devices = device_rows(results);
   std::size_t count = 0;
@@ -410,7 +410,7 @@ TEST(Fingerprint, WhatIsCertainIsDrawnOnce) {
   EXPECT_EQ(count, 1);
 }
 
-TEST(Fingerprint, ACardReadsItsRowsSoOftenAsTheyAre) {
+TEST(DeviceProfile, AProfileReadsItsRowsSoOftenAsTheyAre) {
   const auto reads = [](int sizes) {
     std::vector<Record> records;
     for (int n = 1; n <= sizes; ++n) {
@@ -428,33 +428,33 @@ TEST(Fingerprint, ACardReadsItsRowsSoOftenAsTheyAre) {
   EXPECT_LE(many, 2 * few + 1000);
 }
 
-// A family that cannot tell says why; the card says so instead of asking for a run.
-TEST(FingerprintOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
+// A family that cannot tell says why; the profile says so instead of asking for a run.
+TEST(DeviceProfileOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
   auto families = all_families();
   auto& lanes_family = *std::ranges::find(families, "lanes", &Family::name);
   lanes_family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) {
     return std::vector<Finding>{{"simd_width", {}, "items", "two widths explain the times as well", 16, 32}};
   };
   const ResultsSet results = results_of(lanes());
-  const std::vector<Profile> cards = {profile_of(device_rows(results).at(0), families)};
-  const Trait& width = trait(cards[0], "simd_width");
+  const std::vector<Profile> profiles = {profile_of(device_rows(results).at(0), families)};
+  const Trait& width = trait(profiles[0], "simd_width");
   EXPECT_FALSE(width.figure);
   EXPECT_EQ(width.command, "");
   for (const char* format : {"text", "markdown"}) {
-    EXPECT_THAT(shown(report_of(cards, false), format),
+    EXPECT_THAT(shown(report_of(profiles, false), format),
                 AllOf(HasSubstr("16 to 32, undecided"),
                       HasSubstr("simd_width of Loom 1 is undecided: two widths explain the times as well")));
   }
-  EXPECT_THAT(shown(report_of(cards, false), "csv"),
-              HasSubstr(",execution,lockstep_width,,16,32,items,two widths explain the times as well,"));
+  EXPECT_THAT(shown(report_of(profiles, false), "csv"),
+              HasSubstr(",execution,simd_width,,16,32,items,two widths explain the times as well,"));
   EXPECT_THAT(
-      shown(report_of(cards, false), "json"),
+      shown(report_of(profiles, false), "json"),
       AllOf(HasSubstr(R"("note": "two widths explain the times as well")"), HasSubstr(R"("low": 16)")));
 }
 
-TEST(FingerprintOutput, OneCard) {
+TEST(DeviceProfileOutput, OneDevice) {
   const std::string out =
-      shown(report_of(std::vector<Profile>{card({peak("copy", 200), peak("read", 250)})}, true), "text");
+      shown(report_of(std::vector<Profile>{profile_from({peak("copy", 200), peak("read", 250)})}, true), "text");
   EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
 
 trait             value  unit  by  meaning
@@ -476,13 +476,13 @@ rows of Loom 1
 )")));
 }
 
-TEST(FingerprintOutput, TwoCardsSideBySide) {
+TEST(DeviceProfileOutput, TwoDevicesSideBySide) {
   auto records = std::vector{peak("copy", 200), peak("copy", 1234.5), peak("read", 1300)};
   records[1].device = records[2].device = "Loom 2";
-  std::vector<Profile> cards;
+  std::vector<Profile> profiles;
   const ResultsSet results = results_of(records);
-  for (const auto& rows : device_rows(results)) cards.push_back(profile_of(rows, all_families()));
-  EXPECT_THAT(shown(report_of(cards, false), "markdown"), testing::StartsWith(
+  for (const auto& rows : device_rows(results)) profiles.push_back(profile_of(rows, all_families()));
+  EXPECT_THAT(shown(report_of(profiles, false), "markdown"), testing::StartsWith(
                                                               R"(A  Loom 1, Invented, driver 1.2  
 B  Loom 2, Invented, driver 1.2  
 
@@ -492,17 +492,17 @@ B  Loom 2, Invented, driver 1.2
 | copy | 200 | 1234 | GB/s | copy bandwidth, both directions |
 | read | - | 1300 | GB/s | read bandwidth |
 )"));
-  const std::string csv = shown(report_of(cards, false), "csv");
+  const std::string csv = shown(report_of(profiles, false), "csv");
   EXPECT_THAT(
       csv, testing::StartsWith("device,group,trait,value,low,high,unit,note,meaning,command,cases,remark\n"));
   EXPECT_THAT(
       csv,
       HasSubstr("\"Loom 2, Invented, driver 1.2\",memory hierarchy,copy,1234.5,1234.5,1234.5,GB/s,,\"copy "
                 "bandwidth, both directions\",,peak/kernel=copy,\n"));
-  EXPECT_THAT(shown(report_of(cards, false), "json"), HasSubstr(R"("value": 1234.5)"));
+  EXPECT_THAT(shown(report_of(profiles, false), "json"), HasSubstr(R"("value": 1234.5)"));
 }
 
-TEST(FingerprintOutput, TheTwentySeventhDeviceHasALetterOfItsOwn) {
+TEST(DeviceProfileOutput, TheTwentySeventhDeviceHasALetterOfItsOwn) {
   EXPECT_EQ(letter_of(0), "A");
   EXPECT_EQ(letter_of(25), "Z");
   EXPECT_EQ(letter_of(26), "AA");
@@ -510,10 +510,10 @@ TEST(FingerprintOutput, TheTwentySeventhDeviceHasALetterOfItsOwn) {
   EXPECT_EQ(letter_of(26 + 26 * 26), "AAA");
 }
 
-TEST(FingerprintOutput, ANameInAnotherEncodingIsStillShown) {
+TEST(DeviceProfileOutput, ANameInAnotherEncodingIsStillShown) {
   Record latin = peak("copy", 200);
   latin.device = "Caf\xe9";
-  const Profile made = card({latin});
+  const Profile made = profile_from({latin});
   EXPECT_THAT(shown(report_of(std::vector{made}, false), "json"), HasSubstr("Caf\xef\xbf\xbd"));
 }
 

@@ -29,13 +29,13 @@ constexpr const char* doubtful_mark = "*";
 constexpr const char* cached_mark = "c";
 
 using Axes = std::vector<std::string>;
-using Places = std::vector<std::uint32_t>;  // which of its values each of some axes has
+using Places = std::vector<std::uint32_t>;  // index of a value, for each of some axes
 
 // A case and the device that it ran on.
 struct Point {
   const CaseTimes* of;
   std::size_t device;
-  std::optional<RunTime> run;  // that stands for it; none: a row of it was not ok
+  std::optional<RunTime> run;  // the typical one; empty: a row of it was not ok
   std::size_t index;           // into a Frame
 };
 
@@ -51,10 +51,9 @@ bool derives(const Family& family, const std::string& name) {
   return std::ranges::find(family.derived, name, &Derived::name) != family.derived.end();
 }
 
-// The axes of a family, what it derives from them, and the device, and the values that they have at its
-// points. Values are numbered in the order that people look for them in, for cases run in a shuffled one:
-// words as the family lists them, numbers by size. So there may be a million points: they are sorted and
-// compared by these numbers alone.
+// Indexes the values of a family's axes, derived columns and device. Values are numbered in the order that
+// people expect, as cases run shuffled: words as the family lists them, numbers by size. Points are sorted
+// and compared by these indices alone, so there may be a million.
 class Frame {
  public:
   Frame(const Family& family, const Points& points) {
@@ -107,7 +106,7 @@ class Frame {
   void number(std::size_t a, const Family& family, const Points& points) {
     static const Value none{std::string()};
     static const Values words_of_no_axis;
-    using Key = std::pair<std::ptrdiff_t, Value>;  // a word's place among the known, else the number
+    using Key = std::pair<std::ptrdiff_t, Value>;  // index of a word among the family's, then the value
     std::unordered_map<const Value*, std::uint32_t> met;
     std::map<Key, std::uint32_t> keys;
     const auto value_of = [&](const Point& point) {
@@ -143,7 +142,7 @@ class Frame {
   std::vector<std::vector<std::string>> texts_;  // by axis and place
 };
 
-// What one table or plot shows: every point has its row and column.
+// The points of one table or plot: each has its row and column.
 struct Block {
   const Family& family;
   const Metric& quantity;
@@ -178,8 +177,8 @@ std::vector<Block> blocks_of(Points points, const Frame& frame, const Family& fa
   Axes rest = {device_axis};
   for (const auto& axis : family.axes) rest.push_back(axis.name);
   std::erase_if(rest, [&](const std::string& axis) { return has(rows, axis) || has(columns, axis); });
-  // An axis that goes with the row or the column, such as the shape each kernel was published with, splits no
-  // table.
+  // An axis that is determined by the row or column, such as the shape each kernel was published with, does
+  // not split a table.
   const Places by_row = frame.columns_of(rows), by_column = frame.columns_of(columns);
   for (const auto* keys : {&by_row, &by_column}) {
     frame.sort(points, *keys);
@@ -190,7 +189,7 @@ std::vector<Block> blocks_of(Points points, const Frame& frame, const Family& fa
              }) == points.end();
     });
   }
-  std::ranges::sort(points, {}, &Point::index);  // as they were met
+  std::ranges::sort(points, {}, &Point::index);  // in the order met
   const Places by_rest = frame.columns_of(rest);
   frame.sort(points, by_rest);
   std::vector<Block> out;
@@ -208,7 +207,7 @@ std::vector<Block> blocks_of(Points points, const Frame& frame, const Family& fa
   return out;
 }
 
-// What times are held against: the first row of each column, and the best of all.
+// Reference times: the first row of each column, and the best of all.
 struct Against {
   explicit Against(const Block& block) : first_s(block.columns.size()) {
     for (const auto& point : block.points) {
@@ -346,8 +345,8 @@ std::string axes_of(const CaseName& of, const Family& family, bool tunable, cons
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-// Each tuned case beside the default launch of the same variant; of a design that no default launch has,
-// beside the fastest that does the same work.
+// Compares each tuned case with the default configuration of its variant, or, for a design without one, with
+// the fastest that does the same work.
 void add_tuned(Report& out, const Points& tuned, const Points& usual, const Family& family, bool devices) {
   const Axes designs = design_axes(family);
   using Key = std::pair<std::size_t, std::string>;
@@ -395,7 +394,7 @@ void check(const Family& family, const Axes& axes) {
   }
 }
 
-// The cases of a family with caches that were emptied, or with the others; with those tuned or without.
+// Selects the cases of a family: tuned or default, with emptied caches or without.
 Points points_of(const std::vector<const DeviceResults*>& devices, const Family& family, bool tuned,
                  bool cold) {
   Points out;
@@ -429,7 +428,7 @@ void add_family(Report& out, const std::vector<const DeviceResults*>& all, const
   const View& view = family.view;
   Axes rows = !choice.rows.empty() ? choice.rows : view.rows;
   Axes columns = !choice.columns.empty() ? choice.columns : devices ? Axes{device_axis} : view.columns;
-  for (auto* axes : {&rows, &columns}) {  // by their names of today
+  for (auto* axes : {&rows, &columns}) {  // former names to current ones
     for (auto& axis : *axes) {
       if (const Axis* known = family.axis(axis)) axis = known->name;
     }
@@ -440,7 +439,7 @@ void add_family(Report& out, const std::vector<const DeviceResults*>& all, const
                                         : view.quantity.empty()  ? "rate"
                                                                  : view.quantity);
   if (rows.empty()) rows = {family.axes.front().name};
-  const auto lacks = [&](const Point& point) {  // what is asked for and not derived of every case
+  const auto lacks = [&](const Point& point) {  // a requested column that only some cases derive
     return std::ranges::any_of(std::array{&rows, &columns}, [&](const Axes* axes) {
       return std::ranges::any_of(*axes, [&](const std::string& axis) {
         return derives(family, axis) && point.of->cell(axis) == nullptr;
@@ -487,14 +486,14 @@ Cell cell_of(const Number& number) { return number ? Cell(*number) : Cell(); }
 
 Cell cell_of(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 
-// A case of a device, one of its findings, or what another program took, as data.
+// A data row: a case of a device, one of its findings, or a baseline program's time.
 struct DataRow {
   const DeviceKey& device;
   std::ptrdiff_t runs = 0;
   const CaseTimes* at = nullptr;  // of these three one is not null
   const FindingRows* found = nullptr;
   const BaselineTime* native = nullptr;
-  std::optional<RunTime> run = {};  // that stands for the case; none does where a row was not ok
+  std::optional<RunTime> run = {};  // the typical one; empty if a row was not ok
   bool cold = false;
 
   const CaseName* name() const { return at != nullptr ? at->name : native != nullptr ? native->of : nullptr; }
@@ -565,7 +564,7 @@ const std::vector<DataColumn>& case_columns() {
   return all;
 }
 
-// Those of the families, and that of other programs.
+// Returns the axes of the families and of baselines.
 Axes axes_of_all(const std::vector<const Family*>& families) {
   Axes out;
   for (const auto* family : families) {
@@ -644,7 +643,7 @@ Report family_tables(const ResultsSet& all, const std::vector<Family>& families,
       chosen.push_back(&family);
   }
   if (!choice.quantity.empty()) metric_named(choice.quantity);
-  // An axis must be one of all families chosen by name; else families without it are left out.
+  // Families chosen by name must all have an axis; otherwise those without it are left out.
   const auto has_all = [&](const Family* family, const Axes& axes) {
     return std::ranges::all_of(axes, [&](const std::string& axis) {
       return axis == device_axis || family->axis(axis) != nullptr || derives(*family, axis);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// summary: how a run ended, on one screen: the device, its best of each family, what was odd, what to type
-// next.
+// summary: the result of a run on one screen: the device, the best row of each family, anomalies, and
+// commands to run next.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,14 +14,14 @@ struct Family;
 
 namespace clweave::profile {
 
-// What of a device's rows was odd, a line for each kind: how many cases, and the first of them.
+// A kind of anomaly among a device's rows: a line with the number of cases and the first of them.
 struct Anomaly {
   std::string text;
   bool failure = false;
 };
 std::vector<Anomaly> anomalies_of(const DeviceResults&);
 
-// `files` hold the rows; none where they went to stdout. Of each device no more than 40 lines of 100 columns.
+// Builds at most 40 lines of 100 columns per device. `files` hold the rows; empty if they went to stdout.
 Report summary_of(const ResultsSet&, const std::vector<Family>&, const std::vector<std::string>& files);
 
 }  // namespace clweave::profile
