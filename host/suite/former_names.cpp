@@ -30,6 +30,9 @@ constexpr FormerName preset(std::string_view was, std::string_view now) {
 constexpr FormerName family(std::string_view was, std::string_view now) {
   return {Of::family, "", "", was, now};
 }
+constexpr FormerName finding(std::string_view was, std::string_view now) {
+  return {Of::finding, "", "", was, now};
+}
 constexpr FormerName column(std::string_view was, std::string_view now) {
   return {Of::column, "", "", was, now};
 }
@@ -90,6 +93,58 @@ constexpr std::array table = {
     value("cache", "kernel", "chase_own", "chase_private"),
     value("cache", "kernel", "pages", "tlb"),
     value("scan", "kernel", "lookback_wide", "lookback_parallel"),
+
+    finding("lockstep_width", "simd_width"),
+    finding("driver_lockstep_width", "driver_simd_width"),
+    finding("coalescing_penalty", "uncoalesced_slowdown"),
+    finding("line_bytes", "fetch_granularity"),
+    finding("address_reach", "tlb_reach"),
+    finding("memory_latency", "dram_latency"),
+    finding("cache_1_bytes", "l1_bytes"),
+    finding("cache_1_latency", "l1_latency"),
+    finding("cache_1_read", "l1_read"),
+    finding("cache_1_write", "l1_write"),
+    finding("cache_1_copy", "l1_copy"),
+    finding("cache_1_sharers", "l1_compute_units"),
+    finding("host_cache_1_bytes", "host_l1_bytes"),
+    finding("cache_2_bytes", "l2_bytes"),
+    finding("cache_2_latency", "l2_latency"),
+    finding("cache_2_read", "l2_read"),
+    finding("cache_2_write", "l2_write"),
+    finding("cache_2_copy", "l2_copy"),
+    finding("cache_2_sharers", "l2_compute_units"),
+    finding("host_cache_2_bytes", "host_l2_bytes"),
+    finding("cache_3_bytes", "l3_bytes"),
+    finding("cache_3_latency", "l3_latency"),
+    finding("cache_3_read", "l3_read"),
+    finding("cache_3_write", "l3_write"),
+    finding("cache_3_copy", "l3_copy"),
+    finding("cache_3_sharers", "l3_compute_units"),
+    finding("host_cache_3_bytes", "host_l3_bytes"),
+    finding("to_device", "h2d_pinned"),
+    finding("from_device", "d2h_pinned"),
+    finding("to_device_pageable", "h2d_pageable"),
+    finding("to_device_odd", "h2d_misaligned"),
+    finding("to_device_least", "h2d_min_latency"),
+    finding("from_device_pageable", "d2h_pageable"),
+    finding("from_device_odd", "d2h_misaligned"),
+    finding("from_device_least", "d2h_min_latency"),
+    finding("both_ways", "duplex_gain"),
+    finding("one_word_for_all", "broadcast_cost"),
+    finding("bank_conflict", "bank_conflict_slowdown"),
+    finding("live_values", "registers_before_spill"),
+    finding("atomics_one", "atomics_contended"),
+    finding("atomics_item", "atomics_uncontended"),
+    finding("atomics_local_one", "atomics_local_contended"),
+    finding("atomics_local_item", "atomics_local_uncontended"),
+    finding("atomics_used", "atomics_value_used"),
+    finding("groups_at_once_8", "resident_work_groups_8"),
+    finding("groups_at_once_16", "resident_work_groups_16"),
+    finding("groups_at_once_32", "resident_work_groups_32"),
+    finding("groups_at_once_64", "resident_work_groups_64"),
+    finding("groups_at_once_128", "resident_work_groups_128"),
+    finding("groups_at_once_256", "resident_work_groups_256"),
+    finding("groups_at_once_512", "resident_work_groups_512"),
 
     column("ceiling", "peak"),
     column("of_ceiling", "fraction_of_peak"),

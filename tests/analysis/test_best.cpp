@@ -50,9 +50,9 @@ void expect_one_best(const Family& family, const DeviceResults& device, const Pr
     ASSERT_GE(index, 0) << family.name;
     EXPECT_THAT(compared->variants.at(static_cast<std::size_t>(index)).name, EndsWith(text_of(*variant)));
   }
-  if (best->run.of_ceiling)
+  if (best->run.fraction_of_peak)
     EXPECT_THAT(line_of(summary, family.name),
-                HasSubstr(fmt::format(" {:.0f} %", 100 * *best->run.of_ceiling)));
+                HasSubstr(fmt::format(" {:.0f} %", 100 * *best->run.fraction_of_peak)));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ TEST(Best, HasMerit) {
   family.for_comparison = [](const Case& at) { return at.is("kernel", "copy"); };
   family.no_merit = [](const Case& at) { return at.is("kernel", "vain"); };
   std::vector<Record> records;
-  const auto add = [&](const char* kernel, std::int64_t n, double of_ceiling, bool cached) {
+  const auto add = [&](const char* kernel, std::int64_t n, double fraction_of_peak, bool cached) {
     Record& r = records.emplace_back();
     r.device = "Loom 1";
     r.family = "loom";
@@ -95,8 +95,8 @@ TEST(Best, HasMerit) {
     r.status = Status::ok;
     r.timer = Timer::event;
     r.time_s = 1;
-    r.gb_per_s = 100 * of_ceiling;
-    r.of_ceiling = of_ceiling;
+    r.gb_per_s = 100 * fraction_of_peak;
+    r.fraction_of_peak = fraction_of_peak;
     r.cached = cached ? "yes" : "";
   };
   add("row", 1024, 0.5, false);

@@ -273,7 +273,8 @@ TEST(DeviceProfile, SaysWhatTheMakerSaysOfAnH200) {
 TEST(DeviceProfile, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
   auto rows = lanes();
   rows.push_back(said("lanes", "driver_simd_width", 16));
-  EXPECT_EQ(trait(profile_from(rows), "simd_width").remark, "the driver prefers work-groups of a multiple of 16");
+  EXPECT_EQ(trait(profile_from(rows), "simd_width").remark,
+            "the driver prefers work-groups of a multiple of 16");
   rows.back().value = 8;
   EXPECT_THAT(trait(profile_from(rows), "simd_width").remark, HasSubstr("of 8, but their times"));
 }
@@ -453,8 +454,8 @@ TEST(DeviceProfileOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
 }
 
 TEST(DeviceProfileOutput, OneDevice) {
-  const std::string out =
-      shown(report_of(std::vector<Profile>{profile_from({peak("copy", 200), peak("read", 250)})}, true), "text");
+  const std::string out = shown(
+      report_of(std::vector<Profile>{profile_from({peak("copy", 200), peak("read", 250)})}, true), "text");
   EXPECT_THAT(out, testing::StartsWith(R"(Loom 1, Invented, driver 1.2
 
 trait             value  unit  by  meaning
@@ -483,7 +484,7 @@ TEST(DeviceProfileOutput, TwoDevicesSideBySide) {
   const ResultsSet results = results_of(records);
   for (const auto& rows : device_rows(results)) profiles.push_back(profile_of(rows, all_families()));
   EXPECT_THAT(shown(report_of(profiles, false), "markdown"), testing::StartsWith(
-                                                              R"(A  Loom 1, Invented, driver 1.2  
+                                                                 R"(A  Loom 1, Invented, driver 1.2  
 B  Loom 2, Invented, driver 1.2  
 
 | trait | A | B | unit | meaning |

@@ -253,8 +253,9 @@ Tried most_tried(const DeviceRows& device, const std::vector<Family>& families) 
 
 void add_headroom(std::vector<Trait>& out, const DeviceRows& device, const std::vector<Family>& families) {
   const Tried tried = most_tried(device, families);
-  const auto searched =
-      std::ranges::find_if(families, [](const Family& family) { return !family.presets.tune.empty(); });
+  const auto searched = std::ranges::find_if(families, [](const Family& family) {
+    return !family.presets.tune.empty() && family.name != peak_family;
+  });
   const std::string family = searched != families.end() ? searched->name : families.front().name;
   out.push_back(trait_of({.name = "tuning_headroom",
                           .meaning = "time of the default launch over the best",
