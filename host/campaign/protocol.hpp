@@ -2,22 +2,22 @@
 // protocol: the messages between this process and its children, a line of JSON each. A child reads one
 // request per line from stdin and answers on `answer_fd`, with one line per stage and one per result.
 //
-//   {"devices": true}                                  -> {"devices": [..], "complaints": [..]}
-//   {"open": device, "kernels": dir}                   -> {"opened": true}
-//   {"build": device, "text": .., "options": .., "entries": names} -> {"built": the driver's answer}
-//   {"case": .., "sampling": ..}                           -> {"row": cells, "samples": [..], "buffer_bytes":
-//   n,
-//                                                          "launch_s": seconds}
+//   {"devices": true}                   -> {"devices": [..], "complaints": [..]}
+//   {"open": device, "kernels": dir}    -> {"opened": true}
+//   {"build": device, "text": .., "options": .., "entries": names}
+//                                       -> {"built": the driver's answer}
+//   {"case": .., "sampling": ..}        -> {"row": cells, "samples": [..], "buffer_bytes": n, "launch_s": s}
 //
 // A baseline program (host/baselines) lists no devices, but its implementations of a case:
-//   {"open": device, "threads": numbers}               -> {"device": as its rows name it, "version": ..}
-//   {"baselines": case}                                  -> {"baselines": [{"api": .., "row": case, "case":
-//   ..}]}
-//   {"case": .., "sampling": .., "baseline": {"api", "row"}} -> as above
+//   {"open": device, "threads": numbers}
+//                                       -> {"device": as its rows name it, "version": ..}
+//   {"baselines": case}                 -> {"baselines": [{"api": .., "row": case, "case": ..}]}
+//   {"case": .., "sampling": .., "baseline": {"api", "row"}}
+//                                       -> as above
 //
-//   before each stage                                  -> {"stage": "build"}
-//   before a timing together with other devices        -> {"stage": "ready"}, and waits for {"go": true}
-//   when a request fails as a whole                    -> {"error": text, "kind": n}
+//   before each stage                   -> {"stage": "build"}
+//   before timing in parallel           -> {"stage": "ready"}, and waits for {"go": true}
+//   when a request fails as a whole     -> {"error": text, "kind": n}
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 

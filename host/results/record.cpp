@@ -286,7 +286,7 @@ bool RecordReader::read(const CsvTable::Row& row, Record& record) const {
                                                      header_[c], cell, fmt::join(enum_names(field), " ")));
             field = *value;
           } else {
-            // What is not known is an empty cell: no writer of ours puts inf or nan there.
+            // Unknown numbers are empty cells: clweave never writes inf or nan.
             field = number_of<typename std::decay_t<decltype(field)>::value_type>(cell);
             if (!cell.empty() && !field)
               throw Error(ErrorCode::io, fmt::format("{}:{}: column {}: '{}' is no number", name_, row.line,

@@ -2,13 +2,13 @@
 // results_set: the rows of results files, grouped by device, case and run: the input of every analysis.
 //
 // It decides, here and in `counts`, for all analyses which rows count:
-//   findings   are conclusions, not times: kept apart
-//   api        rows of another API than OpenCL come from baseline programs: kept apart, for comparison
-//   tuned      a case in a tuned configuration is another case than the same in the default configuration
-//   cold       rows with flushed caches are compared with each other alone, and are part of no claim, profile
-//   or roofline known_incorrect  published kernels known to be wrong: their failures are shown, their times
-//   decide nothing cached     rows whose buffers fit a cache are no measure of memory: the roofline and
-//   fractions of peaks leave them out
+//   findings         are conclusions, not times: kept apart
+//   api              rows of baseline programs are kept apart, for comparison
+//   tuned            a case in a tuned configuration is another case than in the default one
+//   cold             rows with flushed caches compare with each other alone; no profile or claim has them
+//   known_incorrect  of published kernels known to be wrong the failures are shown; times decide nothing
+//   cached           rows whose buffers fit a cache are no measure of memory: no roofline has them
+//                   nor any fraction of a peak
 #pragma once
 #include <cstdint>
 #include <deque>

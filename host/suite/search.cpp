@@ -13,7 +13,7 @@ namespace clweave::suite {
 
 Space::Space(std::vector<Point> points, std::size_t starts)
     : points_(std::move(points)), starts_(starts), neighbours_(points_.size()) {
-  // Along one axis, points that agree on all others lie in the order of that axis' values.
+  // Points that agree on all axes but one are neighbours in the order of that axis' values.
   const std::size_t axes = points_.empty() ? 0 : points_.front().size();
   for (std::size_t axis = 0; axis < axes; ++axis) {
     std::map<Point, std::map<std::size_t, std::size_t>> lines;
@@ -52,21 +52,21 @@ namespace {
 
 // Configurations that halving samples beside the starts, however small or large the space.
 constexpr std::size_t least = 24, most = 128;
-constexpr std::size_t climbs = 12;  // from so many of them: of fewer, all may lead to the same wrong floor
+constexpr std::size_t climbs = 12;  // starts of climbs: fewer may all end in the same local minimum
 constexpr std::size_t finals = 3;   // in full
 constexpr double brief = 0.05, longer = 0.25;  // efforts of its first two rounds
-// What of a budget is left to the steps behind the sample, the climbs, and the longer look. A full look takes
-// some twenty brief ones.
+// Parts of the budget reserved for the steps after the sample, the climbs, and the longer round. A full
+// measurement takes as long as some twenty brief ones.
 constexpr double after_sample = 0.55, after_climbs = 0.25, after_longer = 0.1;
 
-// Those from `first` on in random order; the same for the same seed everywhere.
+// Shuffles the points from `first` on. The order depends on the seed alone.
 void shuffle(std::vector<std::size_t>& points, std::size_t first, std::uint64_t seed) {
   const Random<std::uint64_t> draw(seed, 0x7E57);
   for (std::size_t i = points.size(); i > first + 1; --i)
     std::swap(points[i - 1], points[first + draw(i) % (i - first)]);
 }
 
-// The starts first, the others in random order.
+// Returns the starts, then the others in random order.
 std::vector<std::size_t> shuffled(const Space& space, std::uint64_t seed) {
   std::vector<std::size_t> order(space.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -78,24 +78,24 @@ std::size_t first_round(std::size_t size) {
   return std::min(size, std::clamp((size + 15) / 16, least, most));
 }
 
-// What was found so far, and no measurement twice with the same effort.
+// Remembers what was measured, and never measures a point twice with the same effort.
 class Trials {
  public:
   Trials(const Objective& measure, const BudgetLeft& left, std::size_t size)
       : measure_(measure), left_(left), effort_(size, 0), time_(size) {}
 
-  // From now on so much of the budget is not to be touched.
+  // Keeps a part of the budget for later steps.
   void reserve(double part) { reserved_ = part; }
 
-  // False when the budget is spent, but for what is reserved.
+  // Measures a point; returns false if the budget is spent, but for what is reserved.
   bool run(std::size_t point, double effort) {
     if (effort_[point] >= effort) return true;
     if (left_() <= reserved_) return false;
-    look(point, effort);
+    measure(point, effort);
     return true;
   }
-  // Whatever is left.
-  void look(std::size_t point, double effort) {
+  // Measures a point, whatever is left.
+  void measure(std::size_t point, double effort) {
     effort_[point] = effort;
     time_[point] = measure_(point, effort);
   }
@@ -105,7 +105,7 @@ class Trials {
   double time(std::size_t point) const {
     return time_[point].value_or(std::numeric_limits<double>::infinity());
   }
-  // The fastest `count` of those measured with this effort or more.
+  // Returns the fastest `count` of the points measured with this effort or more.
   std::vector<std::size_t> best(std::size_t count, double effort) const {
     std::vector<std::size_t> points;
     for (std::size_t p = 0; p < time_.size(); ++p) {
@@ -124,8 +124,8 @@ class Trials {
   std::vector<std::optional<double>> time_;
 };
 
-// Downhill, by the first neighbour that is faster, until there is none: of many axes the fastest neighbour of
-// all costs too many looks. They are asked in another order each time. False when the budget is spent.
+// Climbs to the first neighbour that is faster, in random order, until there is none; with many axes, finding
+// the fastest neighbour would take too many measurements. Returns false if the budget is spent.
 bool climb(Trials& trials, const Space& space, std::size_t start, std::uint64_t seed, double effort,
            const std::vector<bool>& left_out) {
   std::size_t at = start;
@@ -145,7 +145,7 @@ bool climb(Trials& trials, const Space& space, std::size_t start, std::uint64_t 
   return true;
 }
 
-// By point: whether it is of a design whose starts were all looked at and are far behind the best.
+// Returns for each point whether all starts of its design were measured and are far slower than the best.
 std::vector<bool> far_behind(const Trials& trials, const Space& space) {
   constexpr double far = 3;
   std::map<std::size_t, double> best;  // by design
@@ -163,7 +163,7 @@ std::vector<bool> far_behind(const Trials& trials, const Space& space) {
   return out;
 }
 
-// In this order, but the first of each design before the second of any.
+// Reorders round-robin: the first point of each design before the second of any.
 std::vector<std::size_t> in_turns(const Space& space, const std::vector<std::size_t>& order) {
   std::map<std::size_t, std::size_t> met;  // by design
   std::vector<std::pair<std::size_t, std::size_t>> placed;
@@ -174,8 +174,8 @@ std::vector<std::size_t> in_turns(const Space& space, const std::vector<std::siz
   return out;
 }
 
-// Whatever the budget, and be it spent, the best is looked at in full. A step that ends early ends itself
-// alone.
+// Runs strategy `halving`. Whatever the budget, the best is measured in full. A step that runs out of its
+// part ends alone.
 void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, std::uint64_t seed) {
   const std::size_t usual = order.front();
   const auto starts = static_cast<std::ptrdiff_t>(space.starts());
@@ -188,7 +188,7 @@ void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, s
   const std::size_t begun = first_round(order.size());
   order.resize(begun);
   trials.run(order, brief);
-  // The sample is sparse: from its best, go downhill to what lies between.
+  // The sample is sparse: climb from its best to points between.
   trials.reserve(after_climbs);
   for (const std::size_t p : trials.best(climbs, brief)) {
     if (!climb(trials, space, p, seed, brief, left_out)) break;
@@ -198,7 +198,7 @@ void halve(Trials& trials, const Space& space, std::vector<std::size_t> order, s
   trials.reserve(0);
   auto last = trials.best(finals, longer);
   if (last.empty()) last = trials.best(finals, brief);
-  if (!last.empty()) trials.look(last.front(), 1);
+  if (!last.empty()) trials.measure(last.front(), 1);
   if (!trials.run(last, 1)) return;
   trials.run(usual, 1);  // the default, to compare with
 }

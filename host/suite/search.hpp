@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// search: in which order the configurations of a case are tried. It never measures anything itself, so it is
-// tested on invented landscapes.
+// search: the order in which configurations of a case are tried. It never measures anything itself, so that
+// tests can search an invented objective.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace clweave::suite {
 // A configuration: the place of each axis' value in its list.
 using Point = std::vector<std::size_t>;
 
-// The configurations that make sense. Those in front are where a search begins, the first of them is the
-// default. A point's neighbours differ from it on one axis, by one step to the next value that makes sense.
-// The first axis says which design, where several compete.
+// The valid configurations. A search begins at the first `starts` of them, of which the first is the default.
+// Neighbours differ on one axis, by one step to the next valid value. The first axis is the design, where
+// several compete.
 class Space {
  public:
   explicit Space(std::vector<Point> points, std::size_t starts = 1);
@@ -36,11 +36,12 @@ class Space {
 
 enum class Strategy {
   exhaustive,  // every configuration in full
-  coarse,  // every other value of each axis in full, then downhill from the best until no neighbour is better
-  random,  // configurations in random order until the budget ends
-  // The starts briefly; of each design that is not far behind the others as many more, a sixteenth in all, in
-  // random order; downhill from the best; the better ones longer; the best few in full. Of a budget each of
-  // these steps leaves the next its part.
+  coarse,      // every other value of each axis in full, then hill climbing from the best
+  random,      // configurations in random order until the budget ends
+  // Sequential halving (Karnin, Koren & Somekh 2013) with hill climbing: the starts briefly; then the same
+  // number of random points of each design that is not far behind, a sixteenth of the space in all; climbing
+  // from the best; the better ones longer; the best few in full. Each step leaves a part of the budget to the
+  // next.
   halving
 };
 
@@ -51,18 +52,18 @@ Strategy strategy_of(const std::string& name);
 // when it failed.
 using Objective = std::function<std::optional<double>(std::size_t point, double effort)>;
 
-// What is left of the budget: 1 as long as there is none, 0 when it is spent.
+// Returns how much of the budget is left: 1 as long as there is none, 0 when it is spent.
 using BudgetLeft = std::function<double()>;
 
-// Tries configurations until the strategy has no more or the budget is spent. The default is always the
-// first, so that there is something to compare with. Every configuration that may be called the best was
-// measured in full, unless the budget ended before; halving looks at one in full anyhow. `expected_trials` is
-// about how many measurements that takes.
+// Tries configurations until the strategy has no more or the budget is spent. The default comes first, so
+// that there is something to compare with. Every configuration that may be called the best is measured in
+// full, unless the budget ends before; halving measures one in full in any case. `expected_trials` estimates
+// the number of measurements.
 void search(const Space&, Strategy, std::uint64_t seed, const Objective&, const BudgetLeft& left);
 std::size_t expected_trials(const Space&, Strategy);
 
-// The configurations that are faster than all of their neighbours that were measured; a configuration none of
-// whose neighbours was measured is not counted. `times` has an entry per point.
+// Returns the points that are faster than all of their measured neighbours, of which they have at least one.
+// `times` has an entry per point.
 std::vector<std::size_t> local_minima(const Space&, const std::vector<std::optional<double>>& times);
 
 }  // namespace clweave::suite
