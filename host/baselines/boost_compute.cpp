@@ -74,7 +74,7 @@ Prepared scan(const Work& work, const compute::command_queue& queue, const Op& o
               const auto& from = k == 0 ? on->in : on->out;
               if (exclusive)
                 compute::exclusive_scan(from.begin(), from.end(), on->out.begin(),
-                                        static_cast<T>(initial_value), op, on->queue);
+                                        static_cast<T>(families::initial_value), op, on->queue);
               else
                 compute::inclusive_scan(from.begin(), from.end(), on->out.begin(), op, on->queue);
             }

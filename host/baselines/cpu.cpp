@@ -90,7 +90,7 @@ enum class How : std::uint8_t { std, par, tbb };
 
 template <class T, How how>
 void scan(std::span<const T> in, std::span<T> out, bool exclusive) {
-  constexpr T initial = initial_value;
+  constexpr T initial = families::initial_value;
   if constexpr (how == How::std) {
     if (exclusive)
       std::exclusive_scan(in.begin(), in.end(), out.begin(), initial);
@@ -269,7 +269,7 @@ std::vector<Native> all_natives() {
 }  // namespace clweave::baselines
 
 int main(int argc, char** argv) {
-  using namespace clweave;
+  using namespace clweave::baselines;
   return native_main({argv + 1, argv + argc}, [](const Wanted& wanted) -> Natives {
     if (!wanted.selectors.empty())
       throw Error(ErrorCode::usage, "--device: this program is for the processor alone");

@@ -113,7 +113,7 @@ Prepared scan(const Work& work) {
   const auto out = std::make_shared<OnDevice<T>>(n);
   const bool exclusive = work.at.is("form", "exclusive");
   const auto call = [=](const T* from, void* at, std::size_t& bytes) {
-    return exclusive ? cub::DeviceScan::ExclusiveScan(at, bytes, from, out->get(), Op(), T{initial_value}, n)
+    return exclusive ? cub::DeviceScan::ExclusiveScan(at, bytes, from, out->get(), Op(), T{families::initial_value}, n)
                      : cub::DeviceScan::InclusiveScan(at, bytes, from, out->get(), Op(), n);
   };
   const auto scratch =

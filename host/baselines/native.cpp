@@ -139,7 +139,7 @@ std::optional<Case> like(const Native& native, const Family& family, const Case&
   Sweep sweep(native.like);
   for (const auto& axis : native.axes) sweep[axis] = Values(at.at(axis));
   const auto cases = cases_of(family, {sweep}, at.seed);
-  if (cases.size() != 1 || !native.domain(cases.front())) return {};
+  if (cases.size() != 1 || !native.takes(cases.front())) return {};
   return cases.front();
 }
 

@@ -77,7 +77,7 @@ inline std::string shown(const Report& report, const char* format) {
   return text_of(report, format, Screen{.ascii = false});
 }
 
-inline std::string complaint_of(const std::function<void()>& call, Kind kind) {
+inline std::string complaint_of(const std::function<void()>& call, ErrorCode kind) {
   try {
     call();
   } catch (const Error& error) {

@@ -108,7 +108,7 @@ TEST(CsvLine, NeverGivesABlankLine) { EXPECT_EQ(csv_line(Cells{""}), "\"\"\n"); 
 TEST(CsvLine, MakesANulByteVisible) { EXPECT_EQ(csv_line(Cells{std::string("a\0b", 3)}), "a\uFFFDb\n"); }
 
 TEST(CsvLine, RefusesARowWithoutCells) {
-  EXPECT_EQ(error_of([] { csv_line({}); }).kind, ErrorCode::usage);
+  EXPECT_EQ(error_of([] { csv_line({}); }).code, ErrorCode::usage);
 }
 
 TEST(CsvParse, GivesHeaderRowsAndTheirLines) {
@@ -231,7 +231,7 @@ TEST_F(CsvFile, ReadsWhatTheWriterWrote) {
 TEST_F(CsvFile, RefusesToWriteOnceClosed) {
   CsvWriter writer(file("x.csv"));
   writer.close();
-  EXPECT_EQ(error_of([&] { writer.write(Cells{"a"}); }).kind, ErrorCode::usage);
+  EXPECT_EQ(error_of([&] { writer.write(Cells{"a"}); }).code, ErrorCode::usage);
 }
 
 TEST_F(CsvFile, NeverOverwritesUnasked) {
@@ -336,7 +336,7 @@ TEST_F(CsvFile, AddsNothingToARowThatATornWriteLeft) {
   const Error error = error_of([&] { writer.write(Cells{"123", "456789"}); });
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(error.what(), "cannot write " + file("x.csv") + ": File too large");
-  EXPECT_EQ(error_of([&] { writer.write(Cells{"1", "2"}); }).kind, ErrorCode::usage);
+  EXPECT_EQ(error_of([&] { writer.write(Cells{"1", "2"}); }).code, ErrorCode::usage);
   EXPECT_EQ(content(file("x.csv")), "a,b\n123,45");
   const auto table = read_csv(file("x.csv"));
   EXPECT_TRUE(table.rows.empty());

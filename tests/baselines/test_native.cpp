@@ -42,7 +42,7 @@ class Baselines : public testing::Test {
               .name = name,
               .like = "kernel=no_loop width=1",
               .axes = {"type", "n"},
-              .domain = [type](const Case& at) { return at.is("type", type); },
+              .takes = [type](const Case& at) { return at.is("type", type); },
               .prepare = prepare};
     };
     std::vector<Native> all = {of_type("move", "uint")};
@@ -86,7 +86,7 @@ Prepared copy_of(const Work& work, std::size_t less) {
 }  // namespace
 
 TEST_F(Baselines, AreRowsOfTheWorkThatTheyDo) {
-  EXPECT_EQ(measure([](const Work& work) { return copy_of(work, 0); }), fine);
+  EXPECT_EQ(measure([](const Work& work) { return copy_of(work, 0); }), success);
   const auto all = rows();
   ASSERT_EQ(all.size(), 1u) << "cases that differ in how alone are the same work";
   const Record& row = all.front();
@@ -144,7 +144,7 @@ TEST_F(Baselines, MayNotWriteBehindWhatTheyKeep) {
                         .name = "keep",
                         .like = "kernel=spataro",
                         .axes = {"type", "predicate", "kept", "n"},
-                        .domain = [](const Case&) { return true; },
+                        .takes = [](const Case&) { return true; },
                         .prepare = [more](const Work& work) { return kept_of(work, more); }};
     const int code = native_main({"--family", "compaction", "--where", "kernel=spataro", "--set", "type=uint",
                                   "--set", "predicate=non_zero", "--set", "selectivity=0.5", "--set",
@@ -155,7 +155,7 @@ TEST_F(Baselines, MayNotWriteBehindWhatTheyKeep) {
     EXPECT_EQ(rows().size(), 1U);
     return code;
   };
-  EXPECT_EQ(compaction(0), fine) << rows().at(0).reason;
+  EXPECT_EQ(compaction(0), success) << rows().at(0).reason;
   EXPECT_EQ(compaction(9), case_failed);
   EXPECT_THAT(rows().at(0).reason, HasSubstr("behind what is kept"));
 }
@@ -170,7 +170,7 @@ TEST_F(Baselines, SayWhatTheyDoNotTake) {
 TEST_F(Baselines, RunOnAsManyThreadsAsTheyAreAskedTo) {
   const auto right = [](const Work& work) { return copy_of(work, 0); };
   one_is_alone_ = true;
-  EXPECT_EQ(measure(right, {"--where", "type=uint,ulong", "--threads", "1,4", "--label", "this one"}), fine);
+  EXPECT_EQ(measure(right, {"--where", "type=uint,ulong", "--threads", "1,4", "--label", "this one"}), success);
   std::vector<std::string> ids;
   for (const auto& row : rows()) {
     ids.push_back(row.case_id);
@@ -188,7 +188,7 @@ TEST_F(Baselines, AreListedByADryRunAndNotRun) {
   const int code =
       measure([](const Work&) -> Prepared { throw Error(ErrorCode::launch, "it was run"); }, {"--dry-run"});
   const std::string said = testing::internal::GetCapturedStdout();
-  EXPECT_EQ(code, fine);
+  EXPECT_EQ(code, success);
   EXPECT_THAT(said, HasSubstr("copy/kernel=move/type=uint/n=1009/threads=3"));
   EXPECT_THAT(said, HasSubstr("by mine"));
   EXPECT_FALSE(std::filesystem::exists(csv));
@@ -200,7 +200,7 @@ TEST_F(Baselines, EndWithTheirBudget) {
     return copy_of(work, 0);
   };
   testing::internal::CaptureStderr();
-  EXPECT_EQ(measure(slow, {"--runs", "3", "--budget", "1s"}), fine);
+  EXPECT_EQ(measure(slow, {"--runs", "3", "--budget", "1s"}), success);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("ended before 2 cases"));
   EXPECT_EQ(rows().size(), 1u);
 }
@@ -219,7 +219,7 @@ TEST_F(Baselines, RefuseWhatTheyWouldNotHeed) {
 
 TEST_F(Baselines, TellInTheirHelpWhatTheyTake) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(measure({}, {"--help"}), fine);
+  EXPECT_EQ(measure({}, {"--help"}), success);
   const std::string help = testing::internal::GetCapturedStdout();
   for (const char* option : {"--threads", "--dry-run", "--budget", "--label", "--csv"})
     EXPECT_THAT(help, HasSubstr(option));

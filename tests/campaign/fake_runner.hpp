@@ -97,7 +97,7 @@ class FakeRunner : public Runner {
                     seconds[std::min<std::size_t>(static_cast<std::size_t>(nth), seconds.size()) - 1]);
     });
   }
-  void fails(const Job& job, Kind kind, const std::string& why) {
+  void fails(const Job& job, ErrorCode kind, const std::string& why) {
     answer(job, [this, job, kind, why](int) {
       return Row{failed_record(on_, *job.family, job.at, kind, why), {}, 0};
     });

@@ -84,7 +84,7 @@ class CampaignTest : public testing::Test {
 };
 
 TEST_F(CampaignTest, EveryCaseIsARow) {
-  EXPECT_EQ(run({toy("a"), toy("b")}), fine);
+  EXPECT_EQ(run({toy("a"), toy("b")}), success);
   EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024", "ok toy/kernel=b/n=1024"));
   EXPECT_TRUE(ResultsFile::read(path(), axes()).complete);
   EXPECT_FALSE(std::filesystem::exists(path() + ".running"));
@@ -104,7 +104,7 @@ TEST_F(CampaignTest, ADeviceThatIsBackIsUsedByResume) {
   runner_.fails(toy("a", 2048), ErrorCode::device_lost, "not run: gone");
   EXPECT_EQ(run({toy("a"), toy("a", 2048)}), case_failed);
   runner_.times(toy("a", 2048), {2e-3});
-  EXPECT_EQ(resume({toy("a"), toy("a", 2048)}), fine);
+  EXPECT_EQ(resume({toy("a"), toy("a", 2048)}), success);
   EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024", "ok toy/kernel=a/n=2048"));
   const auto samples = read_csv(samples_path(path()));
   EXPECT_THAT(samples.rows, SizeIs(10));
@@ -136,7 +136,7 @@ class RefinedTest : public CampaignTest {
 };
 
 TEST_F(RefinedTest, WhatAFamilyAsksForOnTheWayIsMeasuredBehindTheRest) {
-  EXPECT_EQ(run({of(1024), of(2048), {&family_, toy("b").at}}), fine);
+  EXPECT_EQ(run({of(1024), of(2048), {&family_, toy("b").at}}), success);
   ASSERT_THAT(runner_.ran, SizeIs(6));
   EXPECT_THAT(std::vector(runner_.ran.begin() + 3, runner_.ran.end()),
               ElementsAre(id(1536), id(1280), id(1152)));
@@ -147,7 +147,7 @@ TEST_F(RefinedTest, WhatAFamilyAsksForOnTheWayIsMeasuredBehindTheRest) {
 }
 
 TEST_F(RefinedTest, ARowThatAFamilyAskedForSaysSo) {
-  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(run({of(1024), of(2048)}), success);
   EXPECT_EQ(row(of(1024)).reason, "");
   EXPECT_EQ(row(of(1536)).reason, chosen_here);
 }
@@ -165,7 +165,7 @@ TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
     return jobs;
   };
   runner_.times({&family_, toy("b", 1536).at}, {1e-3});
-  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(run({of(1024), of(2048)}), success);
   EXPECT_THAT(std::vector(runner_.ran.begin() + 2, runner_.ran.end()),
               ElementsAre(id(1536), toy("b", 1536).at.id(), id(1280), id(1152)));
   const Record& tuned = row({&family_, toy("b", 1536).at});
@@ -176,7 +176,7 @@ TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
 
 TEST_F(RefinedTest, NobodyIsAskedWhereTheUserChoseTheCases) {
   refines_ = false;
-  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(run({of(1024), of(2048)}), success);
   EXPECT_THAT(runner_.ran, SizeIs(2));
 }
 
@@ -184,7 +184,7 @@ TEST_F(RefinedTest, CeilingsAreAskedEvenThere) {
   refines_ = false;
   Job least = of(1024), most = of(2048);
   least.is_peak = most.is_peak = true;
-  EXPECT_EQ(run({least, most}), fine);
+  EXPECT_EQ(run({least, most}), success);
   EXPECT_THAT(runner_.ran, SizeIs(5));
 }
 
@@ -194,7 +194,7 @@ TEST_F(RefinedTest, AnInterruptedRunGoesOnWhereItWas) {
   interrupts_ = 0;
   runner_.before = {};
   const std::size_t before = runner_.ran.size();
-  EXPECT_EQ(resume({of(1024), of(2048)}), fine);
+  EXPECT_EQ(resume({of(1024), of(2048)}), success);
   EXPECT_THAT(in_file(), SizeIs(5));
   EXPECT_LE(runner_.ran.size() - before, 2U) << "a row that was there has been measured again";
 }
@@ -205,7 +205,7 @@ TEST_F(RefinedTest, EveryRunHasTheSameCases) {
   family_.refine = [&asked](const std::vector<Outcome>&, const DeviceInfo&) {
     return std::vector<Case>{toy("a", ++asked <= 2 ? 1280 : 1536).at};
   };
-  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(run({of(1024), of(2048)}), success);
   std::map<std::string, int> times;
   for (const auto& ran : runner_.ran) ++times[ran];
   EXPECT_EQ(times[id(1280)], 2);
@@ -215,7 +215,7 @@ TEST_F(RefinedTest, EveryRunHasTheSameCases) {
 TEST_F(RefinedTest, WhatTheBudgetDidNotReachIsLeftToResume) {
   rules_.budget_s = 10;
   runner_.before = [this](const Job&) { now_s_ += 6; };
-  EXPECT_EQ(run({of(1024), of(2048)}), fine);
+  EXPECT_EQ(run({of(1024), of(2048)}), success);
   EXPECT_EQ(left_out_, 1U);
   EXPECT_FALSE(ResultsFile::read(path(), axes()).complete);
 }
@@ -230,7 +230,7 @@ TEST_F(CampaignTest, AnInterruptLeavesTheRestToResume) {
   EXPECT_EQ(in_file().size(), done);
   interrupts_ = 0;
   runner_.before = {};
-  EXPECT_EQ(resume(jobs), fine);
+  EXPECT_EQ(resume(jobs), success);
   EXPECT_EQ(runner_.ran.size(), 3U);
   EXPECT_THAT(in_file(), SizeIs(3));
 }
@@ -249,7 +249,7 @@ TEST_F(CampaignTest, AnOrderlyEndWithinACaseIsNotItsCrash) {
     EXPECT_EQ(resume({toy("a")}), interrupted) << "a file without a row tells its command";
   }
   interrupts_ = 0;
-  EXPECT_EQ(resume({toy("a")}), fine);
+  EXPECT_EQ(resume({toy("a")}), success);
   EXPECT_THAT(in_file(), ElementsAre("ok toy/kernel=a/n=1024"));
 }
 
@@ -271,7 +271,7 @@ TEST_F(CampaignTest, ACaseThatTookTheRunDownTwiceIsNotTriedAgain) {
     std::filesystem::remove(path());
     return std::pair(code, rows);
   };
-  EXPECT_EQ(died(1).first, fine);
+  EXPECT_EQ(died(1).first, success);
   const auto [code, rows] = died(2);
   EXPECT_EQ(code, case_failed);
   EXPECT_THAT(rows, Contains("crashed toy/kernel=a/n=1024"));
@@ -281,7 +281,7 @@ TEST_F(CampaignTest, ACaseThatTookTheRunDownTwiceIsNotTriedAgain) {
 
 TEST_F(CampaignTest, ACeilingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
   runner_.times(peak(), {3e-3, 1e-3});
-  EXPECT_EQ(run({peak(), toy("a")}), fine) << said_;
+  EXPECT_EQ(run({peak(), toy("a")}), success) << said_;
   EXPECT_EQ(row(toy("a")).status, Status::ok);
   EXPECT_NEAR(row(toy("a")).fraction_of_peak.value_or(0), 1, 1e-6);
   EXPECT_THAT(runner_.ran, ElementsAre("peak/kernel=copy", "toy/kernel=a/n=1024", "peak/kernel=copy"));
@@ -290,7 +290,7 @@ TEST_F(CampaignTest, ACeilingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
 TEST_F(CampaignTest, ARowOfALuckyMomentIsMeasuredAgainBesideItsCeilings) {
   runner_.times(peak(), {2e-3});
   runner_.times(toy("a"), {1e-3, 2e-3});
-  EXPECT_EQ(run({peak(), toy("a")}), fine) << said_;
+  EXPECT_EQ(run({peak(), toy("a")}), success) << said_;
   EXPECT_EQ(row(toy("a")).time_s, Number(2e-3));
 }
 
@@ -318,7 +318,7 @@ TEST_F(CampaignTest, ASiblingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
   // Whichever is first in the shuffled order, the small one's first time was too long.
   runner_.times(toy("a", 1024), {10e-3, 1e-3});
   runner_.times(toy("a", 4096), {4e-3});
-  EXPECT_EQ(run({toy("a", 1024), toy("a", 4096)}), fine) << said_;
+  EXPECT_EQ(run({toy("a", 1024), toy("a", 4096)}), success) << said_;
 }
 
 // In the middle of it: neither ok nor implausible is known, so resume decides.
@@ -338,7 +338,7 @@ TEST_F(CampaignTest, ABudgetIsSharedByWhatIsLeft) {
   rules_.budget_s = 10;
   rules_.sampling.stop.max_seconds = 2;
   runner_.before = [this](const Job&) { now_s_ += 4; };
-  EXPECT_EQ(run({toy("a"), toy("b"), toy("a", 2048)}), fine);
+  EXPECT_EQ(run({toy("a"), toy("b"), toy("a", 2048)}), success);
   ASSERT_EQ(runner_.rules.size(), 3U);
   EXPECT_NEAR(runner_.rules[0].stop.max_seconds, 10.0 / 3 / 2, 1e-6);
   EXPECT_NEAR(runner_.rules[1].stop.max_seconds, 6.0 / 2 / 2, 1e-6);
@@ -350,12 +350,12 @@ TEST_F(CampaignTest, ASpentBudgetEndsTheRun) {
   rules_.budget_s = 10;
   runner_.before = [this](const Job&) { now_s_ += 6; };
   const std::vector<Job> jobs = {toy("a"), toy("b"), toy("a", 2048), toy("b", 2048)};
-  EXPECT_EQ(run(jobs), fine);
+  EXPECT_EQ(run(jobs), success);
   EXPECT_EQ(now_s_, 12);
   EXPECT_EQ(left_out_, 2U);
   EXPECT_THAT(in_file(), SizeIs(2));
   EXPECT_FALSE(ResultsFile::read(path(), axes()).complete);
-  EXPECT_EQ(resume(jobs), fine);
+  EXPECT_EQ(resume(jobs), success);
   EXPECT_EQ(left_out_, 0U);
   EXPECT_THAT(in_file(), SizeIs(4));
   EXPECT_THAT(runner_.ran, SizeIs(4)) << "a case was run again";
@@ -365,8 +365,8 @@ TEST_F(CampaignTest, ASpentBudgetEndsTheRun) {
 TEST_F(CampaignTest, ABudgetThatIsSpentByOneCaseStillGetsToTheEnd) {
   rules_.budget_s = 1;
   runner_.before = [this](const Job&) { now_s_ += 100; };
-  EXPECT_EQ(run({toy("a"), toy("b")}), fine);
-  EXPECT_EQ(resume({toy("a"), toy("b")}), fine);
+  EXPECT_EQ(run({toy("a"), toy("b")}), success);
+  EXPECT_EQ(resume({toy("a"), toy("b")}), success);
   EXPECT_THAT(in_file(), SizeIs(2));
 }
 
@@ -404,7 +404,7 @@ class RivalTest : public CampaignTest {
 
 TEST_F(RivalTest, AreMeasuredInTurnsWithOurs) {
   rules_.runs = 3;
-  EXPECT_EQ(run(jobs()), fine);
+  EXPECT_EQ(run(jobs()), success);
   EXPECT_EQ(turns_, "AAABAAABAAAB") << "a peak and two of ours, then theirs";
   EXPECT_EQ(baseline_runner_.begun, 3) << "a process each";
   EXPECT_THAT(in_file(), SizeIs(12));
@@ -425,7 +425,7 @@ TEST_F(RivalTest, AreResumedAsOursAre) {
     fs::remove(path());
     EXPECT_EQ(run(jobs()), interrupted);
     interrupts_ = 0;
-    EXPECT_EQ(resume(jobs()), fine);
+    EXPECT_EQ(resume(jobs()), success);
     EXPECT_EQ(turns_, "AAABAAAB") << "interrupted after " << after;
     EXPECT_THAT(in_file(), SizeIs(8));
     EXPECT_TRUE(ResultsFile::read(path(), axes()).complete);
@@ -451,7 +451,7 @@ TEST_F(RivalTest, AreNoMeasureForOurs) {
   };
   baselines_.front().jobs = {baseline_job()};
   baselines_.front().jobs.front().family = &family;
-  EXPECT_EQ(run({{&family, toy("a").at}, {&family, toy("b").at}}), fine);
+  EXPECT_EQ(run({{&family, toy("a").at}, {&family, toy("b").at}}), success);
   EXPECT_EQ(turns_, "AAB");
   EXPECT_EQ(heard, 2U) << "a family hears of its own";
 }
@@ -473,17 +473,17 @@ TEST_F(RivalTest, DoTheWorkThatAFamilyAsksForOnTheWay) {
     return std::vector<Job>{more, again};
   };
   baseline_runner_.before = [this](const Job& job) { turns_ += job.refined ? "b" : "B"; };
-  EXPECT_EQ(run({{&family, toy("a").at}}), fine);
+  EXPECT_EQ(run({{&family, toy("a").at}}), success);
   EXPECT_EQ(turns_, "AABbAABb");
 }
 
 TEST_F(RivalTest, KeepToTheBudget) {
   rules_.budget_s = 10;
   runner_.before = [this](const Job&) { now_s_ += 4; };
-  EXPECT_EQ(run(jobs()), fine);
+  EXPECT_EQ(run(jobs()), success);
   EXPECT_EQ(left_out_, 1U);
   EXPECT_THAT(baseline_runner_.ran, SizeIs(0));
-  EXPECT_EQ(resume(jobs()), fine);
+  EXPECT_EQ(resume(jobs()), success);
   EXPECT_THAT(baseline_runner_.ran, SizeIs(1));
   EXPECT_THAT(in_file(), SizeIs(4));
 }
@@ -570,7 +570,7 @@ TEST_F(CampaignTest, ResumeAddsNoSamplesToAnotherFile) {
   // A header that its writer did not end is its own.
   std::ofstream(samples_path(path())) << "row,run,cas";
   runner_.times(toy("b"), {2e-3});
-  EXPECT_EQ(resume({toy("a"), toy("b")}), fine);
+  EXPECT_EQ(resume({toy("a"), toy("b")}), success);
   EXPECT_TRUE(read_text(samples_path(path())).starts_with("row,run,case_id,index,"));
 }
 

@@ -236,7 +236,7 @@ Does takes(double seconds) {
 
 TEST_F(AtOnceTest, EveryCaseOfEveryCardIsMeasuredOnceMoreInTheSameOrder) {
   rules_.runs = 2;
-  EXPECT_EQ(run({peak(), toy("a"), toy("b"), toy("a", 2048)}, {takes(2e-3), takes(3e-3)}), fine) << said_;
+  EXPECT_EQ(run({peak(), toy("a"), toy("b"), toy("a", 2048)}, {takes(2e-3), takes(3e-3)}), success) << said_;
   const auto alone = rows_of("x.csv"), together = rows_of("x-at-once.csv");
   EXPECT_THAT(alone, SizeIs(16));
   EXPECT_THAT(together, SizeIs(16));
@@ -260,7 +260,7 @@ TEST_F(AtOnceTest, ASmallerCaseThatIsDisturbedMoreIsNoWonder) {
     ready();
     return ok_row(on, job, job.at.number("n") < 2048 ? 9e-3 : 2e-3);
   };
-  EXPECT_EQ(run({toy("a"), toy("a", 4096)}, {varies, takes(1e-3)}), fine) << said_;
+  EXPECT_EQ(run({toy("a"), toy("a", 4096)}, {varies, takes(1e-3)}), success) << said_;
 }
 
 TEST_F(AtOnceTest, ACardThatFailsCostsTheOtherNothing) {
@@ -279,7 +279,7 @@ TEST_F(AtOnceTest, WhatTheBudgetDoesNotReachIsSaid) {
     if (on.pci == device_info(0).pci) now_s += 20;
     return ok_row(on, job, 1e-3);
   };
-  EXPECT_EQ(run({toy("a"), toy("b")}, {slow, takes(1e-3)}), fine);
+  EXPECT_EQ(run({toy("a"), toy("b")}, {slow, takes(1e-3)}), success);
   EXPECT_THAT(unfinished_, ElementsAre(folder_.of("x-at-once.csv")));
   EXPECT_THAT(rows_of("x-at-once.csv"), SizeIs(2));
 }

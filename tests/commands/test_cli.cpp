@@ -710,7 +710,7 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   EXPECT_EQ(records[0].status, Status::ok) << records[0].reason;
   EXPECT_EQ(records[0].case_id, before.case_id);
   EXPECT_EQ(records[0].seed, before.seed);
-  EXPECT_EQ(records[0].fingerprint, before.fingerprint);
+  EXPECT_EQ(records[0].kernel_hash, before.kernel_hash);
   EXPECT_EQ(content_of(csv()), content) << "the file is only read";
 
   const Ended unknown = run({"run", "--replay", csv(), "--case", "lanes/paths=3"});

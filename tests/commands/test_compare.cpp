@@ -64,11 +64,11 @@ class CompareCommand : public testing::Test {
 
 TEST_F(CompareCommand, ExitCodeTellsWhatWasAskedFor) {
   for (const char* command : {"compare-runs", "compare"}) {
-    EXPECT_EQ(run({"old.csv", "new.csv"}, command), fine);
+    EXPECT_EQ(run({"old.csv", "new.csv"}, command), success);
     EXPECT_THAT(out_, HasSubstr("1 SLOWER"));
     EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:5%"}, command), slower);
-    EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:50%"}, command), fine);
-    EXPECT_EQ(run({"new.csv", "old.csv", "--fail-on", "slower"}, command), fine);
+    EXPECT_EQ(run({"old.csv", "new.csv", "--fail-on", "slower:50%"}, command), success);
+    EXPECT_EQ(run({"new.csv", "old.csv", "--fail-on", "slower"}, command), success);
     EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower"}, command), slower)
         << "what broke was not timed";
     EXPECT_EQ(run({"old.csv", "broken.csv", "--fail-on", "slower,broken"}, command), slower);
@@ -76,7 +76,7 @@ TEST_F(CompareCommand, ExitCodeTellsWhatWasAskedFor) {
 }
 
 TEST_F(CompareCommand, SaysThatAFileIsComparedWithItself) {
-  EXPECT_EQ(run({"old.csv", "old.csv"}), fine);
+  EXPECT_EQ(run({"old.csv", "old.csv"}), success);
   EXPECT_THAT(out_, HasSubstr("the same file"));
   run({"old.csv", "new.csv"});
   EXPECT_THAT(out_, Not(HasSubstr("the same file")));
@@ -119,13 +119,13 @@ TEST_F(CompareCommand, FormerNamesPrintTheProfiles) {
   for (const auto& words_of_format : std::vector<Strings>{{}, {"--csv"}, {"--json"}, {"--markdown"}}) {
     Strings words = {"old.csv", "other.csv"};
     words.insert(words.end(), words_of_format.begin(), words_of_format.end());
-    EXPECT_EQ(run(words, "profile"), fine);
+    EXPECT_EQ(run(words, "profile"), success);
     const std::string expected = out_;
     EXPECT_THAT(expected, AllOf(HasSubstr("Loom 1"), HasSubstr("Loom 2")));
-    EXPECT_EQ(run(words, "fingerprint"), fine);
+    EXPECT_EQ(run(words, "fingerprint"), success);
     EXPECT_EQ(out_, expected);
     words.emplace_back("--fingerprint");
-    EXPECT_EQ(run(words), fine);
+    EXPECT_EQ(run(words), success);
     EXPECT_EQ(out_, expected);
   }
   EXPECT_THAT(complaint_of(

@@ -68,12 +68,12 @@ class FleetCommand : public testing::Test {
 }  // namespace
 
 TEST_F(FleetCommand, MergesThenJudges) {
-  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), fine);
+  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv")}), success);
   EXPECT_THAT(told_, HasSubstr("18 rows of 6 devices from 6 files -> "));
-  EXPECT_EQ(run({"fleet", path("all.csv")}), fine);
+  EXPECT_EQ(run({"fleet", path("all.csv")}), success);
   EXPECT_THAT(out_, AllOf(HasSubstr("Loom 1: 6 devices, 3 cases of 1 family"), HasSubstr("0 TO BE DRAINED")));
   write(4, 1.2);
-  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv"), "--overwrite"}), fine);
+  EXPECT_EQ(run({"merge", in(), "-o", path("all.csv"), "--overwrite"}), success);
   EXPECT_EQ(run({"fleet", path("all.csv")}), to_be_drained);
   EXPECT_THAT(out_, AllOf(HasSubstr("1 TO BE DRAINED"), HasSubstr("node4 0:0"), Not(HasSubstr("node3"))));
 }
@@ -104,9 +104,9 @@ TEST_F(FleetCommand, NamesCopiesThatAreEightPerCentSlower) {
     std::ofstream(file(card)) << csv_of(records);
   };
   for (int card = 1; card <= 6; ++card) with_copies(card, 1);
-  EXPECT_EQ(run({"fleet", in()}), fine) << out_;
+  EXPECT_EQ(run({"fleet", in()}), success) << out_;
   const std::string reference = path("reference.json");
-  EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), fine);
+  EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), success);
   with_copies(4, 1.08);
   EXPECT_EQ(run({"fleet", in(), "--jsonl"}), to_be_drained) << out_;
   EXPECT_THAT(out_, AllOf(HasSubstr("node4"), HasSubstr("copy"), HasSubstr("1.08")));
@@ -124,9 +124,9 @@ TEST_F(FleetCommand, AMissingTaskIsMergesExitCode) {
 
 TEST_F(FleetCommand, WritesAReferenceAndHoldsCardsAgainstIt) {
   const std::string reference = path("reference.json");
-  EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), fine);
+  EXPECT_EQ(run({"health", file(1), file(2), file(3), "--emit-reference", reference}), success);
   EXPECT_THAT(told_, HasSubstr("times of 3 sessions of Loom 1"));
-  EXPECT_EQ(run({"health", file(4), "--reference", reference}), fine);
+  EXPECT_EQ(run({"health", file(4), "--reference", reference}), success);
   EXPECT_THAT(out_, HasSubstr("PASS"));
   write(4, 1.2);
   EXPECT_EQ(run({"health", file(4), "--reference", reference}), to_be_drained);

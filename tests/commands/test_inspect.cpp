@@ -27,7 +27,7 @@ using testing::Not;
 namespace {
 
 // What it says; the kind is checked.
-std::string refusal(Kind kind, const std::vector<std::string>& words) {
+std::string refusal(ErrorCode kind, const std::vector<std::string>& words) {
   try {
     run_command(words);
   } catch (const Error& error) {
@@ -142,8 +142,8 @@ TEST(EmittedSources, AreThoseOfTheRun) {
     const Source source = source_of(plan_of(*job.family, job.at, device), "");
     EXPECT_EQ(text, source.text);
     EXPECT_EQ(" " + options, source.options.empty() ? " " : source.options);
-    EXPECT_EQ(program.at("fingerprint"), source.fingerprint);
-    EXPECT_THAT(file, HasSubstr(source.fingerprint));
+    EXPECT_EQ(program.at("fingerprint"), source.kernel_hash);
+    EXPECT_THAT(file, HasSubstr(source.kernel_hash));
   }
   std::size_t there = 0;
   for (const auto& entry : std::filesystem::directory_iterator(path))

@@ -57,7 +57,7 @@ class Share : public testing::Test {
   std::string shared() const { return (folder_ / "shared").string(); }
   std::string archive(int card) const { return (folder_ / "shared" / fmt::format("{}.zip", card)).string(); }
 
-  std::string run(const std::vector<std::string>& words, int expected = fine) {
+  std::string run(const std::vector<std::string>& words, int expected = success) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     int code = -1;

@@ -8,6 +8,7 @@
 #include <functional>
 
 using namespace clweave::commands;
+using namespace clweave::families;
 
 // Within a stretch, as checks do: whoever waits for the table helps, and no thread waits for itself.
 TEST(Blocks, AreMadeByWhoNeedsThemFirst) {

@@ -5,6 +5,7 @@
 #include "plans.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::DoubleNear;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -9,6 +9,7 @@
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::HasSubstr;
 
 namespace {

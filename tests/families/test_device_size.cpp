@@ -9,6 +9,7 @@
 #include "plans.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::IsEmpty;
 using testing::SizeIs;
 

@@ -11,6 +11,7 @@
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include "suite/tuned_store.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 
 // The rules, and what each finds, are in suite/check and test_check.
 class EveryFamily : public testing::TestWithParam<std::string> {};

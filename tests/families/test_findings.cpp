@@ -12,6 +12,7 @@
 #include "suite/published.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::EndsWith;
 using testing::HasSubstr;
 

@@ -8,6 +8,7 @@
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::HasSubstr;
 
 TEST(SubgroupImpl, RefusesWhatItsKernelCannotDo) {

@@ -16,6 +16,7 @@
 #include "suite/mock_devices.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::HasSubstr;
 
 // Of the whole picture and the start of its repetition, in channels.

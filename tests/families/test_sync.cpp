@@ -7,6 +7,7 @@
 #include "plans.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;

@@ -5,6 +5,7 @@
 #include "plans.hpp"
 
 using namespace clweave::commands;
+using namespace clweave::families;
 
 namespace {
 

@@ -261,7 +261,7 @@ struct Results {
   }
   std::map<std::string, int> statuses() const {
     std::map<std::string, int> counts;
-    for (const auto& record : cases) ++counts[text_of(record.status)];
+    for (const auto& record : cases) ++counts[clweave::base::text_of(record.status)];
     return counts;
   }
 };

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "charts/graph.hpp"
 #include "charts/svg.hpp"
-#include "invented_records.hpp"
+#include "analysis/invented_records.hpp"
 #include "page/page.hpp"
 
 using namespace clweave::commands;

@@ -36,7 +36,7 @@ class Merge : public testing::Test {
   std::string out() const { return (folder_ / "all.csv").string(); }
   Merged merge(const std::vector<std::string>& names) const { return merge_files(names, out(), true); }
   std::vector<Record> merged() const { return records_of(read_csv(out()), out()); }
-  std::string complaint(const std::vector<std::string>& names, Kind kind) const {
+  std::string complaint(const std::vector<std::string>& names, ErrorCode kind) const {
     return complaint_of([&] { merge(names); }, kind);
   }
 

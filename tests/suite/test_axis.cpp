@@ -30,7 +30,7 @@ TEST(ValueText, ComesBack) {
 }
 
 TEST(AnAxis, TakesWhatItListsAndWhatItsRuleAllows) {
-  const auto domain = [](const Domain& rule, const char* text) {
+  const auto takes = [](const Domain& rule, const char* text) {
     return Axis{.name = "a", .meaning = "", .values = {0, 256}, .domain = rule}
         .taken(value_of(text))
         .has_value();
