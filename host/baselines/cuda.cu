@@ -391,4 +391,4 @@ Natives natives_on(const Wanted& wanted) {
 }  // namespace
 }  // namespace clweave::baselines
 
-int main(int argc, char** argv) { return clweave::native_main({argv + 1, argv + argc}, clweave::natives_on); }
+int main(int argc, char** argv) { return clweave::baselines::native_main({argv + 1, argv + argc}, clweave::baselines::natives_on); }

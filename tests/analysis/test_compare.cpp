@@ -308,8 +308,9 @@ ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double sh
     const double shared = shared_sd * noise.normal();
     for (int at = 0; at < cases; ++at) {
       const double time = std::exp(model(noise, at, shared)) * (at < slow ? factor : 1);
-      device.cases[static_cast<std::size_t>(at)].runs.push_back(
-          {.file = 0, .run = static_cast<std::uint32_t>(run), .time_s = time, .fraction_of_peak = {}});
+      RunTime& timed = device.cases[static_cast<std::size_t>(at)].runs.emplace_back();
+      timed.run = static_cast<std::uint32_t>(run);
+      timed.time_s = time;
     }
   }
   return set;

@@ -170,7 +170,8 @@ TEST_F(Baselines, SayWhatTheyDoNotTake) {
 TEST_F(Baselines, RunOnAsManyThreadsAsTheyAreAskedTo) {
   const auto right = [](const Work& work) { return copy_of(work, 0); };
   one_is_alone_ = true;
-  EXPECT_EQ(measure(right, {"--where", "type=uint,ulong", "--threads", "1,4", "--label", "this one"}), success);
+  EXPECT_EQ(measure(right, {"--where", "type=uint,ulong", "--threads", "1,4", "--label", "this one"}),
+            success);
   std::vector<std::string> ids;
   for (const auto& row : rows()) {
     ids.push_back(row.case_id);

@@ -6,10 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/invented_records.hpp"
 #include "base/error.hpp"
 #include "charts/graph.hpp"
 #include "charts/svg.hpp"
-#include "analysis/invented_records.hpp"
 #include "page/page.hpp"
 
 using namespace clweave::commands;

@@ -171,8 +171,8 @@ TEST_F(Merge, NamesTasksThatAreMissingOrWereInterrupted) {
   EXPECT_EQ(found.missing[1], folder() + "/fleet-7-4-of-12");
   EXPECT_EQ(found.missing.back(), folder() + "/fleet-7-12-of-12");
   EXPECT_THAT(found.notes, ElementsAre(HasSubstr("4-of-12-node6.csv is empty"),
-                                        HasSubstr("2-of-12-node2.csv was interrupted after 2 rows"),
-                                        HasSubstr("3-of-12-node5.csv was interrupted after 2 rows")));
+                                       HasSubstr("2-of-12-node2.csv was interrupted after 2 rows"),
+                                       HasSubstr("3-of-12-node5.csv was interrupted after 2 rows")));
   EXPECT_EQ(merged()[4].label, "node3") << "2 comes before 10";
 }
 
