@@ -22,7 +22,7 @@ struct Options {
   bool overwrite = false;
 };
 
-// Of a thousand tasks all may be missing.
+// Names the first few: of a thousand tasks all may be missing.
 void tell_missing(const std::vector<std::string>& missing) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < missing.size() && i < most; ++i)
@@ -47,7 +47,7 @@ Command merge(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "merge",
-      "Results files of many computers as one, every row of them; names what is there twice and which tasks "
+      "Merge results files of many computers into one, with every row; names duplicates and which tasks "
       "(NAME-I-of-N*.csv) are missing, then with exit code 1");
   command
       ->add_option("FILE", options->files,
