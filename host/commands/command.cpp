@@ -88,7 +88,9 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
 int run_command(const std::vector<std::string>& arguments) {
   const auto app = empty_command_line();
   const auto commands = all_commands(*app);
-  if (!parse(*app, arguments)) return success;
+  std::vector<std::string> words = arguments;
+  if (!words.empty()) words.front() = command_now(words.front());
+  if (!parse(*app, words)) return success;
   for (const auto& command : commands) {
     if (command.app->parsed()) return command.run(arguments);
   }

@@ -28,7 +28,6 @@ Command profile(CLI::App& app) {
   auto* command = app.add_subcommand(
       "profile",
       "Show what results files tell of each device: widths, latencies, rates, and what to measure next");
-  command->alias("fingerprint");
   add_files(*command, options->files);
   add_formats(*command, options->format);
   command->add_flag("--rows", options->rows, "Show which rows each number comes from");
