@@ -8,7 +8,7 @@ namespace clweave::base {
 
 double host_now();  // seconds of a monotonic clock
 
-// The time now, by a format of fmt/chrono such as "{:%Y-%m-%d}".
+// Returns the current UTC time in a format of fmt/chrono, such as "{:%Y-%m-%d}".
 std::string utc_now(const char* format);
 
 }  // namespace clweave::base

@@ -29,7 +29,7 @@ namespace {
                                          std::generic_category().message(error)));
 }
 
-// Of each byte whether it ends or quotes a cell: one look instead of four comparisons.
+// Marks the bytes that end or quote a cell: one table access instead of four comparisons.
 constexpr auto specials = [] {
   std::array<bool, 256> out{};
   for (const unsigned char c : {',', '\n', '\r', '"'}) out[c] = true;
@@ -146,7 +146,7 @@ bool CsvReader::next(CsvTable::Row& row) {
   }
 }
 
-// Positions are counted only here: the reader itself need not follow them.
+// Counts lines and columns only for an error, so that parsing need not.
 void CsvReader::fail_at(std::size_t where, const std::string& what) const {
   const auto before = text_.substr(0, where);
   const auto line_start = before.rfind('\n') + 1;  // npos + 1 is 0
@@ -225,7 +225,7 @@ CsvTable read_csv(const std::string& path) { return parse_csv(read_text(path), p
 
 namespace {
 
-// Whoever else writes may be within a line, and ends it soon.
+// Waits for another writer, which may be within a line, to end it.
 bool ends_a_line(int file) {
   constexpr int looks = 40;
   for (int look = 1;; ++look) {
@@ -253,7 +253,7 @@ CsvWriter::CsvWriter(std::string path, Mode mode) : path_(std::move(path)) {
     if (error) fail("create the folder of", path_, error.value());
   }
   const int access = mode == Mode::append ? O_RDWR : mode == Mode::truncate ? O_WRONLY | O_TRUNC : O_WRONLY;
-  // Interrupted, it is not tried again: a pipe that nobody reads would wait for ever.
+  // No retry on EINTR: opening a pipe that nobody reads would block for ever.
   fd_ = ::open(path_.c_str(), access | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ < 0) fail("open", path_, errno);
   struct stat status = {};

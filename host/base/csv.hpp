@@ -21,44 +21,44 @@ struct CsvTable {
   };
   std::vector<std::string> header;
   std::vector<Row> rows;  // each with as many cells as the header
-  // False: the text does not end in a line end, as when its writer was interrupted. Nothing tells whether
-  // that last row is whole (1.5 may have been 1.53), so it is not among `rows`.
+  // False if the last line has no line end, as when its writer was interrupted. That row may be cut short
+  // (1.5 may have been 1.53), so it is not in `rows`.
   bool complete_last_line = true;
 };
 
-// One line, ended by "\n" alone as every tool that reads lines expects; the reader takes "\r\n" too. A NUL
-// byte, which the reader refuses, becomes U+FFFD, so that no driver's text can cost a row. Throws `usage` for
-// no cells.
+// Formats one line, ended by "\n" alone as line tools expect; the reader also accepts "\r\n". A NUL byte,
+// which the reader refuses, becomes U+FFFD, so that no driver's text can cost a row. Throws `usage` if there
+// are no cells.
 std::string csv_line(std::span<const std::string> cells);
 
-// The first line is the header; a UTF-8 byte order mark before it is skipped. Throws `io`, as
-// "NAME:line:column: what is wrong" with both from 1 and columns in bytes, for anything malformed, for a row
-// with another number of cells than the header, for header names empty or repeated, and for an empty text.
-// A quote left open on the last line counts as interrupted; one that swallows a line end is an error.
+// Parses text whose first line is the header; skips a UTF-8 byte order mark. Throws `io`, as
+// "NAME:line:column: what is wrong" with both from 1 and columns in bytes, for malformed text, a row
+// whose number of cells differs from the header's, empty or repeated header names, and an empty text.
+// An open quote on the last line counts as interrupted; one that spans a line end is an error.
 CsvTable parse_csv(std::string_view text, const std::string& name);
 
-// The same row by row, for files of which only a part is kept.
+// Parses row by row, for files of which only a part is kept.
 class CsvReader {
  public:
   // Reads the header. The text must outlive it.
   CsvReader(std::string_view text, std::string name);
 
-  // Of a file, which is read in pieces: never more of it is held than a piece or its longest row. Throws `io`
-  // with the path, too, when it cannot be read.
+  // Reads a file in pieces: holds no more than a piece or the longest row. Throws `io` with the path if it
+  // cannot be read.
   explicit CsvReader(const std::string& path);
-  CsvReader(const CsvReader&) = delete;  // text_ may show buffer_
+  CsvReader(const CsvReader&) = delete;  // text_ may point into buffer_
   CsvReader& operator=(const CsvReader&) = delete;
   ~CsvReader() = default;
 
   const std::vector<std::string>& header() const { return header_; }
 
-  // The next whole row into `row`, whose memory is used again. False: there is none.
+  // Reads the next whole row into `row`, reusing its memory. Returns false at the end.
   bool next(CsvTable::Row& row);
 
-  // Of what was read.
+  // As CsvTable::complete_last_line, of what was read so far.
   bool complete_last_line() const { return end_ != End::text; }
 
-  // Throws `io` about the row that comes next, or the end, as for malformed text.
+  // Throws `io` at the position of the next row, as for malformed text.
   [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
 
  private:
@@ -66,17 +66,17 @@ class CsvReader {
 
   [[noreturn]] void fail_at(std::size_t where, const std::string& what) const;
   void read_header();
-  // Drops the text before `from` and reads on. False: there is no more.
+  // Drops the text before `from` and reads the next piece. Returns false at the end of the file.
   bool refill(std::size_t from);
-  // Reads one cell and its delimiter; says what ended it.
+  // Reads one cell and its delimiter; returns which delimiter that was.
   End cell(std::string& out);
-  // False: the text ends before the closing quote.
+  // Returns false if the text ends before the closing quote.
   bool quoted_text(std::string& out);
 
   std::string_view text_;
   std::string name_;
-  std::shared_ptr<std::FILE> file_;  // null: all of it is in text_
-  std::string buffer_;               // what text_ shows of the file
+  std::shared_ptr<std::FILE> file_;  // null if text_ is the whole text
+  std::string buffer_;               // the piece of the file that text_ refers to
   std::size_t first_line_ = 1;       // of text_
   std::vector<std::string> header_;
   std::size_t at_ = 0;
@@ -85,44 +85,43 @@ class CsvReader {
   bool in_header_ = true;
 };
 
-// Throws `io` with the path when it cannot be read.
+// Returns a file's contents. Throws `io` with the path if it cannot be read.
 std::string read_text(const std::string& path);
 
-// Throws as read_text and parse_csv do.
+// Reads and parses a file. Throws as read_text and parse_csv do.
 CsvTable read_csv(const std::string& path);
 
-// Appends each row with one write(2) to a file opened O_APPEND: rows of several processes stay whole, and
-// what was written survives any crash of this one. SIGPIPE is to be ignored, as main does: the end of a
-// pipe's reader comes back as an error like any other.
+// Appends each row with one write(2) to a file opened O_APPEND: rows of several processes do not interleave,
+// and written rows survive a crash of this process. Needs SIGPIPE ignored, as main does: a closed pipe is
+// then an error like any other.
 class CsvWriter {
  public:
   enum class Mode {
-    create,    // refuses a file that holds something
+    create,    // refuses a file that is not empty
     truncate,  // empties it
-    append,    // refuses one that ends within a line
+    append,    // refuses a file whose last line has no end
   };
 
-  // "-" is stdout, whatever the mode. Creates parent folders. Throws `usage` for a file the mode refuses,
-  // `io` for one that cannot be opened.
+  // Opens the file, "-" being stdout in any mode. Creates parent folders. Throws `usage` for a file that the
+  // mode refuses, `io` for one that cannot be opened.
   explicit CsvWriter(std::string path, Mode = Mode::create);
   ~CsvWriter();
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;
 
-  // Throws `io` with the path and the reason. The file may then end within a row: later writes are refused
-  // (`usage`), so that none continues that row.
+  // Writes one row. Throws `io` with the path and the reason; as the file may then end within a row, later
+  // writes throw `usage`, so that none continues that row.
   void write(std::span<const std::string> cells);
 
-  // From here on nobody else writes the file: each write first looks whether it is still there and as long as
-  // it was left, and throws `io` when it was removed, replaced or changed. Nothing where it is no ordinary
-  // file.
+  // Claims the file: from here on each write first checks that it still exists with the size this writer
+  // left, and throws `io` if it was removed, replaced or changed. Does nothing for pipes and devices.
   void watch();
 
-  // Some file systems report a full disk only here. Throws `io`; does nothing the second time.
+  // Closes the file; some file systems report a full disk only here. Throws `io`; idempotent.
   void close();
 
   const std::string& path() const { return path_; }
-  // Nothing was in the file when it was opened: the header is still to be written.
+  // Returns whether the file was empty when opened, so that the header is still to be written.
   bool empty() const { return empty_; }
 
  private:

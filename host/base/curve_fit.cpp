@@ -15,7 +15,7 @@ std::string Reached::between(double best, double unit) const {
 }
 
 std::optional<Reached> where_reached(const Rates& rates, double rate) {
-  std::pair<double, double> below = {0, 0};  // the fastest yet: who has fewer in flight is no slower for it
+  std::pair<double, double> below = {0, 0};  // running maximum, so that noise cannot make the curve fall
   for (const auto& point : rates) {
     if (point.second >= rate) {
       if (below.first == 0) return Reached{point.first, 0, below, point};

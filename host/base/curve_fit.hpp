@@ -11,22 +11,22 @@
 
 namespace clweave::base {
 
-using Rates = std::map<double, double>;  // of anything a second, by what is in flight: items, chains, bytes
+using Rates = std::map<double, double>;  // any rate, by the work in flight: work-items, chains, bytes
 
-// From where on a rate is reached: between two measured points, by linear interpolation.
+// Least work in flight that reaches a rate, by linear interpolation between two measurements.
 struct Reached {
   double at;
-  // Earliest place if more in flight never makes each faster: such a concave curve lies above the
-  // interpolated line, and below the line from the origin through `below`.
+  // Lower bound of `at`, if throughput is concave in the work in flight: such a curve lies above the chord,
+  // and below the line from the origin through `below`.
   double at_least;
-  std::pair<double, double> below, from;  // the most that do not reach it, the first that do
+  std::pair<double, double> below, from;  // last measurement under the rate, first one that reaches it
 
-  // Formats, for people, ", between 14 with 39 % and 16 with 100 %" of `best`, with what is in flight counted
-  // in `unit`; empty if the first measured point reaches it.
+  // Formats ", between 14 with 39 % and 16 with 100 %" of `best`, work in flight in multiples of `unit`;
+  // empty if the first measurement reaches the rate.
   std::string between(double best, double unit = 1) const;
 };
 
-// Empty if no measured point reaches the rate.
+// Returns std::nullopt if no measurement reaches the rate.
 std::optional<Reached> where_reached(const Rates&, double rate);
 
 // y = level + slope d + curvature d^2, where d = log2(x) - center.
@@ -40,8 +40,8 @@ struct Parabola {
   double vertex() const;  // x of its least or, with a negative curvature, its greatest value
 };
 
-// Fits y over log2 x by least squares. Empty for fewer than four points, for fewer than three different x,
-// and if all y are equal.
+// Fits y over log2 x by least squares. Returns std::nullopt for fewer than four points, for fewer than three
+// different x, and if all y are equal.
 std::optional<Parabola> fit_parabola(std::span<const std::pair<double, double>> points);
 
 }  // namespace clweave::base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// enum_names: enumerations whose values have a word each in files and on screen.
+// enum_names: text for enumerations, in files and on screen.
 #pragma once
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 
 namespace clweave::base {
 
-// An enumeration beside which `enum_names(E)` returns the words of its values, in their order.
-// Argument-dependent lookup finds it in the enumeration's own namespace.
+// Satisfied by an enumeration E with a function `enum_names(E)` in its namespace, found by argument-dependent
+// lookup, that returns the names of its values in order.
 template <class E>
 concept NamedEnum = requires(E value) {
   enum_names(value).size();
@@ -26,7 +26,7 @@ std::string text_of(E value) {
   return enum_names(value).at(static_cast<std::size_t>(value));
 }
 
-// Returns the value of a word; std::nullopt if it names none.
+// Returns the value of that name; std::nullopt if there is none.
 template <NamedEnum E>
 std::optional<E> enum_named(std::string_view word) {
   const auto names = enum_names(E{});

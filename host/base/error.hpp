@@ -20,7 +20,7 @@ enum class ErrorCode {
   timeout,
   crashed,
   io,
-  closed  // the reader of a pipe went away
+  closed  // the reading end of a pipe was closed
 };
 
 struct Error : std::runtime_error {

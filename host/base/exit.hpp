@@ -16,18 +16,19 @@ enum Exit {
   io_failed = 5,
   to_be_drained = 6,
   interrupted = 130,
-  pipe_closed = 141  // as the shell has it of a program that SIGPIPE ended
+  pipe_closed = 141  // as shells report a program that SIGPIPE ended
 };
 
 inline constexpr std::array<std::pair<Exit, const char*>, 9> exit_meanings = {
-    {{success, "All went well."},
-     {case_failed, "A case failed, and its row says how; or tune found nothing of what it was to search."},
-     {bad_usage, "The words of the command line; the message says what to type instead."},
-     {no_such_device, "There is no OpenCL device, or none of that name."},
-     {slower, "compare --fail-on found what it was to fail on."},
+    {{success, "Success."},
+     {case_failed,
+      "A case failed, and its row says how; or tune found no configuration for something it searched."},
+     {bad_usage, "Wrong usage; the message says what to type instead."},
+     {no_such_device, "No OpenCL device, or none of that name."},
+     {slower, "compare-runs --fail-on found a regression."},
      {io_failed, "A file or the output could not be written, or a file is no results file."},
-     {to_be_drained, "fleet or health found a card that is to be drained."},
-     {interrupted, "Interrupted; run --resume goes on."},
-     {pipe_closed, "The reader of the output went away."}}};
+     {to_be_drained, "fleet or health found a device to drain."},
+     {interrupted, "Interrupted; run --resume continues."},
+     {pipe_closed, "The reading end of the output pipe was closed."}}};
 
 }  // namespace clweave::base

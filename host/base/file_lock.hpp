@@ -9,11 +9,11 @@ namespace clweave::base {
 
 class FileLock {
  public:
-  // Throws `usage` when another process holds it. Not held: there is no such file, it is no ordinary one, or
-  // its file system knows no locks.
+  // Locks a file. Throws `usage` if another process holds it. Not held if there is no such file, it is not a
+  // regular one, or its file system has no locks.
   explicit FileLock(const std::string& path);
-  // Of a folder, whose files are replaced and not written: waits for the process that holds it. Not held as
-  // above.
+  // Locks a folder whose files are replaced rather than written: waits for the process that holds it. Not
+  // held in the same cases.
   static FileLock of_folder(const std::string& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;

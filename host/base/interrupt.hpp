@@ -1,12 +1,12 @@
-// interrupt: what Ctrl-C and TERM mean to a command that measures.
+// interrupt: Ctrl-C and SIGTERM while measuring.
 #pragma once
 
 #include "base/namespaces.hpp"
 
 namespace clweave::base {
 
-// From here on Ctrl-C, TERM and a terminal that closes (unless nohup has it ignored) are counted instead of
-// ending the process: the first lets the case at work finish, the second does not wait for it.
+// Counts SIGINT, SIGTERM and SIGHUP (unless nohup ignores it) from here on instead of ending the process: the
+// first lets the running case finish, the second does not wait for it.
 void catch_interrupts();
 int interrupts();
 

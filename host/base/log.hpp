@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tell: words for people on stderr, which nobody need be there to read.
+// log: messages on stderr, which may be closed.
 #pragma once
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace clweave::base {
 
-// As fmt::print(stderr), whose failure would end a run: a closed or full stderr costs the message alone.
+// Prints to stderr like fmt::print, but loses the message instead of throwing if stderr is closed or full.
 template <class... Args>
 void log_line(fmt::format_string<Args...> text, Args&&... args) {
   const Screen screen{.live = false, .colour = wants_colour(fileno(stderr)), .ascii = false, .width = 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// number: the one parser of numbers, and how many digits of one are kept.
+// number: the one parser of numbers, and rounding to significant digits.
 #pragma once
 #include <charconv>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace clweave::base {
 
-// The number that the whole text is, in any locale; none for anything else, nan and inf among it.
+// Parses the whole text as a number, in any locale; std::nullopt for anything else, including nan and inf.
 template <class T>
 std::optional<T> number_of(std::string_view text) {
   T value{};
@@ -20,7 +20,7 @@ std::optional<T> number_of(std::string_view text) {
   return value;
 }
 
-// Of a measured number, as many digits as mean something.
+// Rounds to significant digits.
 double rounded(double value, int digits = 6);
 
 }  // namespace clweave::base

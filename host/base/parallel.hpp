@@ -13,9 +13,9 @@
 namespace clweave::base {
 
 // Calls f(begin, end) on disjoint stretches of [0, n), each but the last a multiple of `grain` long, on as
-// many threads as there is work for. f must not throw. Threads of its own, and no library's pool: OpenCL
-// drivers for CPUs bring their own oneTBB, and one process holds a single libtbb (Intel's runtime does not
-// load beside an older one).
+// many threads as there is work for. f must not throw. Uses plain threads and no library's pool, because
+// OpenCL drivers for CPUs bring their own oneTBB, and a process can hold only one libtbb (Intel's runtime
+// does not load beside an older one).
 template <class F>
 void for_stretches(std::uint64_t n, std::uint64_t grain, const F& f) {
   const std::uint64_t grains = (n + grain - 1) / grain;
@@ -27,7 +27,7 @@ void for_stretches(std::uint64_t n, std::uint64_t grain, const F& f) {
   f(edge(0), edge(1));
 }
 
-// Does the work on another thread and calls beat() every so often meanwhile. Throws what the work throws.
+// Runs `work` on another thread and calls beat() at that interval meanwhile. Throws what `work` throws.
 template <class Work, class Beat>
 void with_heartbeat(std::chrono::milliseconds every, const Work& work, const Beat& beat) {
   auto done = std::async(std::launch::async, work);

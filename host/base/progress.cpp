@@ -84,7 +84,7 @@ void Progress::draw(double now_s) {
       predicted_s_.begin() + static_cast<std::ptrdiff_t>(std::min(step_ + 1, predicted_s_.size()));
   const double after_s = std::accumulate(next, predicted_s_.end(), 0.0);
   const double step_s = step_ < predicted_s_.size() ? predicted_s_[step_] : 0;
-  // A first step of a thousandth of the whole says nothing about the rest.
+  // No correction from a first step that is a thousandth of the whole.
   const double scale =
       done_predicted_s_ >= 0.01 * total_s_ && done_predicted_s_ > 0 ? done_s_ / done_predicted_s_ : 1;
   const double left_s = std::max(0.0, scale * step_s - (now_s - step_began_s_)) + scale * after_s;
@@ -98,7 +98,7 @@ void Progress::draw(double now_s) {
   const std::string line = fmt::format("[{:>{}}/{}] |{}| {}{}  {}", step_ + 1, last.size(), last,
                                        paint(bar(fraction, 10, screen_.ascii), Style::green, screen_.colour),
                                        clock_text(now_s - began_s_), left, text_);
-  // One column stays free: a terminal that wraps after the last one would no longer redraw in place.
+  // Leaves one column free: a terminal that wraps after the last one could not redraw in place.
   const auto width = static_cast<std::size_t>(std::max(1, screen_.width - 1));
   put("\r" + cut(shown(line, screen_), width, screen_.ascii ? "~" : "…") + "\x1b[K");
   drawn_ = true;

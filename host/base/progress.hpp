@@ -1,4 +1,4 @@
-// progress: one live line that tells how far a run is.
+// progress: a progress line, redrawn in place.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -10,30 +10,30 @@
 
 namespace clweave::base {
 
-// One line, redrawn in place: [ 3/40] |████▌     | 1:05, 3:20 left  text. Silent, but for notes, where the
-// screen is not live. Draws at most ten times a second. For one thread.
+// Draws one line in place: [ 3/40] |████▌     | 1:05, 3:20 left  text. Prints only notes if the screen is not
+// live. Draws at most ten times a second. Not thread-safe.
 class Progress {
  public:
-  using Clock = std::function<double()>;  // seconds since any moment, never falling
+  using Clock = std::function<double()>;  // monotonic, in seconds
 
-  // On what `out` is, with a steady clock.
+  // Uses the screen of `out` and a steady clock.
   Progress(std::FILE* out, std::vector<double> predicted_s);
-  // `predicted_s` weighs the steps: the time left is what they predict, corrected by how long the finished
-  // ones really took. Steps predicted to take no time, or not a finite one, weigh nothing.
+  // Weighs the steps by `predicted_s`: the time left is their prediction, scaled by actual over predicted
+  // time of the finished steps. Steps with zero or non-finite predictions weigh nothing.
   Progress(std::FILE* out, std::vector<double> predicted_s, Screen screen, Clock clock);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Step `step`, from 0, begins; the one begun before is done. Steps may be left out.
+  // Starts step `step`, from 0, which finishes the one before. Steps may be skipped.
   void start(std::size_t step, std::string text);
-  // More steps, before step `at`, whose number and those of all behind it grow.
+  // Inserts steps before step `at`; later steps are renumbered.
   void insert(std::size_t at, const std::vector<double>& predicted_s);
-  // Redraws when that is due. To be called often within long steps, for nothing else moves the clock shown.
+  // Redraws if due. Call it often within long steps, as nothing else advances the clock shown.
   void tick();
-  // A line that stays, above the progress line; written even where `screen` is not live.
+  // Prints a permanent line above the progress line, even if the screen is not live.
   void note(const std::string& line);
-  // Takes the line away. Does nothing the second time.
+  // Erases the line. Idempotent.
   void finish();
 
  private:
@@ -44,11 +44,11 @@ class Progress {
   std::vector<double> predicted_s_;
   Screen screen_;
   Clock clock_;
-  double total_s_ = 0;  // of all predictions
-  double began_s_ = 0;  // the whole
+  double total_s_ = 0;  // sum of all predictions
+  double began_s_ = 0;  // start of the first step
   double step_began_s_ = 0;
-  double done_s_ = 0;            // what the finished steps took
-  double done_predicted_s_ = 0;  // and were predicted to take
+  double done_s_ = 0;            // time of the finished steps
+  double done_predicted_s_ = 0;  // and their prediction
   double drawn_at_s_ = 0;
   std::size_t step_ = 0;
   std::string text_;

@@ -13,7 +13,8 @@ namespace clweave::base {
 
 namespace {
 
-// The power of ten of the first digit once `value` is rounded to `digits`: 0 for 9.99, but 1 for 9.996.
+// Returns the power of ten of the first digit once `value` is rounded to `digits`: 0 for 9.99, but 1
+// for 9.996.
 int exponent_of(double value, int digits) {
   const std::string text = fmt::format("{:.{}e}", value, digits - 1);
   int exponent = 0;
@@ -31,7 +32,7 @@ struct Unit {
   const char* name;
 };
 
-// The largest unit that leaves at least 1 after rounding, else the smallest.
+// Returns the largest unit that leaves at least 1 after rounding, else the smallest.
 const Unit& unit_for(double value, int digits, std::span<const Unit> units) {
   for (const auto& unit : units) {
     if (exponent_of(value / unit.size, digits) >= 0) return unit;
@@ -65,7 +66,7 @@ std::string bytes_text(double bytes) {
   if (bytes == 0) return "0 B";
   const auto& unit = unit_for(bytes, 3, units);
   std::string number = rounded_text(bytes / unit.size, 3);
-  // Sizes are mostly chosen, not measured: 64 MiB is meant, not 64.0.
+  // Most sizes are chosen, not measured: print 64 MiB, not 64.0.
   if (number.find('.') != std::string::npos) number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') number.pop_back();
   return number + " " + unit.name;

@@ -1,4 +1,4 @@
-// quantity: numbers with units for people.
+// quantity: formats numbers with units.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,18 +8,16 @@
 
 namespace clweave::base {
 
-// Numbers for people, the same in every locale: three significant digits unless told otherwise, "-" for what
-// is not finite.
+// Locale-independent: three significant digits unless told otherwise, "-" for non-finite values.
 std::string seconds_text(double seconds);  // 45.6 us, 1.00 s, 3 min 20 s, 2 h 05 min, 4.17 d
 std::string bytes_text(double bytes);      // 512 B, 1.5 GiB: multiples of 1024
 std::string percent_text(double fraction, int decimals = 1);  // 87.3 % for 0.873
-// A measured number in its unit: 23.4 ns, 1.61x for "x" and "ratio", 64 KiB for "B", 52311 items; "never"
-// where it is infinite. figure_text: with the interval that it lies in, where that is known and not the
-// number itself.
+// Formats a measured number in its unit: 23.4 ns, 1.61x for "x" and "ratio", 64 KiB for "B", 52311 items;
+// "never" if it is infinite. figure_text appends its interval if that is known and wider than the number.
 std::string number_text(double value, const std::string& unit = "");
 std::string figure_text(double value, std::optional<double> low, std::optional<double> high,
                         const std::string& unit = "");
-// 3.12 T, or with a unit 3.12 TB/s.
+// Formats with an SI prefix: 3.12 T, or with a unit 3.12 TB/s.
 std::string si_text(double value, int digits = 3, const std::string& unit = "");
 
 }  // namespace clweave::base

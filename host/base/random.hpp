@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// random: counter-based random values: element i depends on (key, i) alone, so any part of an input can be
-// made on any thread, and a check recomputes it instead of storing it.
+// random: counter-based random numbers: element i depends on (key, i) alone, so any thread can generate any
+// part of an input, and a check recomputes it instead of storing it.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -17,8 +17,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Uniform values of T. Integers use every bit; floating values lie in [-1, 1) on a grid of the type's
-// precision, so that sums of two are never denormal and a device may flush denormals without failing.
+// Generates uniform values of T. Integers use every bit; floating-point values lie in [-1, 1) on a grid of
+// the type's precision, so that no sum of two is denormal and a device that flushes denormals passes.
 template <class T>
 struct Random {
   std::uint64_t key;

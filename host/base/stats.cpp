@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// stats: estimates, intervals and tests on repeated measurements, and the rule that ends the repeating.
 #include "base/stats.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +18,10 @@
 namespace clweave::base {
 namespace {
 
-// In double precision, as all else here: Boost would compute in long double, five times as long.
+// Keeps Boost in double precision; its default promotes to long double, five times slower.
 using Plain = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
-constexpr double most_r1 = 0.95;  // above it the estimate is too poor to divide by 1 - r1
+constexpr double most_r1 = 0.95;  // above it 1 - r1 is too uncertain to divide by
 
 template <class... Args>
 void check(bool right, const char* who, fmt::format_string<Args...> what, Args&&... args) {
@@ -57,7 +56,7 @@ double sorted_quantile(std::span<const double> values, double p) {
 }
 
 double unchecked_mean(std::span<const double> values) {
-  // As a distance from the first value: equal values then have exactly that mean, and exactly no variance.
+  // Sums distances from the first value: equal values then have exactly that mean and zero variance.
   double sum = 0;
   for (const double value : values) sum += value - values[0];
   return values[0] + sum / static_cast<double>(values.size());
@@ -93,7 +92,8 @@ std::vector<std::size_t> by_probability(std::span<const double> p, const char* w
 
 boost::math::students_t_distribution<double, Plain> students_t(double degrees, const char* who) {
   check(degrees > 0, who, "{} degrees of freedom", degrees);
-  return boost::math::students_t_distribution<double, Plain>(std::min(degrees, 1e9));  // as good as normal
+  return boost::math::students_t_distribution<double, Plain>(
+      std::min(degrees, 1e9));  // normal to double precision
 }
 
 void check_rule(const StopRule& rule) {
@@ -249,8 +249,8 @@ std::vector<double> benjamini_hochberg(std::span<const double> p) {
 
 Spread common_spread(std::span<const Spread> spreads) {
   const char* who = "common_spread";
-  std::vector<double> logs;  // of the variances, less what chi-square adds on average
-  double chance = 0;         // the variance of these that chi-square explains
+  std::vector<double> logs;  // log variances, less the mean of log chi-square
+  double chance = 0;         // variance of `logs` due to chi-square
   for (const auto& [variance, degrees] : spreads) {
     if (degrees <= 0) continue;
     check(std::isfinite(variance) && variance > 0, who, "a variance is {}, not positive", variance);
@@ -261,7 +261,7 @@ Spread common_spread(std::span<const Spread> spreads) {
   const double centre = unchecked_mean(logs);
   const double excess = variance(logs) - chance / static_cast<double>(logs.size());
   if (excess <= 0) return {std::exp(centre), std::numeric_limits<double>::infinity()};
-  // trigamma(degrees / 2) = excess, by Newton's method on its reciprocal, which is nearly a straight line.
+  // Solves trigamma(degrees / 2) = excess by Newton's method on its reciprocal, which is nearly linear.
   double half = 0.5 + 1 / excess;
   for (int i = 0; i < 50; ++i) {
     const double value = boost::math::trigamma(half, Plain());
@@ -308,7 +308,7 @@ std::optional<double> concordance(std::span<const std::vector<double>> judges) {
       sums[i] += ranks[i];
       squares += ranks[i] * ranks[i];
     }
-    // The squares fall short of those of distinct ranks by a twelfth of what ties take away.
+    // Tie correction: ties lower the sum of squared ranks by sum(t^3 - t) / 12.
     ties += n * (n + 1) * (2 * n + 1) / 6 - squares;
   }
   double deviation = 0;

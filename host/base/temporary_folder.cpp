@@ -11,7 +11,7 @@ namespace clweave::base {
 namespace fs = std::filesystem;
 
 TemporaryFolder::TemporaryFolder() {
-  // TMPDIR may name what is not there.
+  // TMPDIR may name a folder that does not exist.
   std::error_code none;
   for (const fs::path& place : {fs::temp_directory_path(none), fs::path("/tmp"), fs::path(".")}) {
     std::string path = (fs::absolute(place, none) / "clweave-XXXXXX").string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// temporary_folder: a place for files that nobody needs afterwards.
+// temporary_folder: a folder that is removed with its contents at the end.
 #pragma once
 #include <filesystem>
 
@@ -7,7 +7,7 @@
 
 namespace clweave::base {
 
-// Empty at first, gone with all that it holds at the end. Throws `io` where none can be made.
+// Creates an empty folder and removes it with its contents. Throws `io` if none can be created.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -40,7 +40,8 @@ bool utf8_locale() {
   return false;
 }
 
-// The length of the UTF-8 sequence that `text` begins with; 1 and U+FFFD as its `code` for a byte of none.
+// Decodes the UTF-8 sequence that `text` begins with and returns its length; 1 and U+FFFD for an invalid
+// byte.
 std::size_t decode(std::string_view text, wchar_t& code) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t n = byte(0) < 0x80   ? 1
@@ -63,7 +64,7 @@ std::size_t decode(std::string_view text, wchar_t& code) {
   return n;
 }
 
-// wcwidth of UTF-8, whatever the locale of the program is.
+// wcwidth in a UTF-8 locale, independent of the program's locale.
 int columns_of(wchar_t code) {
   if (code >= L' ' && code <= L'~') return 1;
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
@@ -76,9 +77,9 @@ int columns_of(wchar_t code) {
 
 struct Token {
   std::string_view text;
-  bool escape = false;  // a sequence that sets colours or moves the cursor
+  bool escape = false;  // an escape sequence
   wchar_t code = 0;
-  int columns = 0;  // -1: nothing to be shown
+  int columns = 0;  // -1: unprintable
 };
 
 template <class Visit>
@@ -105,7 +106,7 @@ std::size_t columns_of(const Token& token) {
 
 constexpr std::array style_codes = {1, 2, 31, 32, 33, 36};
 
-// Marks that make what stands behind them run the other way.
+// Returns whether a character is a bidirectional control, which would reorder the text after it.
 bool turns_text(wchar_t code) {
   return (code >= L'\x202A' && code <= L'\x202E') || (code >= L'\x2066' && code <= L'\x2069');
 }
@@ -115,7 +116,7 @@ bool is_ours(std::string_view escape) {
          std::ranges::any_of(style_codes, [&](int code) { return escape == fmt::format("\x1b[{}m", code); });
 }
 
-// The likeness in ASCII of the signs that clweave itself writes.
+// Returns the ASCII counterpart of a character that clweave itself prints.
 std::string_view ascii_of(std::string_view sign) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 21> likes = {
       {{"─", "-"},  {"●", "o"},  {"○", "s"}, {"✗", "X"}, {"│", "|"},   {"└", "+"},  {"…", "~"},
@@ -217,8 +218,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::
       continue;
     }
     const auto inset = std::min(paragraph.find_first_not_of(' ') + hang, width / 2);
-    std::string line, colour, colour_at_space;  // the colour that goes on
-    std::size_t column = 0, space = 0;          // of the last place to break, in bytes; 0: none
+    std::string line, colour, colour_at_space;  // colour in effect
+    std::size_t column = 0, space = 0;          // space: offset of the last break, in bytes; 0: none
     const auto begin_next = [&](const std::string& rest) {
       line = std::string(inset, ' ') + rest;
       column = width_of(line);

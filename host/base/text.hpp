@@ -1,4 +1,4 @@
-// text: what strings are made into.
+// text: small string functions.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,13 +9,13 @@ namespace clweave::base {
 
 std::string lower(std::string text);
 
-// Without white space and NUL at both ends.
+// Removes white space and NUL at both ends.
 std::string trimmed(const std::string& text);
 
-// The parts between separators: one more than there are separators.
+// Splits at each separator: one part more than there are separators.
 std::vector<std::string> split(const std::string& text, char separator);
 
-// A name that is safe as a folder: lower case, runs of anything else become one dash.
+// Makes a name that is safe as a folder: lower case, runs of other characters become one dash.
 std::string slug(const std::string& text);
 
 }  // namespace clweave::base

@@ -24,12 +24,12 @@ struct CloseRead {
 };
 using Reading = std::unique_ptr<void, CloseRead>;
 
-// False where there is no room for it.
+// Returns false if the disk is full.
 bool write_all(const std::string& path, const std::vector<ZipEntry>& entries) {
   const zipFile archive = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   if (archive == nullptr) return false;
   bool ok = true;
-  constexpr std::size_t stretch = std::size_t{1} << 30;  // at a time: its lengths are of 32 bits
+  constexpr std::size_t stretch = std::size_t{1} << 30;  // bytes per write: minizip's lengths have 32 bits
   constexpr uLong names_are_utf8 = 1 << 11;
   for (const auto& entry : entries) {
     const zip_fileinfo info{};
@@ -56,7 +56,7 @@ std::string text_of_entry(void* archive, std::uint64_t bytes, const std::string&
     ok = got > 0;
     at += static_cast<std::size_t>(std::max(got, 0));
   }
-  // Closing looks at the sum of what was read.
+  // Closing verifies the CRC.
   if (unzCloseCurrentFile(archive) != UNZ_OK || !ok)
     throw Error(ErrorCode::io, fmt::format("cannot read {}: it is broken", what));
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zip: several files as one that every system opens.
+// zip: reads and writes .zip archives.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,18 +10,18 @@
 namespace clweave::base {
 
 struct ZipEntry {
-  std::string name;  // of a file, in no folder
+  std::string name;  // a file name without a folder
   std::string text;
 };
 
-// `usage` for a file that would be lost: it is no archive.
+// Throws `usage` if the path is an existing file that is no archive, which writing would destroy.
 void check_zip(const std::string& path);
 
-// Replaces an archive of that name, whole or not at all. Makes its folder. Throws `io`, and as check_zip.
+// Writes an archive, replacing an older one atomically. Creates its folder. Throws `io`, and as check_zip.
 void write_zip(const std::string& path, const std::vector<ZipEntry>&);
 
-// Those whose name ends so, in their order; what lies in folders is left out, and so a name that leads
-// elsewhere. Throws `io` for what is no archive or a broken one, and for one that unpacks to more than 4 GiB.
+// Returns the entries whose name has that ending, in order; skips entries in folders, and so names that point
+// elsewhere. Throws `io` for a file that is no archive, a broken one, or one that unpacks to more than 4 GiB.
 std::vector<ZipEntry> read_zip(const std::string& path, std::string_view ending);
 
 }  // namespace clweave::base
