@@ -1,4 +1,4 @@
-// all_families: for those that hand the families on and need not know what one is.
+// all_families: the list of families, for code that only passes it on.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@ namespace clweave::suite {
 
 struct Family;
 
-// Made and checked once a process. Generated: one call per host/families/*.cpp.
+// Returns the families, built and checked once per process. Generated: one call per host/families/*.cpp.
 const std::vector<Family>& all_families();
 
 }  // namespace clweave::suite

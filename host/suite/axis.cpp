@@ -66,7 +66,7 @@ std::string Domain::text() const {
 
 namespace {
 
-// Beyond that a double is no exact number any more.
+// 2^53: larger integers are not exact in a double.
 constexpr double largest = 9007199254740992.0;
 
 Domain numbers(Domain::Of of, std::int64_t least, std::int64_t most, std::int64_t step = 1) {
@@ -99,7 +99,7 @@ std::optional<Value> Axis::taken(const Value& value) const {
         std::ranges::all_of(*shape, [&](auto extent) { return domain.number(static_cast<double>(extent)); });
     return fits ? std::optional<Value>(text_of(*shape)) : std::nullopt;
   }
-  // A whole number by itself: as a double, 2^53 + 1 would pass for its neighbour.
+  // Compares integers as such: as a double, 2^53 + 1 would equal its neighbour.
   const auto* whole_number = std::get_if<std::int64_t>(&value);
   if (whole_number != nullptr && std::abs(static_cast<double>(*whole_number)) > largest) return {};
   const auto* real = std::get_if<double>(&value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// axis: what is swept: values, the axes they belong to, and their cross products.
+// axis: axes, their values, and sweeps, which are cross products of them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,8 @@ namespace clweave::suite {
 using Value = std::variant<std::int64_t, double, std::string>;
 using base::text_of;
 std::string text_of(const Value&);
-Value value_of(const std::string& text);  // "4" is a number, "0.5" too, "row" is text
+// Parses "4" and "0.5" as numbers, "row" as text.
+Value value_of(const std::string& text);
 
 struct Values : std::vector<Value> {
   Values() = default;
@@ -36,12 +37,12 @@ struct Values : std::vector<Value> {
   }
 };
 
-// What an axis takes beside the values that it lists; nothing unless said.
+// Values that an axis accepts beside those that it lists; none by default.
 struct Domain {
   enum class Of { listed, whole, powers_of_two, multiples, fractions, shapes };
   Of of = Of::listed;
-  double least = 0, most = 0;  // of each number, exact up to 2^53
-  std::int64_t step = 1;       // of multiples
+  double least = 0, most = 0;  // inclusive; exact up to 2^53
+  std::int64_t step = 1;       // for multiples
 
   bool number(double) const;
   std::string text() const;  // "1 to 64, powers of two"
@@ -50,58 +51,59 @@ Domain whole(std::int64_t least, std::int64_t most);
 Domain powers_of_two(std::int64_t least, std::int64_t most);
 Domain multiples_of(std::int64_t step, std::int64_t least, std::int64_t most);
 Domain fractions(double least, double most);
-Domain shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, of extents from least to most
+Domain shapes(std::int64_t least, std::int64_t most);  // 256 or 16x16, each extent from least to most
 
-// For Axis::alike: any two values; two of the same list.
+// Predicates for Axis::alike: any two values; two values of the same list.
 bool all_alike(const Value&, const Value&);
 std::function<bool(const Value&, const Value&)> alike_within(std::vector<Values> lists);
 
 struct Case;
 struct DeviceInfo;
 
-// Axes that the harness knows by name: a case with more of them does more of the same work, which takes
+// Axes that the harness knows by name: a case with a larger value does more of the same work and must take
 // longer; rows that contradict are `implausible`.
 inline constexpr const char* elements_axis = "n";
 inline constexpr const char* steps_axis = "iterations";
 inline bool is_size(const std::string& axis) { return axis == elements_axis || axis == steps_axis; }
 
-// One swept parameter. The first value is the default, and of an axis that a family gets later what its rows
-// had before: rows of older files are read with it.
+// One swept parameter. The first value is the default; for an axis added to a family later it must be what
+// older rows had, as they are read with it.
 struct Axis {
   std::string name;
   std::string meaning;
   Values values;
-  bool tunable = false;  // changes how the work is done, not what is computed: `clweave tune` searches it
-  std::vector<std::string> former = {};  // names it had, which files and the command line may say
-  std::vector<std::pair<std::string, std::string>> former_values = {};  // the same of its values, and today's
+  bool tunable = false;                  // changes how, not what is computed: `clweave tune` searches it
+  std::vector<std::string> former = {};  // former names, accepted in files and on the command line
+  std::vector<std::pair<std::string, std::string>> former_values = {};  // former and current value
   Domain domain = {};
-  // Whether the axis means anything in this case, empty: always. Where it does not, it has its default.
+  // Returns whether the axis applies to a case; empty: always. Where it does not, it has its default.
   std::function<bool(const Case&)> when = {};
-  // What `clweave tune` tries of a tunable axis in such a case on such a device; empty: `values`. The default
-  // alone where the kernel does not heed the axis and `when` says nothing of it.
+  // Returns the values that `clweave tune` tries for a case on a device; empty: `values`. Only the default
+  // where the kernel ignores the axis but `when` does not say so.
   std::function<Values(const Case&, const DeviceInfo&)> search_values = {};
-  // Whether works of these two values are so alike that the launch which suits one is worth a try at the
-  // other where nothing nearer was searched; empty: no two are.
+  // Returns whether a configuration tuned at one value is worth trying at the other if nothing nearer was
+  // searched; empty: never.
   std::function<bool(const Value&, const Value&)> alike = {};
 
-  // The value as this axis holds it (local=256 may be a shape); none when it takes no such value.
+  // Converts to the type of this axis (group=256 may be a shape); std::nullopt if the axis does not accept
+  // it.
   std::optional<Value> taken(const Value&) const;
-  std::string domain_text() const;  // for people: all values, or the rule
+  std::string domain_text() const;  // for messages: all values, or the rule
   bool has_name(const std::string& word) const;
-  const std::string& todays(const std::string& value) const;  // of a former value, else the same
+  const std::string& todays(const std::string& value) const;  // replaces a former value
 };
 
-// A column that a plan fills beside its axes, such as the length of a sequence that follows from them.
+// Column that a plan computes from its axes, such as the length of a sequence.
 struct Derived {
   std::string name;
   std::string meaning;
 };
 
-// "n=1024,4096". Throws `usage` that says how to write it.
+// Parses "n=1024,4096". Throws `usage` that says how to write it.
 std::pair<std::string, Values> setting_of(const std::string& text);
 
-// A cross product: the values of the axes named; an axis not named stays at its default. Written as --set
-// takes it, with spaces between: "kernel=pascal tuple=3 n=4099,1000003".
+// Cross product of the values of the axes named; other axes stay at their defaults. Written like --set,
+// separated by spaces: "kernel=pascal tuple=3 n=4099,1000003".
 struct Sweep : std::map<std::string, Values> {
   using map::map;
   Sweep(const char* line);
@@ -113,7 +115,7 @@ inline Sweeps operator+(Sweeps all, const Sweeps& more) {
   return all;
 }
 
-// "1,2,4", as a line of a sweep takes it: "n=" + sizes + " width=4".
+// Formats "1,2,4" for use in a sweep: "n=" + sizes + " width=4".
 std::string text_of(const Values&);
 inline std::string operator+(const std::string& line, const Values& values) { return line + text_of(values); }
 

@@ -32,8 +32,8 @@ struct Stretch {
   std::uint64_t begin, end;  // bytes
 };
 
-// All of a small buffer; start, middle and end of a large one. A stretch begins at a multiple of 16 elements
-// of any type, as those of a run do.
+// Returns the whole of a small buffer; start, middle and end of a large one. Stretches begin at a multiple of
+// 16 elements of any type, as in a run.
 std::vector<Stretch> stretches_of(std::uint64_t bytes, std::uint64_t most) {
   if (bytes == 0) return {};
   if (bytes <= most) return {{0, bytes}};
@@ -42,8 +42,7 @@ std::vector<Stretch> stretches_of(std::uint64_t bytes, std::uint64_t most) {
   return {{0, length}, {middle, middle + length}, {(bytes - 1) / grain * grain, bytes}};
 }
 
-// A run fills and checks in stretches, on as many threads as there are: pieces of 16 to 112 elements of 8
-// bytes.
+// Cuts a buffer into small stretches, as a run does for its threads: 16 to 112 elements of 8 bytes.
 std::vector<Stretch> pieces_of(std::uint64_t bytes) {
   constexpr std::uint64_t grain = 128;
   std::vector<Stretch> parts;
@@ -89,7 +88,7 @@ std::string argument_text(const Arg& arg) {
                     arg);
 }
 
-// All that reaches the device: its program, its memory with samples of what is in it, its commands.
+// Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
   std::string text =
       fmt::format("{} {} {} {} {} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "),
@@ -146,7 +145,7 @@ class Checker {
   }
 
  private:
-  // What is looked at.
+  // The case being checked.
   struct Place {
     const char* preset = nullptr;
     const Case* at = nullptr;
@@ -162,14 +161,14 @@ class Checker {
   template <class... A>
   void rule(bool kept, fmt::format_string<A...> broken, A&&... args) {
     if (kept) return;
-    // A rule that breaks in every case is said once or twice, not thousands of times.
+    // Reports a rule that breaks in every case twice, not thousands of times.
     constexpr int often = 3;
     if (++said_[std::string(fmt::string_view(broken).data(), fmt::string_view(broken).size())] > often)
       return;
     problems_.push_back(where() + ": " + fmt::format(broken, std::forward<A>(args)...));
   }
 
-  // What throws, where nothing may.
+  // Reports an exception as a broken rule.
   template <class F>
   void guarded(F&& action) {
     try {
@@ -227,15 +226,15 @@ class Checker {
         if (device.name == roomy().name) made = std::move(here);
       }
       at_.device.clear();
-      if (!made) continue;  // that was said
+      if (!made) continue;  // already reported
       guarded([&] {
         const Plan& plan = *made;
-        // `best` leaves a choice to the plan, which may well fall on another value.
+        // `best` lets the plan choose, perhaps the default.
         if (std::ranges::none_of(at.axes, [](const auto& axis) { return axis.second == Value("best"); })) {
           const auto [it, first] = requests.emplace(request_of(plan), at.id());
           rule(first, "it asks for the same as {}: an axis is not heeded", it->second);
         }
-        // The large cases of a sweep differ in size alone, and a check costs what its reference does.
+        // Large cases of a sweep differ in size only, and a check costs as much as its reference.
         if (at_.preset == std::string_view("smoke") || !is_large(plan)) rejects_what_is_wrong(plan);
       });
     }
@@ -264,7 +263,7 @@ class Checker {
     }
   }
 
-  // What --set may ask for: no multiple of anything, and more than fits in 32 or 64 bits.
+  // Tries sizes that --set may ask for: no multiples of anything, and more than fits in 32 or 64 bits.
   void any_number(const Case& at) {
     for (std::size_t a = 0; a < at.axes.size(); ++a) {
       if (!std::holds_alternative<std::int64_t>(at.axes[a].second)) continue;
@@ -383,7 +382,7 @@ class Checker {
          "the host's share is empty, lies outside of its buffer or overwrites an input");
   }
 
-  // A driver that runs another program than the one just built must not get away with it.
+  // Checks that a driver which runs another program than the one just built gives a wrong result.
   void sound_builds(const Plan& plan) {
     const auto gets_nonce = [](const Step& step) {
       const auto* launch = std::get_if<Launch>(&step);
@@ -441,7 +440,7 @@ class Checker {
          "its buffers are more than the device has");
   }
 
-  // An output that nothing wrote, and outputs of zeros, are wrong.
+  // Checks that an unwritten output and an output of zeros are wrong.
   void rejects_what_is_wrong(const Plan& plan) {
     Tally zeros;
     for (const auto& check : plan.checks) {
@@ -463,16 +462,16 @@ class Checker {
              tally.first_text, first);
         unwritten.merge(tally);
       }
-      // A byte may be right by chance, and padding is right when nothing wrote it: neither is the rule.
+      // A byte may be right by chance, and padding is right if unwritten; both are the minority.
       rule(unwritten.elements == 0 || (2 * unwritten.wrong > unwritten.elements && unwritten.written == 0),
            "the check of buffer {} takes an output that nothing wrote", check.buffer.index);
     }
-    // A single element may well be zero.
+    // A single element may be zero.
     rule(zeros.elements < 2 || (zeros.wrong > 0 && zeros.written == zeros.elements),
          "its checks take outputs of zeros");
   }
 
-  // Small enough to be computed here.
+  // Fills and checks a case that is small enough to compute here.
   void small_case(const Case& at) {
     Case reseeded = at;
     reseeded.seed = at.seed + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: the rules that every family keeps, as they can be tried without a device.
+// check: the rules for families, checked without a device.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@ namespace clweave::suite {
 
 struct Family;
 
-// What breaks a rule, a sentence each; empty: none. `stems` are the kernel files there are. Every case of
-// every preset is planned on every imaginary device; the smallest cases are filled and checked, too.
+// Returns a sentence per broken rule. Plans every case of every preset on every mock device; the smallest
+// cases are also filled and checked. `stems` are the existing kernel files.
 std::vector<std::string> problems_of(const Family&, const std::vector<std::string>& stems);
 
 }  // namespace clweave::suite

@@ -20,8 +20,8 @@ bool DeviceInfo::is_llvmpipe() const { return name.find("llvmpipe") != std::stri
 
 std::uint64_t DeviceInfo::most_turns() const { return is_llvmpipe() ? 65535 : UINT64_MAX; }
 
-// Apple, ARM and Qualcomm: see T. Sorensen et al., "Specifying and Testing GPU Workgroup Progress Models"
-// (2021).
+// Apple, Arm and Qualcomm GPUs do not: T. Sorensen et al., "Specifying and Testing GPU Workgroup Progress
+// Models" (2021).
 bool DeviceInfo::groups_make_progress() const {
   const auto made_by = [this](const char* who) { return vendor.find(who) != std::string::npos; };
   return !is_llvmpipe() && !made_by("Apple") && !made_by("ARM") && !made_by("Qualcomm");
@@ -45,12 +45,12 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo>& devices, c
   return keep([&](const DeviceInfo& d) {
     return (!d.uuid.empty() && d.uuid == uuid) || lower(d.name).find(wanted) != std::string::npos ||
            lower(d.vendor).find(wanted) != std::string::npos ||
-           // "pocl" stands in the version alone.
+           // Only the version contains "pocl".
            lower(d.platform + " " + d.platform_version).find(wanted) != std::string::npos;
   });
 }
 
-// One list of fields serves both directions; the library's own macro would make the functions inline.
+// One list of fields for both directions; the library's own macro would make the functions inline.
 #define CLWEAVE_FIELDS                                                                                       \
   platform_index, device_index, platform, platform_version, vendor, name, type, driver, version, c_version,  \
       extensions, uuid, pci, silicon, compute_units, clock_mhz, memory_bytes, usable_bytes, max_alloc_bytes, \

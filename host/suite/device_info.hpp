@@ -1,5 +1,4 @@
-// device_info: what is known of each OpenCL device, and which one the user means. Plain data, no OpenCL
-// types.
+// device_info: properties of an OpenCL device, and the selection of devices. Plain data, no OpenCL types.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -10,8 +9,8 @@
 
 namespace clweave::suite {
 
-// As reported by the driver. Nothing here enters a formula for speed: reported compute units, clocks
-// and cache sizes are wrong often enough (0 MHz, 1 compute unit) that only measurements are trusted.
+// Properties as the driver reports them. They enter no formula for speed: reported compute units, clocks and
+// cache sizes are wrong too often (0 MHz, 1 compute unit), so only measurements are trusted.
 struct DeviceInfo {
   int platform_index = 0;
   int device_index = 0;
@@ -24,22 +23,24 @@ struct DeviceInfo {
   std::string version;    // "OpenCL 3.0 ..."
   std::string c_version;  // "OpenCL C 1.2 ..."
   std::string extensions;
-  std::string uuid;     // 32 hex digits, empty where the driver does not say
-  std::string pci;      // "0000:17:00.0", empty where the driver does not say
+  std::string uuid;     // 32 hex digits; empty if not reported
+  std::string pci;      // "0000:17:00.0"; empty if not reported
   std::string silicon;  // equal for two entries that are the same hardware
   std::int64_t compute_units = 0;
   std::int64_t clock_mhz = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t usable_bytes = 0;  // of memory_bytes, what a run may plan with: a CPU shares it with the host
+  std::int64_t usable_bytes =
+      0;  // the part of memory_bytes that a run may use: a CPU shares it with the host
   std::int64_t max_alloc_bytes = 0;
   std::int64_t local_bytes = 0;
-  std::int64_t unit_local_bytes = 0;  // of a compute unit, for all its groups; 0 = not known
+  std::int64_t unit_local_bytes = 0;  // of a compute unit, for all its work-groups; 0: unknown
   std::int64_t cache_bytes = 0;
-  std::vector<std::int64_t> host_caches;  // of a CPU: what the operating system says of each level of data
+  std::vector<std::int64_t>
+      host_caches;  // of a CPU: data caches by level, as the operating system reports them
   std::int64_t max_group = 0;
   std::vector<std::int64_t> max_group_dims;
-  std::int64_t lockstep = 0;  // preferred work-group multiple of a trivial kernel; 0 = not reported
-  std::int64_t timer_ns = 0;  // resolution of event times; 0 = not reported
+  std::int64_t lockstep = 0;  // preferred work-group size multiple of a trivial kernel; 0: not reported
+  std::int64_t timer_ns = 0;  // resolution of event times; 0: not reported
   bool fp64 = false;
   bool fp16 = false;
   bool int64_atomics = false;
@@ -49,18 +50,19 @@ struct DeviceInfo {
   std::string index() const { return std::to_string(platform_index) + ":" + std::to_string(device_index); }
   bool has_extension(const std::string& extension) const;
   std::uint64_t units() const;  // compute_units, but at least one
-  bool is_llvmpipe() const;     // Mesa's processor for machines without a GPU, behind rusticl
-  // llvmpipe leaves a loop after 65535 turns and says nothing.
+  bool is_llvmpipe() const;     // Mesa's CPU device behind rusticl
+  // Returns the iterations that a loop may have: llvmpipe silently leaves a loop after 65535.
   std::uint64_t most_turns() const;
-  // Whether a work-group that has started goes on while others wait for it. OpenCL does not promise it.
+  // Returns whether a started work-group makes progress while others wait for it, which OpenCL does not
+  // promise.
   bool groups_make_progress() const;
 };
 
 void to_json(nlohmann::json&, const DeviceInfo&);
 void from_json(const nlohmann::json&, DeviceInfo&);
 
-// The devices that `selector` means: "P:D" index, a type (cpu, gpu, accelerator), a UUID, or a part of
-// the device's, vendor's or platform's name in any case. Empty when nothing matches.
+// Returns the devices that match `selector`: "P:D" index, a type (cpu, gpu, accelerator), a UUID, or part of
+// the device's, vendor's or platform's name in any case.
 std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo>&, const std::string& selector);
 
 }  // namespace clweave::suite

@@ -12,11 +12,11 @@ namespace clweave::suite {
 namespace {
 
 constexpr std::uint64_t enough_bytes = std::uint64_t{1} << 29;
-// Of a processor, whose launches are short beside its work; some drivers know no cache of it.
+// Least bytes on a CPU, whose launch overhead is small; some drivers report no cache.
 constexpr std::uint64_t enough_of_processor = std::uint64_t{1} << 27;
 constexpr double most_s = 3;
 
-// Of all buffers; none where the device cannot have them.
+// Returns the bytes of all buffers; std::nullopt if the device cannot hold them.
 std::optional<std::uint64_t> bytes_of(const Case& at, const DeviceInfo& device,
                                       const std::function<Plan(const Case&, const DeviceInfo&)>& plan) {
   try {
@@ -31,8 +31,8 @@ std::optional<std::uint64_t> bytes_of(const Case& at, const DeviceInfo& device,
   }
 }
 
-// The least n = 3 * 2^k above `n_above` whose bytes are four times the cache and enough, or the most below
-// that. 0: none, for `bytes_at` knows no bytes of so many.
+// Returns the least n = 3 * 2^k above `n_above` with `enough` bytes and four times the cache, or else the
+// largest for which `bytes_at` has a value; 0 if there is none.
 std::int64_t least_size(std::int64_t n_above, std::uint64_t cache, std::uint64_t enough,
                         const std::function<std::optional<std::uint64_t>(std::int64_t)>& bytes_at) {
   std::int64_t chosen = 0;
@@ -100,13 +100,14 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
 
   const auto cache = static_cast<std::uint64_t>(device.cache_bytes);
   const auto most_bytes = static_cast<std::uint64_t>(std::min(device.memory_bytes / 8, device.usable_bytes));
-  // The least of all their buffers, where every one has room and time.
+  // Returns the smallest total of buffers among the cases; std::nullopt if one does not fit or takes too
+  // long.
   const auto bytes_at = [&](std::int64_t n) -> std::optional<std::uint64_t> {
     std::optional<std::uint64_t> least;
     for (const auto* o : best) {
       const auto bytes = bytes_of(o->at.with(elements_axis, n), device, plan);
       if (!bytes || *bytes > most_bytes) return {};
-      // The host fills and compares a GB a second; the device executes ten times.
+      // The host fills and compares 1 GB/s; the device executes ten times.
       const double seconds = 1e-9 * static_cast<double>(*bytes) +
                              10 * o->time_s * static_cast<double>(n) / static_cast<double>(common);
       if (seconds > most_s) return {};
@@ -114,7 +115,7 @@ std::vector<Case> at_device_size(const std::vector<Outcome>& outcomes, const Dev
     }
     return least;
   };
-  // One that would take seconds leaves the faster ones their size.
+  // Drops the slowest while it takes seconds, so that the faster ones get a large size.
   for (; !best.empty(); best.pop_back()) {
     if (const auto bytes = bytes_at(common); bytes && *bytes >= std::max(4 * cache, enough_bytes)) return {};
     const std::int64_t chosen = least_size(common, cache, enough_bytes, bytes_at);

@@ -100,7 +100,7 @@ struct Choice {
   std::string text;
 };
 
-// Of each axis the values that a sweep names, else its default.
+// Returns for each axis the values that a sweep names, else its default.
 std::vector<std::vector<Choice>> choices_of(const Sweep& sweep, const std::vector<Axis>& axes) {
   std::vector<std::vector<Choice>> choices(axes.size());
   for (std::size_t a = 0; a < axes.size(); ++a) {
@@ -123,8 +123,8 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
   for (const auto& sweep : sweeps) {
     const auto choices = choices_of(sweep, axes);
     if (std::ranges::any_of(choices, [](const auto& of_axis) { return of_axis.empty(); })) continue;
-    // Counts through the product, the last axis fastest. One case is changed in place, and copied when it is
-    // new: most of a product may make no sense.
+    // Enumerates the product, last axis fastest. Changes one case in place and copies it only if it is valid
+    // and new, as most of a product may be invalid.
     Case at{family.name, {}, seed};
     for (std::size_t a = 0; a < axes.size(); ++a)
       at.axes.emplace_back(axes[a].name, choices[a].front().value);

@@ -1,36 +1,36 @@
-// family: what one kernel family is: its axes, its presets, and the plan that each case asks for.
+// family: a kernel family: its axes, its presets, and the plan of each case.
 //
 // A Family is data plus pure functions, so every plan of every family is tested without a device.
 //
-// What the harness does with a plan
-//   - It builds the sources, fills inputs, poisons outputs, executes all steps once, checks every output and
-//     what lies behind every buffer, samples, and checks again. A wrong element is a row `wrong_result`.
+// How the harness executes a plan
+//   - It builds the sources, fills inputs, poisons outputs, executes all steps once, checks every output
+//     and the guard behind every buffer, samples, and checks again. A wrong element makes the row
+//     `wrong_result`.
 //   - One execution is all steps in order, HostWork with its wait and its `compute` included.
-//     Outcome::time_s is the median of such executions in one run (`--runs` gives an outcome per run), by the
-//     device's clock where its stamps passed their test, else by the host's (column timer), and by that
-//     always where the plan is `by_host`.
-//   - Plan::cost over that time is GB/s, Gop/s and G items/s. A row that beats the rate of Plan::peak (one
-//     of suite/peak.hpp, measured by family peak in the same run) by 5 % is `implausible` and reaches
-//     no finding, unless its buffers fit the cache. So is one with at least twice the `n` or `trips` of an
-//     otherwise equal case in less than 0.7 of its time: these two axes are known by name (suite/axis.hpp).
-//   - What a check measures besides right and wrong, the largest of its numbers over the whole output, is the
-//     row's value, in Check::unit, and Outcome::value.
-//   - Preset smoke is for checking, not for timing: it measures no peaks, but its rows reach findings.
-//   - Family::refine is asked when all cases of a preset but smoke are measured, and not where the user chose
-//     cases by --set, --where or --filter; of family peak always. It must name the same for the same
-//     outcomes, or an interrupted run would not go on where it was. DeviceInfo::cache_bytes is what the
-//     driver says, or more where family peak has found more. Their rows say `chosen_here`
-//     (results/record.hpp).
-//   - `form=known_incorrect` is known to be incorrect: it must say in Plan::known_incorrect what is wrong,
-//   may give a wrong result,
-//     and runs after all others.
-//   - A value that no case can take is refused before anything runs, by Axis::takes: plans need not look
-//     again. Values that are right by themselves and impossible together are Plan::need's: a row
-//     `unsupported`.
-//   - An axis that means nothing in a case (Axis::when) has its default there, so that the case has one id.
-//   - View::rows and ::columns make one table; every combination of the axes in neither is a table of its
-//     own. View::graphs are drawn beside them: View::chapter of the HTML report has them.
-// `clweave check NAME` tries the rules on every case; the tests ask the same (suite/check.hpp).
+//     Outcome::time_s is the median of such executions in one run (`--runs` gives an outcome per run), by
+//     the device's clock if its time stamps were certified, else by the host's (column timer); always by
+//     the host's if the plan is `by_host`.
+//   - Plan::cost over that time gives GB/s, Gop/s and G elements/s. A row that beats the rate of
+//     Plan::peak (one of suite/peak.hpp, measured by family peak in the same run) by 5 % is `implausible`
+//     and reaches no finding, unless its buffers fit the cache. So is one with at least twice the `n` or
+//     `iterations` of an otherwise equal case in less than 0.7 of its time: the harness knows these two
+//     axes by name (suite/axis.hpp).
+//   - A check may measure a number, such as an error. Its maximum over the whole output is the row's
+//     value, in Check::unit, and Outcome::value.
+//   - Preset smoke checks rather than times: it measures no peaks, but its rows reach findings.
+//   - Family::refine is called when all cases of a preset but smoke are measured, unless the user chose
+//     cases by --set, --where or --filter; for family peak always. It must be deterministic, or an
+//     interrupted run could not resume. DeviceInfo::cache_bytes is what the driver reports, or more if
+//     family peak found more. Rows of these cases say `chosen_here` (results/record.hpp).
+//   - `form=known_incorrect` must say in Plan::known_incorrect what is wrong, may give a wrong result, and
+//     runs after all others.
+//   - Axis::taken refuses a value that no case can have before anything runs, so plans need not check it.
+//     Plan::need refuses impossible combinations of valid values: a row `unsupported`.
+//   - An axis that does not apply to a case (Axis::when) has its default there, so that the case has one
+//     id.
+//   - View::rows and View::columns make a table per combination of the other axes. View::graphs are drawn
+//     in View::chapter of the HTML report.
+// `clweave check NAME` and the tests try the rules on every case (suite/check.hpp).
 #pragma once
 #include <array>
 #include <functional>
@@ -50,110 +50,109 @@ namespace clweave::suite {
 // Sections of a device profile, in its order.
 enum class TraitGroup { execution, memory, host_link, synchronisation, formats, algorithms };
 
-// A finding that is a trait of the device profile. Where several families have one of the same name, the
-// first that knows it tells it.
+// Finding that is a trait of the device profile. If several families have one of that name, the first with a
+// value counts.
 struct TraitSpec {
   std::string finding;
   std::string unit;
   std::string meaning;                   // a few words
   std::optional<TraitGroup> group = {};  // empty: Family::trait_group
-  double scale = 1;                      // from the finding's unit to this one
-  bool with_tuned = false;               // of rows in tuned configurations, too
+  double scale = 1;                      // factor from the finding's unit
+  bool with_tuned = false;               // from rows in tuned configurations, too
 };
 
-// A chart of a family's rows. Cases that differ in an axis named nowhere here are panels of their own, but of
-// launch parameters (Axis::tunable) the fastest count.
+// Chart of a family's rows. Axes not named here get a panel per value, except launch parameters
+// (Axis::tunable), of which the fastest counts.
 struct Graph {
   enum class Kind {
-    lines,     // a curve over x for each of `series`
-    heat,      // a cell for each x of each series, shaded by the quantity
-    bars,      // one for each of `series`, in the family's order
-    launches,  // a point for every case, in the order of `series`, then of x: its number is the abscissa
+    lines,     // a curve over x per `series`
+    heat,      // a cell per x and series, shaded by the quantity
+    bars,      // one per `series`, in the family's order
+    launches,  // a point per case in the order of `series`, then x; its rank is the abscissa
   };
   std::string name;  // a few words
   Kind kind = Kind::lines;
-  // Axes, or what follows from them (Derived); of lines a number, or the product of several.
+  // Axes or derived columns; of lines one number, or the product of several.
   std::vector<std::string> x = {};
-  std::vector<std::string> series = {}, apart = {};  // axes; apart: a panel for each of their values
+  std::vector<std::string> series = {}, apart = {};  // axes; apart: a panel per value
   std::string quantity = "rate";                     // as View::quantity
-  std::vector<std::string> where = {};               // "axis=value,value": of these cases, as --where has it
-  // Their sentences are the title; those in `marks` are lines at their values on x. {type} is the panel's
-  // value of an axis, and a * at the end any rest.
+  std::vector<std::string> where = {};               // "axis=value,value": only these cases, as --where
+  // Findings whose sentences make the title; `marks` are drawn at their values on x. {type} stands for the
+  // panel's value of that axis, a final * for any suffix.
   std::vector<std::string> findings = {}, marks = {};
-  bool parabola = false;    // through each curve, over log2 of x
-  std::string little = {};  // a finding: what Little's law says must be under way for the most, a place on x
+  bool parabola = false;    // fit one through each curve, over log2 of x
+  std::string little = {};  // finding: bytes in flight for the peak by Little's law, marked on x
 };
 
-// How people see a family's rows: a table of one quantity, one table per combination of the other axes.
+// Tables of a family's rows: of one quantity, one per combination of the other axes.
 struct View {
   std::vector<std::string> rows, columns;  // axis names
-  std::vector<std::string> apart = {};     // between devices a table for each of their values
-  std::string quantity;  // rate: GB/s, of arithmetic Gop/s; items: G items/s; slowdown: time over the best
-  std::string chapter = {};        // of the HTML report; empty: one of its own
-  std::vector<Graph> graphs = {};  // empty: the table's
+  std::vector<std::string> apart = {};     // comparing devices: a table per value
+  std::string quantity;            // rate: GB/s or Gop/s; items: G elements/s; slowdown: time over the best
+  std::string chapter = {};        // of the HTML report; empty: its own
+  std::vector<Graph> graphs = {};  // empty: drawn from the table
 };
 
-// `{}` is no case at all, `{""}` is one with every axis at its default.
+// `{}` has no case, `{""}` has one with every axis at its default.
 struct Presets {
   Sweeps smoke = {}, quick = {};
-  Sweeps profile = {};  // what a device's profile needs of quick; left out: all, where the family has traits
+  Sweeps profile = {};  // subset of quick for the device profile; default: all of it if the family has traits
   Sweeps paper = {}, full = {};
-  // Where `clweave tune` begins: launches of designs that do the same work. Axes named here that are not
-  // tunable say which design, as kernel and lanes do, and all others, at their defaults, what work. The first
-  // launch that the device can run is what gains are told over.
+  // Starting points of `clweave tune`: designs that do the same task. Axes named here that are not tunable,
+  // such as kernel and subgroup_impl, tell the design; the others, at their defaults, the task. Gains are
+  // relative to the first configuration that the device can run.
   Sweeps tune = {};
 
-  Sweeps& at(const std::string& preset);  // usage error that names them
+  Sweeps& at(const std::string& preset);  // throws `usage` that names the presets
   const Sweeps& at(const std::string& preset) const;
 };
 
-// By convention an axis `form` with the value `known_incorrect` marks known-incorrect published kernels; they
-// run last.
+// By convention `form=known_incorrect` marks known-incorrect published kernels; they run last.
 struct Family {
-  std::string name;      // also the stem of its .cl file
+  std::string name;      // and stem of its .cl file
   std::string question;  // one sentence
   std::vector<Axis> axes;
   Presets presets;
   View view = {};
   std::vector<Derived> derived = {};
-  std::function<bool(const Case&)> is_valid = {};  // empty: every combination does
+  std::function<bool(const Case&)> is_valid = {};  // empty: every combination is
   std::function<Plan(const Case&, const DeviceInfo&)> plan;
-  // Returns the items that a case counts per compute unit, 0 where their number does not follow from that of
-  // the units: older files tell their device's compute units by this alone. May be empty.
+  // Returns the elements of a case per compute unit, 0 if they do not depend on the number of compute units.
+  // Older files tell their device's compute units by this alone. May be empty.
   std::function<std::int64_t(const Case&)> items_per_unit = {};
-  // Cases that are worth measuring once these are known, such as a size between one that fits a cache and one
-  // that does not. Asked again with theirs, until it names none that is new; may be empty.
+  // Returns further cases to measure, given these outcomes, such as a size between one that fits a cache and
+  // one that does not. Called again with their outcomes until it names no new one; may be empty.
   std::function<std::vector<Case>(const std::vector<Outcome>&, const DeviceInfo&)> refine = {};
   std::function<std::vector<Finding>(const std::vector<Outcome>&, const DeviceInfo&)> findings =
       {};                                          // may be empty
   TraitGroup trait_group = TraitGroup::execution;  // of its traits
   std::vector<TraitSpec> traits = {};
-  // Cases that do something else than the family is for, to be compared with, such as a copy among scans.
+  // Returns whether a case is only there to compare with, such as a copy among scans.
   std::function<bool(const Case&)> for_comparison = {};
-  // Cases whose rate is no merit, as they move or compute more than the task needs.
+  // Returns whether a case's rate is no merit, because it moves or computes more than the task needs.
   std::function<bool(const Case&)> no_merit = {};
-  bool memory_bound = false;  // its best rate over that of a copy is a trait of the device
+  bool memory_bound = false;  // its best rate over the copy's is a trait of the device
 
-  const Axis* axis(const std::string& axis_name) const;   // by its name or a former one; null without
-  bool uses(const Case&, const std::string& axis) const;  // whether it has the axis and that means something
+  const Axis* axis(const std::string& axis_name) const;   // by current or former name; null if none
+  bool uses(const Case&, const std::string& axis) const;  // whether the axis exists and applies
 };
 
-// What `make` gives. Throws `usage` that names the family, the preset and the word when it names an axis,
-// a value or a quantity that is none.
+// Builds a family and validates it. Throws `usage` that names the family, the preset and the word for an
+// unknown axis, value or quantity.
 Family checked(const std::string& name, Family (*make)());
 
 inline constexpr std::array<const char*, 6> preset_names = {"smoke", "quick", "profile",
                                                             "paper", "full",  "tune"};
 
-// The cases of the sweeps, in order, each once, without combinations that make no sense. An axis that means
-// nothing in a case has its default there.
+// Returns the cases of the sweeps in order, each once, without invalid combinations. An axis that does not
+// apply to a case has its default there.
 std::vector<Case> cases_of(const Family&, const Sweeps&, std::uint64_t seed);
 
-// The plan of a case. Besides what Family::plan throws: `unsupported` when a buffer or their sum does not
-// fit the device, or a work-group is larger than the device allows.
+// Plans a case. Throws what Family::plan throws, and `unsupported` if a buffer or their sum does not fit the
+// device, or a work-group is larger than it allows.
 Plan plan_of(const Family&, const Case&, const DeviceInfo&);
 
-// A plan function that picks T by the case's `type` axis.
+// Makes a plan function that picks T by the case's `type` axis.
 template <class... Ts, class F>
 std::function<Plan(const Case&, const DeviceInfo&)> for_types(F plan) {
   return [plan](const Case& at, const DeviceInfo& device) -> Plan {

@@ -162,7 +162,7 @@ bool has_family(std::string_view families, std::string_view family) {
 }
 
 std::string now_of(Of of, std::string_view family, std::string_view axis, std::string_view name) {
-  // Nearly every name is today's: one look tells.
+  // Fast path: nearly every name is current.
   static const std::unordered_set<std::string_view> words = [] {
     std::unordered_set<std::string_view> out;
     for (const auto& former : table) out.insert(former.was);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// imaginary_devices: devices that no test machine has, each without something.
+// mock_devices: device descriptions for tests, each with a limitation.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@ namespace clweave::suite {
 
 inline constexpr std::int64_t mib = 1 << 20;
 
-// One that can do everything.
+// Returns a device without limitations.
 inline DeviceInfo roomy() {
   DeviceInfo device;
   device.name = "roomy";
@@ -23,7 +23,7 @@ inline DeviceInfo roomy() {
   device.max_group = 1024;
   device.max_group_dims = {1024, 1024, 64};
   device.lockstep = 32;
-  // NVIDIA's compiler, which takes PTX, and Intel's sub-groups.
+  // Has both PTX and Intel's sub-groups.
   device.vendor = "NVIDIA";
   device.extensions = "cl_nv_pragma_unroll cl_nv_compiler_options cl_intel_subgroups";
   device.fp64 = device.fp16 = device.int64_atomics = device.subgroups = device.local_is_dedicated = true;

@@ -8,7 +8,7 @@ namespace clweave::suite {
 
 namespace {
 
-// A number and where it lies.
+// A number and its interval.
 struct Known {
   double value = 0;
   std::optional<double> low = {}, high = {};
@@ -17,7 +17,7 @@ struct Known {
 Finding ratio(std::string name, const Known& of, const Known& to, std::string text) {
   Finding out{std::move(name), of.value / to.value, "ratio", std::move(text)};
   if (!of.low || !of.high || !to.low || !to.high) return out;
-  // The two err apart from each other: their distances add as squares, as factors do in logarithms.
+  // The errors are independent, so their logarithms add in quadrature.
   const auto reach = [](double one, double other) {
     return std::exp(std::sqrt(std::log(one) * std::log(one) + std::log(other) * std::log(other)));
   };

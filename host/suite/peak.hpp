@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// peak: the rates that family peak measures, each a bound that a plan may name.
+// peak: the measured peaks that a plan may name as its bound.
 #pragma once
 #include <array>
 
@@ -7,14 +7,14 @@
 
 namespace clweave::suite {
 
-// The one family that others know: it measures the rates below.
+// Family that measures the peaks, and the only one that other code names.
 inline constexpr const char* peak_family = "peak";
 
 enum class Peak {
   none,
-  copy,   // of memory, read and written
-  read,   // of memory
-  local,  // of local memory, read
+  copy,   // memory bandwidth, bytes read and written
+  read,   // memory bandwidth
+  local,  // local memory bandwidth, read
   arithmetic_float,
   arithmetic_double,
   arithmetic_int,

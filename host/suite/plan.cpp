@@ -11,7 +11,7 @@ void Tally::merge(const Tally& other) {
   elements += other.elements;
   written += other.written;
   wrong += other.wrong;
-  measured = std::max(measured, other.measured);  // nothing is less than any number
+  measured = std::max(measured, other.measured);  // std::nullopt compares less than any value
   if (other.first_wrong < first_wrong) {
     first_wrong = other.first_wrong;
     first_text = other.first_text;
@@ -21,7 +21,7 @@ void Tally::merge(const Tally& other) {
 std::string Tally::text() const {
   std::string text = fmt::format("{} of {} elements correct, {} written; first wrong: {}", elements - wrong,
                                  elements, written, first_text);
-  constexpr std::uint64_t few = 10'000;  // of so many one
+  constexpr std::uint64_t few = 10'000;  // one in this many
   if (written > 0 && written + wrong == elements)
     text += "; what is wrong was never written, as by items that did not run";
   else if (wrong <= elements / few)

@@ -1,6 +1,6 @@
-// plan: what a case asks of the device, as a value: buffers, steps, checks, cost.
+// plan: buffers, steps, checks and cost of a case, as a value.
 //
-// It never calls OpenCL: the harness builds, uploads, poisons, runs, checks and times whatever the plan says.
+// A plan never calls OpenCL: the harness builds, uploads, poisons, runs, checks and times what it describes.
 #pragma once
 #include <array>
 #include <cmath>
@@ -32,11 +32,11 @@ struct LocalBytes {
   std::size_t bytes;
 };  // a kernel argument in local memory
 using Scalar = std::vector<std::byte>;
-struct Nonce {};  // a uint: what NONCE is in the program that the last Build made
+struct Nonce {};  // a uint: the value of NONCE in the program of the last Build
 using Arg = std::variant<Buffer, LocalBytes, Scalar, Nonce>;
 
-// Steps of one queue follow each other; those of several, and of one that is out of order, do not, and touch
-// nothing in common.
+// Steps of an in-order queue execute in sequence. Steps of several queues, or of an out-of-order queue, may
+// overlap and must not share data.
 struct Launch {
   std::string kernel;
   Range global;
@@ -48,35 +48,35 @@ struct CopyBuffer {  // clEnqueueCopyBuffer of the first `bytes`
   Buffer from, to;
   std::uint64_t bytes;
 };
-// Between a buffer of the host and one of the device.
+// Transfer between a host and a device buffer.
 struct Transfer {
   Buffer from, to;
   std::uint64_t bytes;
   bool blocking = true;
-  bool map = false;                  // the host itself copies, the device's buffer mapped
-  std::uint64_t touched = 0;         // what the host copies of all that is mapped; 0: all
-  std::uint64_t row = 0, pitch = 0;  // of each `pitch` bytes of the device's buffer the first `row`; 0: all
+  bool map = false;                  // the host copies from or to the mapped device buffer
+  std::uint64_t touched = 0;         // mapped bytes that the host copies; 0: all
+  std::uint64_t row = 0, pitch = 0;  // the first `row` of each `pitch` bytes of the device buffer; 0: all
   std::size_t queue = 0;
 };
-// The host's share: computed while earlier steps run on the device, then written behind them.
+// Work of the host: computed while earlier steps run on the device, written after them.
 struct HostWork {
   Buffer to;
   std::uint64_t offset, bytes;
   std::function<void(std::span<std::byte>)> compute;
 };
-// Builds the plan's own program, in which NONCE is then a number that nobody has seen; launches behind it are
-// of that program. A kernel that uses NONCE and gets it as an argument tells a program that is another's.
+// Builds the plan's program with a new number for NONCE; later launches use that program. A kernel that
+// compares NONCE with its Nonce argument detects that a driver runs another program.
 struct Build {
   enum class From {
-    new_source,    // NONCE is another one each time, so that no cache knows the program
-    known_source,  // the same each time
-    binary,        // that the driver gave of such a program
+    new_source,    // NONCE differs each time, so that no cache has the program
+    known_source,  // NONCE is the same each time
+    binary,        // the driver's binary of such a program
   };
   From from;
 };
 using Step = std::variant<Launch, CopyBuffer, Transfer, HostWork, Build>;
 
-// std::visit(Overloaded{..}, step) with a function per alternative: the compiler finds who lacks one.
+// For std::visit(Overloaded{..}, step) with a function per alternative; a missing one does not compile.
 template <class... Fs>
 struct Overloaded : Fs... {
   using Fs::operator()...;
@@ -84,57 +84,57 @@ struct Overloaded : Fs... {
 template <class... Fs>
 Overloaded(Fs...) -> Overloaded<Fs...>;
 
-// Outputs hold this pattern before every verified run: an element still equal to it was not written.
+// Pattern in outputs before every verified run: an element that still equals it was not written.
 inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93, 0x6E, 0xB8, 0x2F, 0xF4,
                                                          0x59, 0xE2, 0x8B, 0x37, 0xD6, 0x4C, 0x95, 0x7A};
 
-// The pattern goes on behind every buffer for so many bytes; a byte changed there is a wrong result.
+// Bytes of the pattern behind every buffer; a byte changed there is a wrong result.
 inline constexpr std::uint64_t guard_bytes = 4096;
 
-// What comparing a stretch of one output found. Stretches of one buffer add up with `merge`.
+// Result of comparing a stretch of one output; `merge` adds up stretches of a buffer.
 struct Tally {
   std::uint64_t elements = 0, written = 0, wrong = 0;
   std::uint64_t first_wrong = UINT64_MAX;  // element index
   std::string first_text;                  // "[17] is 3, expected 4"
-  std::optional<double> measured = {};     // the most it met of what Check::unit counts, such as an error
+  std::optional<double> measured = {};     // maximum in Check::unit, such as an error
 
   void merge(const Tally& other);
-  std::string text() const;  // one sentence: how many are right and written, and the first that is not
+  std::string text() const;  // one sentence: how many are right and written, and the first wrong one
 };
 
-// Where a buffer lies. Only transfers reach those of the host.
+// Location of a buffer. Only transfers reach those of the host.
 enum class BufferPlace {
-  device,          // as the driver likes
-  pageable,        // the host: ordinary memory
-  pinned,          // the host: allocated by the driver (CL_MEM_ALLOC_HOST_PTR) and mapped all the time
-  alloc_host_ptr,  // the device: allocated by the driver for both
-  use_host_ptr,    // the device: over ordinary memory of the host
-  large_pages,     // the device: over memory of the host, in pages of 2 MiB where its system gives them
-  svm_coarse,      // one address for both: mapped by turns
-  svm_fine,        // seen by both all the time
+  device,          // the driver's default
+  pageable,        // host: pageable memory
+  pinned,          // host: allocated by the driver (CL_MEM_ALLOC_HOST_PTR) and kept mapped
+  alloc_host_ptr,  // device: CL_MEM_ALLOC_HOST_PTR
+  use_host_ptr,    // device: CL_MEM_USE_HOST_PTR over pageable memory
+  large_pages,     // device: over host memory in pages of 2 MiB, where the system has them
+  svm_coarse,      // coarse-grained SVM: mapped by either side
+  svm_fine,        // fine-grained SVM
 };
 inline bool is_of_host(BufferPlace place) {
   return place == BufferPlace::pageable || place == BufferPlace::pinned;
 }
 
-// Both functions get the offset of their stretch in bytes; stretches start at multiples of 16 elements and
-// are handed to several threads at once.
+// Both functions get the offset of a stretch in bytes. Stretches start at multiples of 16 elements and are
+// processed by several threads.
 struct BufferSpec {
   std::uint64_t bytes;
   std::function<void(std::uint64_t offset, std::span<std::byte>)> fill;  // empty: output, poisoned
-  std::uint64_t spare = 0;  // bytes at the end that nothing may write, as the guard behind them
+  std::uint64_t spare = 0;  // bytes at the end that must stay unwritten, like the guard
   BufferPlace place = BufferPlace::device;
-  std::uint64_t misaligned = 0;  // of the host: bytes from a page's start to where it begins
+  std::uint64_t misaligned = 0;  // host buffers: offset from a page's start
 
   std::uint64_t used() const { return bytes - spare; }
 };
 struct Check {
   Buffer buffer;
   std::function<Tally(std::uint64_t offset, std::span<const std::byte>)> compare;
-  std::string unit = {};  // of Tally::measured, which becomes the row's value; empty: it measures nothing
+  std::string unit = {};  // of Tally::measured, the row's value; empty: none
 };
 
-// The work one execution of all steps does, as the algorithm defines it, not as the hardware may do it.
+// Work of one execution of all steps, as the algorithm defines it, not as the hardware may do it.
 struct Cost {
   std::uint64_t read = 0, written = 0, flops = 0, items = 0;
 };
@@ -170,7 +170,7 @@ inline std::string type_name<std::uint8_t>() {
   return "uchar";
 }
 
-// What steps are given to.
+// Command queues of a plan.
 struct Queues {
   std::size_t count = 1;
   bool in_order = true;
@@ -179,19 +179,18 @@ struct Queues {
 struct Plan {
   std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
   std::map<std::string, std::string> defines;
-  std::string options;  // of the compiler beside the defines, which this device's takes
+  std::string options;  // compiler options beside the defines
   std::vector<BufferSpec> buffers;
   std::vector<Step> steps;  // timed together, in order
   Queues queues;
-  bool by_host = false;  // timed by the host's clock: it has a part in the work, or there are several queues
-  bool single = false;   // never executed back to back: how long one takes, its wait included
-  bool probe = false;    // what the compiler does not take is missing, not broken: the row is unsupported
-  double idle_s = 0;     // so long the device rests before each execution; the rest is not timed
+  bool by_host = false;  // timed by the host's clock, because the host works too or there are several queues
+  bool single = false;   // never executed back to back: the time of one execution including its wait
+  bool probe = false;    // a failed build means `unsupported`, not `build_failed`
+  double idle_s = 0;     // idle time before each execution, not timed
   std::vector<Check> checks;
   Cost cost;
-  Peak peak = Peak::none;  // what the case cannot beat, as family peak measured it
-  std::string
-      known_incorrect;  // not empty: a published form known to be wrong, and why; its row may be wrong_result
+  Peak peak = Peak::none;       // bound of the case
+  std::string known_incorrect;  // why a published kernel is known to be wrong; its row may be wrong_result
   std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
 
   template <std::integral N>
@@ -209,11 +208,12 @@ struct Plan {
     return *this;
   }
 
-  // Throws `unsupported` with the reason unless the device can do it.
+  // Throws `unsupported` with the reason unless the device is able.
   static void need(bool able, const std::string& reason) {
     if (!able) throw Error(ErrorCode::unsupported, reason);
   }
-  // Of one work-group. plan_of adds up what arguments ask for; arrays that a kernel declares it cannot see.
+  // Requires local memory for one work-group. plan_of adds up local-memory arguments but cannot see arrays
+  // declared in a kernel.
   static void need_local(const DeviceInfo& device, std::uint64_t bytes) {
     need(bytes <= static_cast<std::uint64_t>(device.local_bytes),
          "a work-group needs " + std::to_string(bytes) + " bytes of local memory, the device has " +
@@ -230,7 +230,7 @@ struct Plan {
     return add<T>(n, nullptr);
   }
 
-  // Room for n elements, of which no more than the first `used` may be written.
+  // Adds an output of n elements, of which only the first `used` may be written.
   template <class T>
   Buffer output(std::uint64_t n, std::uint64_t used) {
     const Buffer b = output<T>(n);
@@ -238,7 +238,7 @@ struct Plan {
     return b;
   }
 
-  // Element i is value(i), T(std::uint64_t).
+  // Adds an input whose element i is value(i), T(std::uint64_t).
   template <class T, class F>
   Buffer input(std::uint64_t n, F value) {
     return add<T>(n, [value](std::uint64_t offset, std::span<std::byte> bytes) {
@@ -261,7 +261,7 @@ struct Plan {
     steps.emplace_back(Launch{std::move(kernel), std::move(global), std::move(local), {pack(args)...}, 0});
   }
 
-  // Every element i of `b` must equal value(i); `tolerance` is relative to |expected|, 0 = same value.
+  // Expects every element i of `b` to equal value(i); `tolerance` is relative to |expected|, 0 = same value.
   template <class T, class F>
   void expect(Buffer b, F value, double tolerance = 0) {
     expect_from<T>(
@@ -269,8 +269,8 @@ struct Plan {
         tolerance);
   }
 
-  // The same where an element follows from those before it: start(i) returns a function whose calls give
-  // elements i, i + 1, ..
+  // Expects elements that depend on preceding ones: start(i) returns a function whose calls return elements
+  // i, i + 1, ..
   template <class T, class F>
   void expect_from(Buffer b, F start, double tolerance = 0) {
     checks.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// published: the figures of results/published/figures.csv that stand beside findings.
+// published: figures of results/published/figures.csv to print beside findings.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ std::string published_text(const std::string& key);
 // Returns the first number of that key.
 std::optional<double> published_value(const std::string& key);
 
-// Returns what a family concludes, with the published figures behind the sentences of those that name some.
+// Returns a family's findings, with published figures appended to the sentences that name some.
 std::vector<Finding> findings_of(const Family&, const std::vector<Outcome>&, const DeviceInfo&);
 
 }  // namespace clweave::suite

@@ -27,7 +27,7 @@ Setting option_setting(const std::string& text, const char* option) {
   }
 }
 
-// Refuses what no family understands: an axis none has, or a word that a closed axis lacks.
+// Refuses an axis that no family has, and a value that no such axis accepts.
 void check_setting(const Setting& setting, const std::vector<const Family*>& families, const char* option) {
   const auto& [name, values] = setting;
   std::vector<const Axis*> axes;
@@ -55,14 +55,13 @@ void check_setting(const Setting& setting, const std::vector<const Family*>& fam
   }
 }
 
-// Compares texts, as people see the values: 256 is meant whether the axis holds a number or a shape. A former
-// name of a value stands for today's.
+// Compares values as text, so that 256 matches both a number and a shape. Accepts former names of values.
 bool shown_among(const Axis& axis, const Value& value, const Values& values) {
   const auto shown = [&](const Value& v) { return axis.todays(text_of(v)); };
   return std::ranges::find(values, text_of(value), shown) != values.end();
 }
 
-// What --where and --filter leave.
+// Applies --where and --filter.
 class Left {
  public:
   explicit Left(const Selection& wanted) : filter_(wanted.filter, RE2::Quiet) {
@@ -80,11 +79,10 @@ class Left {
 
  private:
   std::vector<Setting> where_;
-  RE2 filter_;  // its time is linear in the text, whatever the expression
+  RE2 filter_;  // linear time for any expression
 };
 
-// Refuses a value that no case heeds: every case has the default there, and the user would not get what was
-// asked for.
+// Refuses values of an axis that applies to no selected case: all would silently have the default.
 void check_used(const std::vector<Setting>& set, const std::vector<Job>& jobs) {
   for (const auto& setting : set) {
     const std::string& name = setting.first;
@@ -125,7 +123,7 @@ std::vector<const Family*> chosen_families(const std::vector<Family>& families,
 }
 
 std::vector<Job> select_jobs(const std::vector<Family>& families, const Selection& wanted) {
-  Presets().at(wanted.preset);  // refuses what is none
+  Presets().at(wanted.preset);  // throws for an unknown one
   const auto chosen = chosen_families(families, wanted.families);
   std::vector<Setting> set;
   for (const auto& text : wanted.set)
@@ -142,7 +140,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
       for (const auto& [name, values] : set) {
         const Axis* axis = family->axis(name);
         if (axis == nullptr) continue;
-        // Another family's words give no case here.
+        // Values of another family's axis select no case here.
         sweep[axis->name] = values;
         std::erase_if(sweep[axis->name], [&](const Value& value) { return !axis->taken(value); });
       }
@@ -158,7 +156,7 @@ std::vector<Job> select_jobs(const std::vector<Family>& families, const Selectio
   }
   std::ranges::move(known_incorrect_cases, std::back_inserter(jobs));
   const auto peak = std::ranges::find(families, peak_family, &Family::name);
-  // At smoke sizes a fraction of a peak means nothing.
+  // At smoke sizes a fraction of peak is meaningless.
   const bool add = need_peaks && wanted.peaks && wanted.preset != "smoke" && peak != families.end();
   if (add) {
     std::erase_if(jobs, [](const Job& job) { return job.family->name == peak_family; });
@@ -252,10 +250,10 @@ Estimate estimate(const Plan& plan, const DeviceInfo& device) {
   for (const auto& buffer : plan.buffers) out.bytes += buffer.bytes;
   const bool gpu = device.type == "gpu";
   const double device_rate = gpu ? 3e11 : 6e9;
-  // A unit of a GPU does 64 multiply-adds in a clock, at 1.2 GHz.
+  // GPU: 64 FMAs per compute unit and clock, at 1.2 GHz.
   const double flop_rate = gpu ? std::max(3e12, 1.5e11 * static_cast<double>(device.units())) : 6e10;
   constexpr double host_rate = 1e9, executions = 20;
-  // To compile, and to sample until the time is known: as seen of an H200, and of PoCL on two cores.
+  // Time to compile and sample, as seen on an H200 and with PoCL on two cores.
   const double each_s = gpu ? 0.25 : 0.7;
   out.device_s = executions * (static_cast<double>(plan.cost.read + plan.cost.written) / device_rate +
                                static_cast<double>(plan.cost.flops) / flop_rate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// suite: which cases a run consists of.
+// selection: the cases of a run.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace clweave::suite {
 
-// The words of the command line, as given.
+// Selection options of the command line, as given.
 struct Selection {
   std::string preset = "quick";
   std::vector<std::string> families;  // empty: all
@@ -20,16 +20,16 @@ struct Selection {
   std::vector<std::string> set;       // "axis=v,v": replace the preset's values
   std::string filter;                 // regular expression on case ids
   std::uint64_t seed = 1;
-  bool peaks = true;  // measure family peak first, so that other rows have a measure
+  bool peaks = true;  // measure family peak first, for the others' fraction of peak
 };
 
-// What --set gives this axis; empty when it does not name it.
+// Returns the values of --set for this axis; std::nullopt if it does not name it.
 std::optional<Values> values_set(const Selection&, const Axis&);
 
-// The families of these names, all when there are none. Throws `usage` that names those there are.
+// Returns the families of these names, all if there are none. Throws `usage` that lists the families.
 std::vector<const Family*> chosen_families(const std::vector<Family>&, const std::vector<std::string>& names);
 
-// Another program that does the work of a case, as its row names it.
+// Case of a baseline program for the same task, as its row names it.
 struct BaselineCase {
   std::string api;
   Case row;
@@ -39,40 +39,39 @@ struct Job {
   const Family* family = nullptr;
   Case at;
   bool known_incorrect = false;               // form=known_incorrect
-  bool is_peak = false;                       // the best of these is what other rows are held against
-  bool tuned = false;                         // in a launch that tune found, beside the default one ..
+  bool is_peak = false;                       // its rate is a measured peak
+  bool tuned = false;                         // in a configuration that tune found, beside the default ..
   std::string tuned_on = {};                  // .. on this other device; empty: on the same
-  std::string tuned_with = {};                // .. at work with this, "op=sum"; empty: at this work
+  std::string tuned_with = {};                // .. for a similar task, "op=sum"; empty: this task
   bool refined = false;                       // Family::refine asked for it
-  std::optional<BaselineCase> baseline = {};  // the program that does the work of `at`; empty: the kernel
+  std::optional<BaselineCase> baseline = {};  // program that runs instead of our kernel
 
-  const Case& named() const { return baseline ? baseline->row : at; }  // in its row
+  const Case& named() const { return baseline ? baseline->row : at; }  // as its row names it
 };
 
-// The cases of a run, in order: peaks, then the families in theirs, known-incorrect cases last of all because
-// a known error may take the device down. Throws `usage` that names what may be typed instead.
+// Returns the cases of a run in order: peaks, then the families in theirs, known-incorrect cases last because
+// they may crash the device. Throws `usage` that says what to type instead.
 std::vector<Job> select_jobs(const std::vector<Family>&, const Selection&);
 
-// Whether a case that the presets have not is one that the user would have: of the values of --set, and left
-// by --where and --filter.
+// Returns whether --set, --where and --filter allow a case that no preset has.
 bool allows(const Selection&, const Family&, const Case&);
-// The job of an id as rows have it, "family/axis=value/..". An axis that it leaves out has its default.
-// Throws `usage` that says what may be typed.
+// Returns the job of a case id, "family/axis=value/..", in which axes at their default may be left out.
+// Throws `usage` that says what to type instead.
 Job job_named(const std::vector<Family>&, const std::string& id);
 
-// The shortest id that job_named takes for it: without the axes that have their default.
+// Returns the shortest id that job_named accepts: without axes at their default.
 std::string short_id(const Job&);
 
-// Every axis and derived column of every family, in the order met.
+// Returns every axis and derived column of every family, in order of appearance.
 std::vector<std::string> axis_names(const std::vector<Family>&);
 
-// What a case needs, before it is run, in orders of magnitude.
+// Prediction of what a case needs, to an order of magnitude.
 struct Estimate {
   std::uint64_t bytes = 0;  // of all buffers
-  double device_s = 0;      // of its executions
+  double device_s = 0;      // executions on the device
   double seconds = 0;       // of the whole row
 };
 Estimate estimate(const Plan&, const DeviceInfo&);
-double predicted_seconds(const Job&, const DeviceInfo&);  // of a job that cannot run: next to nothing
+double predicted_seconds(const Job&, const DeviceInfo&);  // next to nothing for a job that cannot run
 
 }  // namespace clweave::suite

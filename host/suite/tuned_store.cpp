@@ -37,7 +37,7 @@ std::string device_key(const DeviceInfo& device) {
   return device.platform + ", " + device.name + ", driver " + device.driver;
 }
 
-// What a device that a store has not is held against.
+// Properties by which the nearest device is found.
 json about(const DeviceInfo& device) {
   return {{"platform", device.platform}, {"vendor", device.vendor}, {"device", device.name},
           {"type", device.type},         {"driver", device.driver}, {"compute_units", device.compute_units}};
@@ -63,14 +63,14 @@ json read_store(const std::string& path) {
   return store;
 }
 
-// An axis that says by which design, of those in `among`, or how it is launched.
+// Returns whether an axis is tunable or a design axis in `among`.
 bool says_how(const Axis& axis, const std::vector<std::string>& among) {
   return axis.tunable || std::ranges::find(among, axis.name) != among.end();
 }
 
 using Cells = std::map<std::string, Value>;
 
-// Cells of a store, under the names that the axes have now.
+// Adds the cells of a store, with current axis names.
 void add_cells(Cells& cells, const Family& family, const json& stored) {
   for (const auto& [name, text] : stored.items()) {
     const Axis* axis = family.axis(name);
@@ -79,12 +79,12 @@ void add_cells(Cells& cells, const Family& family, const json& stored) {
   }
 }
 
-// How far a work is from one of which a launch is known.
+// Distance of a task from a tuned one.
 struct Apart {
-  std::string with = {};  // the axes that differ, in values that are alike: as the known work has them
-  int axes = 0;           // how many
-  double values = 0;      // between those of them that are numbers
-  double grown = 0;       // how much larger an n, in factors of two
+  std::string with = {};  // axes that differ, with the values of the tuned task
+  int axes = 0;           // number of these
+  double values = 0;      // distance of those that are numbers
+  double grown = 0;       // log2 of the growth of n
 
   auto order() const { return std::tuple(axes, values, std::abs(grown)); }
 };
@@ -94,13 +94,13 @@ double between(const Value& a, const Value& b) {
   return one && other ? std::abs(*one - *other) : 0;
 }
 
-// Empty when the launch says nothing of this work.
+// Returns the distance of a case from a tuned one; std::nullopt if that is no guide.
 std::optional<Apart> apart(const Family& family, const Case& at, const Cells& cells,
                            const std::vector<std::string>& among) {
   Apart out;
   for (const auto& axis : family.axes) {
     if (says_how(axis, among)) continue;
-    // An axis that came later is at its default.
+    // An axis that was added later is at its default.
     const auto it = cells.find(axis.name);
     const Value& stored = it != cells.end() ? it->second : axis.values.front();
     const Value& wanted = at.at(axis.name);
@@ -118,7 +118,7 @@ std::optional<Apart> apart(const Family& family, const Case& at, const Cells& ce
   return out;
 }
 
-// The case, done as the cells say; empty where that is no launch of this device.
+// Returns the case in the stored configuration; std::nullopt if the device cannot run it.
 std::optional<Case> done_so(const Family& family, Case at, const Cells& cells,
                             const std::vector<std::string>& among, const DeviceInfo& device) {
   for (const auto& axis : family.axes) {
@@ -135,7 +135,7 @@ std::optional<Case> done_so(const Family& family, Case at, const Cells& cells,
   }
 }
 
-// What a store has of a case's work.
+// Nearest entry of a store for a case.
 struct Near {
   std::optional<Case> at;
   Apart apart = {};
@@ -149,8 +149,7 @@ std::vector<std::string> among_of(const Family& family, const json& entry) {
   return among;
 }
 
-// Of the work itself before one that is alike, of these that of the nearest values, then n, of several the
-// fastest.
+// Prefers the same task to similar ones, then the nearest values, then the nearest n, then the fastest.
 Near nearest(const json& entries, const Family& family, const Case& at, const DeviceInfo& device,
              bool competed) {
   Near best;
@@ -188,14 +187,14 @@ bool has_searched(const json& entries, const Family& family) {
   });
 }
 
-// "535.129.03" -> 535: what a driver of another generation may do differently it does under another number.
+// Returns the major version of a driver: "535.129.03" -> 535.
 double generation_of(const std::string& driver) {
   const auto begin = driver.find_first_of("0123456789");
   const auto end = driver.find_first_not_of("0123456789", begin);
   return begin == std::string::npos ? 0 : number_of<double>(driver.substr(begin, end - begin)).value_or(0);
 }
 
-// How unlike a device is to one that a store knows; empty: nothing of that one is worth a try.
+// Distance of a device from one in a store; std::nullopt: too far.
 using Unlike = std::tuple<int, double, double>;
 std::optional<Unlike> unlike(const DeviceInfo& device, const std::string& key, const json& known) {
   if (key == device_key(device)) return Unlike{0, 0, 0};
@@ -257,7 +256,7 @@ bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned
   json& entries = store_["devices"][device_key(device)];
   const std::string work = work_of(family, tuned.best, tuned.among);
   json& kept = entries[work];
-  // An entry of the same work under the names of an earlier version.
+  // Entry of the same task with names of an earlier version.
   for (const auto& [key, old] : json(entries).items()) {
     if (key == work || case_id_now(key) != work) continue;
     if (kept.is_null()) kept = old;
@@ -265,7 +264,7 @@ bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned
   }
   if (!whole && kept.is_object()) {
     if (kept.value("time_s", HUGE_VAL) <= tuned.time_s) return false;
-    entry["default_s"] = kept.value("default_s", tuned.default_s);  // the search may not have had it
+    entry["default_s"] = kept.value("default_s", tuned.default_s);  // which the search may not have measured
   }
   kept = std::move(entry);
   store_["about"][device_key(device)] = about(device);
@@ -279,9 +278,9 @@ void TunedStore::try_write() {
   save();
 }
 
-// Between reading the file and putting another into its place, nobody else does.
+// Locks the store from reading it until it is replaced.
 FileLock TunedStore::locked() const {
-  std::error_code ignored;  // `save` says what is wrong
+  std::error_code ignored;  // `save` reports errors
   const fs::path folder = fs::absolute(behind_links(path_)).parent_path();
   fs::create_directories(folder, ignored);
   return FileLock::of_folder(folder.string());
@@ -330,7 +329,7 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
   for (const bool competed : {false, true}) {
     bool searched_here = false;
     for (const auto& known : known_) {
-      // What was best elsewhere, of a design that lost here, is no answer.
+      // Skip other devices' configurations of designs that lost here.
       if (searched_here && !known.of.empty()) break;
       try {
         searched_here = searched_here || (known.of.empty() && has_searched(known.entries, family));
@@ -339,14 +338,14 @@ std::vector<TunedLaunch> TunedLaunches::beside(const Family& family, const Case&
         if (!found.at) continue;
         any = true;
         const bool is_it = found.apart.axes == 0;
-        // What suits something else is no answer where this was searched, by whichever designs.
+        // Skip similar tasks if this one was searched, with whichever designs.
         if (is_it && !std::exchange(knows_it, true)) {
           out.clear();
           ids = {at.id()};
         }
         if (is_it == knows_it && ids.insert(found.at->id()).second)
           out.push_back({*found.at, known.of, found.apart.with});
-        // What ships for this device stands beside what the user's own search found: that may have been cut
+        // Keep the shipped configuration of this device beside the user's, whose search may have been cut
         // short.
         if (!known.of.empty()) break;
       } catch (const json::exception&) {
