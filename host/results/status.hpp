@@ -8,6 +8,8 @@
 
 namespace clweave::results {
 
+using base::operator<<;  // of named enumerations: argument-dependent lookup sees no using-directive
+
 enum class Status {
   none,  // not yet known
   ok,

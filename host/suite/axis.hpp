@@ -10,12 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "base/enum_names.hpp"
+#include "base/namespaces.hpp"
 
 namespace clweave::suite {
 
 using Value = std::variant<std::int64_t, double, std::string>;
-using base::text_of;
 std::string text_of(const Value&);
 // Parses "4" and "0.5" as numbers, "row" as text.
 Value value_of(const std::string& text);

@@ -7,6 +7,10 @@
 
 namespace clweave::suite {
 
+// Of named enumerations: argument-dependent lookup sees no using-directive, and suite has its own text_of.
+using base::operator<<;
+using base::text_of;
+
 // Family that measures the peaks, and the only one that other code names.
 inline constexpr const char* peak_family = "peak";
 

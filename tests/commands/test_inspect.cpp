@@ -41,10 +41,10 @@ std::string refusal(ErrorCode kind, const std::vector<std::string>& words) {
 TEST(Inspect, SaysWhatToTypeInstead) {
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect"}), AllOf(HasSubstr("which case?"), HasSubstr("--family")));
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "nothing/n=1"}),
-              AllOf(HasSubstr("no family nothing"), HasSubstr("lanes")));
+              AllOf(HasSubstr("no family nothing"), HasSubstr("branch_divergence")));
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/path=1"}),
-              AllOf(HasSubstr("lanes/axis=value"), HasSubstr("paths, granularity")));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths"}), HasSubstr("lanes/axis=value"));
+              AllOf(HasSubstr("branch_divergence/axis=value"), HasSubstr("paths, granularity")));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths"}), HasSubstr("branch_divergence/axis=value"));
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths=3"}), HasSubstr("paths takes"));
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--target", "gfx90"}),
               AllOf(HasSubstr("gfx90"), HasSubstr("gfx90a, "), HasSubstr("sm_90")));
@@ -57,9 +57,9 @@ TEST(Inspect, OfSeveralCasesNamesWhatTellsThemApart) {
   EXPECT_THAT(refusal(ErrorCode::usage,
                       {"inspect", "--family", "lanes", "--preset", "smoke", "--where", "paths=1,2"}),
               AllOf(HasSubstr("cases match"), HasSubstr("--where paths=1|2"),
-                    HasSubstr("clweave inspect lanes/"), Not(HasSubstr("--where trips"))));
+                    HasSubstr("clweave inspect branch_divergence/"), Not(HasSubstr("--where iterations"))));
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "--family", "lanes,copy"}),
-              HasSubstr("--family copy|lanes"));
+              HasSubstr("--family branch_divergence|copy"));
 }
 
 Inspected made_by(const char* by, std::int64_t registers) {

@@ -352,7 +352,7 @@ TEST(LaterAxes, AreAtTheirDefaultsWhereverTheyStand) {
   const auto& families = all_families();
   const Record now = compaction_row({});
   for (const std::set<std::string>& lacking :
-       std::vector<std::set<std::string>>{{"drop"}, {"width", "state"}}) {
+       std::vector<std::set<std::string>>{{"fault_rate"}, {"width", "state_width"}}) {
     Record old = compaction_row(lacking);
     EXPECT_NE(old.case_id, now.case_id);
     add_later_axes(old, families);
@@ -373,23 +373,23 @@ TEST(LaterAxes, AreNotGuessed) {
     EXPECT_EQ(record.case_id, before.case_id);
     EXPECT_EQ(record.axes, before.axes);
   };
-  Record foreign = compaction_row({"drop"});
+  Record foreign = compaction_row({"fault_rate"});
   foreign.family = "loom";
   untouched(foreign);
-  Record renamed = compaction_row({"drop"});  // an axis that the family has no more
+  Record renamed = compaction_row({"fault_rate"});  // an axis that the family has no more
   renamed.case_id += "/weight=3";
   untouched(renamed);
-  Record edited = compaction_row({"drop"});  // a cell that was taken out, or another value than in the id
+  Record edited = compaction_row({"fault_rate"});  // a cell that was taken out, or another value than in the id
   std::erase_if(edited.axes, [](const auto& axis) { return axis.first == "n"; });
   untouched(edited);
-  Record finding = compaction_row({"drop"});
+  Record finding = compaction_row({"fault_rate"});
   finding.finding = "kept_50_best";
   finding.case_id = "compaction";
   finding.axes.clear();
   untouched(finding);
 }
 
-// This one was made before compaction had `drop`, and scan had it.
+// This one was made before compaction had `fault_rate`, and scan had it.
 TEST(LaterAxes, MeetTheRowsOfTheRepository) {
   const auto& families = all_families();
   const auto& compaction = *std::ranges::find(families, "compaction", &Family::name);
@@ -408,7 +408,7 @@ TEST(LaterAxes, MeetTheRowsOfTheRepository) {
     if (record.family != "compaction" || !record.finding.empty()) continue;
     ++rows;
     EXPECT_EQ(record.case_id, id_today(record));
-    EXPECT_EQ(record.axis("drop"), "0");
+    EXPECT_EQ(record.axis("fault_rate"), "0");
   }
   EXPECT_EQ(rows, 20);
 }
@@ -442,7 +442,7 @@ TEST(FormerNames, OfValuesBecomeTodays) {
   EXPECT_EQ(old.case_id,
             "reduction/kernel=single/op=sum/type=int/n=300/group=64/unroll=8/groups_per_cu=2/"
             "subgroup_impl=portable");
-  EXPECT_EQ(old.axis("lanes"), "portable");
+  EXPECT_EQ(old.axis("subgroup_impl"), "portable");
 }
 
 TEST(FormerNames, AreReadInEveryFileOfTheRepository) {
