@@ -25,7 +25,7 @@ inline std::vector<Family> invented() {
                {"form", "", {"corrected", "published"}}};
   grid.view = {.rows = {"kernel"}, .columns = {"mapping"}, .quantity = "rate"};
   Family lanes;
-  lanes.name = "lanes";
+  lanes.name = "branch_divergence";
   lanes.axes = {{"paths", "", {1, 2, 16}}, {"granularity", "", {1, 2, 16}}};
   lanes.view = {.rows = {"paths"}, .columns = {"granularity"}, .quantity = "slowdown"};
   Family sort;
@@ -65,8 +65,8 @@ inline Record grid_row(const std::string& kernel, const std::string& mapping, do
 }
 
 inline Record lanes_row(int paths, int granularity, double time_s) {
-  Record record =
-      row("lanes", {{"paths", std::to_string(paths)}, {"granularity", std::to_string(granularity)}});
+  Record record = row("branch_divergence",
+                      {{"paths", std::to_string(paths)}, {"granularity", std::to_string(granularity)}});
   record.time_s = time_s;
   return record;
 }

@@ -72,7 +72,7 @@ TEST(FamilyTable, ShowsOneTablePerValueOfAnAxisThatIsLeft) {
 TEST(FamilyTable, ShowsSlowdownsOverTheBestOfTheTable) {
   const std::string text = plain(
       {lanes_row(16, 1, 8e-3), lanes_row(2, 1, 1.5e-3), lanes_row(2, 16, 5e-4), lanes_row(16, 2, 1e-3)});
-  EXPECT_THAT(text, HasSubstr("lanes, time over the best of the table by granularity\n"
+  EXPECT_THAT(text, HasSubstr("branch_divergence, time over the best of the table by granularity\n"
                               "paths       1      2     16\n"
                               "───────────────────────────\n"
                               "2       3.00x         1.00x\n"
@@ -125,8 +125,8 @@ TEST(FamilyTable, GivesProgramsClocksAndWhatOtherProgramsTook) {
     theirs.time_s = time_s;
     records.push_back(theirs);
   }
-  theirs.case_id = "lanes/kernel=loop";
-  theirs.family = "lanes";
+  theirs.case_id = "branch_divergence/kernel=loop";
+  theirs.family = "branch_divergence";
   records.push_back(theirs);
   const auto json = nlohmann::json::parse(shown(records, {.families = {"grid"}}, {}, "json"));
   ASSERT_EQ(json.size(), 3U);
@@ -177,31 +177,31 @@ TEST(FamilyTable, ShowsRowsThatFailed) {
 
 TEST(FamilyTable, ShowsExhibitsApartFromFailures) {
   const std::string text =
-      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
+      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "known_incorrect"),
                                                   "wrong_result", "exhibit: an unsigned factor", "yes")});
   EXPECT_THAT(text, HasSubstr("grid  form=corrected, "));
   EXPECT_THAT(text, HasSubstr("grid  form=known_incorrect, "));
-  EXPECT_THAT(text, HasSubstr("plain   exhibit: wrong\n"));
+  EXPECT_THAT(text, HasSubstr("plain   known incorrect: wrong\n"));
 }
 
 // It is not wrong on a device that cannot run it.
 TEST(FamilyTable, CallsAnExhibitWrongOnlyWhereItIs) {
   for (const char* status : {"unsupported", "build_failed", "timeout"}) {
     const std::string text =
-        plain({broken(grid_row("plain", "row", 0, "64", "published"), status, "why", "yes")});
+        plain({broken(grid_row("plain", "row", 0, "64", "known_incorrect"), status, "why", "yes")});
     EXPECT_THAT(text, AllOf(HasSubstr(status), Not(HasSubstr("known incorrect: wrong"))));
   }
-  Record right = grid_row("plain", "row", 50, "64", "published");
+  Record right = grid_row("plain", "row", 50, "64", "known_incorrect");
   right.known_incorrect = "yes";
   EXPECT_THAT(plain({right}), HasSubstr("50  25%"));
 }
 
 TEST(FamilyTable, ShowsFindingsUnderTheirFamily) {
   const std::string text = plain({lanes_row(2, 1, 2e-3), lanes_row(2, 2, 1e-3), grid_row("plain", "row", 50),
-                                  finding("lanes", "simd_width", 32, "items"),
+                                  finding("branch_divergence", "simd_width", 32, "items"),
                                   finding("grid", "uncoalesced_slowdown", 2.34567, "ratio")});
   const auto grid = text.find("  coalescing_penalty 2.35x: because of coalescing_penalty\n");
-  const auto lanes_table = text.find("lanes, ");
+  const auto lanes_table = text.find("branch_divergence, ");
   const auto lanes = text.find("  lockstep_width 32 items: because of lockstep_width\n");
   ASSERT_NE(grid, std::string::npos) << text;
   ASSERT_NE(lanes, std::string::npos) << text;
@@ -232,13 +232,14 @@ TEST(FamilyTable, UsesColourOnlyWhenAsked) {
   const std::vector<Record> records = {
       ceiling_row("copy", "float", "copy", 200), grid_row("plain", "row", 50),
       broken(grid_row("plain", "column", 0), "wrong_result", "r"),
-      broken(grid_row("clever", "row", 0, "64", "published"), "wrong_result", "r", "yes"),
+      broken(grid_row("clever", "row", 0, "64", "known_incorrect"), "wrong_result", "r", "yes"),
       finding("grid", "gain", 2, "ratio")};
   const std::string uncoloured = plain(records);
   EXPECT_EQ(uncoloured.find('\x1b'), std::string::npos);
   std::string coloured = shown(records, {}, {.colour = true, .ascii = false});
-  EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[1mgrid\x1b[0m"), HasSubstr("\x1b[31mwrong_result\x1b[0m"),
-                              HasSubstr("\x1b[2mexhibit: wrong\x1b[0m"), HasSubstr("\x1b[36mgain\x1b[0m")));
+  EXPECT_THAT(coloured,
+              AllOf(HasSubstr("\x1b[1mgrid\x1b[0m"), HasSubstr("\x1b[31mwrong_result\x1b[0m"),
+                    HasSubstr("\x1b[2mknown incorrect: wrong\x1b[0m"), HasSubstr("\x1b[36mgain\x1b[0m")));
   // The same text but for the colours.
   for (auto at = coloured.find('\x1b'); at != std::string::npos; at = coloured.find('\x1b'))
     coloured.erase(at, coloured.find('m', at) - at + 1);
@@ -249,7 +250,7 @@ TEST(FamilyTable, UsesColourOnlyWhenAsked) {
 TEST(FamilyTable, InventsNoNumberThatARowLacks) {
   Record timeless = lanes_row(2, 1, 1);
   timeless.time_s.reset();
-  Record nameless = finding("lanes", "width", 1, "items");
+  Record nameless = finding("branch_divergence", "width", 1, "items");
   nameless.value.reset();
   Record rateless = row("sort", {{"n", "64"}});
   rateless.time_s.reset();
@@ -314,7 +315,7 @@ TEST(FamilyTable, TakesOtherAxesAndQuantities) {
       tables({.rows = {"n"}, .columns = {"kernel"}, .quantity = "fraction_of_peak"}),
       HasSubstr("n     plain  clever\n───────────────────\n64       25      25\n1024     25      25\n"));
   for (const auto& [choice, hint] : std::vector<std::pair<TableChoice, std::string>>{
-           {{.families = {"lanes"}}, "there are some of grid"},
+           {{.families = {"branch_divergence"}}, "there are some of grid"},
            {{.rows = {"width"}},
             "family grid has no axis width; it has device, kernel, mapping, n, local, form"},
            {{.quantity = "watts"},
@@ -346,7 +347,7 @@ TEST(FamilyTable, ShowsColdCasesApart) {
 }
 
 TEST(FamilyTable, ShowsWhereAFindingLies) {
-  Record sure = finding("lanes", "cost", 2, "ratio");
+  Record sure = finding("branch_divergence", "cost", 2, "ratio");
   sure.value_low = 1.9;
   sure.value_high = 2.1;
   const std::vector<Record> records = {lanes_row(2, 1, 2e-3), sure};

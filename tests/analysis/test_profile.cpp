@@ -76,10 +76,10 @@ std::string text(double x) { return fmt::format("{}", x); }
 
 // What a device of 16 items in lock-step does.
 std::vector<Record> lanes() {
-  std::vector<Record> out = {row("lanes", {{"paths", "1"}}, 1)};
+  std::vector<Record> out = {row("branch_divergence", {{"paths", "1"}}, 1)};
   for (int paths = 2; paths <= 16; paths *= 2) {
     for (int granularity = 1; granularity <= 64; granularity *= 2)
-      out.push_back(row("lanes", {{"paths", text(paths)}, {"granularity", text(granularity)}},
+      out.push_back(row("branch_divergence", {{"paths", text(paths)}, {"granularity", text(granularity)}},
                         std::max(1, std::min(paths, 16 / granularity))));
   }
   return out;
@@ -150,7 +150,8 @@ TEST(DeviceProfile, WhatIsNotMeasuredNamesTheRunThatWouldMeasureIt) {
   EXPECT_THAT(copy.cases, testing::IsEmpty());
   const Trait& paths = trait(made, "divergence_slowdown");
   EXPECT_EQ(paths.command, "");
-  EXPECT_THAT(paths.cases, ElementsAre("lanes/paths=2/granularity=1", "lanes/paths=1"));
+  EXPECT_THAT(paths.cases,
+              ElementsAre("branch_divergence/paths=2/granularity=1", "branch_divergence/paths=1"));
 }
 
 TEST(DeviceProfile, TheLeastVectorWithNearlyTheBestCopy) {
@@ -200,8 +201,8 @@ TEST(DeviceProfile, ChainsNeededLeaveOutWhatALaunchTakesBesideItsSteps) {
   add({{"ilp", "4"}, {"group", "128"}}, 10e-6, 8e-6 * 100);
   add({{"groups_per_cu", "64"}}, 1, 100);
   EXPECT_TRUE(std::isinf(value(rows, "ilp_needed")));
-  add({{"ilp", "1"}, {"group", "32"}, {"trips", "4096"}}, 10e-6, 8e-6 * 6);
-  add({{"ilp", "1"}, {"group", "32"}, {"trips", "8192"}}, 18e-6, 16e-6 * 6);
+  add({{"ilp", "1"}, {"group", "32"}, {"iterations", "4096"}}, 10e-6, 8e-6 * 6);
+  add({{"ilp", "1"}, {"group", "32"}, {"iterations", "8192"}}, 18e-6, 16e-6 * 6);
   EXPECT_EQ(value(rows, "ilp_needed"), 4);
 }
 
@@ -272,7 +273,7 @@ TEST(DeviceProfile, SaysWhatTheMakerSaysOfAnH200) {
 
 TEST(DeviceProfile, SaysWhenTheDriversWidthIsNotThatOfTheTimes) {
   auto rows = lanes();
-  rows.push_back(said("lanes", "driver_simd_width", 16));
+  rows.push_back(said("branch_divergence", "driver_simd_width", 16));
   EXPECT_EQ(trait(profile_from(rows), "simd_width").remark,
             "the driver prefers work-groups of a multiple of 16");
   rows.back().value = 8;
@@ -311,8 +312,8 @@ TEST(DeviceProfile, CopyReadAndWhatAlgorithmsReachOfThem) {
 TEST(DeviceProfile, TheBestMayBeTunedAndSaysHow) {
   std::vector<Record> rows = {
       peak("copy", 200), row("scan", {{"kernel", "three_phase"}, {"group", "256"}}, 0.02),
-      row("scan", {{"kernel", "pipelined"}, {"lanes", "portable"}, {"group", "256"}}, 0.01),
-      row("scan", {{"kernel", "pipelined"}, {"lanes", "ptx"}, {"group", "128"}}, 0.005)};
+      row("scan", {{"kernel", "pipelined"}, {"subgroup_impl", "portable"}, {"group", "256"}}, 0.01),
+      row("scan", {{"kernel", "pipelined"}, {"subgroup_impl", "ptx"}, {"group", "128"}}, 0.005)};
   EXPECT_EQ(trait(profile_from(rows), "best_scan").note, "pipelined uint");
   rows[3].tuned = "yes";
   const Profile tuned = profile_from(rows);
@@ -328,7 +329,7 @@ TEST(DeviceProfile, TheBestMayBeTunedAndSaysHow) {
 }
 
 TEST(DeviceProfile, ComputeUnitsFollowFromTheItems) {
-  Record r = row("latency", {{"kernel", "chase_groups"}, {"hops", "1000"}}, 1);
+  Record r = row("latency", {{"kernel", "chase_groups"}, {"chain_length", "1000"}}, 1);
   r.items = 4 * 1000 * 132;
   EXPECT_EQ(results_of({r}, all_families()).devices.at(0).compute_units, 132);
   r.compute_units = 66;
@@ -416,7 +417,7 @@ TEST(DeviceProfile, AProfileReadsItsRowsSoOftenAsTheyAre) {
     std::vector<Record> records;
     for (int n = 1; n <= sizes; ++n) {
       records.push_back(row("copy", {{"n", text(1024 * n)}}, 1e-3 * n));
-      records.push_back(row("lanes", {{"paths", "2"}, {"n", text(1024 * n)}}, 1e-3 * n));
+      records.push_back(row("branch_divergence", {{"paths", "2"}, {"n", text(1024 * n)}}, 1e-3 * n));
       records.push_back(peak("copy", 100 + n));
     }
     const ResultsSet results = results_of(records, all_families());
@@ -432,7 +433,7 @@ TEST(DeviceProfile, AProfileReadsItsRowsSoOftenAsTheyAre) {
 // A family that cannot tell says why; the profile says so instead of asking for a run.
 TEST(DeviceProfileOutput, AnUndecidedFindingHasItsReasonAndWhereItLies) {
   auto families = all_families();
-  auto& lanes_family = *std::ranges::find(families, "lanes", &Family::name);
+  auto& lanes_family = *std::ranges::find(families, "branch_divergence", &Family::name);
   lanes_family.findings = [](const std::vector<Outcome>&, const DeviceInfo&) {
     return std::vector<Finding>{{"simd_width", {}, "items", "two widths explain the times as well", 16, 32}};
   };
@@ -468,7 +469,7 @@ not measured on Loom 1
 )"));
   EXPECT_THAT(out, AllOf(HasSubstr(R"(
   simd_width, divergence_slowdown
-    clweave run --device "Loom 1" --family lanes
+    clweave run --device "Loom 1" --family branch_divergence
 )"),
                          HasSubstr(R"(
 rows of Loom 1

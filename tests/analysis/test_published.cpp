@@ -111,10 +111,11 @@ TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
 // A vendor's own lanes that one side alone was measured with are no speed-up over the other's portable ones.
 TEST(Published, SpeedUpsAreOfLanesThatBothSidesHave) {
   Family family = loom();
-  family.axes.push_back({.name = "lanes", .meaning = "", .values = {"portable", "ptx"}, .tunable = true});
+  family.axes.push_back(
+      {.name = "subgroup_impl", .meaning = "", .values = {"portable", "ptx"}, .tunable = true});
   const auto by = [](const char* kernel, const char* lanes, double seconds) {
     Record r = timed(kernel, 4, 256, 1024, seconds, 0.5);
-    r.axes.emplace_back("lanes", lanes);
+    r.axes.emplace_back("subgroup_impl", lanes);
     r.case_id += fmt::format("/subgroup_impl={}", lanes);
     return r;
   };

@@ -34,7 +34,7 @@ TEST(Summary, IsOneScreen) {
   EXPECT_EQ(
       plain({ceiling_row("copy", "float", "copy", 200),
              ceiling_row("arithmetic", "float", "arithmetic_float", 4000), grid_row("plain", "row", 190),
-             slow, cached, lanes_row(2, 1, 2e-3), finding("lanes", "simd_width", 32, "items"),
+             slow, cached, lanes_row(2, 1, 2e-3), finding("branch_divergence", "simd_width", 32, "items"),
              broken(grid_row("plain", "column", 0), "timeout", "30 s without a sign of life")}),
       "\n"
       "Loom 1  Invented, driver 1.2\n"
@@ -43,7 +43,7 @@ TEST(Summary, IsOneScreen) {
       "family  best variant             of peak     speed  cases\n"
       "────────────────────────────────────────────────────────────\n"
       "grid    plain row local=16x16          95 %  190 GB/s      4\n"
-      "lanes   lockstep_width 32 items                            1\n"
+      "branch_divergence   lockstep_width 32 items                            1\n"
       "7 rows: 6 ok, 1 timeout\n"
       "  1 failed: grid plain column local=16x16, timeout: 30 s without a sign of life\n"
       "  1 measured while the device ran slow *: grid clever row local=256\n"
@@ -52,7 +52,7 @@ TEST(Summary, IsOneScreen) {
       "in a.csv\n"
       "  clweave run --replay a.csv --case grid/kernel=plain/mapping=column/n=64/local=16x16/form=corrected\n"
       "  clweave show a.csv --family grid\n"
-      "  clweave fingerprint a.csv\n");
+      "  clweave profile a.csv\n");
 }
 
 TEST(Summary, FitsFortyRowsOfAHundredColumnsHoweverManyFail) {
@@ -78,7 +78,8 @@ TEST(Summary, FitsWhateverNamesAreLong) {
       records.back().platform = "Made of " + std::string(300, 'p') + ", OpenCL 3.0";
     }
   }
-  for (int i = 0; i < 30; ++i) records.push_back(finding("lanes", fmt::format("trait_{:02}", i), i, "items"));
+  for (int i = 0; i < 30; ++i)
+    records.push_back(finding("branch_divergence", fmt::format("trait_{:02}", i), i, "items"));
   records.push_back(lanes_row(2, 1, 2e-3));
   for (std::size_t i = 4; i < records.size(); ++i)
     records[i].device = records[0].device, records[i].platform = records[0].platform;
@@ -87,19 +88,19 @@ TEST(Summary, FitsWhateverNamesAreLong) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
   // What does not vary says nothing; launch parameters come last.
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("grid    row local=16x16  "),
-                    HasSubstr("lanes   trait_00 0 items, trait_01 1 items  "), Not(HasSubstr("trait_02"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("grid    row local=16x16  "),
+                          HasSubstr("branch_divergence   trait_00 0 items, trait_01 1 items  "),
+                          Not(HasSubstr("trait_02"))));
 }
 
 TEST(Summary, TellsTheFindingsOfTheCardFirst) {
   auto families = invented();
   families[2].traits = {{"width", "items", ""}};
-  const std::vector<Record> records = {lanes_row(2, 1, 2e-3), finding("lanes", "cost", 2, "ratio"),
-                                       finding("lanes", "bytes", 2048, "B"),
-                                       finding("lanes", "width", 32, "items")};
+  const std::vector<Record> records = {
+      lanes_row(2, 1, 2e-3), finding("branch_divergence", "cost", 2, "ratio"),
+      finding("branch_divergence", "bytes", 2048, "B"), finding("branch_divergence", "width", 32, "items")};
   EXPECT_THAT(text_of(summary_of(results_of(records, families), families, {}), "text", Screen{}),
-              HasSubstr("lanes   width 32 items, cost 2x "));
+              HasSubstr("branch_divergence   width 32 items, cost 2x "));
 }
 
 // Where a tuned launch is the better one it is told whole.

@@ -301,7 +301,7 @@ const Family& competing() {
       .name = "competing",
       .question = "Which?",
       .axes = {{"kernel", "", {"slow", "fast", "other"}},
-               {"lanes", "", {"portable", "own"}},
+               {"subgroup_impl", "", {"portable", "own"}},
                {.name = "n", .meaning = "", .values = {1024}, .domain = whole(1, 1 << 30)},
                {.name = "group",
                 .meaning = "",
@@ -327,7 +327,7 @@ const Family& competing() {
                   .tune = {"kernel=slow,fast", "kernel=fast subgroup_impl=own group=48 vectors_per_item=2"}},
       .plan = [](const Case& at, const DeviceInfo& on) {
         Plan::need(at.number("group") <= on.max_group, "too large");
-        Plan::need(at.is("lanes", "portable") || on.vendor == "Own", "other lanes");
+        Plan::need(at.is("subgroup_impl", "portable") || on.vendor == "Own", "another subgroup_impl");
         Plan plan;
         plan.input<std::uint32_t>(at.count("n"), [](std::uint64_t) { return 0U; });
         return plan;
@@ -357,14 +357,15 @@ TEST(Designs, AreSearchedTogetherFromWhereTheyStart) {
   const auto all = search_spaces_of(competing_jobs("tune"), wanted, own());
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_EQ(all[0].work, "competing/n=1024") << "the jobs have the n of --set";
-  EXPECT_THAT(all[0].among, ElementsAre("kernel", "lanes"));
-  // Groups of 32, 64 and 128: three of slow, six of fast, eight with its own lanes, which start at 48.
+  EXPECT_THAT(all[0].among, ElementsAre("kernel", "subgroup_impl"));
+  // Groups of 32, 64 and 128: three of slow, six of fast, eight with its own subgroup_impl, which start
+  // at 48.
   EXPECT_THAT(all[0].cases, SizeIs(3 + 6 + 8));
   EXPECT_EQ(all[0].configurations.starts(), 3U);
   EXPECT_EQ(all[0].cases[0].id(),
-            "competing/kernel=slow/subgroup_impl=portable/n=1024/group=64/vectors_per_work_item=1");
+            "competing/kernel=slow/subgroup_impl=portable/n=1024/group=64/vectors_per_item=1");
   EXPECT_EQ(all[0].cases[2].id(),
-            "competing/kernel=fast/subgroup_impl=own/n=1024/group=48/vectors_per_work_item=2");
+            "competing/kernel=fast/subgroup_impl=own/n=1024/group=48/vectors_per_item=2");
   const auto portable = search_spaces_of(competing_jobs("tune"), wanted, device());
   EXPECT_THAT(portable[0].cases, SizeIs(3 + 6)) << "what the device cannot run is not tried";
 }
@@ -472,16 +473,17 @@ class Store : public testing::Test {
   static Tuned tuned(const Case& best, double time_s = 1e-3) {
     return {best, {}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
   }
-  static Case of_competing(const char* kernel, const char* lanes, std::int64_t n, std::int64_t group) {
+  static Case of_competing(const char* kernel, const char* subgroup_impl, std::int64_t n,
+                           std::int64_t group) {
     return {"competing",
             {{"kernel", std::string(kernel)},
-             {"lanes", std::string(lanes)},
+             {"subgroup_impl", std::string(subgroup_impl)},
              {"n", n},
              {"group", group},
              {"rows", std::int64_t{1}}}};
   }
   static Tuned best_of_competing(const Case& best, double time_s = 1e-3) {
-    return {best, {"kernel", "lanes"}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
+    return {best, {"kernel", "subgroup_impl"}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
   }
   // The groups of what is worth a look beside a case.
   static std::vector<std::int64_t> beside(const nlohmann::json& store, const DeviceInfo& on,

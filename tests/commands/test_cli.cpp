@@ -36,19 +36,19 @@ Strings operator+(Strings words, const Strings& more) {
 }
 
 // One case that takes no time.
-const Strings tiny = {"run",     "--preset", "smoke",   "--family", "lanes",
+const Strings tiny = {"run",     "--preset", "smoke",   "--family", "branch_divergence",
                       "--where", "paths=1",  "--where", "n=1"};
 
 // The smallest cases that need a compiler to see what is wrong with the kernel: grid and select, n=33.
 const Strings two_kernels = {"run",        "--preset",          "smoke",
-                             "--family",   "divergence",        "--where",
+                             "--family",   "matrix_access",     "--where",
                              "n=33",       "--where",           "parity=row",
                              "--where",    "mapping=row_first", "--where",
                              "type=float", "--filter",          "kernel=(grid|select)/"};
 
 // Two configurations of one variant.
 const Strings two_shapes = {"--preset", "smoke",
-                            "--family", "divergence",
+                            "--family", "matrix_access",
                             "--where",  "kernel=grid",
                             "--where",  "n=33",
                             "--where",  "type=float",
@@ -240,12 +240,12 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"run", "--nosuch"}, {"--nosuch", "clweave run --help"}},
       {{"devices", "extra"}, {"extra", "clweave --help"}},
       {{"run", "--preset", "huge"}, {"--preset huge", "smoke, quick, card, paper, full"}},
-      {{"run", "--family", "nosuch"}, {"--family nosuch", "divergence"}},
-      {{"list", "--family", "nosuch"}, {"--family nosuch", "divergence"}},
+      {{"run", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
+      {{"list", "--family", "nosuch"}, {"--family nosuch", "matrix_access"}},
       {{"run", "--where", "nosuch=1"}, {"--where nosuch", "parity"}},
       {{"run", "--set", "n"}, {"--set n", "axis=value"}},
       {{"run", "--set", "=1"}, {"axis=value"}},
-      {{"run", "--family", "divergence", "--set", "parity=both"}, {"parity=both", "row, column"}},
+      {{"run", "--family", "matrix_access", "--set", "parity=both"}, {"parity=both", "row, column"}},
       {{"run", "--filter", "("}, {"--filter ("}},
       {{"run", "--filter", "no such case"}, {"no case is left", "--dry-run"}},
       {{"run", "--kernels", "/no/such/folder"}, {"--kernels", "/no/such/folder"}},
@@ -254,8 +254,8 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
       {{"run", "--cache", "tepid"}, {"--cache", "warm", "cold"}},
       {{"run", "--resume", "no_such.csv"}, {"--resume", "no_such.csv"}},
       {{"run", "--replay", "no_such.csv", "--case", "x"}, {"--replay", "no_such.csv"}},
-      {{"inspect", "nosuch"}, {"case nosuch", "divergence"}},
-      {{"inspect", "lanes", "--target", "nosuch"}, {"--target nosuch", "gfx90a", "sm_90"}},
+      {{"inspect", "nosuch"}, {"case nosuch", "matrix_access"}},
+      {{"inspect", "branch_divergence", "--target", "nosuch"}, {"--target nosuch", "gfx90a", "sm_90"}},
       {{"run", "--emit-sources", "x"}, {"--dry-run"}}};
   show({});
   for (const auto& [words, hints] : table) {
@@ -431,10 +431,10 @@ TEST_F(Cli, ListNeedsNoDevice) {
   }
   EXPECT_EQ(count_of(ended.out, "cases: smoke "), all_families().size());
 
-  const Ended one = run({"list", "--family", "lanes"});
+  const Ended one = run({"list", "--family", "branch_divergence"});
   EXPECT_EQ(one.code, 0);
   EXPECT_EQ(count_of(one.out, "cases: smoke "), 1U);
-  EXPECT_THAT(one.out, StartsWith("lanes  "));
+  EXPECT_THAT(one.out, StartsWith("branch_divergence  "));
 }
 
 TEST_F(Cli, ListJsonHasTheSame) {
@@ -470,7 +470,8 @@ TEST_F(Cli, ListColumnsIsTheDictionary) {
 // ---- Run -------------------------------------------------------------------------------------------------
 
 TEST_F(Cli, DryRunRunsNothing) {
-  const Strings words = {"run", "--preset", "smoke", "--family", "divergence", "--dry-run", "--csv", csv()};
+  const Strings words = {"run",           "--preset",  "smoke", "--family",
+                         "matrix_access", "--dry-run", "--csv", csv()};
   const Ended ended = run_inside(words);
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto jobs = select_jobs(all_families(), parse_options(words)->selection);
@@ -488,14 +489,14 @@ TEST_F(Cli, DryRunRunsNothing) {
   EXPECT_EQ(run_inside(tiny + Strings{"--dry-run"}).code, 0);
 
   // Families that may ask for more are named where they would be asked.
-  const Strings quick = {"run", "--preset", "quick", "--family", "cache,divergence", "--dry-run"};
+  const Strings quick = {"run", "--preset", "quick", "--family", "cache,matrix_access", "--dry-run"};
   EXPECT_THAT(run(quick).out, HasSubstr("besides: cache, peak may ask for more cases"));
   EXPECT_THAT(run(quick + Strings{"--set", "n=33"}).out, Not(HasSubstr("may ask")));
   EXPECT_FALSE(fs::exists(folder() / "results"));
 }
 
 TEST_F(Cli, EveryPlannedCaseIsARow) {
-  const Strings words = {"run", "--preset", "smoke", "--family", "divergence"};
+  const Strings words = {"run", "--preset", "smoke", "--family", "matrix_access"};
   const Ended ended = run(words + Strings{"--csv", csv()});
   // Exhibits are wrong on purpose and cost no exit code.
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -507,7 +508,7 @@ TEST_F(Cli, EveryPlannedCaseIsARow) {
   int known_incorrect_cases = 0;
   for (const auto& record : results.cases) {
     SCOPED_TRACE(fmt::format("{}: {}, {}", record.case_id, record.status, record.reason));
-    EXPECT_EQ(record.family, "divergence");
+    EXPECT_EQ(record.family, "matrix_access");
     EXPECT_EQ(record.device_type, "cpu");
     EXPECT_EQ(record.run, Count(1));
     EXPECT_EQ(record.seed, Count(1));
@@ -612,7 +613,7 @@ TEST_F(Cli, APathThatCannotBeWrittenIsSaid) {
 
 TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
   const std::string kernels =
-      edited_kernels("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+      edited_kernels("matrix_access.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
   const Ended ended = run(two_kernels + Strings{"--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Results results = read_results(csv());
@@ -630,36 +631,39 @@ TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
 }
 
 TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
-  const std::string kernels = edited_kernels("lanes.cl", "uint x = in[item];", "uint x = in[item]");
-  const Ended ended = run({"run", "--preset", "smoke", "--family", "lanes,peak", "--where", "n=1,32768",
-                           "--filter", "paths=1/|kernel=copy/", "--kernels", kernels, "--csv", csv()});
+  const std::string kernels =
+      edited_kernels("branch_divergence.cl", "uint x = in[item];", "uint x = in[item]");
+  const Ended ended =
+      run({"run", "--preset", "smoke", "--family", "branch_divergence,peak", "--where", "n=1,32768",
+           "--filter", "paths=1/|kernel=copy/", "--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Results results = read_results(csv());
   EXPECT_EQ(results.of("kernel=copy/").status, Status::ok);
-  EXPECT_EQ(results.of("lanes/").status, Status::build_failed);
-  EXPECT_THAT(results.of("lanes/").reason, ContainsRegex("lanes\\.cl:[0-9]+"));
+  EXPECT_EQ(results.of("branch_divergence/").status, Status::build_failed);
+  EXPECT_THAT(results.of("branch_divergence/").reason, ContainsRegex("branch_divergence\\.cl:[0-9]+"));
 }
 
 // What OpenCL refuses is told with the call that it was about.
 TEST_F(Cli, ARefusedArgumentIsNamed) {
-  const std::string kernels = edited_kernels("lanes.cl", ",\n                    const uint granularity) {",
-                                             ") {\n  const uint granularity = 1;");
+  const std::string kernels =
+      edited_kernels("branch_divergence.cl", ",\n                    const uint granularity) {",
+                     ") {\n  const uint granularity = 1;");
   const Ended ended = run(tiny + Strings{"--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Record record = read_results(csv()).cases.at(0);
   EXPECT_EQ(record.status, Status::launch_failed) << record.reason;
-  EXPECT_THAT(record.reason, HasSubstr("argument 4 of kernel lanes, a value of 4 bytes"));
+  EXPECT_THAT(record.reason, HasSubstr("argument 4 of kernel branch_divergence, a value of 4 bytes"));
   EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_ARG_INDEX"));
 }
 
 TEST_F(Cli, ARefusedLaunchIsNamed) {
-  const std::string kernels =
-      edited_kernels("lanes.cl", "const uint granularity) {", "const uint granularity, const uint more) {");
+  const std::string kernels = edited_kernels("branch_divergence.cl", "const uint granularity) {",
+                                             "const uint granularity, const uint more) {");
   const Ended ended = run(tiny + Strings{"--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Record record = read_results(csv()).cases.at(0);
   EXPECT_EQ(record.status, Status::launch_failed) << record.reason;
-  EXPECT_THAT(record.reason, ContainsRegex("launch of kernel lanes<64 by 64> with 5 arguments"));
+  EXPECT_THAT(record.reason, ContainsRegex("launch of kernel branch_divergence<64 by 64> with 5 arguments"));
   EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_ARGS"));
 }
 
@@ -673,7 +677,8 @@ TEST_F(Cli, AKernelFolderWithoutTheFileSaysSo) {
 
 // After the first rows, with many to come: those that are there stay, and nothing else is claimed.
 TEST_F(Cli, AnInterruptKeepsTheRowsMeasured) {
-  const Strings words = {"run", "--preset", "quick", "--family", "lanes", "--no-peak", "--csv", csv()};
+  const Strings words = {"run",       "--preset", "quick", "--family", "branch_divergence",
+                         "--no-peak", "--csv",    csv()};
   trial_.start(words);
   ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 3; })) << trial_.err();
   trial_.send(SIGINT);
@@ -713,9 +718,9 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   EXPECT_EQ(records[0].kernel_hash, before.kernel_hash);
   EXPECT_EQ(content_of(csv()), content) << "the file is only read";
 
-  const Ended unknown = run({"run", "--replay", csv(), "--case", "lanes/paths=3"});
+  const Ended unknown = run({"run", "--replay", csv(), "--case", "branch_divergence/paths=3"});
   EXPECT_EQ(unknown.code, 2) << unknown.err;
-  EXPECT_THAT(unknown.err, HasSubstr("lanes/paths=3"));
+  EXPECT_THAT(unknown.err, HasSubstr("branch_divergence/paths=3"));
 }
 
 // Not the cases that its family would ask for besides.
@@ -777,7 +782,7 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
                               {"--version"},
                               {"run", "--help"},
                               {"list", "--columns"},
-                              {"check", "lanes"},
+                              {"check", "branch_divergence"},
                               {"show", rows, "--plot"},
                               {"run", "--replay", rows, "--case", read_results(rows).cases.at(0).case_id}};
   for (const char* format : {"text", "csv", "json", "markdown"}) {
@@ -881,8 +886,8 @@ TEST_F(Cli, WhatIsSharedNamesNoComputerAndNoUser) {
     EXPECT_FALSE(std::regex_search(entry.text, name)) << host << " in " << entry.name;
     EXPECT_THAT(entry.text, Not(HasSubstr(folder().string()))) << entry.name;
   }
-  EXPECT_EQ(run({"show", archive, "--family", "lanes", "--csv"}).out,
-            run({"show", csv(), "--family", "lanes", "--csv"}).out);
+  EXPECT_EQ(run({"show", archive, "--family", "branch_divergence", "--csv"}).out,
+            run({"show", csv(), "--family", "branch_divergence", "--csv"}).out);
   // Nothing is begun where something would be lost.
   const std::string rows = content_of(csv());
   for (const auto& taken : {csv(), (folder() / "rows").string()}) {
@@ -909,7 +914,7 @@ TEST_F(Cli, NoMessageCarriesControlCharacters) {
 }
 
 TEST_F(Cli, AFileThatMayNotGrowEndsInFive) {
-  trial_.start({"run", "--preset", "quick", "--family", "lanes", "--no-peak", "--csv", csv()});
+  trial_.start({"run", "--preset", "quick", "--family", "branch_divergence", "--no-peak", "--csv", csv()});
   ASSERT_TRUE(trial_.wait_until([&] { return lines_of(content_of(csv())).size() >= 2; })) << trial_.err();
   trial_.limit(RLIMIT_FSIZE, fs::file_size(csv()) + 100);
   const Ended ended = trial_.finish();
@@ -1061,7 +1066,7 @@ TEST_F(Cli, ACounterThatStandsStillIsRefused) {
   const FakeCounter counter(trial_);
   const Ended ended = run(tiny + Strings{"--energy", "--csv", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  const Record record = read_results(csv()).of("lanes");
+  const Record record = read_results(csv()).of("branch_divergence");
   EXPECT_THAT(record.meter_reason, HasSubstr("stands still while the device works"));
   EXPECT_EQ(record.energy_j, std::nullopt);
   EXPECT_EQ(record.joules_per_item, std::nullopt);
@@ -1073,13 +1078,13 @@ TEST_F(Cli, WithoutAMeterThereIsASentenceAndNoJoule) {
   const Ended ended = run(tiny + Strings{"--energy", "--csv", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(count_of(ended.out, "no energy: no sensor tells what the device takes"), 1U) << ended.out;
-  const Record record = read_results(csv()).of("lanes");
+  const Record record = read_results(csv()).of("branch_divergence");
   EXPECT_EQ(record.meter + record.throttle_reasons, "");
   EXPECT_EQ(record.core_mhz, std::nullopt);
   EXPECT_EQ(record.energy_j, std::nullopt);
   const Ended plain = run(tiny + Strings{"--csv", csv(), "--overwrite"});
   EXPECT_THAT(plain.out, Not(HasSubstr("energy")));
-  EXPECT_EQ(read_results(csv()).of("lanes").meter_reason, "");
+  EXPECT_EQ(read_results(csv()).of("branch_divergence").meter_reason, "");
   const Ended cold = run(tiny + Strings{"--energy", "--cache", "cold"});
   EXPECT_EQ(cold.code, 2);
   EXPECT_THAT(cold.err, HasSubstr("leave one of them out"));
@@ -1128,8 +1133,8 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_THAT(
       told.err,
-      HasSubstr("no tuned configuration of divergence from n=200 on: the one found at n=33 is used up to "
-                "4 times that; clweave tune --family divergence --preset quick --set n=200 "
+      HasSubstr("no tuned configuration of matrix_access from n=200 on: the one found at n=33 is used up to "
+                "4 times that; clweave tune --family matrix_access --preset quick --set n=200 "
                 "finds one"));
   EXPECT_THAT(told.err, Not(HasSubstr("beside default configurations")));
 }
@@ -1154,7 +1159,7 @@ TEST_F(Cli, TuneStopsAtItsBudget) {
 
 TEST_F(Cli, TuneKeepsNothingWhereNothingWasRight) {
   const std::string kernels =
-      edited_kernels("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+      edited_kernels("matrix_access.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
   const fs::path store = folder() / "tuned.json";
   const Ended ended = run(tune_both(store.string(), csv()) + Strings{"--kernels", kernels});
   EXPECT_EQ(ended.code, 1) << ended.err;
@@ -1169,8 +1174,9 @@ TEST_F(Cli, TuneSaysWhatMayBeTyped) {
       {{"--strategy", "fast"}, "exhaustive, coarse, random and halving"},
       {{"--strategy", "random"}, "--budget"},
       {{"--budget", "60"}, "200cases"},
-      {{"--family", "lanes"}, "--family compaction,copy,grayscale,reduction,scan; with --preset quick"},
-      {{"--family", "lanes", "--preset", "quick"}, "access,arithmetic,compaction,copy,"}};
+      {{"--family", "branch_divergence"},
+       "--family compaction,copy,grayscale,reduction,scan; with --preset quick"},
+      {{"--family", "branch_divergence", "--preset", "quick"}, "access,arithmetic,compaction,copy,"}};
   for (const auto& [words, hint] : wrong) {
     const Ended ended = run(Strings{"tune", "--csv", csv()} + words);
     EXPECT_EQ(ended.code, 2) << ended.err;
@@ -1267,7 +1273,7 @@ TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
   if (!is_here("rusticl")) GTEST_SKIP() << "needs rusticl, which lacks it";
   show({"rusticl"});
   const Strings words = {
-      "run", "--preset", "smoke", "--family", "divergence", "--where", "kernel=grid,nobranch"};
+      "run", "--preset", "smoke", "--family", "matrix_access", "--where", "kernel=grid,nobranch"};
   const Ended ended = run(words + Strings{"--csv", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const Results results = read_results(csv());
@@ -1303,8 +1309,9 @@ TEST_F(Cli, AFileGetsNoDecoration) {
 }
 
 TEST_F(Cli, TablesFitTheColumns) {
-  for (const Strings& words : {Strings{"devices"}, Strings{"list"}, tiny + Strings{"--dry-run"},
-                               Strings{"run", "--preset", "smoke", "--family", "divergence", "--dry-run"}}) {
+  for (const Strings& words :
+       {Strings{"devices"}, Strings{"list"}, tiny + Strings{"--dry-run"},
+        Strings{"run", "--preset", "smoke", "--family", "matrix_access", "--dry-run"}}) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(words, " ")));
     trial_.set("COLUMNS", "");
     const Ended whole = run(words);
@@ -1352,7 +1359,7 @@ TEST_F(Cli, ATerminalShowsTheProgress) {
   EXPECT_EQ(ended.code, 0) << seen;
   EXPECT_THAT(seen, HasSubstr("\r"));
   EXPECT_THAT(seen, HasSubstr("[1/1] "));
-  EXPECT_THAT(seen, HasSubstr("lanes/paths=1/"));
+  EXPECT_THAT(seen, HasSubstr("branch_divergence/paths=1/"));
   EXPECT_THAT(seen, counts(1, "1 ok"));
 }
 

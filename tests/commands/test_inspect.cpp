@@ -42,23 +42,25 @@ TEST(Inspect, SaysWhatToTypeInstead) {
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect"}), AllOf(HasSubstr("which case?"), HasSubstr("--family")));
   EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "nothing/n=1"}),
               AllOf(HasSubstr("no family nothing"), HasSubstr("branch_divergence")));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/path=1"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "branch_divergence/path=1"}),
               AllOf(HasSubstr("branch_divergence/axis=value"), HasSubstr("paths, granularity")));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths"}), HasSubstr("branch_divergence/axis=value"));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes/paths=3"}), HasSubstr("paths takes"));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--target", "gfx90"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "branch_divergence/paths"}),
+              HasSubstr("branch_divergence/axis=value"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "branch_divergence/paths=3"}), HasSubstr("paths takes"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "branch_divergence", "--target", "gfx90"}),
               AllOf(HasSubstr("gfx90"), HasSubstr("gfx90a, "), HasSubstr("sm_90")));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--where", "paths=1"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "branch_divergence", "--where", "paths=1"}),
               HasSubstr("leave --where out"));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "lanes", "--every"}), HasSubstr("leave --every out"));
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "branch_divergence", "--every"}),
+              HasSubstr("leave --every out"));
 }
 
 TEST(Inspect, OfSeveralCasesNamesWhatTellsThemApart) {
-  EXPECT_THAT(refusal(ErrorCode::usage,
-                      {"inspect", "--family", "lanes", "--preset", "smoke", "--where", "paths=1,2"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "--family", "branch_divergence", "--preset", "smoke",
+                                         "--where", "paths=1,2"}),
               AllOf(HasSubstr("cases match"), HasSubstr("--where paths=1|2"),
                     HasSubstr("clweave inspect branch_divergence/"), Not(HasSubstr("--where iterations"))));
-  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "--family", "lanes,copy"}),
+  EXPECT_THAT(refusal(ErrorCode::usage, {"inspect", "--family", "branch_divergence,copy"}),
               HasSubstr("--family branch_divergence|copy"));
 }
 
@@ -70,7 +72,7 @@ Inspected made_by(const char* by, std::int64_t registers) {
   out.source = {"the text", " -D N=1", "1234"};
   out.compiled.ok = true;
   InspectedKernel kernel;
-  kernel.kernel = {.name = "lanes", .figures = {}, .isa = "\tmov\n"};
+  kernel.kernel = {.name = "branch_divergence", .figures = {}, .isa = "\tmov\n"};
   kernel.kernel.figures.registers = registers;
   kernel.kernel.figures.scratch = 0;
   kernel.kernel.figures.group_limit = 128;
@@ -80,7 +82,7 @@ Inspected made_by(const char* by, std::int64_t registers) {
 }
 
 std::string screen_of(const std::vector<Inspected>& all, const InspectionText& text, int width = 80) {
-  const Job job = job_named(all_families(), "lanes");
+  const Job job = job_named(all_families(), "branch_divergence");
   return text_of(inspection_report(job, all, {"bmg needs more"}, text), "text", {.width = width});
 }
 
@@ -104,13 +106,13 @@ TEST(Inspection, OfTwoShowsWhatDiffers) {
 
 TEST(Inspection, TellsWhatFailed) {
   Inspected broken = made_by("one", 1), lacking = made_by("two", 1);
-  broken.compiled = {.ok = false, .log = "lanes.cl:7: error\n", .kernels = {}};
+  broken.compiled = {.ok = false, .log = "branch_divergence.cl:7: error\n", .kernels = {}};
   broken.kernels.clear();
   lacking = broken;
   lacking.by = "two";
   lacking.why = "no shuffle";
   const std::string text = screen_of({broken, lacking}, {});
-  EXPECT_THAT(text, AllOf(HasSubstr("one: does not compile"), HasSubstr("lanes.cl:7"),
+  EXPECT_THAT(text, AllOf(HasSubstr("one: does not compile"), HasSubstr("branch_divergence.cl:7"),
                           HasSubstr("two: unsupported: no shuffle")));
 }
 
@@ -142,7 +144,7 @@ TEST(EmittedSources, AreThoseOfTheRun) {
     const Source source = source_of(plan_of(*job.family, job.at, device), "");
     EXPECT_EQ(text, source.text);
     EXPECT_EQ(" " + options, source.options.empty() ? " " : source.options);
-    EXPECT_EQ(program.at("fingerprint"), source.kernel_hash);
+    EXPECT_EQ(program.at("kernel_hash"), source.kernel_hash);
     EXPECT_THAT(file, HasSubstr(source.kernel_hash));
   }
   std::size_t there = 0;

@@ -75,7 +75,7 @@ TEST(ListOptions, SwallowNoFile) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"claims", "--claim", "000-a,000-b", "/dev/null"},
         {"claims", "--claim", "000-a", "--claim", "000-b", "/dev/null"},
-        {"show", "--family", "lanes,copy", "/dev/null"},
+        {"show", "--family", "branch_divergence,copy", "/dev/null"},
         {"show", "--rows", "n", "--columns", "paths", "/dev/null"}}) {
     try {
       run_command(words);

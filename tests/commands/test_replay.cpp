@@ -57,11 +57,11 @@ class ReplayFile : public testing::Test {
     record_.version = "0";
     record_.command = R"(["run","--preset","smoke","--samples","7","--csv","gone/rows.csv"])";
     record_.device = "Long gone";
-    record_.family = "lanes";
+    record_.family = "branch_divergence";
     record_.status = Status::ok;
     record_.seed = 5;
-    const auto& lanes = all_families();
-    family_ = *std::ranges::find(lanes, "lanes", &Family::name);
+    const auto& families = all_families();
+    family_ = *std::ranges::find(families, "branch_divergence", &Family::name);
     for (const auto& axis : family_.axes) record_.axes.emplace_back(axis.name, text_of(axis.values.front()));
     record_.case_id = cases_of(family_, {{}}, 1).front().id();
     given_.replay = path_;

@@ -238,7 +238,7 @@ std::vector<Job> smoke_jobs(bool known_incorrect_cases) {
                          [&](const Job& job) { return is_exhibit(job) == known_incorrect_cases; });
   };
   for (const auto& family : families()) add(jobs_of(family.name));
-  add(jobs_of("lanes", {"paths=64"}, {"n=60"}));  // all that a simulator has of 64 paths
+  add(jobs_of("branch_divergence", {"paths=64"}, {"n=60"}));  // all that a simulator has of 64 paths
   return out;
 }
 
@@ -247,7 +247,7 @@ std::string beyond_this_implementation(const Job& job) {
   if (!on("oclgrind")) return {};
   // Its compiler narrows `item % 64` to a 6-bit integer, and the simulator does not cut the value down to
   // that (21.10): items from 64 on reach no case of the switch.
-  if (job.family->name == "lanes" && job.at.number("paths") == 64 && job.at.number("n") > 64)
+  if (job.family->name == "branch_divergence" && job.at.number("paths") == 64 && job.at.number("n") > 64)
     return "Oclgrind 21.10 loses items from 64 on";
   if (is_too_big_to_simulate(job)) return "too big to simulate";
   return is_beyond_the_simulator(job) ? "Oclgrind 21.10 dies of it as it looks at the others" : "";
@@ -260,7 +260,7 @@ std::vector<Job> first_of_each_kernel(const std::vector<Job>& jobs) {
   std::vector<Job> out;
   std::ranges::copy_if(jobs, std::back_inserter(out), [&](const Job& job) {
     std::string kernel = job.family->name;
-    for (const char* axis : {"kernel", "operation", "lanes"}) {
+    for (const char* axis : {"kernel", "operation", "subgroup_impl"}) {
       if (job.family->axis(axis) != nullptr) kernel += " " + job.at.text(axis);
     }
     return seen.insert(kernel).second;
@@ -287,7 +287,8 @@ Job job_of(const std::string& case_id) {
 
 std::string grid_case(const char* kernel, int n, const char* type = "float", const char* operands = "ab") {
   return fmt::format(
-      "divergence/kernel={}/parity=row/mapping=row_first/operands={}/type={}/n={}/group=16x16/form=corrected",
+      "matrix_access/kernel={}/parity=row/mapping=row_first/operands={}/type={}/n={}/group=16x16/"
+      "form=corrected",
       kernel, operands, type, n);
 }
 
@@ -510,7 +511,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
     }
     EXPECT_EQ(text_of_file(opened.log), "") << "Oclgrind's findings";
   }
-  EXPECT_GE(right, 6) << "with portable lanes, which every device has";
+  EXPECT_GE(right, 6) << "with portable sub-groups, which every device has";
 }
 
 // The point of the known-incorrect cases: no device computes what their authors thought, and the row says how
@@ -569,7 +570,7 @@ class Mutants : public Kernels {
 };
 
 TEST_F(Mutants, AWrongOperatorIsAWrongResult) {
-  const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  const Mutant mutant("matrix_access.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
   const Record record = mutant.run(grid_case("grid", 33));
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.verified, Verified::no);
@@ -581,12 +582,12 @@ TEST_F(Mutants, AWrongOperatorIsAWrongResult) {
 }
 
 TEST_F(Mutants, OnlyTheChangedKernelIsWrong) {
-  const Mutant mutant("divergence.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
+  const Mutant mutant("matrix_access.cl", "c[AT] = LEFT + RIGHT;       \\", "c[AT] = LEFT - RIGHT;       \\");
   EXPECT_EQ(mutant.run(grid_case("select", 33)).status, Status::ok);
 }
 
 TEST_F(Mutants, AKernelThatWritesNothingIsAWrongResult) {
-  const Mutant mutant("divergence.cl",
+  const Mutant mutant("matrix_access.cl",
                       "c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));",
                       "(void)row;");
   const Record record = mutant.run(grid_case("select", 33));
@@ -620,16 +621,16 @@ TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
 }
 
 TEST_F(Mutants, AMissingElementIsAWrongResult) {
-  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
+  const Mutant mutant("branch_divergence.cl", "if (item >= n) return;", "if (item >= n - 1u) return;");
+  const Record record = mutant.run("branch_divergence/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_THAT(record.reason, HasSubstr("299 of 300 elements correct, 299 written; first wrong: [299] is "));
 }
 
 // The outputs are all right; only the canaries tell.
 TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
-  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
+  const Mutant mutant("branch_divergence.cl", "if (item >= n) return;", "if (item > n) return;");
+  const Record record = mutant.run("branch_divergence/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.verified, Verified::no);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 1200 of 1200");
@@ -638,8 +639,8 @@ TEST_F(Mutants, AWriteBehindTheEndIsSeen) {
 
 // One element is 4 bytes, less than the poison's pattern.
 TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
-  const Mutant mutant("lanes.cl", "if (item >= n) return;", "if (item > n) return;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=1/group=64");
+  const Mutant mutant("branch_divergence.cl", "if (item >= n) return;", "if (item > n) return;");
+  const Record record = mutant.run("branch_divergence/paths=2/granularity=16/iterations=4/n=1/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 1: byte 4 of 4");
 }
@@ -647,21 +648,21 @@ TEST_F(Mutants, AWriteBehindASmallBufferIsSeen) {
 TEST_F(Mutants, AWriteToAnInputIsSeenBehindItsEnd) {
   const std::string rest =
       "uint* restrict in, const uint n, const uint trips,\n                    const uint granularity) {";
-  const Mutant mutant("lanes.cl", "__global const " + rest,
+  const Mutant mutant("branch_divergence.cl", "__global const " + rest,
                       "__global " + rest + "\n  if (get_global_id(0) == 0) in[n + 3u] = 7u;");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
+  const Record record = mutant.run("branch_divergence/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_EQ(record.status, Status::wrong_result);
   EXPECT_EQ(record.reason, "wrote behind the end of buffer 0: byte 1212 of 1200");
 }
 
 TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
-  const Mutant mutant("divergence.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));",
+  const Mutant mutant("matrix_access.cl", "* (T)(1 - 2 * (int)(DECIDING & 1));",
                       "* (T)(1 - 2 * (int)(DECIDING & 1);");
   const Record record = mutant.run(grid_case("nobranch", 33));
   EXPECT_EQ(record.status, Status::build_failed);
   EXPECT_TRUE(record.failed());
   EXPECT_THAT(record.reason, HasSubstr("CL_BUILD_PROGRAM_FAILURE"));
-  EXPECT_THAT(record.reason, HasSubstr(fmt::format("divergence.cl:{}:", mutant.line())));
+  EXPECT_THAT(record.reason, HasSubstr(fmt::format("matrix_access.cl:{}:", mutant.line())));
   EXPECT_THAT(record.reason, HasSubstr("-D GUARD=1")) << "the options belong to the message";
   EXPECT_EQ(record.verified, Verified::none);
   expect_no_numbers(record);
@@ -694,8 +695,8 @@ TEST_F(Mutants, AKeyTwiceIsSeenWhereOrderDoesNotMatter) {
 }
 
 TEST_F(Mutants, AMissingKernelIsNamed) {
-  const Mutant mutant("lanes.cl", "__kernel void lanes(", "__kernel void lane(");
-  const Record record = mutant.run("lanes/paths=2/granularity=16/iterations=4/n=300/group=64");
+  const Mutant mutant("branch_divergence.cl", "__kernel void branch_divergence(", "__kernel void lane(");
+  const Record record = mutant.run("branch_divergence/paths=2/granularity=16/iterations=4/n=300/group=64");
   EXPECT_TRUE(record.failed()) << record.status;
   EXPECT_THAT(record.reason, HasSubstr("CL_INVALID_KERNEL_NAME"));
   expect_no_numbers(record);
@@ -761,7 +762,7 @@ TEST_F(Kernels, TheSameProgramIsBuiltOnce) {
   // Another kernel and size of the same source and options.
   const Record other = record_of(*opened.session, job_of(grid_case("nobranch", 33)));
   const Record column =
-      record_of(*opened.session, job_of("divergence/kernel=grid/parity=column/mapping=row_first/"
+      record_of(*opened.session, job_of("matrix_access/kernel=grid/parity=column/mapping=row_first/"
                                         "operands=ab/type=float/n=33/group=16x16/form=corrected"));
   ASSERT_TRUE(first.ok() && second.ok() && other.ok() && column.ok());
   EXPECT_GT(first.build_ms.value_or(0), 0);

@@ -177,7 +177,7 @@ const Target& target_called(const std::string& name) {
 // Families whose kernels hold little; the others search for how much an item had better hold, and what does
 // not fit is worth knowing, not wrong.
 bool must_fit(const Program& program) {
-  return std::ranges::any_of(std::array{"divergence/", "lanes/", "access/", "grayscale/"},
+  return std::ranges::any_of(std::array{"matrix_access/", "branch_divergence/", "access/", "grayscale/"},
                              [&](const char* family) { return program.asked_by.starts_with(family); });
 }
 
@@ -343,7 +343,8 @@ TEST_P(Branches, of_lanes_survive) {
   std::map<int, std::int64_t> count;  // by paths
   for (const int paths : {1, 2, 64})
     count[paths] = branches(
-        target(), source_of_case("lanes", {fmt::format("paths={}", paths), "granularity=1"}), "lanes");
+        target(), source_of_case("branch_divergence", {fmt::format("paths={}", paths), "granularity=1"}),
+        "branch_divergence");
   for (const auto& [paths, n] : count) RecordProperty(fmt::format("paths_{}", paths), static_cast<int>(n));
   std::cout << fmt::format("{}: {} branches with 1 path, {} with 2, {} with 64\n", GetParam(), count[1],
                            count[2], count[64]);
@@ -579,7 +580,7 @@ TEST_P(Barriers, are_those_meant) {
   }
   EXPECT_EQ(barriers("sync/operation=reduce/by=memory/width=32", "sync"), 5);
   EXPECT_EQ(barriers("sync/operation=broadcast/by=memory", "sync"), 1);
-  EXPECT_EQ(barriers("divergence/kernel=grid/type=float", "grid"), 0);
+  EXPECT_EQ(barriers("matrix_access/kernel=grid/type=float", "grid"), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Barriers, testing::ValuesIn(amds + intels + rest), name_of);
@@ -679,7 +680,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Table, testing::ValuesIn(amds + intels + rest)
 // Recorded, not asserted: a compiler may do either, and where it selects, the kernel measures no divergence.
 TEST(Divergence, form_of_its_choice) {
   const Source source =
-      source_of_case("divergence", {"kernel=grid", "type=float", "n=64", "group=16x16", "form=corrected"});
+      source_of_case("matrix_access", {"kernel=grid", "type=float", "n=64", "group=16x16", "form=corrected"});
   ASSERT_NE(source.options.find("GUARD=0"), std::string::npos) << "the guard is a branch of its own";
   std::string table;
   bool any = false;
@@ -692,7 +693,7 @@ TEST(Divergence, form_of_its_choice) {
     table += fmt::format("  {:<10} {}\n", name, form);
   }
   if (!any) GTEST_SKIP() << "no compiler here";
-  std::cout << "add or subtract in divergence.cl, kernel grid, float\n" << table;
+  std::cout << "add or subtract in matrix_access.cl, kernel grid, float\n" << table;
 }
 
 }  // namespace

@@ -242,7 +242,7 @@ void run_memory_kernel(const Call& call) {
 }
 
 bool is_emulated(const std::string& family) {
-  return family == "peak" || family == "divergence" || family == "subgroup_impl";
+  return family == "peak" || family == "matrix_access" || family == "branch_divergence";
 }
 
 // Executes a plan's steps.
@@ -256,9 +256,9 @@ void emulate(const std::string& family, const Plan& plan, Memory& memory) {
     const auto define = plan.defines.find("T");
     const std::string type = define == plan.defines.end() ? "" : define->second;
     const bool arithmetic = call.launch.kernel == "arithmetic";
-    if (family == "subgroup_impl") {
+    if (family == "branch_divergence") {
       run_lanes(call);
-    } else if (family == "divergence") {
+    } else if (family == "matrix_access") {
       type == "double" ? run_divergence<double>(call) : run_divergence<float>(call);
     } else if (call.launch.kernel == "local_read") {
       run_local_read(call);
@@ -303,7 +303,7 @@ TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
   for_small_cases([&](const Case& at, const Plan& plan) {
     if (!is_emulated(at.family)) return;
     // Rows apart leave places unwritten, a second launch writes them again.
-    if (at.family == "divergence" && (at.number("padding") > 0 || at.number("launches") > 1)) return;
+    if (at.family == "matrix_access" && (at.number("padding") > 0 || at.number("launches") > 1)) return;
     ++cases;
     Memory memory(plan);
     ASSERT_NO_THROW(emulate(at.family, plan, memory));
@@ -365,7 +365,7 @@ TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
 
 // The last elements of the largest case, computed from the inputs: 32 bits are not enough to count to them.
 TEST(EmulatedKernel, GivesWhatTheCheckExpectsFarBeyondFourGigabytes) {
-  const Family family = family_named("divergence");
+  const Family family = family_named("matrix_access");
   constexpr std::uint64_t n = 30000;
   const Case at = preset_of(family, "full")
                       .front()
@@ -405,7 +405,7 @@ TEST(EmulatedKernel, CostsWhatTheAlgorithmMoves) {
     EXPECT_EQ(cost.flops, expected.flops) << id;
     EXPECT_EQ(cost.items, expected.items) << id;
   };
-  const std::string grid = "divergence/kernel=grid/parity=row/mapping=row_first/operands=";
+  const std::string grid = "matrix_access/kernel=grid/parity=row/mapping=row_first/operands=";
   constexpr std::uint64_t square = 1 << 20, large = 1 << 24;
   expect_cost(grid + "ab/type=double/n=1024/group=16x16/form=corrected/padding=0/index=ulong/launches=1",
               {.read = 16 * square, .written = 8 * square, .flops = square, .items = square});
@@ -413,6 +413,6 @@ TEST(EmulatedKernel, CostsWhatTheAlgorithmMoves) {
               {.read = 8 * square, .written = 8 * square, .flops = square, .items = square});
   expect_cost(grid + "ab/type=float/n=4096/group=16x16/form=corrected/padding=0/index=ulong/launches=1",
               {.read = 8 * large, .written = 4 * large, .flops = large, .items = large});
-  expect_cost("lanes/paths=8/granularity=4/iterations=256/n=262144/group=256",
+  expect_cost("branch_divergence/paths=8/granularity=4/iterations=256/n=262144/group=256",
               {.read = square, .written = square, .flops = 0, .items = 262144});
 }

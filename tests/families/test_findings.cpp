@@ -40,7 +40,7 @@ std::vector<Outcome> lockstep_times(const std::vector<Case>& cases, double width
 }  // namespace
 
 TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
-  const Family lanes = family_named("subgroup_impl");
+  const Family lanes = family_named("branch_divergence");
   for (const char* preset : {"quick", "full"}) {
     const auto cases = preset_of(lanes, preset);
     for (const int width : {1, 4, 8, 16, 32, 64}) {
@@ -54,7 +54,7 @@ TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
 
 // Times known to a factor of three.
 TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
-  const Family lanes = family_named("subgroup_impl");
+  const Family lanes = family_named("branch_divergence");
   const auto cases = preset_of(lanes, "quick");
   std::vector<Outcome> outcomes = lockstep_times(cases, 16, 1);
   for (auto& o : outcomes) {
@@ -85,7 +85,7 @@ TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
 }
 
 TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
-  const Family lanes = family_named("subgroup_impl");
+  const Family lanes = family_named("branch_divergence");
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(lanes, "quick")) {
     const auto serial = std::clamp(32.0 / static_cast<double>(at.number("granularity")), 1.0,
@@ -110,7 +110,7 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
 }
 
 TEST(DivergenceFindings, AreTheRatiosOfTheTimes) {
-  const Family divergence = family_named("divergence");
+  const Family divergence = family_named("matrix_access");
   const std::map<std::string, double> of_kernel = {{"loop", 2},     {"grid", 4},   {"unweave", 1.6},
                                                    {"nobranch", 5}, {"select", 3}, {"signbit", 3}};
   std::vector<Outcome> outcomes;
@@ -140,7 +140,7 @@ TEST(DivergenceFindings, AreTheRatiosOfTheTimes) {
 }
 
 TEST(DivergenceFindings, AreLeftOutWithoutTheirCases) {
-  const Family divergence = family_named("divergence");
+  const Family divergence = family_named("matrix_access");
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(divergence, "quick")) {
     if (at.is("kernel", "grid") && at.is("mapping", "row_first")) outcomes.push_back({at, 1});

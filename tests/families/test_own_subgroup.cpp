@@ -122,7 +122,7 @@ TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
 TEST(OwnLanes, NobodyWaitsButWarps) {
   for (const char* family : {"scan", "compaction"}) {
     const char* kernel = family == std::string("scan") ? "register_tile" : "staged";
-    for (const char* lanes : {"portable", "ptx", "subgroup", "amd"}) {
+    for (const char* lanes : {"portable", "ptx", "opencl", "amd"}) {
       DeviceInfo device = roomy();
       device.vendor = "Apple";  // whose groups may never go on
       const auto make = [&] {

@@ -39,22 +39,28 @@ TEST(SubgroupImpl, RefusesWhatItsKernelCannotDo) {
 
 TEST(Divergence, RefusesWhatItsKernelCannotDo) {
   for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 32})
-    EXPECT_THAT(complaint([&] { plan_with("divergence", {{"n", number(n)}}); }), HasSubstr("n takes 1 to"));
+    EXPECT_THAT(complaint([&] {
+                  plan_with("matrix_access", {{"n", number(n)}});
+                }),
+                HasSubstr("n takes 1 to"));
   EXPECT_THAT(complaint([&] {
-                plan_with("divergence", {{"group", word("16x")}});
+                plan_with("matrix_access", {{"group", word("16x")}});
               }),
               HasSubstr("group takes"));
   // A third dimension would compute every element several times.
   EXPECT_THAT(complaint([&] {
-                plan_with("divergence", {{"kernel", word("grid")}, {"group", word("8x8x4")}});
+                plan_with("matrix_access", {{"kernel", word("grid")}, {"group", word("8x8x4")}});
               }),
               HasSubstr("8x8x4"));
-  EXPECT_THAT(complaint([&] { plan_with("divergence", {{"type", word("half")}}); }), HasSubstr("type=half"));
+  EXPECT_THAT(complaint([&] {
+                plan_with("matrix_access", {{"type", word("half")}});
+              }),
+              HasSubstr("type=half"));
 }
 
 TEST(Divergence, TellsItsKernelWhatTheCaseSays) {
-  for (const auto& at : preset_of(family_named("divergence"), "smoke")) {
-    const Plan plan = plan_of(family_named("divergence"), at, roomy());
+  for (const auto& at : preset_of(family_named("matrix_access"), "smoke")) {
+    const Plan plan = plan_of(family_named("matrix_access"), at, roomy());
     EXPECT_EQ(plan.defines.at("PARITY_ROW"), at.is("parity", "row") ? "1" : "0");
     EXPECT_EQ(plan.defines.at("ROW_FIRST"), at.is("mapping", "row_first") ? "1" : "0");
     EXPECT_EQ(plan.defines.at("OPERANDS_AB"), at.is("operands", "ab") ? "1" : "0");

@@ -30,13 +30,13 @@ TEST(Tiles, AreTakenByNumberWhereGroupsStartInItsOrderAndHaveOneEach) {
   processor.type = "cpu";
   accelerator.type = "accelerator";
   for (const char* kernel : {"single_pass", "ranked", "staged"}) {
-    for (const char* lanes : {"portable", "subgroup", "ptx"}) {
+    for (const char* lanes : {"portable", "opencl", "ptx"}) {
       EXPECT_TRUE(by_number("compaction", kernel, lanes, gpu)) << kernel << " " << lanes;
       EXPECT_FALSE(by_number("compaction", kernel, lanes, processor)) << kernel << " " << lanes;
       EXPECT_FALSE(by_number("compaction", kernel, lanes, accelerator)) << kernel << " " << lanes;
     }
   }
-  for (const char* lanes : {"portable", "subgroup", "ptx"}) {
+  for (const char* lanes : {"portable", "opencl", "ptx"}) {
     EXPECT_TRUE(by_number("scan", "register_tile", lanes, gpu)) << lanes;
     EXPECT_TRUE(by_number("scan", "pascal", lanes, gpu)) << lanes;
     EXPECT_TRUE(by_number("scan", "pipelined", lanes, gpu, 0)) << lanes;

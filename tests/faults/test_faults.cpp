@@ -41,7 +41,7 @@ Strings three_cases(const std::string& csv, const char* timeout = "60") {
                    "--preset",
                    "smoke",
                    "--family",
-                   "divergence",
+                   "matrix_access",
                    "--where",
                    "type=float",
                    "--where",
@@ -430,7 +430,7 @@ TEST_F(Faults, AWrappingTimerGivesNoAbsurdNumber) {
 // every family, which takes long; a list of them those.
 Strings asked_families() {
   const char* text = std::getenv("CLWEAVE_FAMILIES");
-  Strings names = split(text != nullptr ? text : "lanes", ',');
+  Strings names = split(text != nullptr ? text : "branch_divergence", ',');
   if (names != Strings{"all"}) return names;
   names.clear();
   for (const auto& family : all_families()) names.push_back(family.name);

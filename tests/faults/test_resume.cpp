@@ -22,7 +22,7 @@ Strings ten_rows(const std::string& csv) {
           "--preset",
           "smoke",
           "--family",
-          "divergence",
+          "matrix_access",
           "--where",
           "type=float",
           "--where",
@@ -318,7 +318,7 @@ TEST_F(Resume, EqualDevicesHaveFilesOfTheirOwn) {
   if (implementation() != "pocl") GTEST_SKIP() << "PoCL alone can be told to show a device twice";
   trial.set("POCL_DEVICES", "pthread pthread");
   trial.start(
-      {"-c", fmt::format("cd '{}' && exec '{}' run --preset smoke --family divergence --where type=float "
+      {"-c", fmt::format("cd '{}' && exec '{}' run --preset smoke --family matrix_access --where type=float "
                          "--where n=33 --where mapping=row_first --where parity=row --filter kernel=grid",
                          trial.folder().string(), CLWEAVE_BINARY)},
       "sh");

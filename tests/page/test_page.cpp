@@ -199,18 +199,21 @@ TEST(Graph, ACopyIsALineWhereRowsKnowTheirFractionOfIt) {
 TEST(Graph, AnotherProgramIsALine) {
   Family family = tower();
   family.name = "compaction";
-  family.axes.push_back({.name = "kept", .meaning = "", .values = {0.5, 0.1}});
+  family.axes.push_back({.name = "selectivity", .meaning = "", .values = {0.5, 0.1}});
   std::vector<Record> rows;
   for (const int n : {1, 10, 100}) {
-    rows.push_back(row(
-        "compaction",
-        {{"kernel", "slow"}, {"n", std::to_string(n)}, {"launch", "1"}, {"type", "uint"}, {"kept", "0.5"}}));
+    rows.push_back(row("compaction", {{"kernel", "slow"},
+                                      {"n", std::to_string(n)},
+                                      {"launch", "1"},
+                                      {"type", "uint"},
+                                      {"selectivity", "0.5"}}));
     rows.back().time_s = 1e-3 * n;
     rows.back().gb_per_s = 1;
   }
   const auto select = [&](int n, const char* type, const char* kept, double time_s, double rate) {
-    Record& one = rows.emplace_back(row(
-        "compaction", {{"kernel", "cub_select"}, {"n", std::to_string(n)}, {"type", type}, {"kept", kept}}));
+    Record& one = rows.emplace_back(
+        row("compaction",
+            {{"kernel", "cub_select"}, {"n", std::to_string(n)}, {"type", type}, {"selectivity", kept}}));
     one.api = "cuda";
     one.platform = "native, CUDA 13.0";
     one.time_s = time_s;
@@ -241,6 +244,7 @@ TEST(Graph, AnotherProgramIsALine) {
 TEST(Graph, ACopyAmongOthersIsNotTheBest) {
   Family family = tower();
   family.axes[0].values.emplace_back("copy");
+  family.for_comparison = [](const Case& at) { return at.is("kernel", "copy"); };
   auto rows = tower_rows();
   for (const int n : {1, 10, 100, 1000}) rows.push_back(tower_row("copy", n, 1e-4 * n));
   const ResultsSet set = results_of(rows, {family});

@@ -379,7 +379,8 @@ TEST(LaterAxes, AreNotGuessed) {
   Record renamed = compaction_row({"fault_rate"});  // an axis that the family has no more
   renamed.case_id += "/weight=3";
   untouched(renamed);
-  Record edited = compaction_row({"fault_rate"});  // a cell that was taken out, or another value than in the id
+  Record edited =
+      compaction_row({"fault_rate"});  // a cell that was taken out, or another value than in the id
   std::erase_if(edited.axes, [](const auto& axis) { return axis.first == "n"; });
   untouched(edited);
   Record finding = compaction_row({"fault_rate"});

@@ -105,7 +105,8 @@ std::string complaint(const Chosen& chosen) {
 // ---- What cannot be understood -------------------------------------------------------------------------
 
 TEST(Usage, NamesThePresets) {
-  EXPECT_EQ(complaint({.preset = "tiny"}), "--preset tiny: there are smoke, quick, profile, paper, full, tune");
+  EXPECT_EQ(complaint({.preset = "tiny"}),
+            "--preset tiny: there are smoke, quick, profile, paper, full, tune");
   EXPECT_EQ(complaint({.preset = ""}), "--preset : there are smoke, quick, profile, paper, full, tune");
 }
 
