@@ -343,7 +343,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   std::vector<Finding> out;
   for (const auto& [type, peak] : peaks)
-    out.push_back({"peak_" + type, peak, "Gop/s", fmt::format("the most operations of {}", type)});
+    out.push_back({"peak_" + type, peak, type == "int" || type == "long" ? "GOP/s" : "GFLOP/s",
+                   fmt::format("the most operations of {}", type)});
   for (const std::int64_t ilp : {1, 2, 4, 8, 16}) {
     if (!plateaus.contains(ilp) || plateaus.size() < 2) continue;
     const double fraction = plateaus[ilp] / peak_of_float;

@@ -240,9 +240,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const Outcome* fastest = best(outcomes, kernel);
     if (fastest == nullptr) continue;
     const double operations = 1e-9 * as_double(fastest->flops);
-    Finding rate{kernel + "_rate", operations / fastest->time_s, "Gop/s",
-                 fmt::format("{} by path {}: {:.4g} Gop/s", kernel, fastest->at.text("path"),
-                             operations / fastest->time_s)};
+    const std::string unit = kernel.ends_with("half") ? "GFLOP/s" : "GOP/s";
+    Finding rate{kernel + "_rate", operations / fastest->time_s, unit,
+                 fmt::format("{} by path {}: {:.4g} {}", kernel, fastest->at.text("path"),
+                             operations / fastest->time_s, unit)};
     if (fastest->low_s && fastest->high_s) {
       rate.low = operations / *fastest->high_s;
       rate.high = operations / *fastest->low_s;
@@ -319,10 +320,10 @@ Family formats() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::formats,
-      .traits = {{"half_rate", "Gop/s", "FP16 FMA, fastest path"},
-                 {"dot8_rate", "Gop/s", "INT8 dot product (dp4a)"},
-                 {"matrix_half_rate", "Gop/s", "FP16 matrix unit"},
-                 {"matrix_int8_rate", "Gop/s", "INT8 matrix unit"}}};
+      .traits = {{"half_rate", "GFLOP/s", "FP16 FMA, fastest path"},
+                 {"dot8_rate", "GOP/s", "INT8 dot product (dp4a)"},
+                 {"matrix_half_rate", "GFLOP/s", "FP16 matrix unit"},
+                 {"matrix_int8_rate", "GOP/s", "INT8 matrix unit"}}};
 }
 
 }  // namespace clweave::families

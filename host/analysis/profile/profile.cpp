@@ -137,6 +137,11 @@ DrawnNumber peak(const DeviceRows& device, Peak name) {
   };
 }
 
+const char* unit_text(Peak name) {
+  if (!of_arithmetic(name)) return unit_of(name);
+  return name == Peak::arithmetic_int || name == Peak::arithmetic_long ? "GOP/s" : "GFLOP/s";
+}
+
 void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
   for (const auto& [name, meaning] :
        {std::pair(Peak::copy, "copy bandwidth, both directions"), std::pair(Peak::read, "read bandwidth"),
@@ -146,14 +151,14 @@ void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
         std::pair(Peak::arithmetic_int, "INT32 multiply-add")}) {
     out.push_back(trait_of({.name = text_of(name),
                             .meaning = meaning,
-                            .unit = unit_of(name),
+                            .unit = unit_text(name),
                             .group = of_arithmetic(name) ? TraitGroup::formats : TraitGroup::memory},
                            device, peak_family, peak(device, name)));
   }
   out.push_back(trait_of(
       {.name = "balance",
        .meaning = "float operations per byte read",
-       .unit = "op/B",
+       .unit = "FLOP/B",
        .group = TraitGroup::formats},
       device, peak_family,
       [arithmetic_of = peak(device, Peak::arithmetic_float),
