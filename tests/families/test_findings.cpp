@@ -181,7 +181,7 @@ TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
   const Family peak = family_named("peak");
   const auto found = [&](double zeros_s) {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(peak, "card")) {
+    for (const auto& at : preset_of(peak, "profile")) {
       // A kernel that is slower with either is no evidence.
       double time_s = at.is("contents", "zeros") ? zeros_s : 1e-3;
       if (!at.is("kernel", "copy_run")) time_s *= 2;
@@ -206,7 +206,7 @@ TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
   const Family peak = family_named("peak");
   const auto found = [&](double byte_pj, double operation_pj, const char* without = "") {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(peak, "card")) {
+    for (const auto& at : preset_of(peak, "profile")) {
       const std::string& kernel = at.text("kernel");
       Outcome o(at, 1e-3);
       o.bytes = 1 << 30;
@@ -248,7 +248,7 @@ TEST(AccessFindings, TellTheTimeOfALine) {
   const Family access = family_named("access");
   const auto found = [&](double line_ns) {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(access, "card")) {
+    for (const auto& at : preset_of(access, "profile")) {
       const double lines = at.is("kernel", "gather_lines") ? static_cast<double>(at.number("lines")) : 1;
       const double time_s = 1e-3 + 1e-9 * line_ns * lines * static_cast<double>(at.number("n")) / 32;
       outcomes.push_back({at, time_s, 0.999 * time_s, 1.001 * time_s});
