@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// access: what does a device pay when neighbouring work-items do not touch neighbouring addresses?
+// access: what do uncoalesced accesses cost?
 //
-// A copy hides it: there every access is coalesced. Here the same number of elements goes through strides,
-// misaligned lines, a permutation and a transposition, on the side of the reads, of the writes or on both.
+// In a copy every access is coalesced. Here the same number of elements is copied with strides, misaligned,
+// through a permutation, and transposed; the reads, the writes or both are uncoalesced.
 //
 // Counted bytes: every element read once and written once, and for gather its index read once; what a device
-// moves beside them is what it pays.
+// moves beyond that is the cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::size_t rows_of_group = 8;
 bool reads_apart(const Case& at) { return at.is("side", "read") || at.is("side", "both"); }
 bool writes_apart(const Case& at) { return at.is("side", "write") || at.is("side", "both"); }
 
-// Only every `stride`-th element is written; those between must stay as they were.
+// Expects every `stride`-th element to be written, and those between to keep the poison.
 template <class T, class F>
 void expect_strided(Plan& p, Buffer out, std::uint64_t stride, F value) {
   p.checks.push_back({out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -54,7 +54,7 @@ std::uint64_t extent_of(std::uint64_t n) {
   auto extent = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
   while (extent * extent > n) --extent;
   if (extent * extent != n)
-    throw Error(ErrorCode::unsupported, "n must be a square: the matrix of a transpose is");
+    throw Error(ErrorCode::unsupported, "n must be a square number, as transposes take square matrices");
   return extent;
 }
 
@@ -82,7 +82,7 @@ void plan_gather(Plan& p, const Case& at, const Order& order, Range global, Rang
   const Random<T> value(at.seed, 1);
 
   const bool reads = reads_apart(at), writes = writes_apart(at);
-  // A scatter reads what belongs where it writes to, so that the output needs no inverse permutation.
+  // A scatter's input is permuted too, so that checking its output needs no inverse permutation.
   const auto in = p.input<T>(n, [=](std::uint64_t i) { return value(writes && !reads ? order(i) : i); });
   const auto out = p.output<T>(n);
   const auto index =
@@ -92,8 +92,8 @@ void plan_gather(Plan& p, const Case& at, const Order& order, Range global, Rang
   p.cost.read += n * sizeof(std::uint32_t);
 }
 
-// 32 neighbours touch so many lines of 32 elements, of each as much. Those that touch the rest of a line are
-// far away: none finds it in a cache.
+// Maps 32 neighbouring work-items to `lines` lines of 32 elements, equally many to each. The work-items that
+// touch the rest of a line are far away, so that it is no longer in a cache.
 class Spread {
  public:
   Spread(std::uint64_t n, std::uint64_t lines, std::uint64_t seed) : lines_(lines), order_(n / line, seed) {}
@@ -152,7 +152,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// What a kernel does not heed stays at its default, and `side` names what is not coalesced.
+// Keeps axes that a kernel ignores at their default; `side` names the uncoalesced accesses.
 bool is_valid(const Case& at) {
   const bool line = at.is("kernel", "line"), gather = at.text("kernel").starts_with("gather");
   const bool strided = at.number("stride") != 1, misaligned = at.number("offset") != 0;
@@ -165,7 +165,8 @@ bool is_valid(const Case& at) {
   return at.is("side", "neither");
 }
 
-// What each further line takes that neighbours read from, by the fewest and the most lines of the largest n.
+// Computes the time of each further cache line that 32 work-items read from, from the fewest and the most
+// lines at the largest n.
 void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   std::map<std::int64_t, std::map<std::int64_t, const Outcome*>> by_lines;  // of each n
   for (const auto& o : outcomes) {
@@ -181,7 +182,7 @@ void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcom
   const double value = 1e9 * (many->time_s - few->time_s) / lines;
   Finding found{
       "line_time", value, "ns",
-      fmt::format("32 neighbours that read from {} lines instead of {} take {:.3g} ns for each line more, "
+      fmt::format("32 work-items that read from {} lines instead of {} take {:.3g} ns per additional line, "
                   "all compute units together, n={}",
                   many_lines, few_lines, value, n)};
   if (few->low_s && few->high_s && many->low_s && many->high_s) {
@@ -190,7 +191,7 @@ void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcom
   }
   if (found.low.value_or(value) <= 0) {
     found.value.reset();
-    found.text += ": that may be nothing";
+    found.text += ": the difference may be nothing";
   }
   out.push_back(std::move(found));
 }
@@ -220,7 +221,7 @@ void add_stride_slowdown(std::vector<Finding>& out, const std::vector<Outcome>& 
                  .from = {strided, straight}});
 }
 
-// Of the n that most have: the worst of each kind of path over the coalesced line.
+// Compares, at the most common n, the worst case of each kind of access with the coalesced one.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Finding> out;
   add_line_time(out, outcomes);
@@ -249,13 +250,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   for (const auto& [name, o] : worst)
     out.push_back(ratio_of(name, *o, *straight,
-                           "time over that of a coalesced copy, the worst at stride " +
+                           "time over that of a coalesced copy, worst at stride " +
                                std::to_string(o->at.number("stride")) + ", offset " +
                                std::to_string(o->at.number("offset")) + ", n=" + std::to_string(largest)));
   return out;
 }
 
-// Every path once, for elements of these types.
+// Sweeps every kind of access for these types.
 Sweeps all_paths(const Values& types, const Values& strides, const Values& offsets, const Values& n,
                  const Values& squares) {
   const Values sides = {"read", "write", "both"};
@@ -276,53 +277,54 @@ Family access() {
   const Values sizes = {1 << 22, 1 << 24};
   return {
       .name = "access",
-      .question = "What does a device pay when neighbouring work-items do not touch neighbouring addresses?",
-      .axes = {{.name = "kernel",
-                .meaning = "line: item i touches element offset + i * stride; gather: through a random "
-                           "permutation; gather_lines: 32 neighbours through so many lines of 32 elements; "
-                           "transpose: of a square matrix, straight; transpose_tiled: through "
-                           "local memory; transpose_padded: without its bank conflicts",
-                .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded",
-                           "gather_lines"}},
-               {.name = "side",
-                .meaning = "which accesses are not coalesced",
-                .values = {"neither", "read", "write", "both"}},
-               {.name = "type", .meaning = "element type", .values = {"uint", "uchar", "ulong"}},
-               {.name = "stride",
-                .meaning = "elements from one item's to its neighbour's",
-                .values = {1, 2, 4, 8, 16, 32, 64},
-                .domain = powers_of_two(1, 64),
-                .when = [](const Case& at) { return at.is("kernel", "line"); }},
-               {.name = "offset",
-                .meaning = "elements off an aligned start",
-                .values = {0, 1, 2, 4, 8, 16, 31},
-                .domain = whole(0, 1024),
-                .when = [](const Case& at) { return at.is("kernel", "line"); }},
-               {.name = "n",
-                .meaning = "elements moved; for transpose the square of the matrix' extent",
-                .values = {1 << 22},
-                .domain = whole(1, INT32_MAX)},
-               {.name = "group",
-                .meaning = "items of a work-group of line and gather",
-                .values = {256, 64, 128, 512, 1024},
-                .tunable = true,
-                .domain = whole(1, 65536),
-                .when =
-                    [](const Case& at) {
-                      return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
-                    },
-                .search_values = group_sizes},
-               {.name = "tile",
-                .meaning = "edge of a tile of the transposes; a work-group has 8 rows of it",
-                .values = {32, 16, 64},
-                .tunable = true,
-                .domain = multiples_of(8, 8, 64),
-                .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }},
-               {.name = "lines",
-                .meaning = "lines of 32 elements that 32 neighbours touch",
-                .values = {1, 2, 4, 8, 16, 32},
-                .domain = powers_of_two(1, 32),
-                .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
+      .question = "What do uncoalesced accesses cost: strided, misaligned, gathered, transposed?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "line: work-item i accesses element offset + i * stride; gather: a random permutation; "
+                "gather_lines: 32 work-items access `lines` lines of 32 elements; transpose: naive, of a "
+                "square matrix; transpose_tiled: through local memory; transpose_padded: the same without "
+                "bank conflicts",
+            .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded", "gather_lines"}},
+           {.name = "side",
+            .meaning = "accesses that are not coalesced",
+            .values = {"neither", "read", "write", "both"}},
+           {.name = "type", .meaning = "element type", .values = {"uint", "uchar", "ulong"}},
+           {.name = "stride",
+            .meaning = "elements between neighbouring work-items",
+            .values = {1, 2, 4, 8, 16, 32, 64},
+            .domain = powers_of_two(1, 64),
+            .when = [](const Case& at) { return at.is("kernel", "line"); }},
+           {.name = "offset",
+            .meaning = "misalignment, in elements",
+            .values = {0, 1, 2, 4, 8, 16, 31},
+            .domain = whole(0, 1024),
+            .when = [](const Case& at) { return at.is("kernel", "line"); }},
+           {.name = "n",
+            .meaning = "elements moved; of a transpose a square number",
+            .values = {1 << 22},
+            .domain = whole(1, INT32_MAX)},
+           {.name = "group",
+            .meaning = "work-items of a work-group of line and gather",
+            .values = {256, 64, 128, 512, 1024},
+            .tunable = true,
+            .domain = whole(1, 65536),
+            .when =
+                [](const Case& at) {
+                  return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
+                },
+            .search_values = group_sizes},
+           {.name = "tile",
+            .meaning = "edge of a tile of the transposes; a work-group is tile x 8",
+            .values = {32, 16, 64},
+            .tunable = true,
+            .domain = multiples_of(8, 8, 64),
+            .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }},
+           {.name = "lines",
+            .meaning = "lines of 32 elements that 32 neighbouring work-items access",
+            .values = {1, 2, 4, 8, 16, 32},
+            .domain = powers_of_two(1, 32),
+            .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
       .presets =
           {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
                     Sweeps{"kernel=line n=1", "kernel=gather_lines side=read,write lines=1,4,32 n=4096",

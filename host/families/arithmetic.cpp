@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// arithmetic: how many items and how many independent operations of each keep the arithmetic units busy?
+// arithmetic: how much occupancy and how much ILP reach peak arithmetic throughput?
 //
-// Volkov's experiment (2010), as Vuduc taught it (2014): chains of x = x * scale + shift, each step waiting
-// for the one before. More items hide the wait, and so do more chains per item; one group per compute unit
-// shows from where on they do. A multiply-add counts as two operations.
+// Volkov's experiment ("Better performance at lower occupancy", 2010), as taught by Vuduc (2014): dependency
+// chains of x = x * scale + shift. More work-items hide the latency, and so does ILP, more chains per
+// work-item; one work-group per compute unit shows how much is needed. A multiply-add counts as two
+// operations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,9 +23,9 @@ namespace clweave::families {
 
 namespace {
 
-// How a type is stored and what its chains compute. Whole numbers wrap, with a random scale. Floats have
-// scale and shift 1, which keeps every step exact, and count the steps. Halves would count to 2048 at most:
-// their scale is -1, so they go back and forth.
+// Storage and chain of a type. Integers wrap, with a random scale. Floats have scale and shift 1, so every
+// step is exact and they count the steps. Halves are exact to 2048 only, so their scale is -1 and they
+// alternate.
 struct Half {};
 template <class T>
 struct Chain {
@@ -48,7 +49,7 @@ template <>
 struct Chain<Half> {
   using Stored = std::uint16_t;
   static std::string type() { return "half"; }
-  // Whole numbers below 2048.
+  // Integers below 2048.
   static Stored stored(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     if (x == 0) return 0;
@@ -61,7 +62,7 @@ struct Chain<Half> {
   static float shift(std::uint64_t) { return 3; }
 };
 
-// x * scale + shift, `steps` times over, as one step.
+// Composes `steps` steps of x * scale + shift into one.
 template <class T>
 std::pair<T, T> steps_in_one(T scale, T shift, std::uint64_t steps) {
   T factor = 1, term = 0;
@@ -87,7 +88,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const std::uint64_t ilp = at.count("ilp"), unroll = at.count("unroll"), trips = at.count("iterations");
   const std::uint64_t group = at.count("group"), per_unit = at.count("groups_per_cu");
   const std::uint64_t width = at.count("width");
-  Plan::need(trips % unroll == 0, "trips must be a multiple of unroll");
+  Plan::need(trips % unroll == 0, "iterations must be a multiple of unroll");
   const std::uint64_t items = device.units() * per_unit * group, n = items * width;
 
   Plan p;
@@ -111,7 +112,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   });
   p.cost = {
       .read = n * sizeof(Stored), .written = n * sizeof(Stored), .flops = n * ilp * 2 * trips, .items = n};
-  // Of halves no peak is measured: not every device has them.
+  // Family peak measures none for half, which not every device has.
   if constexpr (!std::is_same_v<T, Half>) {
     using SampleSet = std::conditional_t<std::is_integral_v<T>, std::make_signed<T>, std::type_identity<T>>;
     p.peak = enum_named<Peak>("arithmetic_" + type_name<typename SampleSet::type>()).value();
@@ -140,7 +141,8 @@ bool is_alone(const Case& at) {
   return at.is("operation", "mad") && at.number("groups_per_cu") == 1 && at.number("width") == 1;
 }
 
-// What a launch takes besides its steps, from the shortest that differ in their number alone; 0 without such.
+// Estimates the launch overhead from the shortest pair of cases that differ in iterations only; 0 without
+// one.
 double launch_seconds(const std::vector<Outcome>& outcomes) {
   std::map<std::string, std::map<double, double>> times;  // by trips
   for (const auto& o : outcomes) {
@@ -161,16 +163,16 @@ double launch_seconds(const std::vector<Outcome>& outcomes) {
   return launch;
 }
 
-// What one group per compute unit tells of type `type`: the latency of a step, how many chains are in flight
-// by Little's law at the highest rate, and how many had to be for 90 % of it. Where more items bring nothing,
-// as they take turns, the chains of one are in flight.
+// Derives from one work-group per compute unit the latency of a step, the chains in flight that Little's law
+// predicts for the highest rate, and those measured for 90 % of it. Where more work-items bring nothing
+// because they are serialised, as on CPUs, only one work-item's chains count.
 void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes, const std::string& type) {
   const double launch_s = launch_seconds(outcomes);
   const auto rate = [&](const Outcome& o) {  // steps per second of a compute unit
     return in_flight(o.at) * static_cast<double>(o.at.number("groups_per_cu") * o.at.number("iterations")) /
            (o.time_s - std::min(launch_s, o.time_s / 2));
   };
-  Rates by_items;  // of a chain per item
+  Rates by_items;  // with one chain per work-item
   std::size_t alone = 0;
   for (const auto& o : outcomes) {
     if (!o.at.is("type", type) || !is_alone(o.at)) continue;
@@ -193,11 +195,10 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
   }
   const double latency = rates.begin()->first / rates.begin()->second, predicted = best * latency;
   out.push_back({"latency_" + type, 1e9 * latency, "ns",
-                 fmt::format("a step of {} waits {:.3g} ns for the one before", type, 1e9 * latency)});
-  std::string text = turns ? "items take turns: " : "";
+                 fmt::format("latency of a dependent {} multiply-add {:.3g} ns", type, 1e9 * latency)});
+  std::string text = turns ? "work-items are serialised: " : "";
   text += fmt::format(
-      "by Little's law a compute unit needs {:.4g} {} chains: {:.3g} ns of latency times {:.4g} steps issued "
-      "a ns",
+      "by Little's law a compute unit needs {:.4g} {} chains: {:.3g} ns latency times {:.4g} steps per ns",
       predicted, type, 1e9 * latency, 1e-9 * best);
   const auto needed = where_reached(rates, 0.9 * best);
   if (!needed)
@@ -207,36 +208,35 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
   if (needed) {
     text = fmt::format("{:.4g} {} chains reach 90 % of the best{}: {:.2f} of the prediction", needed->at,
                        type, needed->between(best), needed->at / predicted);
-    // By the same law, from the rate at that point: nothing else can be the reason.
+    // Little's law again, from the rate at that point: only a different latency explains the difference.
     if (needed->at > 2 * predicted || 2 * needed->at < predicted)
-      text += fmt::format(", for a step takes {:.4g} ns there", 1e9 * needed->at / (0.9 * best));
+      text += fmt::format(", as a step takes {:.4g} ns there", 1e9 * needed->at / (0.9 * best));
     out.push_back({"concurrency_measured_" + type, needed->at, "chains", text});
   }
   if (turns) return;
-  // What the slides look at: one chain each, whose plateau lies below the peak where items alone do not reach
-  // it.
+  // As in the slides: ILP 1, whose plateau lies below the peak if occupancy alone does not reach it.
   const double plateau = std::ranges::max_element(by_items, {}, &Rates::value_type::second)->second;
   const auto begins = where_reached(by_items, 0.9 * plateau);
   if (begins && begins->from.first < by_items.rbegin()->first)  // else it may still rise
-    out.push_back(
-        {.name = "plateau_begins_" + type,
-         .value = begins->at,
-         .unit = "items",
-         .text = fmt::format("with a {} chain each, {:.4g} items reach 90 % of their plateau{}: {:.2f} of "
-                             "latency times issue rate",
-                             type, begins->at, begins->between(plateau), begins->at / predicted),
-         .published = "plateau_begins_" + type});
+    out.push_back({.name = "plateau_begins_" + type,
+                   .value = begins->at,
+                   .unit = "items",
+                   .text = fmt::format(
+                       "with ILP 1 ({}), {:.4g} work-items reach 90 % of their plateau{}: {:.2f} of latency "
+                       "times issue rate",
+                       type, begins->at, begins->between(plateau), begins->at / predicted),
+                   .published = "plateau_begins_" + type});
 }
 
-// What fractions are of: the device's own arithmetic, where a row stands beside its peak, else the
-// fastest.
+// Returns the peak that fractions refer to: the measured one if the row has it, else its own rate.
 double peak_beside(const Outcome& o, double rate) {
   return rate / std::min(1.0, o.fraction_of_peak.value_or(1));
 }
 
-// Whether items alone, a chain each and as many as fit, keep the arithmetic busy.
+// Compares full occupancy with ILP 1, 2 .. with the peak.
 void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
-  std::map<std::string, std::map<std::int64_t, double>> rates;  // by type and ilp, of many groups per unit
+  std::map<std::string, std::map<std::int64_t, double>>
+      rates;  // by type and ilp, many work-groups per compute unit
   std::map<std::string, double> best;
   for (const auto& o : outcomes) {
     const double rate = as_double(o.flops) / o.time_s;
@@ -251,14 +251,14 @@ void add_items_alone(std::vector<Finding>& out, const std::vector<Outcome>& outc
     std::vector<std::string> fractions;
     for (const auto& [ilp, rate] : by_ilp)
       fractions.push_back(fmt::format("{}: {:.2f}", ilp, rate / best[type]));
-    out.push_back({"items_alone_" + type, by_ilp.at(1) / best[type], "of peak",
-                   fmt::format("as many items as fit reach of the {} peak, by chains of each: {}", type,
-                               fmt::join(fractions, ", "))});
+    out.push_back(
+        {"items_alone_" + type, by_ilp.at(1) / best[type], "of peak",
+         fmt::format("fraction of {} peak at full occupancy, by ILP: {}", type, fmt::join(fractions, ", "))});
   }
 }
 
-// The seconds of a launch that are none of its steps, from cases measured with two numbers of iterations: at
-// most half of the shorter. Of several such pairs the least.
+// Estimates the launch overhead from cases with two numbers of iterations: the least over such pairs, and at
+// most half of the shorter time.
 double least_launch_seconds(const std::vector<const Outcome*>& outcomes) {
   std::optional<double> out;
   for (const auto* few : outcomes) {
@@ -277,8 +277,8 @@ double least_launch_seconds(const std::vector<const Outcome*>& outcomes) {
   return out.value_or(0);
 }
 
-// Finds the chains that a work-item needs for 90 % of peak where few are resident: one work-group of at most
-// 128 per compute unit. Such launches are short, so the seconds that are none of their steps are left out.
+// Finds the ILP needed for 90 % of peak at low occupancy: one work-group of at most 128 per compute unit.
+// Such launches are short, so their overhead is subtracted.
 void add_ilp_needed(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   const auto rate = [](const Outcome& o) { return 1e-9 * as_double(o.flops) / o.time_s; };
   const Outcome* peak = nullptr;
@@ -305,17 +305,17 @@ void add_ilp_needed(std::vector<Finding>& out, const std::vector<Outcome>& outco
   Finding found{.name = "ilp_needed",
                 .value = HUGE_VAL,
                 .unit = "chains",
-                .text = "chains of each work-item for 90 % of peak, one small work-group per compute unit"};
+                .text = "ILP for 90 % of peak with one small work-group per compute unit"};
   const auto enough =
       std::ranges::find_if(by_ilp, [&](const auto& entry) { return of_peak(*entry.second) >= 0.9; });
   if (enough != by_ilp.end()) {
     found.value = static_cast<double>(enough->first);
-    found.note = fmt::format("{} items", items);
+    found.note = fmt::format("{} work-items", items);
     found.from = {enough->second, peak};
   } else {
     const auto& [ilp, best] =
         *std::ranges::max_element(by_ilp, {}, [&](const auto& entry) { return of_peak(*entry.second); });
-    found.note = fmt::format("{} items reach {:.0f} %", items, 100 * of_peak(*best));
+    found.note = fmt::format("{} work-items reach {:.0f} %", items, 100 * of_peak(*best));
     found.from = {best, peak};
   }
   found.text += ": " + found.note;
@@ -328,9 +328,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     return 2e-9 * units * in_flight(o.at) *
            static_cast<double>(o.at.number("groups_per_cu") * o.at.number("iterations")) / o.time_s;
   };
-  std::map<std::string, double> peaks;             // Gop/s by type
-  double peak_of_float = 0;                        // of the device, where that is known
-  std::map<std::int64_t, double> plateaus, of_32;  // float, one group per unit, by ilp; with 32 items
+  std::map<std::string, double> peaks;  // Gop/s by type
+  double peak_of_float = 0;             // measured, if known
+  std::map<std::int64_t, double> plateaus,
+      of_32;  // float, one work-group per compute unit, by ilp; with 32 work-items
   for (const auto& o : outcomes) {
     double& peak = peaks[o.at.text("type")];
     peak = std::max(peak, rate(o));
@@ -344,13 +345,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<Finding> out;
   for (const auto& [type, peak] : peaks)
     out.push_back({"peak_" + type, peak, type == "int" || type == "long" ? "GOP/s" : "GFLOP/s",
-                   fmt::format("the most operations of {}", type)});
+                   fmt::format("best {} throughput", type)});
   for (const std::int64_t ilp : {1, 2, 4, 8, 16}) {
     if (!plateaus.contains(ilp) || plateaus.size() < 2) continue;
     const double fraction = plateaus[ilp] / peak_of_float;
     std::string text =
-        fmt::format("ilp {} reaches {:.2f} of the float peak with one group per compute unit", ilp, fraction);
-    if (of_32.contains(ilp)) text += fmt::format(", with 32 items {:.2f}", of_32[ilp] / peak_of_float);
+        fmt::format("ILP {} reaches {:.2f} of FP32 peak with one work-group per compute unit", ilp, fraction);
+    if (of_32.contains(ilp)) text += fmt::format(", with 32 work-items {:.2f}", of_32[ilp] / peak_of_float);
     const std::string name = fmt::format("plateau_ilp_{}", ilp);
     out.push_back({.name = name, .value = fraction, .unit = "of peak", .text = text, .published = name});
   }
@@ -375,7 +376,7 @@ Family arithmetic() {
                       {"ilp", {1, 16}},
                       {"group", {32, 1024}},
                       {"iterations", {16384, 32768}}};
-  // As many items as fit, each with one chain or few: do threads alone suffice?
+  // Full occupancy with little ILP: do work-items alone suffice?
   const Sweep full_of_items = {{"type", {"float", "double", "int", "long"}},
                                {"ilp", {1, 2, 3}},
                                {"groups_per_cu", {2, 64}},
@@ -391,27 +392,27 @@ Family arithmetic() {
                       {"iterations", {8192, 16384}}};
   return {
       .name = "arithmetic",
-      .question = "How many items, and how many independent operations of each, keep the arithmetic busy?",
+      .question = "How much occupancy and how much ILP reach peak arithmetic throughput?",
       .axes = {{.name = "operation",
-                .meaning = "mad, fma: as one; mul_add: a product, then a sum",
+                .meaning = "mad, fma: one instruction; mul_add: a multiplication, then an addition",
                 .values = operations},
-               {.name = "type", .meaning = "of the operands; int and long wrap", .values = types},
+               {.name = "type", .meaning = "type of the operands; int and long wrap", .values = types},
                {.name = "ilp",
-                .meaning = "independent chains per item",
+                .meaning = "ILP: independent chains per work-item",
                 .values = chains,
                 .domain = whole(1, 32)},
                {.name = "unroll",
-                .meaning = "steps of each chain per turn of the loop",
+                .meaning = "unroll factor: steps per loop iteration",
                 .values = {8, 4, 16},
                 .tunable = true,
                 .domain = whole(1, 64)},
                {.name = "width",
-                .meaning = "elements of a vector: a chain each",
+                .meaning = "vector width; each element is a chain",
                 .values = {1, 4, 16},
                 .tunable = true,
                 .domain = powers_of_two(1, 16)},
                {.name = "group",
-                .meaning = "items of a work-group",
+                .meaning = "work-items of a work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
                 .domain = whole(1, 65536)},
                {.name = "groups_per_cu",
@@ -419,7 +420,7 @@ Family arithmetic() {
                 .values = {1, 2, 64},
                 .domain = whole(1, 4096)},
                {.name = "iterations",
-                .meaning = "steps of a chain",
+                .meaning = "steps of each chain",
                 .values = {4096, 8192, 16384, 32768},
                 .domain = multiples_of(2, 2, 400000)}},
       .presets =
@@ -462,7 +463,7 @@ Family arithmetic() {
       .items_per_unit =
           [](const Case& at) { return at.number("groups_per_cu") * at.number("group") * at.number("width"); },
       .findings = findings,
-      .traits = {{"ilp_needed", "chains", "per work-item for 90 % of peak with few work-items"}}};
+      .traits = {{"ilp_needed", "chains", "chains per work-item (ILP) for 90 % of peak at low occupancy"}}};
 }
 
 }  // namespace clweave::families

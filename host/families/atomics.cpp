@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// atomics: what does a counter cost that many items share, and what does it depend on?
+// atomics: what do contended and uncontended atomics cost?
 //
-// On how many share it, how far the next one is, what is done to it, whether anybody asks what was there
-// before, and in which memory it lies. A float is added to by the device itself where it can, else by
-// comparing and exchanging until nobody was faster.
+// Varies how many work-items share a counter, the spacing of counters, the operation, whether the return
+// value is used, and the memory. Floats are added by the native atomic where there is one, and by a CAS loop.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ using Word = std::uint32_t;
 struct Launched {
   bool local, used, is_float;
   std::uint64_t group, items, share, spacing, hops;
-  std::uint64_t counters;  // in memory that all share; in local memory a group's
+  std::uint64_t counters;  // global memory: all; local memory: of a work-group
 
   Launched(const Case& at, const DeviceInfo& device)
       : local(at.is("memory", "local")),
@@ -34,17 +33,17 @@ struct Launched {
         hops(at.count("per_work_item", 1, 65536)) {
     const std::uint64_t all = local ? group : items;
     if (share == 0) share = all;
-    Plan::need(share <= all, fmt::format("{} items cannot share a counter: there are {}", share, all));
+    Plan::need(share <= all, fmt::format("{} work-items cannot share a counter: there are {}", share, all));
     counters = (all + share - 1) / share;
   }
 
-  // Items that have counter c.
+  // Returns the number of work-items that share counter c.
   std::uint64_t sharers(std::uint64_t c) const {
     return std::min(share, (local ? group : items) - c * share);
   }
 };
 
-// What an item puts at step i is first + item * each + i * more.
+// Operand of a work-item at step i: first + item * each + i * more.
 struct Put {
   Word first, each, more;
 };
@@ -57,7 +56,8 @@ Put put_of(const Case& at, const Launched& l) {
 
 constexpr Word start = 1000;
 
-// Of an exchange the last value is one that the last step of an item put; of everything else there is one.
+// Expects the final counters. An exchange may leave the operand of the last step of any work-item that shares
+// the counter; the other operations have one result.
 void expect_counters(Plan& p, Buffer out, const Case& at, const Launched& l) {
   const std::string& kernel = at.text("kernel");
   const std::uint64_t per_group = l.counters * l.spacing;
@@ -96,7 +96,7 @@ void expect_counters(Plan& p, Buffer out, const Case& at, const Launched& l) {
            if (right) continue;
            if (tally.wrong++ == 0) {
              tally.first_wrong = i;
-             tally.first_text = fmt::format("[{}] is {}, which nobody put there last", i, got);
+             tally.first_text = fmt::format("[{}] is {}, which no work-item stored last", i, got);
            }
          }
          return tally;
@@ -112,17 +112,17 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   if (kernel == "float_native") {
     const bool ptx = device.has_extension("cl_nv_pragma_unroll");
     Plan::need(ptx || device.has_extension("cl_ext_float_atomics"),
-               "nothing adds to a float at once here: neither cl_ext_float_atomics nor NVIDIA's compiler");
-    Plan::need(!ptx || !l.local, "NVIDIA's addition of floats is asked for in global memory alone");
+               "no native float atomics: neither cl_ext_float_atomics nor NVIDIA's compiler");
+    Plan::need(!ptx || !l.local, "NVIDIA's native float atomics are used in global memory only");
     p.define(ptx ? "PTX" : "NATIVE", 1);
     if (!ptx) p.options = "-cl-std=CL3.0";
   }
   if (l.local) Plan::need_local(device, per_group * sizeof(Word));
   Plan::need(!l.is_float || start + std::min(l.share, l.items) * l.hops < (1U << 24),
-             "the sum would be more than a float holds exactly");
+             "a float does not hold the sum exactly");
   Plan::need(kernel != "add" || l.share * l.hops * (l.hops + 1) / 2 < (std::uint64_t{1} << 31),
-             "the sum would be more than 32 bits hold");
-  Plan::need(l.items * l.hops < (std::uint64_t{1} << 31), "more values than 32 bits hold");
+             "the sum exceeds 32 bits");
+  Plan::need(l.items * l.hops < (std::uint64_t{1} << 31), "the number of values exceeds 32 bits");
   p.define("OP", "apply_" + kernel)
       .define("LOCAL", l.local ? 1 : 0)
       .define("USED", l.used ? 1 : 0)
@@ -143,7 +143,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  // Seconds of one atomic, the fastest.
+  // Returns the outcome with the least time per atomic.
   const auto fastest = [&](const char* kernel, const char* memory, std::int64_t share, std::int64_t spacing,
                            const char* result) {
     const Outcome* best = nullptr;
@@ -159,32 +159,31 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const auto rate = [&](const char* name, const Outcome* of, const char* what) {
     if (of == nullptr) return;
     const double rate = 1e-9 * as_double(of->items) / of->time_s;
-    out.push_back({name, rate, "G/s", fmt::format("{:.4g} billion {} a second", rate, what)});
+    out.push_back({name, rate, "G/s", fmt::format("{:.4g} G/s: {}", rate, what)});
   };
   rate("atomics_contended", fastest("add", "global", 0, 1, "unused"),
-       "atomic additions of all items to one counter");
+       "contended atomic additions, all work-items on one counter");
   rate("atomics_uncontended", fastest("add", "global", 1, 1, "unused"),
-       "atomic additions of each item to its own counter");
+       "uncontended atomic additions, one counter per work-item");
   rate("atomics_local_contended", fastest("add", "local", 0, 1, "unused"),
-       "atomic additions of a group's items to one counter in local memory");
+       "contended atomic additions in local memory, one counter per work-group");
   rate("atomics_local_uncontended", fastest("add", "local", 1, 1, "unused"),
-       "atomic additions of each item to its own counter in local memory");
-  // Of as many atomics each.
+       "uncontended atomic additions in local memory, one counter per work-item");
+  // Compares outcomes with the same number of atomics.
   const auto ratio = [&](const char* name, const Outcome* of, const Outcome* to, const char* what) {
     if (of != nullptr && to != nullptr && of->items == to->items)
       out.push_back(ratio_of(name, *of, *to, what));
   };
   ratio("atomics_value_used", fastest("add", "global", 0, 1, "used"),
         fastest("add", "global", 0, 1, "unused"),
-        "time of additions to one counter whose result is used over those whose is not");
+        "time of atomic additions to one counter, return value used over unused");
   ratio("atomics_spread", fastest("add", "global", 1, 32, "unused"), fastest("add", "global", 1, 1, "unused"),
-        "time of additions to counters that lie 128 bytes apart over those side by side");
+        "time of atomic additions to counters 128 bytes apart over adjacent ones");
   ratio("atomics_cas", fastest("cas", "global", 256, 1, "unused"), fastest("add", "global", 256, 1, "unused"),
-        "time of additions by comparing and exchanging over atomic ones, 256 items to a counter");
+        "time of a CAS loop over atomic addition, 256 work-items per counter");
   ratio("atomics_float", fastest("float_cas", "global", 256, 1, "unused"),
         fastest("float_native", "global", 256, 1, "unused"),
-        "time of additions of floats by comparing and exchanging over the device's own, 256 items to a "
-        "counter");
+        "time of a CAS loop on floats over the native atomic, 256 work-items per counter");
   return out;
 }
 
@@ -198,30 +197,33 @@ Family atomics() {
       "kernel=add memory=local share=0,1,32 return_value=unused,used", "kernel=" + all + " share=256"};
   return {
       .name = "atomics",
-      .question = "What does a counter cost that many items share, and what does that depend on?",
+      .question = "What do contended and uncontended atomics cost, and what does that depend on?",
       .axes =
           {{.name = "kernel",
             .meaning =
-                "add, max, xchg: by one atomic; cas: add by comparing and exchanging until nobody was "
-                "faster; float_cas: the same of a float; float_native: as the device adds floats itself",
+                "add, max, xchg: one atomic; cas: addition by a CAS loop; float_cas: the same for floats; "
+                "float_native: native float addition",
             .values = all},
-           {.name = "memory", .meaning = "where the counters are", .values = {"global", "local"}},
+           {.name = "memory", .meaning = "memory of the counters", .values = {"global", "local"}},
            {.name = "share",
-            .meaning = "items that share a counter; 0: all, in local memory all of a group",
+            .meaning = "work-items that share a counter; 0: all, in local memory all of a work-group",
             .values = {0, 1, 32, 256},
             .domain = whole(0, 1 << 20)},
            {.name = "spacing",
-            .meaning = "words from one counter to the next",
+            .meaning = "words between counters",
             .values = {1, 32},
             .domain = whole(1, 1024)},
            {.name = "return_value",
-            .meaning = "whether anybody looks at what an atomic returns",
+            .meaning = "whether the kernel uses the atomics' return value",
             .values = {"unused", "used"}},
            {.name = "per_work_item",
-            .meaning = "atomics of an item",
+            .meaning = "atomics per work-item",
             .values = {16},
             .domain = whole(1, 65536)},
-           {.name = "group", .meaning = "items of a work-group", .values = {256}, .domain = whole(1, 65536)}},
+           {.name = "group",
+            .meaning = "work-items of a work-group",
+            .values = {256},
+            .domain = whole(1, 65536)}},
       .presets = {.smoke = {"kernel=" + all +
                                 " share=0,1,3 return_value=unused,used per_work_item=3 group=32",
                             "kernel=add,xchg,cas share=5 spacing=3 per_work_item=2 group=32",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// banks: how many banks has local memory, how wide are they, and does one word for all cost more than one
-// each?
+// banks: how many banks has local memory, how wide are they, and what do a bank conflict and a broadcast
+// cost?
 //
-// Where local memory lies in banks, items that read different words of one bank wait for each other. With B
-// banks of w bytes, words that lie a stride of B * w bytes apart are all in one: the time grows with the
-// stride up to there and no further. Every other item then reads a little further: as long as that is within
-// a bank, all still meet in one; from w bytes on they meet in two, and take half as long.
+// Work-items that read different words of one bank conflict. With B banks of w bytes, words at a stride of B
+// * w bytes are all in one bank: the time grows with the stride up to there and no further. Then every other
+// work-item reads `shift` bytes further: below w bytes all still conflict in one bank; from w on in two,
+// which takes half as long.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     std::vector<Word> sums(lanes);
     for (std::uint64_t lane = 0; lane < lanes; ++lane) {
       const std::uint64_t first = lane * stride + lane % 2 * shift;
-      constexpr std::uint64_t around = words / step;  // reads until the first comes again
+      constexpr std::uint64_t around = words / step;  // reads until the first address repeats
       for (std::uint64_t i = 0; i < std::min(trips, around); ++i) {
         const std::uint64_t times = trips / around + (i < trips % around ? 1 : 0);
         sums[lane] += static_cast<Word>(times) * value((first + i * step) % words);
@@ -53,7 +53,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::map<std::int64_t, Outcome> by_stride, by_shift;  // the fastest, in bytes
+  std::map<std::int64_t, Outcome> by_stride, by_shift;  // the fastest, by bytes
   for (const auto& o : outcomes) {
     const bool apart = o.at.number("shift") > 0;
     const std::int64_t bytes = apart ? o.at.number("shift") : 4 * o.at.number("stride");
@@ -65,30 +65,30 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (all != by_stride.end() && each != by_stride.end())
     out.push_back(
         ratio_of("broadcast_cost", all->second, each->second,
-                 "time of all items reading one word of local memory over neighbours reading neighbours"));
+                 "time of all work-items reading one word of local memory over neighbouring words"));
   if (each == by_stride.end() || by_stride.size() < 5) return out;
   const Outcome& least = each->second;
   const Outcome& most = by_stride.rbegin()->second;
   constexpr double markedly = 1.5;
   out.push_back(ratio_of("bank_conflict_slowdown", most, least,
-                         "time of words that lie 256 bytes apart over words side by side, in local memory"));
+                         "time of local memory reads at a stride of 256 bytes over adjacent words"));
   if (most.time_s < markedly * least.time_s) {
     out.push_back(
-        {"bank_bytes", {}, "B", "none found: however far apart, words of local memory take as long"});
+        {"bank_bytes", {}, "B", "none found: local memory reads take the same time at every stride"});
     return out;
   }
-  // The first stride with which all conflict.
+  // Finds the smallest stride at which all conflict.
   const auto row = std::ranges::find_if(by_stride, [&](const auto& entry) {
     return entry.first > 0 && entry.second.time_s > most.time_s / std::sqrt(2.0);
   });
   out.push_back({"bank_row", static_cast<double>(row->first), "B",
-                 fmt::format("words of local memory that lie {} bytes apart are in one bank", row->first)});
-  // The first shift by which half of them leave it.
+                 fmt::format("words of local memory {} bytes apart are in one bank", row->first)});
+  // Finds the smallest shift that moves half of them to another bank.
   const auto width = std::ranges::find_if(
       by_shift, [&](const auto& entry) { return entry.second.time_s < most.time_s / std::sqrt(2.0); });
   if (width == by_shift.end()) return out;
   out.push_back({"bank_bytes", static_cast<double>(width->first), "B",
-                 fmt::format("items that read {} bytes further meet in another bank", width->first)});
+                 fmt::format("words {} bytes further are in another bank", width->first)});
   const double banks = static_cast<double>(row->first) / static_cast<double>(width->first);
   out.push_back(
       {"banks", banks, "", fmt::format("local memory has {:.0f} banks of {} bytes", banks, width->first)});
@@ -99,46 +99,47 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Family banks() {
   const Sweeps sweeps = {"stride=0,1,2,3,4,8,16,32,64", "stride=64 shift=4,8,16"};
-  return {.name = "banks",
-          .question = "How many banks has local memory, how wide are they, and what does a conflict cost?",
-          .axes = {{.name = "stride",
-                    .meaning = "words of 4 bytes from one item's to the next one's; 0: all read one word",
-                    .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
-                    .domain = whole(0, 64)},
-                   {.name = "shift",
-                    .meaning = "bytes by which every other item reads further",
-                    .values = {0, 4, 8, 16},
-                    .domain = multiples_of(4, 0, 252)},
-                   {.name = "group",
-                    .meaning = "items of a work-group",
-                    .values = {256, 64},
-                    .domain = whole(1, 65536)},
-                   {.name = "iterations",
-                    .meaning = "reads of an item",
-                    .values = {4096},
-                    .domain = whole(1, 65536)}},
-          .presets = {.smoke = {"stride=0,1,3,64 group=64 iterations=5,67",
-                                "stride=64 shift=4,8 group=64 iterations=67"},
-                      .quick = sweeps,
-                      .paper = sweeps,
-                      .full = sweeps + Sweeps{"stride=1,2,4,8,16,32,64 group=64"}},
-          .view = {.rows = {"stride", "shift"},
-                   .columns = {"group"},
-                   .quantity = "rate",
-                   .chapter = "Access and caches",
-                   .graphs = {{.name = "stride",
-                               .x = {"stride"},
-                               .series = {"shift"},
-                               .quantity = "slowdown",
-                               .findings = {"banks", "bank_conflict_slowdown"},
-                               .marks = {"banks"}}}},
-          .plan = plan,
-          .findings = findings,
-          .trait_group = TraitGroup::memory,
-          .traits = {{"banks", "", "banks of local memory"},
-                     {"bank_bytes", "B", "width of a bank"},
-                     {"bank_conflict_slowdown", "x", "time with all work-items in one bank over none"},
-                     {"broadcast_cost", "x", "time of all work-items reading one word over one each"}}};
+  return {
+      .name = "banks",
+      .question = "How many banks has local memory, how wide are they, and what does a bank conflict cost?",
+      .axes = {{.name = "stride",
+                .meaning = "4-byte words between neighbouring work-items; 0: all read one word (broadcast)",
+                .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
+                .domain = whole(0, 64)},
+               {.name = "shift",
+                .meaning = "bytes that every other work-item reads further",
+                .values = {0, 4, 8, 16},
+                .domain = multiples_of(4, 0, 252)},
+               {.name = "group",
+                .meaning = "work-items of a work-group",
+                .values = {256, 64},
+                .domain = whole(1, 65536)},
+               {.name = "iterations",
+                .meaning = "reads per work-item",
+                .values = {4096},
+                .domain = whole(1, 65536)}},
+      .presets = {.smoke = {"stride=0,1,3,64 group=64 iterations=5,67",
+                            "stride=64 shift=4,8 group=64 iterations=67"},
+                  .quick = sweeps,
+                  .paper = sweeps,
+                  .full = sweeps + Sweeps{"stride=1,2,4,8,16,32,64 group=64"}},
+      .view = {.rows = {"stride", "shift"},
+               .columns = {"group"},
+               .quantity = "rate",
+               .chapter = "Access and caches",
+               .graphs = {{.name = "stride",
+                           .x = {"stride"},
+                           .series = {"shift"},
+                           .quantity = "slowdown",
+                           .findings = {"banks", "bank_conflict_slowdown"},
+                           .marks = {"banks"}}}},
+      .plan = plan,
+      .findings = findings,
+      .trait_group = TraitGroup::memory,
+      .traits = {{"banks", "", "banks of local memory"},
+                 {"bank_bytes", "B", "width of a bank"},
+                 {"bank_conflict_slowdown", "x", "time with all work-items in one bank over none"},
+                 {"broadcast_cost", "x", "time of all work-items reading one word over one each"}}};
 }
 
 }  // namespace clweave::families

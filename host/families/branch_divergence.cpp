@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lanes: what does it cost when neighbouring work-items take distinct paths, and how many of them run in
-// lock-step?
+// branch_divergence: what does branch divergence cost, and how wide is the SIMD unit?
 //
-// The branch of family divergence is so light that compilers make it a select (AMD and NVIDIA do). Here each
-// of `paths` paths is a long dependent chain that nobody predicates, dealt to the items `granularity` at a
-// time. A device that runs W items in lock-step pays for min(paths, W / granularity) paths one after the
-// other; from granularity W on it pays for one.
+// The branch of family matrix_access is so short that AMD's and NVIDIA's compilers turn it into a select.
+// Here each of `paths` paths is a long dependency chain that no compiler predicates, assigned to
+// `granularity` neighbouring work-items at a time. A device of SIMD width W executes min(paths, W /
+// granularity) paths one after the other; from granularity W on, one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,20 +48,19 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return p;
 }
 
-// What W items in lock-step make of the times: paths taken one after the other by items of one bundle.
+// Returns how many paths a SIMD unit of this width executes one after the other.
 double serialised(double width, double paths, double granularity) {
   return std::max(1.0, std::min(paths, width / granularity));
 }
 
-// The width whose model explains all times best: the sum over the rows of |log(time / model)|, each number of
-// paths with its own offset (their code differs in size), the offset being the median. Absolute values, so
-// that a few disturbed rows do not decide.
+// Infers the SIMD width as the one that minimises the sum over the rows of |log(time / model)|. Each number
+// of paths has its own offset, the median, because their code differs in size. Absolute values keep a few
+// disturbed rows from deciding.
 //
-// Another width is ruled out where it explains the rows on which the two differ worse by more than their
-// noise: the intervals of their times, and no less than what the best width leaves unexplained of a typical
-// row.
+// Another width is ruled out if its misfit, on the rows where the two models differ, is larger by more than
+// the noise: the intervals of the times, and at least the typical residual of the best width.
 std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  // Of several sizes the largest: the launch weighs least there.
+  // Use the largest size, where the launch overhead matters least.
   std::pair<std::int64_t, std::int64_t> largest{0, 0};
   const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("iterations")); };
   for (const auto& o : outcomes) largest = std::max(largest, size_of(o.at));
@@ -70,7 +68,7 @@ std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const 
   for (const auto& o : outcomes) {
     if (size_of(o.at) == largest) rows[o.at.number("paths")].push_back(&o);
   }
-  // From a few granularities no width can be told.
+  // A few granularities do not determine a width.
   std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 4; });
   if (rows.empty() || rows.rbegin()->first < 2) return {};
   const auto serial = [](const Outcome& o, double width) {
@@ -124,7 +122,7 @@ std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const 
   const std::string reported =
       "; the driver reports " + (device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing");
   if (low == high)
-    out.push_back({"simd_width", width, "items", "inferred lock-step width " + text(width) + reported});
+    out.push_back({"simd_width", width, "items", "inferred SIMD width " + text(width) + reported});
   else
     out.push_back({"simd_width",
                    {},
@@ -138,13 +136,13 @@ std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const 
     const auto* finest =
         *std::ranges::min_element(here, {}, [](const Outcome* o) { return o->at.number("granularity"); });
     out.push_back(ratio_of("serialised_paths", *finest, *rows.at(1).front(),
-                           "time of " + std::to_string(paths) + " paths dealt " +
-                               std::to_string(finest->at.number("granularity")) +
-                               " at a time over one path for all"));
+                           "time of " + std::to_string(paths) + " divergent paths, granularity " +
+                               std::to_string(finest->at.number("granularity")) + ", over one path"));
   }
   if (device.lockstep > 0)
-    out.push_back({"driver_simd_width", static_cast<double>(device.lockstep), "items",
-                   fmt::format("the driver prefers groups of a multiple of {}", device.lockstep)});
+    out.push_back(
+        {"driver_simd_width", static_cast<double>(device.lockstep), "items",
+         fmt::format("the driver prefers work-groups of a multiple of {} work-items", device.lockstep)});
   return out;
 }
 
@@ -162,7 +160,7 @@ void add_divergence_slowdown(std::vector<Finding>& out, const std::vector<Outcom
   out.push_back({.name = "divergence_slowdown",
                  .value = fastest[2]->time_s / fastest[1]->time_s,
                  .unit = "ratio",
-                 .text = "time of two paths that alternate between neighbours over one path",
+                 .text = "time of two paths that alternate between neighbouring work-items over one path",
                  .from = {fastest[2], fastest[1]}});
 }
 
@@ -177,54 +175,54 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 Family branch_divergence() {
   const Values all_paths = {1, 2, 4, 8, 16, 32, 64};
   const Values all_granularities = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-  return {
-      .name = "branch_divergence",
-      .question = "What do distinct paths of neighbouring items cost, and how many items run in lock-step?",
-      .axes =
-          {{.name = "paths",
-            .meaning = "distinct paths",
-            .values = all_paths,
-            .domain = powers_of_two(1, 64)},
-           {.name = "granularity",
-            .meaning = "neighbouring items that share a path",
-            .values = all_granularities,
-            .domain = whole(1, UINT32_MAX),
-            .when = [](const Case& at) { return at.number("paths") > 1; }},
-           {.name = "iterations",
-            .meaning = "dependent steps of a path",
-            .values = {256},
-            .domain = whole(0, UINT32_MAX)},
-           {.name = "n", .meaning = "work-items", .values = {262144}, .domain = whole(1, UINT32_MAX)},
-           {.name = "group", .meaning = "items of a work-group", .values = {256}, .domain = whole(1, 65536)}},
-      .presets = {.smoke = {"paths=1,2,64 granularity=1,16 iterations=4 n=1,300 group=64"},
-                  .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
-                  .profile = {"paths=1,2,8,32 granularity=" + all_granularities},
-                  .paper = {},
-                  .full = {"paths=" + all_paths + " granularity=" + all_granularities +
-                           " iterations=256,1024 n=262144,1048576"}},
-      // With one path there is nothing to deal.
-      .view = {.rows = {"paths"},
-               .columns = {"granularity"},
-               .quantity = "slowdown",
-               .chapter = "Divergence",
-               .graphs = {{.name = "staircase",
-                           .x = {"granularity"},
-                           .series = {"paths"},
-                           .quantity = "slowdown",
-                           .findings = {"simd_width", "serialised_paths"},
-                           .marks = {"simd_width"}},
-                          {.name = "heat map",
-                           .kind = Graph::Kind::heat,
-                           .x = {"granularity"},
-                           .series = {"paths"},
-                           .quantity = "slowdown",
-                           .findings = {"serialised_paths"},
-                           .marks = {"simd_width"}}}},
-      .is_valid = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
-      .plan = plan,
-      .findings = findings,
-      .traits = {{"simd_width", "items", "SIMD width (warp, wavefront, sub-group), inferred from times"},
-                 {"divergence_slowdown", "x", "time of two divergent paths over one"}}};
+  return {.name = "branch_divergence",
+          .question = "What does branch divergence cost, and how wide is the SIMD unit?",
+          .axes = {{.name = "paths",
+                    .meaning = "divergent paths",
+                    .values = all_paths,
+                    .domain = powers_of_two(1, 64)},
+                   {.name = "granularity",
+                    .meaning = "neighbouring work-items that share a path",
+                    .values = all_granularities,
+                    .domain = whole(1, UINT32_MAX),
+                    .when = [](const Case& at) { return at.number("paths") > 1; }},
+                   {.name = "iterations",
+                    .meaning = "dependent steps of each path",
+                    .values = {256},
+                    .domain = whole(0, UINT32_MAX)},
+                   {.name = "n", .meaning = "work-items", .values = {262144}, .domain = whole(1, UINT32_MAX)},
+                   {.name = "group",
+                    .meaning = "work-items of a work-group",
+                    .values = {256},
+                    .domain = whole(1, 65536)}},
+          .presets = {.smoke = {"paths=1,2,64 granularity=1,16 iterations=4 n=1,300 group=64"},
+                      .quick = {"paths=1,2,8,32 granularity=" + all_granularities},
+                      .profile = {"paths=1,2,8,32 granularity=" + all_granularities},
+                      .paper = {},
+                      .full = {"paths=" + all_paths + " granularity=" + all_granularities +
+                               " iterations=256,1024 n=262144,1048576"}},
+          .view = {.rows = {"paths"},
+                   .columns = {"granularity"},
+                   .quantity = "slowdown",
+                   .chapter = "Divergence",
+                   .graphs = {{.name = "staircase",
+                               .x = {"granularity"},
+                               .series = {"paths"},
+                               .quantity = "slowdown",
+                               .findings = {"simd_width", "serialised_paths"},
+                               .marks = {"simd_width"}},
+                              {.name = "heat map",
+                               .kind = Graph::Kind::heat,
+                               .x = {"granularity"},
+                               .series = {"paths"},
+                               .quantity = "slowdown",
+                               .findings = {"serialised_paths"},
+                               .marks = {"simd_width"}}}},
+          .is_valid = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
+          .plan = plan,
+          .findings = findings,
+          .traits = {{"simd_width", "items", "SIMD width (warp, wavefront, sub-group), inferred from times"},
+                     {"divergence_slowdown", "x", "time of two divergent paths over one"}}};
 }
 
 }  // namespace clweave::families

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// build: how long does a device take from a program to its first result?
+// build: how long does it take from a program's source to its first result?
 //
-// One execution builds the program and launches its kernel once: some drivers compile no sooner than that.
+// One execution builds the program and launches its kernel once, because some drivers compile only at the
+// launch.
 #include <fmt/format.h>
 
 #include "suite/family.hpp"
@@ -13,7 +14,7 @@ namespace {
 using Word = std::uint32_t;
 constexpr std::uint64_t items = 256;
 
-// What build.cl computes.
+// Computes what build.cl does.
 Word chewed(Word x, std::uint64_t statements) {
   for (Word k = 1; k <= statements; ++k) x = (x ^ (x >> 15)) * (2 * k + 1) + (x >> 7);
   return x;
@@ -35,7 +36,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return p;
 }
 
-// The smallest or largest kernel that was built from `from`.
+// Returns the smallest or largest kernel that was built from `from`.
 const Outcome* built(const std::vector<Outcome>& outcomes, const char* from, bool largest) {
   const Outcome* found = nullptr;
   for (const auto& o : outcomes) {
@@ -48,7 +49,7 @@ const Outcome* built(const std::vector<Outcome>& outcomes, const char* from, boo
 
 Finding milliseconds(std::string name, const Outcome& o) {
   Finding out{std::move(name), 1e3 * o.time_s, "ms",
-              fmt::format("a kernel of {} statements that no cache knows takes {:.3g} ms to its first result",
+              fmt::format("a kernel of {} statements that is in no cache takes {:.3g} ms to its first result",
                           o.at.number("statements"), 1e3 * o.time_s)};
   if (o.low_s) out.low = 1e3 * *o.low_s;
   if (o.high_s) out.high = 1e3 * *o.high_s;
@@ -78,31 +79,31 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 
 Family build() {
   const Values all = {8, 64}, more = {8, 32, 64, 128, 512};
-  return {
-      .name = "build",
-      .question =
-          "How long does a program take to its first result: new, known to the driver, from its binary?",
-      .axes = {{.name = "from",
-                .meaning = "source: that no cache knows; again: the same source each time; binary: what the "
-                           "driver gave of the program",
-                .values = {"source", "again", "binary"}},
-               {.name = "statements",
-                .meaning = "of the kernel, each with numbers of its own",
-                .values = {64, 1, 2, 4, 8, 16, 32, 128, 256, 512, 1024},
-                .domain = powers_of_two(1, 1024)}},
-      .presets = {.smoke = {"statements=1,32 from=source,again,binary"},
-                  .quick = {"from=source,again,binary statements=" + all},
-                  .profile = {"from=source,again,binary statements=" + all},
-                  .paper = {},
-                  .full = {"from=source,again,binary statements=" + more}},
-      .view = {.rows = {"statements"}, .columns = {"from"}, .quantity = "slowdown"},
-      .plan = plan,
-      .findings = findings,
-      .trait_group = TraitGroup::synchronisation,
-      .traits = {{"build_cold", "ms", "new program of 64 statements to its first result"},
-                 {"build_cold_least", "ms", "the same of 8 statements"},
-                 {"build_cached_gain", "x", "time of the new program over one built before"},
-                 {"build_binary_gain", "x", "the same over its binary"}}};
+  return {.name = "build",
+          .question =
+              "How long does a program take to its first result: new, cached by the driver, from its binary?",
+          .axes = {{.name = "from",
+                    .meaning =
+                        "source: new each time, so that no cache has it; again: the same source each time; "
+                        "binary: the driver's binary of it",
+                    .values = {"source", "again", "binary"}},
+                   {.name = "statements",
+                    .meaning = "statements of the kernel, each with different constants",
+                    .values = {64, 1, 2, 4, 8, 16, 32, 128, 256, 512, 1024},
+                    .domain = powers_of_two(1, 1024)}},
+          .presets = {.smoke = {"statements=1,32 from=source,again,binary"},
+                      .quick = {"from=source,again,binary statements=" + all},
+                      .profile = {"from=source,again,binary statements=" + all},
+                      .paper = {},
+                      .full = {"from=source,again,binary statements=" + more}},
+          .view = {.rows = {"statements"}, .columns = {"from"}, .quantity = "slowdown"},
+          .plan = plan,
+          .findings = findings,
+          .trait_group = TraitGroup::synchronisation,
+          .traits = {{"build_cold", "ms", "new program of 64 statements to its first result"},
+                     {"build_cold_least", "ms", "the same of 8 statements"},
+                     {"build_cached_gain", "x", "time of the new program over one built before"},
+                     {"build_binary_gain", "x", "the same over its binary"}}};
 }
 
 }  // namespace clweave::families

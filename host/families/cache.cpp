@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache: how much do the caches hold, how long are their lines, who shares them, and how fast are they?
+// cache: capacity, latency, bandwidth and sharing of each cache level, fetch granularity and TLB reach.
 //
-// One item walks through more and more memory, every load waiting for the one before. Where a load takes
-// longer than a cache does, the cache has ended; between the last size that fits and the first that does not,
-// the family asks for more sizes until they are 6 % apart. The walk takes 64 pages at a time, or the cache of
-// addresses would end where none of data does; how far that one reaches is asked for by nodes that lie more
-// than a page apart.
+// One work-item chases pointers through larger and larger working sets. A level ends where loads become
+// slower; between the last size that fits and the first that does not, the family measures more sizes until
+// they are 6 % apart. The chase visits 64 pages at a time, or TLB misses would look like the end of a cache;
+// TLB reach is measured by nodes more than a page apart.
 //
-// What is known of a level then says what is worth measuring in it: whether every compute unit has one of its
-// own, and what all together read, write and copy in it.
+// The levels found decide what is measured next: whether each compute unit has its own cache, and the read,
+// write and copy bandwidth of all compute units in it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +26,8 @@ namespace {
 
 using Word = std::uint32_t;
 constexpr std::uint64_t page_bytes = 4096, line_bytes = 64;
-constexpr std::uint64_t pair_bytes = 1024;  // from node to node of pairs
-// In other lines of its page than the one before.
+constexpr std::uint64_t pair_bytes = 1024;  // between nodes of kernel pair
+// One line more than a page, so that nodes do not all fall into one cache set.
 constexpr std::uint64_t page_stride = page_bytes + line_bytes;
 constexpr std::int64_t largest = std::int64_t{1} << 34;
 
@@ -43,7 +42,8 @@ std::uint64_t node_bytes_of(const Case& at) {
   return at.is("kernel", "tlb") ? page_stride : at.is("kernel", "pair") ? pair_bytes : line_bytes;
 }
 
-// Once around, and a step more, as a walk that ends where it began might never have set off.
+// Returns the loads of a chase: one more than the cycle, as one that ends where it began might not have
+// started.
 std::uint64_t hops_of(const Case& at) {
   constexpr std::uint64_t least = 40009, most = std::uint64_t{1} << 20;
   const std::uint64_t wanted = at.count("chain_length", 0, 1 << 24);
@@ -68,10 +68,10 @@ Plan plan_of_walk(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// What each compute unit goes through, by one group of which every item has four vectors.
+// Work of each compute unit: one work-group whose work-items have four vectors each.
 struct Share {
-  std::uint64_t groups, words;          // of a vector
-  std::uint64_t group, vectors, trips;  // of a group
+  std::uint64_t groups, words;          // words of a vector
+  std::uint64_t group, vectors, trips;  // of a work-group
 
   Share(const Case& at, const DeviceInfo& device)
       : groups(device.units()),
@@ -83,7 +83,7 @@ struct Share {
     group = device.type == "cpu" ? 1 : std::bit_floor(std::clamp<std::uint64_t>(vectors / 4, 1, most));
     vectors = vectors / group * group;
     constexpr std::uint64_t bytes_to_go_through = std::uint64_t{1} << 25, least = 3;
-    const std::uint64_t turns = groups * (vectors / group + 1);  // of a trip
+    const std::uint64_t turns = groups * (vectors / group + 1);  // loop iterations per pass
     if (trips == 0)
       trips = std::max(least, std::min(bytes_to_go_through / bytes_of(at), device.most_turns() / turns));
     need_turns(device, turns * trips, "working_set");
@@ -91,13 +91,14 @@ struct Share {
   std::uint64_t all_words() const { return groups * vectors * words; }
 };
 
-// Sums of a part of memory by item and word, reckoned when they are first asked for.
+// Sums of a part of memory by work-item and word, computed on first use.
 class Sums {
  public:
   Sums(const Share& share, const Random<Word>& value)
       : table_(std::make_shared<Table>()), share_(share), value_(value) {}
 
-  // Of the `item`-th item's word `word`, after all trips, each through the part `step` behind the one before.
+  // Returns the sum of a work-item's word after all passes, each through the part `step` after the one
+  // before.
   Word after(std::uint64_t item, std::uint64_t word, std::uint64_t step) const {
     std::call_once(table_->once, [this] { fill(); });
     const std::uint64_t lane = item % share_.group;
@@ -171,7 +172,8 @@ Plan plan_of_rate(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// Pages of 4 KiB lie in a processor's cache as they fall, and it seems to hold another amount each time.
+// Plans a case; on CPUs with pages of 2 MiB, as with 4 KiB pages the physical placement, and so the capacity
+// that is measured, differs from run to run.
 Plan plan(const Case& at, const DeviceInfo& device) {
   Plan p = is_walk(at) ? plan_of_walk(at, device) : plan_of_rate(at, device);
   if (device.type != "cpu" || at.is("kernel", "tlb")) return p;
@@ -179,11 +181,10 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// ---- What the walks say ----------------------------------------------------------------------------------
+// ---- Findings ---------------------------------------------------------------------------------------------
 
-// Nanoseconds of a hop by `axis`, of one kernel, at their fastest: whoever else uses a cache only ever makes
-// it slower. For the same reason no larger set is quicker in truth than a smaller one: what lies above a
-// later one was disturbed.
+// Returns the least nanoseconds per load of a kernel by `axis`, as interference only slows a cache down. For
+// the same reason the curve is made monotonic: a value above a later one was disturbed.
 using Curve = std::map<std::int64_t, double>;
 Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const char* axis = "working_set") {
   Curve out;
@@ -202,28 +203,27 @@ Curve curve_of(const std::vector<Outcome>& outcomes, const char* kernel, const c
 }
 
 struct Level {
-  std::int64_t first = 0, last = 0;  // sets that take as long as each other
+  std::int64_t first = 0, last = 0;  // working sets on the plateau
   double ns = 0;
   std::int64_t bytes = 0,
-               beyond = 0;  // the largest set that fits, the smallest that does not; 0: none measured
+               beyond = 0;  // largest set that fits, smallest that does not; 0: none
 };
 
-// Whether between two sizes a load takes 30 % longer at once, within a doubling. What grows little by little
-// is no end of a cache: a GPU's first one is empty when a launch begins, so the larger a set, the more of its
-// loads are the first of their line.
+// Returns whether latency grows by 30 % within a doubling somewhere between two sizes. Slow growth is not the
+// end of a cache: a GPU's L1 is empty when a launch begins, so larger sets have more cold misses.
 bool is_steep(const Curve& ns, std::int64_t from, std::int64_t to) {
   constexpr double steep = 1.3;
   for (auto low = ns.find(from); low != ns.end() && low->first < to; ++low) {
     const auto within = ns.upper_bound(std::min(2 * low->first, to));
-    const auto high = std::next(low) == within ? within : std::prev(within);  // where none is: the next
+    const auto high = std::next(low) == within ? within : std::prev(within);  // the next one if there is none
     if (high->second >= steep * low->second) return true;
   }
   return false;
 }
 
-// A level is where sets of 1.4 times the size and more take no more than 15 % longer than the least of them,
-// and 30 % longer than the level before, from which a steep climb leads there. It ends half-way, as factors
-// go, to what the next one takes: some loads find their line before all do. The last level is memory.
+// Finds the levels: plateaus over a factor of 1.4 in size within 15 % in latency, at least 30 % above the
+// previous one with a steep rise between. A level ends at the geometric mean of its latency and the next
+// one's, as near the end only some loads miss. The last level is memory.
 std::vector<Level> levels_of(const Curve& ns) {
   constexpr double same = 1.15, other = 1.3, span = 1.4;
   std::vector<Level> out;
@@ -251,14 +251,14 @@ std::vector<Level> levels_of(const Curve& ns) {
   return out;
 }
 
-// The caches among them: memory is what four times the size of the last one is in.
+// Returns the levels without memory.
 std::vector<Level> caches_of(const std::vector<Level>& levels) {
   std::vector<Level> out = levels;
   if (!out.empty()) out.pop_back();
   return out;
 }
 
-// Between the two sizes where a level ends there is one more that tells.
+// Returns a size between the two where a level ends, if they are not close enough.
 std::optional<std::int64_t> between(std::int64_t fits, std::int64_t beyond, double close_enough) {
   if (beyond == 0 || static_cast<double>(beyond) <= close_enough * static_cast<double>(fits)) return {};
   const double middle = std::sqrt(static_cast<double>(fits) * static_cast<double>(beyond));
@@ -268,9 +268,9 @@ std::optional<std::int64_t> between(std::int64_t fits, std::int64_t beyond, doub
   return bytes;
 }
 
-// How many loads longer than those of as many lines that lie side by side: what addresses cost.
+// TLB reach: the largest set of pages whose chase is as fast as one through as many adjacent lines.
 struct Reach {
-  std::int64_t bytes = 0, beyond = 0;  // as of a level
+  std::int64_t bytes = 0, beyond = 0;  // as in Level
 };
 std::optional<Reach> reach_of(const Curve& pages, const Curve& lines) {
   constexpr double markedly = 1.3;
@@ -288,14 +288,14 @@ std::optional<Reach> reach_of(const Curve& pages, const Curve& lines) {
   return out.bytes > 0 ? std::optional(out) : std::nullopt;
 }
 
-// Of a walk of every unit in memory of its own, three quarters of a level: where the level is everybody's,
-// two do not fit.
+// Returns the working set per compute unit that tells whether a level is shared: three quarters of it, so
+// that two do not fit into a shared one.
 std::int64_t share_of(const Level& level) {
   const auto page = static_cast<std::int64_t>(page_bytes);
   return std::max(page, level.bytes * 3 / 4 / page * page);
 }
 
-// Whether each unit has a level of its own; nothing while that is not measured.
+// Returns whether each compute unit has its own cache of this level; std::nullopt until that is measured.
 std::optional<bool> is_own(const std::vector<Level>& levels, std::size_t i, const Curve& own,
                            const DeviceInfo& device) {
   if (device.units() < 2) return true;
@@ -304,7 +304,7 @@ std::optional<bool> is_own(const std::vector<Level>& levels, std::size_t i, cons
   return walked->second < std::sqrt(levels[i].ns * levels[i + 1].ns);
 }
 
-// Half of a level, or of a unit's part of one that all share.
+// Returns half of a level, or half of a compute unit's share of it if all share it.
 std::int64_t half_of(const Level& level, bool own, const DeviceInfo& device) {
   const auto page = static_cast<std::int64_t>(page_bytes);
   const auto units = own ? 1 : static_cast<std::int64_t>(device.units());
@@ -320,7 +320,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
                       .with("iterations", std::int64_t{0}));
   };
   const auto lines = curve_of(outcomes, "chase"), pages = curve_of(outcomes, "tlb");
-  if (lines.size() < 8) return out;  // somebody's choice, no curve
+  if (lines.size() < 8) return out;  // the user's choice of sizes, no curve
   const auto levels = levels_of(lines);
   for (const auto& level : levels) {
     if (const auto bytes = between(level.bytes, level.beyond, 1.06)) ask("chase", *bytes);
@@ -339,7 +339,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
     }
     const std::int64_t bytes = half_of(caches[i], *each, device);
     ask("read", bytes, *each ? "own" : "in_turns");
-    // What a processor's core writes to its part of a shared level stays in those before, where it fits them.
+    // A CPU core's share of a shared level may fit its private caches, which then absorb the writes.
     if (device.type == "cpu" && !*each && i > 0 && bytes < 2 * caches[i - 1].bytes) continue;
     ask("write", bytes);
     ask("copy", bytes);
@@ -347,7 +347,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
-// The first distance at which the second load no longer finds what the first has brought.
+// Finds the smallest distance at which the second load of a pair misses what the first one fetched.
 Finding line_of(const std::vector<Outcome>& outcomes) {
   const Curve ns = curve_of(outcomes, "pair", "apart");
   if (ns.size() < 4) return {"fetch_granularity", {}, "B", "too few distances were measured"};
@@ -357,15 +357,15 @@ Finding line_of(const std::vector<Outcome>& outcomes) {
     if (both > markedly * near)
       return {
           "fetch_granularity", static_cast<double>(bytes), "B",
-          fmt::format("what lies {} bytes behind a word that was fetched has to be fetched too: {:.4g} ns "
-                      "for both, {:.4g} where it came along",
-                      bytes, both, near)};
+          fmt::format(
+              "a load {} bytes after a fetched word misses: {:.4g} ns for both, {:.4g} ns where the second "
+              "one hits",
+              bytes, both, near)};
   }
   return {"fetch_granularity",
           {},
           "B",
-          fmt::format("none found: what lies {} bytes behind a word that was fetched is there",
-                      ns.rbegin()->first)};
+          fmt::format("none found: even {} bytes after a fetched word a load hits", ns.rbegin()->first)};
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -380,29 +380,28 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const std::string name = fmt::format("l{}", i + 1);
     const bool guarded = lines.rbegin()->first >= 4 * level.bytes;
     const Level& next = levels[i + 1];
-    Finding size{
-        name + "_bytes",
-        std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond)),
-        "B",
-        fmt::format(
-            "level {} ends half-way, as factors go, from {:.3g} ns in up to {} to {:.3g} ns in {} and more",
-            i + 1, level.ns, text(level.last), next.ns, text(next.first)),
-        static_cast<double>(level.last),
-        static_cast<double>(next.first)};
+    Finding size{name + "_bytes",
+                 std::sqrt(static_cast<double>(level.bytes) * static_cast<double>(level.beyond)),
+                 "B",
+                 fmt::format("L{} capacity: between {:.3g} ns per load up to {} and {:.3g} ns from {} on, at "
+                             "their geometric mean",
+                             i + 1, level.ns, text(level.last), next.ns, text(next.first)),
+                 static_cast<double>(level.last),
+                 static_cast<double>(next.first)};
     if (!guarded) {
       size.value.reset();
       size.text =
-          fmt::format("level {} ends near {}, but the largest walk of {} is less than four times that", i + 1,
-                      text(level.bytes), text(lines.rbegin()->first));
+          fmt::format("L{} ends near {}, but the largest working set, {}, is less than four times that",
+                      i + 1, text(level.bytes), text(lines.rbegin()->first));
     }
     out.push_back(std::move(size));
     out.push_back({name + "_latency", level.ns, "ns",
-                   fmt::format("a dependent load takes {:.4g} ns in level {}", level.ns, i + 1)});
+                   fmt::format("L{1} pointer-chase latency {0:.4g} ns", level.ns, i + 1)});
     const auto each = is_own(levels, i, own, device);
     if (!each) continue;
     out.push_back({name + "_compute_units", *each ? 1 : static_cast<double>(device.units()), "units",
-                   *each ? fmt::format("every compute unit has a level {} of its own", i + 1)
-                         : fmt::format("all compute units share level {}", i + 1)});
+                   *each ? fmt::format("each compute unit has its own L{}", i + 1)
+                         : fmt::format("all compute units share L{}", i + 1)});
     const std::int64_t bytes = half_of(level, *each, device);
     for (const char* kernel : {"read", "write", "copy"}) {
       double rate = 0;
@@ -414,41 +413,39 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       if (rate > 0)
         out.push_back(
             {fmt::format("{}_{}", name, kernel), rate, "GB/s",
-             fmt::format("all compute units together {} {:.4g} GB/s in level {}", kernel, rate, i + 1)});
+             fmt::format("L{2} {0} bandwidth of all compute units {1:.4g} GB/s", kernel, rate, i + 1)});
     }
   }
   if (const auto reach = reach_of(curve_of(outcomes, "tlb"), lines); reach && reach->bytes > 0) {
-    Finding found{"tlb_reach",
-                  {},
-                  "B",
-                  fmt::format("none found: pages all over {} cost no more than lines side by side",
-                              text(reach->bytes))};
+    Finding found{
+        "tlb_reach",
+        {},
+        "B",
+        fmt::format("none found: pages all over {} cost no more than adjacent lines", text(reach->bytes))};
     if (reach->beyond > 0) {
       found.value = found.low = static_cast<double>(reach->bytes);
       found.high = static_cast<double>(reach->beyond);
-      found.text = fmt::format(
-          "the cache of addresses reaches {}: a line on each page of {} takes markedly longer "
-          "than as many side by side",
-          text(reach->bytes), text(reach->beyond));
+      found.text =
+          fmt::format("TLB reach {}: one line per page of {} is markedly slower than as many adjacent lines",
+                      text(reach->bytes), text(reach->beyond));
     }
     out.push_back(std::move(found));
   }
   if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.at.is("kernel", "pair"); }))
     out.push_back(line_of(outcomes));
-  // What a reader holds the levels against.
+  // For comparison: the capacities that driver and operating system report.
   if (levels.empty()) return out;
   if (device.cache_bytes > 0)
-    out.push_back(
-        {"driver_cache_bytes", static_cast<double>(device.cache_bytes), "B",
-         fmt::format("the driver says that the device's cache holds {}", text(device.cache_bytes))});
+    out.push_back({"driver_cache_bytes", static_cast<double>(device.cache_bytes), "B",
+                   fmt::format("the driver reports a cache of {}", text(device.cache_bytes))});
   for (std::size_t i = 0; i < device.host_caches.size(); ++i)
-    out.push_back({fmt::format("host_l{}_bytes", i + 1), static_cast<double>(device.host_caches[i]), "B",
-                   fmt::format("the operating system says that level {} of a core holds {}", i + 1,
-                               text(device.host_caches[i]))});
+    out.push_back(
+        {fmt::format("host_l{}_bytes", i + 1), static_cast<double>(device.host_caches[i]), "B",
+         fmt::format("the operating system reports L{} of {}", i + 1, text(device.host_caches[i]))});
   return out;
 }
 
-// From `least` on, `steps` to an octave.
+// Returns sizes from `least` on, `steps` per octave.
 Values sizes(std::int64_t least, std::int64_t most, int steps) {
   Values out;
   std::int64_t last = 0;
@@ -476,39 +473,37 @@ Family cache() {
   return {
       .name = "cache",
       .question =
-          "How much do the caches hold, how long are their lines, who shares them, how fast are they?",
+          "Capacity, latency, bandwidth and sharing of each cache level, fetch granularity, TLB reach?",
       .axes =
           {{.name = "kernel",
             .meaning =
-                "chase: one item, whose every load waits for the one before, 64 pages after the other; "
-                "chase_private: "
-                "one of every compute unit, each through memory of its own; pages: nodes a page and a line "
-                "apart; "
-                "pair: of each node two words; read, write, copy: one group of every compute unit, again and "
-                "again",
+                "chase: pointer chase of one work-item, 64 pages at a time; chase_private: one per compute "
+                "unit, each in memory of its own; tlb: nodes a page and a line apart; pair: two words of "
+                "each "
+                "node; read, write, copy: one work-group per compute unit, repeatedly",
             .values = {"chase", "chase_private", "tlb", "pair", "read", "write", "copy"}},
            {.name = "working_set",
-            .meaning = "bytes gone through: by each compute unit where all are at work",
+            .meaning = "bytes, per compute unit where all are at work",
             .values = std::move(all_bytes),
             .domain = multiples_of(4096, 4096, largest)},
            {.name = "apart",
-            .meaning = "bytes from a node's first word to the other",
+            .meaning = "bytes between the two words of a node",
             .values = {4, 8, 16, 32, 64, 128, 256, 512},
             .domain = multiples_of(4, 4, 1020),
             .when = [](const Case& at) { return at.is("kernel", "pair"); }},
            {.name = "parts",
             .meaning =
-                "own: a compute unit reads its part alone; in_turns: a part after the other, so that no "
-                "cache of its own helps",
+                "own: each compute unit rereads its part; in_turns: one part after the other, so that no "
+                "private cache helps",
             .values = {"own", "in_turns"},
             .when = [](const Case& at) { return at.is("kernel", "read"); }},
            {.name = "chain_length",
-            .meaning = "loads that wait for each other; 0: once around, from 40009 to 2^20",
+            .meaning = "dependent loads; 0: one cycle, 40009 to 2^20",
             .values = {0},
             .domain = whole(0, 1 << 24),
             .when = is_walk},
            {.name = "iterations",
-            .meaning = "times through the working set; 0: as many as make 32 MiB",
+            .meaning = "passes through the working set; 0: as many as read 32 MiB",
             .values = {0},
             .domain = whole(0, 1 << 20),
             .when = rates}},

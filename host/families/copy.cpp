@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// copy: does it matter how an array is dealt out to the work-items that copy it?
+// copy: how does the loop structure of a copy kernel affect bandwidth?
 //
-// After "Parallel Stream Compaction: [3] Loops and sequences" (Crazy on Cuda, 2018): no loop, loops that
-// stride by the grid, and sequences that belong to one sub-group each, among them those of Billeter, Olsson
-// and Assarsson (2009). Published launches that do not cover the array are known-incorrect cases
-// (form=known_incorrect).
+// After "Parallel Stream Compaction: [3] Loops and sequences" (Crazy on Cuda, 2018): no loop, grid-stride
+// loops, and contiguous sequences per sub-group, among them those of Billeter, Olsson and Assarsson (2009).
+// Published launch configurations that do not cover the array are form=known_incorrect.
 //
 // Counted bytes: every element read once and written once.
 #include <fmt/format.h>
@@ -26,7 +25,8 @@ namespace clweave::families {
 namespace {
 
 constexpr std::int64_t published_n = 1 << 24;
-constexpr std::int64_t billeter_groups = 120, billeter_items = 128;  // 4 groups per multiprocessor of 2009
+constexpr std::int64_t billeter_groups = 120,
+                       billeter_items = 128;  // 4 work-groups per multiprocessor of 2009
 constexpr std::int64_t default_width = 4, default_work_group = 256, default_groups = 8192;
 constexpr std::int64_t published_lanes = 32;
 
@@ -34,8 +34,8 @@ bool has_sequences(const Case& at) {
   return at.is("kernel", "warp_stride") || at.text("kernel").starts_with("billeter");
 }
 
-// How vectors are cut into sequences: each has `base` chunks, the first `extra` ones have one more, and the
-// last ends where the array does.
+// Partition of the vectors into sequences: each has `base` chunks, the first `extra` ones one more; the last
+// is clipped to the array.
 struct Split {
   std::uint32_t sequences, vectors, chunk, base, extra;
 
@@ -58,11 +58,11 @@ Split split_of(const Case& at, std::uint64_t vectors, std::uint64_t sequences, s
     return make(lanes, chunks / sequences, chunks % sequences);
   }
   if (at.is("split", "even")) return make(1, vectors / sequences, vectors % sequences);
-  // Whole turns of the lanes, so that every sequence begins where a full access may.
+  // Multiples of the sub-group size, so that every sequence is aligned for coalesced access.
   return make(lanes, ceil_div(ceil_div(vectors, lanes), sequences), 0);
 }
 
-// As the tables print it. Elsewhere it follows from the formula given with them.
+// Returns the sequence length as the published tables print it, elsewhere by their formula.
 std::uint64_t published_length(const Case& at, std::uint64_t vectors, std::uint64_t sequences) {
   if (at.is("kernel", "billeter") && at.number("n") == published_n) {
     if (at.number("width") == 1) return 32768;
@@ -73,11 +73,11 @@ std::uint64_t published_length(const Case& at, std::uint64_t vectors, std::uint6
 
 void need_trips(const DeviceInfo& device, std::uint64_t trips) {
   Plan::need(trips <= device.most_turns(),
-             "the device leaves every loop after " + std::to_string(device.most_turns()) +
-                 " turns, and this one takes " + std::to_string(trips) + ": take more groups");
+             "the device silently leaves every loop after " + std::to_string(device.most_turns()) +
+                 " iterations, and this one has " + std::to_string(trips) + ": use more groups");
 }
 
-// The launches of the kernels that give every sub-group a sequence of its own.
+// Adds the launches of the kernels with one sequence per sub-group.
 void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out, Buffer in,
                    std::uint64_t lanes) {
   const auto n = static_cast<std::uint32_t>(at.number("n"));
@@ -108,8 +108,8 @@ void add_sequences(Plan& p, const Case& at, const DeviceInfo& device, Buffer out
                           [split](std::uint64_t s) { return static_cast<std::uint32_t>(split.end(s)); });
 }
 
-// The number of a launch in the published searches, and plots: by items of a group, then by groups. They left
-// out one element per item, which is no loop.
+// Returns the number of a configuration in the published searches and plots: by work-group size, then groups.
+// They have none for one element per work-item, which is no loop.
 std::optional<std::int64_t> measurement_of(const Case& at) {
   const std::int64_t group = at.number("group");
   if (at.number("n") != published_n || at.is("form", "known_incorrect")) return {};
@@ -151,7 +151,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);
   const auto count = static_cast<std::uint32_t>(n);
-  // One launched group at least: what is left behind the last vector needs an item too.
+  // At least one work-group, as the elements after the last full vector need a work-item too.
   const std::size_t vectors = std::max<std::size_t>(n / width, 1);
   if (has_sequences(at)) {
     p.derive("sequence_width", static_cast<std::int64_t>(lanes));
@@ -163,7 +163,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     need_trips(device, vectors / items + 1);
     p.launch(kernel, {items}, {group}, out, in, count);
   } else if (published) {
-    Plan::need(vectors >= group, "as published, it launches no group");
+    Plan::need(vectors >= group, "as published, it launches no work-group");
     p.launch("no_loop", {vectors / group * group}, {group}, out, in, count);
   } else {
     const std::size_t items = ceil_div(vectors, ilp);
@@ -177,8 +177,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// Exhibits are the launches that were published, of one type and wherever the size is one they can be
-// scaled to; what a kernel does not heed stays at its default.
+// Allows known-incorrect cases only in published configurations of one type, at sizes that they scale to.
+// Keeps axes that a kernel ignores at their default.
 bool is_valid(const Case& at) {
   const std::string& kernel = at.text("kernel");
   const bool billeter = kernel.starts_with("billeter");
@@ -197,7 +197,7 @@ bool is_valid(const Case& at) {
          (at.is("type", "uint") && (kernel == "no_loop" || kernel == "warp_stride" || kernel == "billeter"));
 }
 
-// Seed of the search: every number of groups is a multiple of a 32nd of what one element per item would take.
+// Returns the published search: numbers of groups in steps of 1/32 of one element per work-item.
 Sweeps published_search() {
   const Values widths = {1, 2, 4};
   Values threads;
@@ -212,14 +212,14 @@ Sweeps published_search() {
                        (Values{kernel} == Values{"warp_stride"} ? " split=even,turns" : ""));
     }
   }
-  // Of their summary alone, which gives it the time that the search gives 256 x 32768.
+  // Only in the published summary, with the time that the search has at 256 x 32768.
   sweeps.emplace_back("kernel=grid_stride width=1 group=800 groups=1024");
   sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " group=" + Values{billeter_items} +
                    " groups=" + Values{billeter_groups} + " setup=outside,inside");
   return sweeps;
 }
 
-// The rows of the published tables that leave a part of the array out.
+// Returns the rows of the published tables that do not cover the array.
 Sweeps published_known_incorrect() {
   return {"kernel=no_loop width=2 group=704 form=known_incorrect",
           "kernel=billeter width=1,2,4 group=" + Values{billeter_items} +
@@ -227,9 +227,9 @@ Sweeps published_known_incorrect() {
           "kernel=warp_stride width=2,4 group=256 groups=38912 form=known_incorrect"};
 }
 
-// ---- What the search found, beside what was published -----------------------------------------------------
+// ---- Findings ---------------------------------------------------------------------------------------------
 
-// One way to copy, in the order of its search.
+// Configurations of one kernel and width, in the order of the search.
 using SearchSpace = std::vector<const Outcome*>;
 
 std::string launch_text(const Outcome& o) {
@@ -243,8 +243,8 @@ std::string launch_text(const Outcome& o) {
   return text;
 }
 
-// Faster than what comes before and after it in the search, beyond what either may be off by: of times that
-// chance alone tells apart a third are faster than both.
+// Finds configurations faster than both neighbours in the search by more than their confidence intervals; by
+// noise alone a third of all points would be.
 SearchSpace local_minima(const SearchSpace& search) {
   const auto is_faster = [](const Outcome& one, const Outcome& other) {
     return one.high_s.value_or(one.time_s) < other.low_s.value_or(other.time_s);
@@ -266,18 +266,18 @@ std::string speed_text(double bytes, double seconds) {
   return microseconds(seconds) + fmt::format(", {:.1f} GB/s", 1e-9 * bytes / seconds);
 }
 
-// Returns the key of the published best of such copies; empty if the published ones were launched otherwise:
-// all sequences were cut evenly.
+// Returns the key of the published best of such copies; empty if none was published: all published sequences
+// are split evenly.
 std::string published_key(const Case& at) {
   if (at.number("n") != published_n || (at.is("kernel", "warp_stride") && !at.is("split", "even"))) return "";
   return fmt::format("best_{}{}_width{}", at.text("kernel"), at.is("setup", "inside") ? "_inside" : "",
                      at.number("width"));
 }
 
-// Returns launch, time, rate and, of sequences, their size, as the published tables have them.
+// Formats configuration, time, bandwidth and sequence size, as the published tables do.
 std::string best_text(const Outcome& best, const DeviceInfo& device) {
   const auto bytes = as_double(best.bytes);
-  std::string text = "best launch " + launch_text(best) + ", " + speed_text(bytes, best.time_s);
+  std::string text = "best launch configuration " + launch_text(best) + ", " + speed_text(bytes, best.time_s);
   if (has_sequences(best.at)) {
     const Plan made = plan<std::uint32_t>(best.at, device);
     const auto size =
@@ -287,7 +287,7 @@ std::string best_text(const Outcome& best, const DeviceInfo& device) {
   return text;
 }
 
-// The best, and the driver's own beside it.
+// Asks for the best kernel and clEnqueueCopyBuffer at the device's size.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     return at.is("type", "uint") && at.is("form", "corrected") && at.is("contents", "random") &&
@@ -304,8 +304,8 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
-// What copies without a loop tell of a device: the least vector width with 97 % of the best rate, and the
-// work-group that suits one word per work-item.
+// Adds findings of copies without a loop: the least vector width with 97 % of the best bandwidth, and the
+// best work-group for one word per work-item.
 void add_plain_copies(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   const auto is_plain = [](const Case& at) {
     return at.is("kernel", "no_loop") && at.is("type", "uint") && at.is("form", "corrected") &&
@@ -326,15 +326,16 @@ void add_plain_copies(std::vector<Finding>& out, const std::vector<Outcome>& out
       std::ranges::min_element(fastest, {}, [](const auto& entry) { return entry.second->time_s; })->second;
   const auto least = std::ranges::find_if(
       fastest, [&](const auto& entry) { return best->time_s >= 0.97 * entry.second->time_s; });
-  out.push_back({.name = "vector_width",
-                 .value = static_cast<double>(least->first),
-                 .unit = "words",
-                 .text = fmt::format("vectors of {} words reach 97 % of the best copy", least->first),
-                 .from = {least->second, best}});
+  out.push_back(
+      {.name = "vector_width",
+       .value = static_cast<double>(least->first),
+       .unit = "words",
+       .text = fmt::format("vectors of {} words reach 97 % of the best copy bandwidth", least->first),
+       .from = {least->second, best}});
 }
 
-// Of the n that most have: the best launch of each kernel and width, how much there was to lose, and every
-// local minimum of a search.
+// Adds, at the most common n, the best configuration of each kernel and width, the spread, and the local
+// minima of a search.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     return at.is("type", "uint") && at.is("form", "corrected") && at.is("contents", "random");
@@ -357,7 +358,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<Finding> out;
   if (buffer != nullptr && fastest != nullptr)
     out.push_back(ratio_of("best_over_buffer", *buffer, *fastest,
-                           "rate of the best copy, " + fastest->at.text("kernel") + " width " +
+                           "bandwidth of the best copy, " + fastest->at.text("kernel") + " width " +
                                std::to_string(fastest->at.number("width")) + " " + launch_text(*fastest) +
                                ", over clEnqueueCopyBuffer's, n=" + std::to_string(largest)));
   for (auto& [name, search] : searches) {
@@ -373,8 +374,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                    .published = published_key((*best)->at)});
     if (search.size() < 8) continue;
     out.push_back(ratio_of("spread_" + name, **worst, **best,
-                           "time of the worst of " + std::to_string(search.size()) + " launches, " +
-                               launch_text(**worst) + ", over the best"));
+                           "time of the worst of " + std::to_string(search.size()) +
+                               " launch configurations, " + launch_text(**worst) + ", over the best"));
     std::string list;
     const SearchSpace minima = local_minima(search);
     for (const auto* o : minima) {
@@ -383,7 +384,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                           launch_text(*o), microseconds(o->time_s));
     }
     out.push_back({"local_minima_" + name, static_cast<double>(minima.size()), "launches",
-                   "faster than their neighbours in the search, beyond the intervals of both: " + list});
+                   "faster than both neighbours in the search, beyond their intervals: " + list});
   }
   add_plain_copies(out, outcomes);
   return out;
@@ -405,31 +406,32 @@ Family copy() {
   for (std::int64_t n = 1 << 10; n <= 1 << 30; n *= 2) powers.emplace_back(n);
   return {
       .name = "copy",
-      .question = "Does it matter how an array is dealt out to the work-items that copy it?",
+      .question = "How do loop structure and launch configuration of a copy kernel affect bandwidth?",
       .axes =
           {{.name = "kernel",
-            .meaning = "no_loop: one vector per item; grid_stride: the whole grid strides; warp_stride: a "
-                       "sequence per sub-group; ilp: several vectors per item, loaded before the first is "
-                       "stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 "
-                       "groups of 128, of equal length and of whole chunks",
+            .meaning =
+                "no_loop: one vector per work-item; grid_stride: grid-stride loop; warp_stride: a contiguous "
+                "sequence per sub-group; ilp: several vectors per work-item, all loaded before the first is "
+                "stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 work-groups "
+                "of 128, of equal length and of whole chunks",
             .values = kernels},
            {.name = "type",
             .meaning = "element type",
             .values = types,
             .alike = alike_within({{"uint", "float"}, {"ulong", "double"}})},
            {.name = "width",
-            .meaning = "elements of a vector",
+            .meaning = "vector width, in elements",
             .values = widths,
             .tunable = true,
             .domain = powers_of_two(1, 16)},
            {.name = "group",
-            .meaning = "items of a work-group",
+            .meaning = "work-items of a work-group",
             .values = work_groups,
             .tunable = true,
             .domain = whole(1, 65536),
             .search_values = group_sizes},
            {.name = "groups",
-            .meaning = "work-groups of a loop; the others take as many as they need",
+            .meaning = "work-groups of a loop; the other kernels launch as many as n needs",
             .values = groups,
             .tunable = true,
             .domain = whole(1, 1 << 24),
@@ -441,22 +443,22 @@ Family copy() {
                   return search_values;
                 }},
            {.name = "ilp",
-            .meaning = "vectors that an item of the kernel ilp holds at once",
+            .meaning = "vectors that a work-item of kernel ilp has in flight",
             .values = ilps,
             .tunable = true,
             .domain = whole(1, 32),
             .when = [](const Case& at) { return at.is("kernel", "ilp"); }},
            {.name = "store",
-            .meaning = "plain; streaming: past the caches, where the compiler has such stores",
+            .meaning = "plain; streaming: non-temporal stores, where the compiler has them",
             .values = {"plain", "streaming"},
             .tunable = true},
            {.name = "setup",
             .meaning =
-                "the split into sequences: outside: computed before; inside: by a launch that is timed too",
+                "partition into sequences: outside: computed before; inside: by a launch that is timed too",
             .values = both},
            {.name = "split",
             .meaning =
-                "of warp_stride: turns: sequences are whole turns of their lanes; even: as published, of "
+                "warp_stride: turns: sequences are multiples of the sub-group size; even: as published, "
                 "n / sequences vectors, or one more",
             .values = {"turns", "even"},
             .tunable = true,
@@ -467,8 +469,8 @@ Family copy() {
             .values = Values(published_n),
             .domain = whole(1, UINT32_MAX)},
            {.name = "form",
-            .meaning =
-                "corrected: copies the array; known_incorrect: a published launch that does not cover it",
+            .meaning = "corrected: copies the array; known_incorrect: a published configuration that does "
+                       "not cover it",
             .values = {"corrected", "known_incorrect"}},
            axis_contents({})},
       .presets =
@@ -522,28 +524,28 @@ Family copy() {
                .columns = {"n"},
                .quantity = "rate",
                .chapter = "Copy",
-               .graphs = {{.name = "every launch",
+               .graphs = {{.name = "every launch configuration",
                            .kind = Graph::Kind::launches,
                            .x = {"width", "group", "groups"},
                            .series = {"kernel"}},
-                          {.name = "landscape",
+                          {.name = "search space",
                            .x = {"groups"},
                            .series = {"group"},
                            .apart = {"kernel", "width"},
                            .where = {"kernel=grid_stride,warp_stride"}},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}}},
-      .derived = {{"sequence_width", "neighbouring items that share a sequence"},
+      .derived = {{"sequence_width", "work-items that share a sequence"},
                   {"sequence_size", "vectors of the longest sequence"},
-                  {"measurement", "number of the launch in the published search and its plot"}},
+                  {"measurement", "number of the configuration in the published search and its plot"}},
       .is_valid = is_valid,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
       .findings = findings,
-      .traits = {
-          {"best_group", "items", "fastest work-group"},
-          {"group_plateau", "x", "largest over smallest work-group within 5 % of it"},
-          {"vector_width", "words", "least vector width with 97 % of the best copy", TraitGroup::memory}}};
+      .traits = {{"best_group", "items", "fastest work-group"},
+                 {"group_plateau", "x", "largest over smallest work-group within 5 % of it"},
+                 {"vector_width", "words", "least vector width with 97 % of the best copy bandwidth",
+                  TraitGroup::memory}}};
 }
 
 }  // namespace clweave::families

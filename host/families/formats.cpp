@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// formats: how fast are small number formats, and by which path to them?
+// formats: throughput of small number formats and matrix units, by each path to them.
 //
-// A path is there where the compiler takes it and the result is right; what a driver says of its extensions
-// decides nothing: some are slower than what they stand for, some are missing where the hardware can do it.
+// A path exists if its code compiles and its result is right. Reported extensions decide nothing: some are
+// slower than emulation, and some are missing although the hardware has the instruction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace {
 using Word = std::uint32_t;
 constexpr std::uint64_t tile_rows = 16, tile_columns = 8, tile = tile_rows * tile_columns;
 constexpr std::uint64_t distinct_items = 256;
-constexpr std::uint64_t words_of_a = 128, words_of_b = 64;  // of a tile's two factors
+constexpr std::uint64_t words_of_a = 128, words_of_b = 64;  // words of the two factors of a tile
 
-// The value nearest to x, ties to even, of those that a half holds; x is a normal one within its range.
+// Rounds x to half precision, ties to even; x is normal and in range.
 double to_half(double x) {
   if (x == 0) return x;
   int exponent = 0;
@@ -60,10 +60,10 @@ Word of_halves(Word x, Word m, Word c, F step) {
   return part(0) | part(16) << 16;
 }
 
-// What formats.cl computes in one step.
+// Computes one step of formats.cl.
 Word step(const std::string& kernel, bool emulated, Word x, Word m, Word c) {
   if (kernel == "half") {
-    // A product of halves and a sum with one are exact in double. The emulation rounds to a float before.
+    // A product of halves and its sum with a half are exact in double; the emulation rounds to float first.
     return of_halves(x, m, c, [emulated](double a, double b, double add) {
       return to_half(emulated ? static_cast<double>(std::fma(static_cast<float>(a), static_cast<float>(b),
                                                              static_cast<float>(add)))
@@ -82,14 +82,14 @@ Word step(const std::string& kernel, bool emulated, Word x, Word m, Word c) {
   return (x & 0xFFFFFF) * (m & 0xFFFFFF) + c;
 }
 
-// Multiplications and additions of one step.
+// Returns the operations of one step.
 std::uint64_t operations(const std::string& kernel) {
   return kernel == "half" || kernel == "int16" ? 4 : kernel == "dot8" ? 8 : 2;
 }
 
 bool is_matrix(const Case& at) { return at.text("kernel").starts_with("matrix"); }
 
-// Items that multiply together.
+// Returns the work-items that compute one product of matrices.
 std::uint64_t work_items_per_matrix(const Case& at) {
   return at.is("path", "subgroup8") ? 8 : at.is("path", "subgroup16") ? 16 : 32;
 }
@@ -108,8 +108,8 @@ void chains(Plan& p, const Case& at, const Launched& l) {
   const std::string kernel = at.text("kernel");
   const bool halves = kernel == "half", emulated = at.is("path", "emulation");
   const Random<Word> random(at.seed, 1), factor(at.seed, 2);
-  // Items repeat, as the host takes far longer for a chain. Halves lie between one and two of either sign: a
-  // factor near one leaves its mark on them for a thousand steps.
+  // Repeats values among work-items, as the host takes far longer for a chain. Halves have magnitudes between
+  // 1 and 2, so that a factor near 1 affects them for a thousand steps.
   const auto value = [=](std::uint64_t i) {
     const Word bits = random(i % (distinct_items * l.ilp));
     return halves ? (bits & 0x83FF83FFu) | 0x3C003C00u : bits;
@@ -145,7 +145,7 @@ void chains(Plan& p, const Case& at, const Launched& l) {
             .items = l.items};
 }
 
-// An element of one of the factors, packed as words: small whole numbers, whose sums are exact.
+// Returns packed elements of a factor: small integers, whose sums are exact.
 int element(const Random<Word>& random, bool halves, std::uint64_t word, std::uint64_t place, bool of_a) {
   const Word bits = random(word);
   if (!halves) return static_cast<std::int8_t>(bits >> 8 * place);
@@ -199,19 +199,19 @@ Plan plan(const Case& at, const DeviceInfo& device) {
                         static_cast<std::int64_t>(std::min<std::uint64_t>(65536, device.most_turns())))};
   Plan::need(!at.is("path", "ptx") || device.has_extension("cl_nv_pragma_unroll"),
              "path=ptx needs NVIDIA's compiler");
-  // It takes the program and ends it.
+  // Oclgrind accepts the program and then aborts.
   Plan::need(device.platform != "Oclgrind" || !at.is("kernel", "half") || at.is("path", "emulation"),
-             "Oclgrind computes no halves");
+             "Oclgrind has no half-precision arithmetic");
   const bool by_subgroup = at.text("path").starts_with("subgroup");
-  // It takes what its compiler refuses, and has no kernel then.
+  // Oclgrind accepts what its compiler refuses, and then has no kernel.
   Plan::need(device.platform != "Oclgrind" || !by_subgroup, "Oclgrind has no matrix units");
   Plan p;
-  // NVIDIA's instructions are there wherever its compiler is.
+  // NVIDIA's compiler implies its instructions.
   p.probe = at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension") || by_subgroup;
   p.define("ILP", l.ilp).define(upper(at.text("kernel") + "_" + at.text("path")), 1);
   if (at.is("kernel", "matrix_half")) {
-    // Beyond it the sums are not exact.
-    Plan::need(l.trips * 16 * 15 * 4 < (1u << 24), "matrix_half adds up no more than 17476 products");
+    // Larger sums are not exact.
+    Plan::need(l.trips * 16 * 15 * 4 < (1u << 24), "matrix_half adds up at most 17476 products");
     matrices<float>(p, at, l);
   } else if (at.is("kernel", "matrix_int8")) {
     matrices<std::int32_t>(p, at, l);
@@ -221,7 +221,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// The path by which most operations a second are done.
+// Returns the fastest path of a kernel.
 const Outcome* best(const std::vector<Outcome>& outcomes, const std::string& kernel,
                     const std::string& path = "") {
   const Outcome* found = nullptr;
@@ -253,7 +253,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (emulated != nullptr && emulated != fastest && emulated->flops == fastest->flops)
       out.push_back(
           ratio_of(kernel + "_gain", *emulated, *fastest,
-                   fmt::format("time of {} emulated over path {}", kernel, fastest->at.text("path"))));
+                   fmt::format("time of emulated {} over path {}", kernel, fastest->at.text("path"))));
   }
   return out;
 }
@@ -275,31 +275,35 @@ Family formats() {
   return {
       .name = "formats",
       .question = "How fast are small number formats and matrix units, and by which path?",
-      .axes =
-          {{.name = "kernel",
-            .meaning =
-                "half: two halves; dot8: four products of bytes and their sum; int16: two of 16 bits; int24: "
-                "the low 24 bits; matrix_half, matrix_int8: 16 x 8 sums of 16 or 32 products by a matrix "
-                "unit",
-            .values = {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}},
-           {.name = "path",
-            .meaning = "builtin: as OpenCL C has it; extension: cl_khr_integer_dot_product; ptx: NVIDIA's "
-                       "instruction; emulation: by floats or words of 32 bits; subgroup8, subgroup16: "
-                       "cl_intel_subgroup_matrix_multiply_accumulate by 8 or 16 items",
-            .values = {"builtin", "extension", "ptx", "emulation", "subgroup8", "subgroup16"}},
-           {.name = "ilp",
-            .meaning = "independent chains of an item",
-            .values = {8, 1, 2, 4},
-            .domain = whole(1, 16)},
-           {.name = "group",
-            .meaning = "items of a work-group",
-            .values = {256, 128, 1024},
-            .domain = multiples_of(32, 32, 1024)},
-           {.name = "groups_per_cu",
-            .meaning = "work-groups for each compute unit",
-            .values = {16},
-            .domain = whole(1, 1024)},
-           {.name = "iterations", .meaning = "steps of a chain", .values = {512}, .domain = whole(1, 65536)}},
+      .axes = {{.name = "kernel",
+                .meaning =
+                    "half: FP16 FMA of two values; dot8: dot product of four INT8 (dp4a); int16: two 16-bit "
+                    "multiply-adds; int24: mad24; matrix_half, matrix_int8: 16 x 8 sums of 16 or 32 products "
+                    "by a matrix "
+                    "unit",
+                .values = {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}},
+               {.name = "path",
+                .meaning =
+                    "builtin: OpenCL C; extension: cl_khr_integer_dot_product; ptx: NVIDIA's instruction; "
+                    "emulation: by float or 32-bit integers; subgroup8, subgroup16: "
+                    "cl_intel_subgroup_matrix_multiply_accumulate with 8 or 16 work-items",
+                .values = {"builtin", "extension", "ptx", "emulation", "subgroup8", "subgroup16"}},
+               {.name = "ilp",
+                .meaning = "independent chains per work-item",
+                .values = {8, 1, 2, 4},
+                .domain = whole(1, 16)},
+               {.name = "group",
+                .meaning = "work-items of a work-group",
+                .values = {256, 128, 1024},
+                .domain = multiples_of(32, 32, 1024)},
+               {.name = "groups_per_cu",
+                .meaning = "work-groups per compute unit",
+                .values = {16},
+                .domain = whole(1, 1024)},
+               {.name = "iterations",
+                .meaning = "steps of each chain",
+                .values = {512},
+                .domain = whole(1, 65536)}},
       .presets = {.smoke = each(all, "group=32 groups_per_cu=1 iterations=1,37 ilp=2") +
                            each({"kernel=half path=builtin,emulation"},
                                 "group=32 groups_per_cu=1 iterations=611 ilp=1"),

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 namespace {
 
-// Times of a device that runs `width` items in lock-step, with 10 % of noise and two disturbed rows.
+// Times of a device of SIMD width `width`, with 10 % of noise and two disturbed rows.
 std::vector<Outcome> lockstep_times(const std::vector<Case>& cases, double width, std::uint64_t seed) {
   const Random<double> noise(seed, 1);
   const Random<std::uint32_t> pick(seed, 2);
@@ -97,9 +97,9 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   EXPECT_EQ(finding_of(findings, "simd_width"), 32);
   EXPECT_DOUBLE_EQ(finding_of(findings, "serialised_paths"), 32);
   EXPECT_EQ(findings.at(0).unit, "items");
-  EXPECT_EQ(findings.at(0).text, "inferred lock-step width 32; the driver reports 32");
+  EXPECT_EQ(findings.at(0).text, "inferred SIMD width 32; the driver reports 32");
   EXPECT_EQ(findings.at(1).unit, "ratio");
-  EXPECT_EQ(findings.at(1).text, "time of 32 paths dealt 1 at a time over one path for all");
+  EXPECT_EQ(findings.at(1).text, "time of 32 divergent paths, granularity 1, over one path");
   device.lockstep = 0;
   EXPECT_THAT(lanes.findings(outcomes, device).at(0).text, testing::EndsWith("the driver reports nothing"));
   // No price without the one path, no width without the others.
