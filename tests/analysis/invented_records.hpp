@@ -22,7 +22,7 @@ inline std::vector<Family> invented() {
                {"mapping", "", {"row", "column"}},
                {"n", "", {64, 1024}},
                {"local", "", {"16x16", "256"}},
-               {"form", "", {"corrected", "published"}}};
+               {"form", "", {"corrected", "known_incorrect"}}};
   grid.view = {.rows = {"kernel"}, .columns = {"mapping"}, .quantity = "rate"};
   Family lanes;
   lanes.name = "branch_divergence";

@@ -315,7 +315,7 @@ const Family& competing() {
                         search_values.emplace_back(size);
                       return search_values;
                     }},
-               {.name = "rows",
+               {.name = "vectors_per_item",
                 .meaning = "",
                 .values = {1, 2},
                 .tunable = true,
@@ -480,7 +480,7 @@ class Store : public testing::Test {
              {"subgroup_impl", std::string(subgroup_impl)},
              {"n", n},
              {"group", group},
-             {"rows", std::int64_t{1}}}};
+             {"vectors_per_item", std::int64_t{1}}}};
   }
   static Tuned best_of_competing(const Case& best, double time_s = 1e-3) {
     return {best, {"kernel", "subgroup_impl"}, time_s, 2e-3, "2026-01-01T00:00:00Z", "1"};
