@@ -17,11 +17,11 @@ namespace clweave::charts {
 namespace {
 
 constexpr double left = 64, top = 58, height = 300, gap = 24;
-// Told apart by everybody: after Okabe and Ito, darker where they stand on white.
+// Distinguishable with any colour vision: after Okabe and Ito, darker, as they stand on white.
 constexpr std::array colours = {"#0072b2", "#b45309", "#00805f", "#b0438a",
                                 "#56606b", "#c2410c", "#5b4bc4", "#7a6a00"};
 
-// Attributes and text alike; what XML cannot hold is left out.
+// Escapes attributes and text alike; drops characters that XML cannot contain.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : shown(on_one_line(text), Screen{.ascii = false})) {
@@ -36,15 +36,15 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-struct Scale {
-  double low = 0, high = 1, from = 0, to = 1;
-  bool log = false;
-  double at(double value) const {
-    const double place = log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
-    return from + place * (to - from);
-  }
-  // Powers of two or of ten, or whole steps.
+// A scale along one side of the picture.
+struct Side {
+  Scale scale;
+  double from, to;
+
+  double at(double value) const { return from + scale.place(value) * (to - from); }
+  // Returns powers of two or of ten, or whole steps.
   std::vector<double> ticks(bool powers_of_two) const {
+    const auto& [low, high, log] = scale;
     std::vector<double> out;
     if (log) {
       const double base = powers_of_two || high / low < 200 ? 2 : 10;
@@ -66,13 +66,6 @@ struct Scale {
     return out;
   }
 };
-
-Scale scale_of(const std::vector<double>& values, bool log, double from, double to) {
-  Scale out{*std::ranges::min_element(values), *std::ranges::max_element(values), from, to, log};
-  if (!log) out.low = std::min(0.0, out.low);
-  if (!(out.high > out.low)) out.high = out.low + 1;
-  return out;
-}
 
 std::string tick_text(double value, bool bytes) {
   if (bytes) return bytes_text(value);
@@ -98,13 +91,13 @@ constexpr const char* grey_middle = R"( text-anchor="middle" fill="#555")";
 constexpr const char* white_middle = R"( text-anchor="middle" fill="#fff")";
 constexpr const char* dashed = R"( stroke-dasharray="6 4" stroke-width="1.5")";
 
-struct Scales {
-  Scale x, y;
+struct Sides {
+  Side x, y;
 };
 
-// The same for every device, or the panels could not be compared.
-Scales scales_of(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
-  const bool numbered = graph.graph.kind == Graph::Kind::launches;
+// Returns the same scales for all panels of a setting, so that devices can be compared.
+Sides sides_of(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
+  const bool numbered = graph.kind == DrawnGraph::Kind::launches;
   std::vector<double> xs, ys;
   const auto add_points = [&](const GraphPanel& of) {
     for (const auto& point : of.points) {
@@ -117,10 +110,10 @@ Scales scales_of(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
     if (other.at != panel.at || numbered) continue;
     add_points(other);
     for (const auto& reference : other.references) {
-      for (const auto& [unused, high] : reference.points) ys.push_back(high);
+      for (const auto& [unused, y] : reference.points) ys.push_back(y);
     }
   }
-  return {scale_of(xs, graph.log_x, x0, x0 + width), scale_of(ys, graph.log_y, top + height, top)};
+  return {{{xs, graph.log_x}, x0, x0 + width}, {{ys, graph.log_y}, top + height, top}};
 }
 
 std::string polyline(const std::string& path, const char* stroke, const char* more) {
@@ -131,62 +124,61 @@ void add_place(std::string& path, double x, double y) {
   path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", x, y);
 }
 
-std::string drawn(const GraphReference& reference, const Scales& scales) {
+std::string drawn(const GraphReference& reference, const Sides& sides) {
   std::string path;
-  for (const auto& [at, value] : reference.points) add_place(path, scales.x.at(at), scales.y.at(value));
+  for (const auto& [at, value] : reference.points) add_place(path, sides.x.at(at), sides.y.at(value));
   const auto& [last, value] = reference.points.back();
-  const double x = scales.x.at(last), y = scales.y.at(value);
+  const double x = sides.x.at(last), y = sides.y.at(value);
   return (reference.points.size() > 1 ? polyline(path, "#555", dashed)
                                       : line(x - 6, y, x + 6, y, "#555", dashed)) +
          text(x - 4, y - 5, reference.name, grey_end);
 }
 
-// Points of one series: with a curve and intervals, or by their number.
-std::string drawn(std::vector<GraphPoint> points, bool numbered, const Scales& scales, const char* colour) {
-  const auto& [x, y] = scales;
+// Draws the points of one series: with a curve and intervals, or by their number.
+std::string drawn(std::vector<GraphPoint> points, bool numbered, const Sides& sides, const char* colour) {
+  const auto& [x, y] = sides;
   std::ranges::stable_sort(points, {}, &GraphPoint::x);
   std::string out, path;
   for (const auto& point : points) {
     add_place(path, x.at(point.x), y.at(point.y));
-    if (!numbered && point.low > y.low && point.high < y.high * 1.5)
-      out += line(x.at(point.x), y.at(point.low), x.at(point.x), y.at(std::min(point.high, y.high)), colour,
-                  R"( stroke-opacity="0.5")");
+    if (!numbered && point.low > y.scale.low && point.high < y.scale.high * 1.5)
+      out += line(x.at(point.x), y.at(point.low), x.at(point.x), y.at(std::min(point.high, y.scale.high)),
+                  colour, R"( stroke-opacity="0.5")");
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x.at(point.x),
                        y.at(point.y), numbered ? "1.8" : "3", colour);
   }
   return numbered ? out : out + polyline(path, colour, R"( stroke-width="2")");
 }
 
-// Curves, or points by their number.
+// Draws curves, or points by their number.
 std::string curves(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
-  const bool numbered = graph.graph.kind == Graph::Kind::launches;
-  const Scales scales = scales_of(graph, panel, x0, width);
-  const auto& [x, y] = scales;
-  const bool bytes = graph.x_title.find("bytes") != std::string::npos;
+  const bool numbered = graph.kind == DrawnGraph::Kind::launches;
+  const Sides sides = sides_of(graph, panel, x0, width);
+  const auto& [x, y] = sides;
   std::string out;
   for (const double tick : y.ticks(false)) {
     out += line(x0, y.at(tick), x0 + width, y.at(tick), "#ddd");
     out += text(x0 - 8, y.at(tick) + 4, tick_text(tick, false), grey_end);
   }
   for (const double tick : numbered ? std::vector<double>() : x.ticks(true))
-    out += text(x.at(tick), top + height + 18, tick_text(tick, bytes), grey_middle);
+    out += text(x.at(tick), top + height + 18, tick_text(tick, graph.x_in_bytes), grey_middle);
   for (const auto& mark : panel.marks) {
-    if (mark.x < x.low || mark.x > x.high) continue;
+    if (mark.x < x.scale.low || mark.x > x.scale.high) continue;
     out += line(x.at(mark.x), top, x.at(mark.x), top + height, "#555", R"( stroke-dasharray="5 4")");
     out += text(x.at(mark.x) + 4, top + 12, mark.text, grey);
   }
   for (const auto& reference : numbered ? std::vector<GraphReference>() : panel.references)
-    out += drawn(reference, scales);
+    out += drawn(reference, sides);
   std::map<std::size_t, std::vector<GraphPoint>> by_series;
   for (const auto& point : panel.points) by_series[point.series].push_back(point);
   for (const auto& [series, points] : by_series)
-    out += drawn(points, numbered, scales, colours.at(series % colours.size()));
+    out += drawn(points, numbered, sides, colours.at(series % colours.size()));
   return out + text(x0 + width / 2, top + height + 40, graph.x_title, middle);
 }
 
-// A row for each series: points with intervals; of a heat map cells.
+// Draws a row for each series: points with intervals, or the cells of a heat map.
 std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, double width) {
-  const bool cells = graph.graph.kind == Graph::Kind::heat;
+  const bool cells = graph.kind == DrawnGraph::Kind::heat;
   std::vector<std::size_t> series, columns;
   std::vector<double> ys;
   for (const auto& point : panel.points) {
@@ -197,7 +189,7 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
   std::ranges::sort(series);
   std::ranges::sort(columns);
   const double inner = x0 + 90, tall = std::min(28.0, height / static_cast<double>(series.size()));
-  const Scale scale = scale_of(ys, graph.log_y, cells ? 0 : inner, cells ? 1 : x0 + width - 60);
+  const Side scale{{ys, graph.log_y}, cells ? 0 : inner, cells ? 1 : x0 + width - 60};
   std::string out;
   const double wide = (x0 + width - inner) / static_cast<double>(columns.size());
   for (const auto& point : panel.points) {
@@ -214,8 +206,8 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
       out +=
           text(inner + (column + 0.5) * wide, y + tall / 2 + 4, value, shade > 0.6 ? white_middle : middle);
     } else {
-      out += line(scale.at(std::max(point.low, scale.low)), y + tall / 2, scale.at(point.high), y + tall / 2,
-                  colours[0]);
+      out += line(scale.at(std::max(point.low, scale.scale.low)), y + tall / 2, scale.at(point.high),
+                  y + tall / 2, colours[0]);
       out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>\n", scale.at(point.y),
                          y + tall / 2, colours[0]);
       out += text(scale.at(point.y) + 8, y + tall / 2 + 4, value);
@@ -232,17 +224,15 @@ std::string rows(const DrawnGraph& graph, const GraphPanel& panel, double x0, do
 
 }  // namespace
 
-std::string svg_of(const DrawnGraph& graph, const std::vector<const DeviceResults*>& devices,
-                   const std::vector<std::string>& names) {
+std::string svg_of(const DrawnGraph& graph) {
   std::vector<const GraphPanel*> panels;
   for (const auto& panel : graph.panels) {
     if (std::ranges::none_of(panels, [&](const GraphPanel* one) { return one->device == panel.device; }))
       panels.push_back(&panel);
   }
   if (panels.empty())
-    throw Error(ErrorCode::usage,
-                fmt::format("{}: too few cases for the chart {}", graph.family->name, graph.graph.name));
-  const bool named = graph.graph.kind == Graph::Kind::lines || graph.graph.kind == Graph::Kind::launches;
+    throw Error(ErrorCode::usage, fmt::format("{}: too few cases for this chart", graph.name));
+  const bool named = graph.kind == DrawnGraph::Kind::lines || graph.kind == DrawnGraph::Kind::launches;
   const double width = panels.size() == 1 ? 900 : 460, each = left + width + gap;
   const double total = each * static_cast<double>(panels.size()), whole = top + height + (named ? 92 : 60);
   std::string out = fmt::format(
@@ -254,8 +244,8 @@ std::string svg_of(const DrawnGraph& graph, const std::vector<const DeviceResult
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const GraphPanel& panel = *panels[i];
     const double x0 = left + each * static_cast<double>(i);
-    const auto d = static_cast<std::size_t>(std::ranges::find(devices, panel.device) - devices.begin());
-    out += text(x0, 20, names.at(d) + (panel.at.empty() ? "" : ", " + panel.at), R"( font-weight="bold")");
+    out += text(x0, 20, panel.device_label + (panel.at.empty() ? "" : ", " + panel.at),
+                R"( font-weight="bold")");
     out += text(x0, 38, cut(panel.finding, static_cast<std::size_t>(width / 6.6), "…"), grey);
     if (named) out += text(x0 - 40, 53, graph.y_title, grey);
     out += named ? curves(graph, panel, x0, width) : rows(graph, panel, x0, width);
@@ -266,9 +256,10 @@ std::string svg_of(const DrawnGraph& graph, const std::vector<const DeviceResult
   std::ranges::sort(series);
   double x = left;
   for (const auto one : named ? series : std::vector<std::size_t>()) {
-    const std::string name = graph.series[one].empty() ? graph.family->name : graph.series[one];
-    const std::string axis =
-        name.find_first_not_of("0123456789") == std::string::npos ? graph.graph.series.front() + " " : "";
+    const std::string name = graph.series[one].empty() ? graph.family : graph.series[one];
+    const std::string axis = name.find_first_not_of("0123456789") == std::string::npos
+                                 ? graph.series_title.substr(0, graph.series_title.find(' ')) + " "
+                                 : "";
     out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n", x, whole - 18,
                        colours.at(one % colours.size()));
     out += text(x + 10, whole - 14, axis + name);

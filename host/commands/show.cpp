@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// show: results files: the screen that their run ended in, or the families' tables and curves.
+// show: results files as the summary that their run ended with, as tables of the families, or as charts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,18 +26,16 @@ struct Options {
   std::string format = "text";
   TableChoice choice;
   bool all = false;
-  std::string svg;    // a picture
-  std::string chart;  // of that name; empty: the family's first
+  std::string svg;    // path of a picture
+  std::string chart;  // its name; empty: the family's first
 };
 
-// The family's own chart, or the one that rows, columns and quantity ask for.
+// Draws the family's own chart, or the one that rows, columns and quantity ask for.
 std::string picture(const Options& options, const ResultsSet& set, const std::vector<Family>& families) {
   const TableChoice& choice = options.choice;
   if (choice.families.size() != 1)
     throw Error(ErrorCode::usage, "--plot FILE.svg draws one family: name it with --family");
   const Family& family = *chosen_families(families, choice.families).front();
-  const auto devices = measured(set);
-  const auto names = device_labels(devices);
   if (!choice.rows.empty() || !choice.columns.empty() || !choice.quantity.empty()) {
     Graph graph{.name = "table", .x = choice.columns, .series = choice.rows};
     if (graph.x.empty()) graph.x = family.view.columns;
@@ -49,13 +47,14 @@ std::string picture(const Options& options, const ResultsSet& set, const std::ve
           throw Error(ErrorCode::usage, fmt::format("family {} has no axis {}", family.name, axis));
       }
     }
-    return svg_of(drawn(graph, family, set), devices, names);
+    return svg_of(drawn(graph, family, set));
   }
   const auto graphs = graphs_of(family, set);
   std::vector<std::string> known;
   for (const auto& graph : graphs) {
-    known.push_back("'" + graph.graph.name + "'");
-    if (options.chart.empty() || options.chart == graph.graph.name) return svg_of(graph, devices, names);
+    const std::string name = graph.name.substr(family.name.size() + 2);  // behind "family: "
+    known.push_back("'" + name + "'");
+    if (options.chart.empty() || options.chart == name) return svg_of(graph);
   }
   throw Error(ErrorCode::usage,
               known.empty()
@@ -88,10 +87,9 @@ Command show(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "show",
-      "Results files: the screen that a run ends in; with options the tables of families, of one device, or "
-      "kernel by device of several");
+      "Show results files: the summary that a run ends with; with options the tables of families, or charts");
   add_files(*command, options->files);
-  command->get_option("FILE")->required(false);  // the word behind --plot may be one
+  command->get_option("FILE")->required(false);  // the word after --plot may be one
   add_families(*command, options->choice.families, "Only these families [all]");
   command->add_option("--rows", options->choice.rows, "Axes down the table, or device [the family's own]")
       ->delimiter(',')
@@ -117,17 +115,16 @@ Command show(CLI::App& app) {
               options->svg = file;
             else
               options->choice.plot = true;
-            // Behind --plot a word may also be a results file.
+            // A word after --plot may also be a results file.
             if (!file.empty() && !file.ends_with(".svg")) options->files.push_back(file);
           },
-          "Curves over the columns, or over the rows, or bars; into FILE.svg: a chart of one family, with a "
-          "panel for "
-          "each device")
+          "Draw curves over the columns, else over the rows, else bars; into FILE.svg: a chart of one family, "
+          "with a panel for each device")
       ->type_name("[FILE.svg]")
       ->expected(0, 1);
   command
       ->add_option("--chart", options->chart,
-                   "Of several charts of the family the one of this name [the first]")
+                   "The chart of this name, where the family has several [the first]")
       ->type_name("NAME");
   command->add_flag("--all", options->all, "The tables of every family");
   add_formats(*command, options->format);

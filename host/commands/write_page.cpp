@@ -19,7 +19,7 @@ namespace clweave::commands {
 
 namespace {
 
-// None of published figures, which were not measured.
+// Returns the first row of each file; files of published figures, which were not measured, have none.
 std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
   std::vector<FileOrigin> out;
   for (const auto& file : files) {
@@ -33,7 +33,7 @@ std::vector<FileOrigin> origins_of(const std::vector<std::string>& files) {
   return out;
 }
 
-// Files of other programs that ran on none of these devices.
+// Tells which files of other programs are of devices that none of the other files is of.
 void tell_lost(const ResultsSet& set) {
   std::set<std::string> lost;
   for (const auto& baseline : set.baselines) {
@@ -41,7 +41,7 @@ void tell_lost(const ResultsSet& set) {
     if (std::ranges::none_of(measured(set), here)) lost.insert(set.files.at(baseline.run.file));
   }
   for (const auto& file : lost)
-    log_line("note: {}: other programs' times on a device that no file here is of\n", file);
+    log_line("note: {}: times of other programs on a device that no file here is of\n", file);
 }
 
 }  // namespace
@@ -57,25 +57,25 @@ std::string page_path(const std::string& asked, const std::string& rows) {
 
 void write_report(const ReportOptions& options) {
   const auto& families = all_families();
-  std::optional<RunComparison> regression;
+  std::optional<RunComparison> changes;
   std::vector<std::string> files = unpacked(options.files);
   if (!options.against.empty()) {
     const ResultsSet before = read_results(files, families, Samples::read);
     files = unpacked(options.against);
     const ResultsSet after = read_results(files, families, Samples::read);
-    regression = compare_runs(before, after, {});
+    changes = compare_runs(before, after, {});
   }
   const ResultsSet& set = read_with_notes(files, families);
   tell_lost(set);
   std::string command = fmt::format("clweave report {}", fmt::join(options.files, " "));
   if (!options.against.empty()) command += fmt::format(" --against {}", fmt::join(options.against, " "));
-  const auto page = page_of({.set = &set,
-                             .families = &families,
-                             .claims = load_claims(""),
-                             .origins = origins_of(files),
-                             .regression = regression ? &*regression : nullptr,
-                             .command = command + " -o " + options.out});
-  write_drawing(options.out, html_of(page));
+  const Input input = input_of({.set = &set,
+                                .families = &families,
+                                .claims = load_claims(""),
+                                .origins = origins_of(files),
+                                .changes = changes ? &*changes : nullptr,
+                                .command = command + " -o " + options.out});
+  write_drawing(options.out, html_of(page_of(input)));
   log_line("clweave: report: {}\n", options.out);
 }
 

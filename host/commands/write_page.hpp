@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reporting: results files as one HTML page.
+// write_page: writes results files as one HTML page.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,12 +9,13 @@
 namespace clweave::commands {
 
 struct ReportOptions {
-  std::vector<std::string> files,
-      against;  // against: a device after a change; then `files` are from before it
+  std::vector<std::string> files;    // before a change, where there is `against`
+  std::vector<std::string> against;  // the same device after the change
   std::string out;
 };
 
-// Where the page of a run goes: `asked`, or beside its first file. `usage` where rows would be lost by it.
+// Returns the path of a run's page: `asked`, or beside the rows. Throws `usage` if the page would overwrite
+// the rows.
 std::string page_path(const std::string& asked, const std::string& rows);
 
 // Throws as read_results and write_drawing.

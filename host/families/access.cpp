@@ -366,7 +366,10 @@ Family access() {
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"stride_slowdown", "x", "time of strided reads over unit-stride reads"},
+      .traits = {{.finding = "stride_slowdown",
+                  .unit = "x",
+                  .meaning = "time of strided reads over unit-stride reads",
+                  .headline = "strided slowdown"},
                  {"line_time", "ns", "each further cache line that 32 work-items read from"}}};
 }
 

@@ -221,7 +221,10 @@ Family branch_divergence() {
           .is_valid = [](const Case& at) { return at.number("paths") > 1 || at.number("granularity") == 1; },
           .plan = plan,
           .findings = findings,
-          .traits = {{"simd_width", "items", "SIMD width (warp, wavefront, sub-group), inferred from times"},
+          .traits = {{.finding = "simd_width",
+                      .unit = "items",
+                      .meaning = "SIMD width (warp, wavefront, sub-group), inferred from times",
+                      .headline = "SIMD width, inferred"},
                      {"divergence_slowdown", "x", "time of two divergent paths over one"}}};
 }
 

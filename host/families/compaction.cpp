@@ -637,7 +637,8 @@ Family compaction() {
                .chapter = "Scan and compaction",
                .graphs =
                    {{.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "items"},
-                    {.name = "selectivity", .x = {"selectivity"}, .series = {"kernel"}, .quantity = "rate"}}},
+                    {.name = "selectivity", .x = {"selectivity"}, .series = {"kernel"}, .quantity = "rate"}},
+               .headline = true},
       .derived = {{"metadata_bytes", "counts, flags, masks or tile states of the design"},
                   {"traffic_bytes", "what the design reads and writes in all"},
                   {"stable", "yes: the kept keys are in their order"}},

@@ -270,8 +270,16 @@ Family latency() {
           },
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"dram_latency", "ns", "DRAM pointer-chase latency", TraitGroup::memory},
-                 {"launch_latency", "us", "kernel launch, back to back", {}, 1e-3},
+      .traits = {{.finding = "dram_latency",
+                  .unit = "ns",
+                  .meaning = "DRAM pointer-chase latency",
+                  .group = TraitGroup::memory,
+                  .headline = "DRAM latency"},
+                 {.finding = "launch_latency",
+                  .unit = "us",
+                  .meaning = "kernel launch, back to back",
+                  .scale = 1e-3,
+                  .headline = "launch latency"},
                  {"round_trip_latency", "us", "kernel launch that the host waits for", {}, 1e-3}}};
 }
 

@@ -302,7 +302,10 @@ Family matrix_access() {
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"uncoalesced_slowdown", "x", "time of uncoalesced over coalesced access"}}};
+      .traits = {{.finding = "uncoalesced_slowdown",
+                  .unit = "x",
+                  .meaning = "time of uncoalesced over coalesced access",
+                  .headline = "uncoalesced slowdown"}}};
 }
 
 }  // namespace clweave::families

@@ -16,29 +16,7 @@ namespace {
 
 int width_on(const Screen& screen) { return std::clamp(screen.width > 0 ? screen.width : 80, 40, 120); }
 
-// Places values on a line from 0 to 1.
-struct Scale {
-  explicit Scale(const std::vector<double>& values)
-      : low(*std::ranges::min_element(values)),
-        high(*std::ranges::max_element(values)),
-        logarithmic(low > 0 && high > 10 * low) {
-    if (!logarithmic && low > 0) low = 0;
-    if (low == high) high = low + 1;
-  }
-  double place(double value) const {
-    return logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
-  }
-  double value(double place) const {
-    return logarithmic ? low * std::pow(high / low, place) : low + place * (high - low);
-  }
-  double low, high;
-  bool logarithmic;
-};
-
-std::string letter(std::size_t i) {
-  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return i < letters.size() ? std::string(1, letters[i]) : "+";
-}
+const char* ellipsis(const Screen& screen) { return screen.ascii ? "~" : "…"; }
 
 // Cells of 2 by 4 dots; a sign in a cell hides its dots.
 class Canvas {
@@ -85,78 +63,140 @@ class Canvas {
   std::vector<std::string> signs_;
 };
 
-}  // namespace
+// The plane of a chart: x and y on their scales, drawn into a canvas.
+struct Plane {
+  Scale x, y;
+  Canvas canvas;
+};
 
-std::string curves_text(const Plot& plot, const Screen& screen) {
+using Place = std::pair<double, double>;
+
+// Calls draw(x, y) at `steps` + 1 places from one end to the other, both between 0 and 1.
+template <class Draw>
+void walk(const Place& from, const Place& to, int steps, Draw draw) {
+  for (int s = 0; s <= steps; ++s) {
+    const double t = static_cast<double>(s) / steps;
+    draw(from.first + t * (to.first - from.first), from.second + t * (to.second - from.second));
+  }
+}
+
+// One sign per column, so that a steep reference does not hide the points.
+void draw_reference(Plane& plane, const GraphReference& reference, std::size_t columns,
+                    const Screen& screen) {
+  const std::string sign = paint(screen.ascii ? "." : "·", Style::dim);
+  for (std::size_t i = 1; i < reference.points.size(); ++i) {
+    const auto& [x0, y0] = reference.points[i - 1];
+    const auto& [x1, y1] = reference.points[i];
+    const Place from{plane.x.place(x0), plane.y.place(y0)}, to{plane.x.place(x1), plane.y.place(y1)};
+    const auto steps = static_cast<int>(std::abs(to.first - from.first) * static_cast<double>(columns)) + 1;
+    walk(from, to, steps, [&](double x, double y) { plane.canvas.sign(x, y, sign); });
+  }
+}
+
+void draw_curve(Plane& plane, std::vector<Place> points, std::size_t columns, std::size_t rows) {
+  std::ranges::sort(points);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Place from{plane.x.place(points[i - 1].first), plane.y.place(points[i - 1].second)};
+    const Place to{plane.x.place(points[i].first), plane.y.place(points[i].second)};
+    const auto steps = static_cast<int>(2 * static_cast<double>(columns) * std::abs(to.first - from.first) +
+                                        4 * static_cast<double>(rows) * std::abs(to.second - from.second)) +
+                       1;
+    walk(from, to, steps, [&](double x, double y) { plane.canvas.dot(x, y); });
+  }
+}
+
+// The number at a row of the axis. A roofline has no title line that would name its unit.
+std::string row_text(const DrawnGraph& graph, double y) {
+  if (graph.kind != DrawnGraph::Kind::roofline) return si_text(y);
+  return graph.unit.starts_with('G') ? si_text(1e9 * y, 3, graph.unit.substr(1)) : si_text(y, 3, graph.unit);
+}
+
+Plane plane_of(const DrawnGraph& graph, const GraphPanel& panel, Canvas canvas) {
   std::vector<double> xs, ys;
-  for (const auto& curve : plot.curves) {
-    for (const auto& [x, y] : curve.points) {
-      xs.push_back(x);
-      ys.push_back(y);
-    }
+  const auto add = [&](double x, double y) {
+    xs.push_back(x);
+    ys.push_back(y);
+  };
+  for (const auto& point : panel.points) add(point.x, point.y);
+  for (const auto& reference : panel.references) {
+    for (const auto& [x, y] : reference.points) add(x, y);
   }
-  if (xs.empty()) return "";
-  const Scale across(xs), up(ys);
-  constexpr std::size_t rows = 16, margin = 10;
+  return {{xs, graph.log_x}, {ys, graph.log_y}, std::move(canvas)};
+}
+
+std::string curves_text(const DrawnGraph& graph, const GraphPanel& panel, const Screen& screen) {
+  const bool roofline = graph.kind == DrawnGraph::Kind::roofline;
+  const std::size_t rows = roofline ? 21 : 16, labelled = roofline ? 4 : 5, margin = roofline ? 12 : 10;
   const auto columns = static_cast<std::size_t>(width_on(screen)) - margin - 1;
-  Canvas canvas(columns, rows);
-  for (const auto& curve : plot.curves) {
-    auto points = curve.points;
-    std::ranges::sort(points);
-    for (std::size_t i = 1; i < points.size(); ++i) {
-      const double x0 = across.place(points[i - 1].first), y0 = up.place(points[i - 1].second);
-      const double x1 = across.place(points[i].first), y1 = up.place(points[i].second);
-      const auto steps = static_cast<int>(2 * static_cast<double>(columns) * std::abs(x1 - x0) +
-                                          4.0 * rows * std::abs(y1 - y0)) +
-                         1;
-      for (int s = 0; s <= steps; ++s) {
-        const double t = static_cast<double>(s) / steps;
-        canvas.dot(x0 + t * (x1 - x0), y0 + t * (y1 - y0));
-      }
-    }
+  Plane plane = plane_of(graph, panel, Canvas(columns, rows));
+  for (const auto& reference : panel.references) draw_reference(plane, reference, columns, screen);
+  std::vector<std::vector<Place>> curves(graph.series.size());
+  for (const auto& point : panel.points) curves[point.series].emplace_back(point.x, point.y);
+  for (const auto& points : curves) {
+    if (!roofline) draw_curve(plane, points, columns, rows);
   }
-  for (std::size_t i = 0; i < plot.curves.size(); ++i) {
-    for (const auto& [x, y] : plot.curves[i].points)
-      canvas.sign(across.place(x), up.place(y), paint(letter(i), Style::cyan));
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    for (const auto& [x, y] : curves[i])
+      plane.canvas.sign(plane.x.place(x), plane.y.place(y), paint(letter_of_series(i), Style::cyan));
   }
   std::string out;
   for (std::size_t r = 0; r < rows; ++r) {
-    const double y = up.value(1 - static_cast<double>(r) / (rows - 1));
-    out += fmt::format("{:>{}} {}", r % 5 == 0 ? si_text(y) : "", margin - 1, screen.ascii ? "|" : "│");
-    out += canvas.row(r, screen.ascii) + "\n";
+    const double y = plane.y.value(1 - static_cast<double>(r) / static_cast<double>(rows - 1));
+    out += fmt::format("{:>{}} {}", r % labelled == 0 ? row_text(graph, y) : "", margin - 1,
+                       screen.ascii ? "|" : "│");
+    out += plane.canvas.row(r, screen.ascii) + "\n";
   }
   out += std::string(margin, ' ') + (screen.ascii ? "+" : "└");
   for (std::size_t c = 0; c < columns; ++c) out += screen.ascii ? "-" : "─";
-  const std::string left = si_text(across.low), right = si_text(across.high);
-  const std::string name = plot.x_name + (across.logarithmic ? ", logarithmic" : "");
+  const auto end_text = [&](double x) { return roofline ? number_text(x) : si_text(x); };
+  const std::string left = end_text(plane.x.low), right = end_text(plane.x.high);
+  const std::string name = graph.x_title + (plane.x.log ? ", logarithmic" : "");
   const auto room = static_cast<int>(columns) - static_cast<int>(left.size() + right.size());
   out += fmt::format("\n{:{}}{}{:^{}}{}\n", "", margin + 1, left,
                      cut(name, static_cast<std::size_t>(std::max(room, 1)), "~"), std::max(room, 1), right);
-  for (std::size_t i = 0; i < plot.curves.size(); ++i)
-    out += cut(fmt::format("  {}  {}", paint(letter(i), Style::cyan), plot.curves[i].name),
-               static_cast<std::size_t>(width_on(screen)), screen.ascii ? "~" : "…") +
+  for (std::size_t i = 0; !roofline && i < curves.size(); ++i)
+    out += cut(fmt::format("  {}  {}", paint(letter_of_series(i), Style::cyan), graph.series[i]),
+               static_cast<std::size_t>(width_on(screen)), ellipsis(screen)) +
            "\n";
   return out;
 }
 
-std::string bars_text(const Plot& plot, const Screen& screen) {
+std::string bars_text(const DrawnGraph& graph, const GraphPanel& panel, const Screen& screen) {
+  std::vector<const GraphPoint*> bars(graph.series.size());  // the first point of each series
   double most = 0;
   std::size_t names = 0;
-  for (const auto& curve : plot.curves) {
-    most = std::max(most, curve.points.front().second);
-    names = std::max(names, width_of(curve.name));
+  for (const auto& point : panel.points) {
+    if (bars[point.series] != nullptr) continue;
+    bars[point.series] = &point;
+    most = std::max(most, point.y);
+    names = std::max(names, width_of(graph.series[point.series]));
   }
   const int whole = width_on(screen);
   names = std::min(names, static_cast<std::size_t>(whole / 2));
   std::string out;
-  for (const auto& curve : plot.curves) {
-    const std::string name = cut(curve.name, names, screen.ascii ? "~" : "…");
-    const double value = curve.points.front().second;
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    if (bars[i] == nullptr) continue;
+    const std::string name = cut(graph.series[i], names, ellipsis(screen));
+    const double value = bars[i]->y;
     out += fmt::format("{}{} {} {:.4g}\n", name, std::string(names - width_of(name), ' '),
                        bar(most > 0 ? value / most : 0, whole - static_cast<int>(names) - 11, screen.ascii),
                        value);
   }
   return out;
+}
+
+}  // namespace
+
+std::string letter_of_series(std::size_t i) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return i < letters.size() ? std::string(1, letters[i]) : "*";
+}
+
+std::string text_of(const DrawnGraph& graph, const Screen& screen) {
+  if (graph.panels.empty() || graph.panels.front().points.empty()) return "";
+  const GraphPanel& panel = graph.panels.front();
+  return graph.kind == DrawnGraph::Kind::bars ? bars_text(graph, panel, screen)
+                                              : curves_text(graph, panel, screen);
 }
 
 }  // namespace clweave::report

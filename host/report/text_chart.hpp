@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// curve: numbers drawn with letters and dots of a terminal.
+// text_chart: charts drawn with letters and Braille dots of a terminal.
 #pragma once
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/terminal.hpp"
+#include "report/drawn_graph.hpp"
 
 namespace clweave::report {
 
-struct Curve {
-  std::string name;
-  std::vector<std::pair<double, double>> points;
-};
+// Draws the first panel: curves with a letter at each point, references as dots, or bars. Whole lines; empty
+// without points.
+std::string text_of(const DrawnGraph&, const Screen&);
 
-struct Plot {
-  std::string x_name, y_name;
-  std::vector<Curve> curves;
-};
-
-// Curves over x, each with its letter at its points and dots between them. An axis whose positive values span
-// more than a decade is logarithmic.
-std::string curves_text(const Plot&, const Screen&);
-
-// A bar for the first point of each curve.
-std::string bars_text(const Plot&, const Screen&);
+// The letter of a series in curves and rooflines, for tables that refer to it.
+std::string letter_of_series(std::size_t);
 
 }  // namespace clweave::report

@@ -59,6 +59,7 @@ struct TraitSpec {
   std::optional<TraitGroup> group = {};  // empty: Family::trait_group
   double scale = 1;                      // factor from the finding's unit
   bool with_tuned = false;               // from rows in tuned configurations, too
+  std::string headline = {};             // its words on the report's overview; empty: it is not there
 };
 
 // Chart of a family's rows. Axes not named here get a panel per value, except launch parameters
@@ -82,6 +83,9 @@ struct Graph {
   std::vector<std::string> findings = {}, marks = {};
   bool parabola = false;    // fit one through each curve, over log2 of x
   std::string little = {};  // finding: bytes in flight for the peak by Little's law, marked on x
+  // Bars of speed-ups: findings named this and a value of `series` stand beside what was published of the
+  // same steps.
+  std::string steps = {};
 };
 
 // Tables of a family's rows: of one quantity, one per combination of the other axes.
@@ -91,6 +95,9 @@ struct View {
   std::string quantity;            // rate: GB/s or Gop/s; items: G elements/s; slowdown: time over the best
   std::string chapter = {};        // of the HTML report; empty: its own
   std::vector<Graph> graphs = {};  // empty: drawn from the table
+  bool headline = false;           // the report's overview names the best row
+  // Other programs' rows of this family stand beside all rows that this peak bounds.
+  Peak reference_of = Peak::none;
 };
 
 // `{}` has no case, `{""}` has one with every axis at its default.

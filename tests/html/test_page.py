@@ -142,9 +142,9 @@ class Page(unittest.TestCase):
                 self.assertGreater(len(panel["title"].split()), 3, chart["name"])
                 self.assertGreater(len(panel["rows"]), 0, chart["name"])
         names = {section["title"] for section in page["sections"] if not section.get("absent")}
-        self.assertLessEqual({"The answer", "Divergence", "Access and caches", "Copy", "Grayscale", "Parallelism",
+        self.assertLessEqual({"Overview", "Divergence", "Access and caches", "Copy", "Grayscale", "Parallelism",
                               "Reduction ladder", "Scan and compaction", "Roofline", "Comparison", "Claims", "Failures",
-                              "How it was measured"}, names)
+                              "Measurement"}, names)
 
     def test_specifications(self):
         with open(os.path.join(os.path.dirname(altair.__file__), "vegalite/v6/schema/vega-lite-schema.json")) as file:
@@ -278,11 +278,11 @@ class Page(unittest.TestCase):
         claims = page.locator("#claims")
         rows = claims.locator("tbody tr")
         all_rows = int(claims.locator(".tools [role=status]").inner_text().split()[0])  # not all are drawn at once
-        # Which claims fail here: one click from the top, of that device.
+        # Which claims fail on a device: one click from the top.
         devices = self.value["devices"]
         for device in (i for i in range(len(devices)) if i != self.value["most"]):
-            card = page.locator("article").nth(device)
-            fact = card.locator("dl > div", has_text="published claims here").locator("a")
+            box = page.locator("article").nth(device)
+            fact = box.locator("dl > div", has_text="published claims").locator("a")
             if fact.count() == 1 and not fact.inner_text().startswith("0 "):
                 break
         count = int(fact.inner_text().split()[0])
@@ -296,7 +296,7 @@ class Page(unittest.TestCase):
         self.wait_for(page, "document.querySelector('#claims').getBoundingClientRect().top < innerHeight")
         # And by hand.
         claims.locator("label", has_text="device").locator("select").select_option("")
-        claims.locator("label", has_text="seed").locator("select").select_option("000")
+        claims.locator("label", has_text="source").locator("select").select_option("000")
         self.assertGreater(rows.count(), 0)
         for text in rows.all_inner_texts():
             self.assertIn("fails", text)
@@ -305,11 +305,11 @@ class Page(unittest.TestCase):
         # Each fact that is known leads to a section.
         for link in page.locator("article dd a").all():
             self.assertEqual(page.locator("section" + link.get_attribute("href")).count(), 1)
-        # What went wrong there.
-        wrong = page.locator("article", has_text="NVIDIA H200").locator("dl > div", has_text="went wrong").locator("a")
+        # Which cases failed on a device.
+        wrong = page.locator("article", has_text="NVIDIA H200").locator("dl > div", has_text="failures").locator("a")
         wrong.click()
         self.assertEqual(set(page.locator("#failures tbody tr td:first-child").all_inner_texts()), {"NVIDIA H200"})
-        # What names mean: of a chart's kernels, not of all there are.
+        # The explanation of axes names the values of the chart only.
         names = page.locator("figure[data-chart='compaction: kept'] .names")
         names.locator("summary").click()
         names.locator("dt").first.wait_for()

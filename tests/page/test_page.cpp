@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_html_report: charts and pages of invented rows; tests/html opens pages in a browser.
+// test_page: charts and pages of invented rows; tests/html opens pages in a browser.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,9 @@
 #include "base/error.hpp"
 #include "charts/graph.hpp"
 #include "charts/svg.hpp"
+#include "charts/titles.hpp"
 #include "page/page.hpp"
+#include "report/text_chart.hpp"
 
 using namespace clweave::commands;
 using testing::ElementsAre;
@@ -21,7 +23,7 @@ using testing::SizeIs;
 
 namespace {
 
-// `launch` changes how the work is done, `n` and `kernel` what is done; `type` splits.
+// Axis `launch` is tunable; `n` and `kernel` place a case, `type` splits charts into panels.
 Family tower() {
   Family out;
   out.name = "tower";
@@ -61,7 +63,7 @@ TEST(Graph, AFamilyOfTwoFilesGetsTheChartOfItsTable) {
   const ResultsSet set = results_of(tower_rows(), {family});
   const auto graphs = graphs_of(family, set);
   ASSERT_THAT(graphs, SizeIs(1));
-  EXPECT_EQ(graphs[0].graph.kind, Graph::Kind::lines);
+  EXPECT_EQ(graphs[0].kind, DrawnGraph::Kind::lines);
   EXPECT_THAT(graphs[0].series, ElementsAre("slow", "fast"));
   EXPECT_EQ(graphs[0].x_title, "n: floors");
   EXPECT_EQ(graphs[0].y_title, "ms");
@@ -78,7 +80,7 @@ TEST(Graph, OfLaunchParametersTheFastestCounts) {
     EXPECT_NEAR(point.y, (point.series == 0 ? 4 : 1) * point.x, 1e-9);
     EXPECT_NEAR(point.low, 0.9 * point.y, 1e-9);
     EXPECT_NEAR(point.high, 1.2 * point.y, 1e-9);
-    EXPECT_EQ(point.launch, "launch=1");
+    EXPECT_EQ(point.note, "launch=1");
   }
 }
 
@@ -87,7 +89,7 @@ TEST(Graph, OneColumnOfAHeatMapIsBars) {
   family.view = {.rows = {"kernel"}, .columns = {"n", "launch"}, .quantity = "gb"};
   const ResultsSet set = results_of({tower_row("slow", 1, 4e-9), tower_row("fast", 1, 1e-9)}, {family});
   const auto graph = graphs_of(family, set).at(0);
-  EXPECT_EQ(graph.graph.kind, Graph::Kind::bars);
+  EXPECT_EQ(graph.kind, DrawnGraph::Kind::bars);
   EXPECT_EQ(graph.panels.at(0).finding, "fast reaches 1 GB/s, slow 0.25 GB/s");
 }
 
@@ -195,7 +197,7 @@ TEST(Graph, ACopyIsALineWhereRowsKnowTheirFractionOfIt) {
   EXPECT_THAT(drawn(graph, family, read).panels.at(0).references, IsEmpty());
 }
 
-// Of its own device, where its axes are the panel's; on the page and in a picture.
+// A program of the same device whose axes are the panel's is a curve, on the page and in a picture.
 TEST(Graph, AnotherProgramIsALine) {
   Family family = tower();
   family.name = "compaction";
@@ -233,8 +235,7 @@ TEST(Graph, AnotherProgramIsALine) {
   EXPECT_THAT(panel.references[0].points, ElementsAre(std::pair(1.0, 8.0), std::pair(100.0, 8.0)))
       << "of three looks that of median time";
   EXPECT_THAT(panel.note, HasSubstr("other programs on the same device"));
-  const auto devices = measured(set);
-  const std::string svg = svg_of(drawn(graph, family, set), devices, device_labels(devices));
+  const std::string svg = svg_of(drawn(graph, family, set));
   EXPECT_THAT(svg, HasSubstr("stroke-dasharray"));
   EXPECT_THAT(svg, HasSubstr(">cub_select</text>"));
   for (auto& native : set.baselines) native.device.name = "another";
@@ -276,53 +277,51 @@ TEST(Svg, DrawsWhatTheGraphHas) {
   for (auto& one : rows) one.device = "<Loom> & \"1\"";
   const ResultsSet set = results_of(rows, {family});
   const auto graph = graphs_of(family, set).at(0);
-  const auto devices = measured(set);
-  const std::string svg = svg_of(graph, devices, device_labels(devices));
+  const std::string svg = svg_of(graph);
   EXPECT_THAT(svg, HasSubstr("&lt;Loom&gt; &amp; &quot;1&quot;"));
   EXPECT_THAT(svg, Not(HasSubstr("<Loom>")));
   EXPECT_THAT(svg, HasSubstr("fast takes 1000 ms"));
   EXPECT_THAT(svg, HasSubstr("</svg>"));
   EXPECT_THROW(svg_of(drawn({.name = "none", .x = {"n"}, .series = {"kernel"}, .where = {"kernel=other"}},
-                            family, set),
-                      devices, device_labels(devices)),
+                            family, set)),
                Error);
 }
 
 nlohmann::json page(const std::vector<Record>& rows, const std::vector<Family>& families) {
   const ResultsSet set = results_of(rows, families);
-  return page_of({.set = &set,
-                  .families = &families,
-                  .claims = {},
-                  .origins = {},
-                  .regression = nullptr,
-                  .command = "clweave report"});
+  return page_of(input_of({.set = &set,
+                           .families = &families,
+                           .claims = {},
+                           .origins = {},
+                           .changes = nullptr,
+                           .command = "clweave report"}));
 }
 
-TEST(HtmlReport, SectionsWithoutDataSaySo) {
+TEST(Page, SectionsWithoutDataSaySo) {
   const auto all = page(tower_rows(), {tower()});
   std::vector<std::string> titles;
   for (const auto& section : all["sections"]) {
     titles.push_back(section["title"]);
     EXPECT_EQ(section.contains("absent"), section["parts"].empty()) << section["title"];
   }
-  EXPECT_THAT(titles, testing::IsSupersetOf({"The answer", "Tower", "Roofline", "Comparison", "Claims",
-                                             "Failures", "How it was measured"}));
+  EXPECT_THAT(titles, testing::IsSupersetOf({"Overview", "Tower", "Roofline", "Comparison", "Claims",
+                                             "Failures", "Measurement"}));
 }
 
-// A card's facts lead to what shows them: the count of failures to those of its device.
-TEST(HtmlReport, FactsLeadToTheirSections) {
+// The facts of a device link to the section that shows them: the count of failures to those of the device.
+TEST(Page, FactsLeadToTheirSections) {
   auto rows = tower_rows();
   rows.push_back(tower_row("slow", 5, 1, "glass"));
   rows.back().status = Status::wrong_result;
   rows.back().time_s = {};
   const auto all = page(rows, {tower()});
-  const auto card = all["sections"][0]["parts"][0]["cards"][0];
-  const auto wrong = card["facts"].back();
-  EXPECT_EQ(wrong[0], "went wrong");
+  const auto device = all["sections"][0]["parts"][0]["devices"][0];
+  const auto wrong = device["facts"].back();
+  EXPECT_EQ(wrong[0], "failures");
   EXPECT_EQ(wrong[1], "1 case");
   EXPECT_EQ(wrong[3], "failures");
-  EXPECT_EQ(wrong[4]["device"], card["name"]);
-  for (const auto& fact : card["facts"]) {
+  EXPECT_EQ(wrong[4]["device"], device["name"]);
+  for (const auto& fact : device["facts"]) {
     if (fact.size() > 3 && fact[3] != "")
       EXPECT_TRUE(std::ranges::any_of(all["sections"], [&](const auto& one) { return one["id"] == fact[3]; }))
           << fact;
@@ -330,9 +329,9 @@ TEST(HtmlReport, FactsLeadToTheirSections) {
   EXPECT_EQ(all["axes"]["tower"][1], nlohmann::json::array({"n", "floors: of it"}));
 }
 
-TEST(HtmlReport, KernelsStandBesideWhatPeopleWouldUse) {
+TEST(Page, KernelsStandBesideBaselines) {
   auto rows = tower_rows();
-  EXPECT_THAT(page(rows, {tower()}).dump(), Not(HasSubstr("beside what people would use")));
+  EXPECT_THAT(page(rows, {tower()}).dump(), Not(HasSubstr("Family tower: baselines")));
   rows.front().bytes = 1000;
   Record theirs = rows.front();
   theirs.api = "cuda";
@@ -344,9 +343,8 @@ TEST(HtmlReport, KernelsStandBesideWhatPeopleWouldUse) {
   const auto tower_section =
       std::ranges::find_if(all["sections"], [](const auto& one) { return one["title"] == "Tower"; });
   const auto& parts = (*tower_section)["parts"];
-  const auto beside = std::ranges::find_if(parts, [](const auto& one) {
-    return one.value("title", "") == "Family tower beside what people would use instead";
-  });
+  const auto beside = std::ranges::find_if(
+      parts, [](const auto& one) { return one.value("title", "") == "Family tower: baselines"; });
   ASSERT_NE(beside, parts.end());
   ASSERT_EQ((*beside)["rows"].size(), 1U);
   EXPECT_EQ((*beside)["rows"][0].size(), (*beside)["columns"].size());
@@ -354,8 +352,8 @@ TEST(HtmlReport, KernelsStandBesideWhatPeopleWouldUse) {
   EXPECT_THAT((*beside)["rows"][0][6].get<std::string>(), HasSubstr("3.00x"));
 }
 
-// Of one case there is no chart to stand below.
-TEST(HtmlReport, OneKernelStandsBesideItToo) {
+// A single case has no chart, but its baseline is shown.
+TEST(Page, OneKernelStandsBesideItToo) {
   Record ours = tower_row("slow", 1, 1e-3), theirs = ours;
   theirs.api = "cuda";
   theirs.platform = "native, CUDA 13.0";
@@ -364,11 +362,11 @@ TEST(HtmlReport, OneKernelStandsBesideItToo) {
   const auto section =
       std::ranges::find_if(all["sections"], [](const auto& one) { return one["title"] == "Tower"; });
   ASSERT_EQ((*section)["parts"].size(), 1U) << section->dump();
-  EXPECT_EQ((*section)["parts"][0]["title"], "Family tower beside what people would use instead");
+  EXPECT_EQ((*section)["parts"][0]["title"], "Family tower: baselines");
   EXPECT_FALSE(section->contains("absent"));
 }
 
-TEST(HtmlReport, FailuresAreGroupedByReason) {
+TEST(Page, FailuresAreGroupedByReason) {
   auto rows = tower_rows();
   for (int i = 0; i < 3; ++i) {
     rows.push_back(tower_row("slow", 5 + i, 1, "glass"));
@@ -386,8 +384,8 @@ TEST(HtmlReport, FailuresAreGroupedByReason) {
   }
 }
 
-// Whatever a file holds, it ends no element of the page.
-TEST(HtmlReport, NamesAreData) {
+// Nothing that a file contains ends an element of the page.
+TEST(Page, NamesAreData) {
   auto rows = tower_rows();
   for (auto& one : rows) one.device = "</script><script>alert(1)</script><!--\xff";
   const std::string html = html_of(page(rows, {tower()}));
@@ -397,14 +395,14 @@ TEST(HtmlReport, NamesAreData) {
   EXPECT_THAT(html, Not(HasSubstr("@DATA@")));
 }
 
-TEST(HtmlReport, AsksNothingOfTheNetwork) {
+TEST(Page, AsksNothingOfTheNetwork) {
   const std::string html = html_of(page(tower_rows(), {tower()}));
   EXPECT_THAT(html, HasSubstr("default-src 'none'; script-src 'sha256-"));
   EXPECT_THAT(html, Not(HasSubstr("<link")));
   EXPECT_THAT(html, Not(HasSubstr("<script src")));
 }
 
-TEST(HtmlReport, ManyPointsAreThinnedAndThatIsSaid) {
+TEST(Page, ManyPointsAreThinnedAndThatIsSaid) {
   Family family = tower();
   family.view.graphs = {
       {.name = "every launch", .kind = Graph::Kind::launches, .x = {"n"}, .series = {"kernel"}}};
@@ -415,6 +413,31 @@ TEST(HtmlReport, ManyPointsAreThinnedAndThatIsSaid) {
   EXPECT_LE(panel.points.size(), 1500U);
   EXPECT_THAT(panel.note, HasSubstr("drawn: one in 3 of 4000 points"));
   EXPECT_NEAR(std::ranges::max_element(panel.points, {}, &GraphPoint::y)->y, 10 * panel.points[0].y, 1e-9);
+}
+
+// A curve, bars and a roofline in a terminal: a letter at each point.
+TEST(TextChart, DrawsTheSameModel) {
+  DrawnGraph graph{.name = "g", .x_title = "n", .series = {"slow", "fast"}};
+  GraphPanel& panel = graph.panels.emplace_back();
+  for (const double x : {1.0, 10.0, 1000.0}) {
+    panel.points.push_back({.series = 0, .x = x, .y = x});
+    panel.points.push_back({.series = 1, .x = x, .y = 2 * x});
+  }
+  graph.log_x = graph.log_y = true;
+  const Screen screen{.ascii = true, .width = 60};
+  const std::string curves = without_colour(text_of(graph, screen));
+  EXPECT_THAT(curves, HasSubstr("n, logarithmic"));
+  EXPECT_THAT(curves, HasSubstr("  B  fast"));
+  EXPECT_EQ(std::ranges::count(curves, 'A'), 4) << curves;
+  graph.kind = DrawnGraph::Kind::bars;
+  EXPECT_THAT(text_of(graph, screen), HasSubstr("fast "));
+  graph.kind = DrawnGraph::Kind::roofline;
+  graph.unit = "Gop/s";
+  panel.references.push_back({.name = "copy", .points = {{1, 10}, {100, 1000}}});
+  const std::string roofline = without_colour(text_of(graph, screen));
+  EXPECT_THAT(roofline, HasSubstr("2.00 Top/s |"));
+  EXPECT_THAT(roofline, HasSubstr("..."));
+  EXPECT_THAT(text_of(DrawnGraph(), screen), IsEmpty());
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ void add_table(Report& out, const Block& block, Marks& marks) {
   out.line();
 }
 
-// The numbers that the keys are; none where one is no number, or there is but one.
+// Returns the keys as numbers; none if one is not a number, or there is only one.
 std::vector<double> numbers_of(std::size_t keys, const std::function<std::string(std::size_t)>& text) {
   std::vector<double> out;
   for (std::size_t i = 0; i < keys && keys > 1; ++i) {
@@ -300,17 +300,22 @@ std::vector<double> numbers_of(std::size_t keys, const std::function<std::string
   return out;
 }
 
-// A curve per row over the columns' numbers; else a curve per column over the rows'; else bars.
-void add_plot(Report& out, const Block& block) {
+// Builds a curve per row over the columns if all of these are numbers; else a curve per column over the rows;
+// else bars.
+DrawnGraph graph_of(const Block& block) {
   const Against against(block);
   const auto across = numbers_of(block.columns.size(), [&](std::size_t c) { return block.column_text(c); });
   const auto down = !across.empty()
                         ? std::vector<double>()
                         : numbers_of(block.rows.size(), [&](std::size_t r) { return block.row_text(r); });
-  Plot plot{.x_name = fmt::format("{}", fmt::join(down.empty() ? block.column_axes : block.row_axes, " ")),
-            .y_name = unit_of(block),
-            .curves = {}};
+  const bool curves = !across.empty() || !down.empty();
+  DrawnGraph graph{.kind = curves ? DrawnGraph::Kind::lines : DrawnGraph::Kind::bars,
+                   .name = block.family.name + ": table"};
+  graph.x_title = fmt::format("{}", fmt::join(down.empty() ? block.column_axes : block.row_axes, " "));
+  graph.y_title = unit_of(block);
+  GraphPanel& panel = graph.panels.emplace_back();
   std::map<std::string, std::size_t> known;
+  std::vector<double> xs, ys;
   Points points = block.points;
   block.frame.sort(points, block.by_row);
   for (const auto& point : points) {
@@ -320,18 +325,25 @@ void add_plot(Report& out, const Block& block) {
     std::string name = !across.empty() ? block.row_text(row)
                        : !down.empty() ? block.column_text(column)
                                        : block.row_text(row) + " " + block.column_text(column);
-    const auto [at, is_new] = known.try_emplace(name, plot.curves.size());
-    if (is_new) plot.curves.push_back({std::move(name), {}});
-    plot.curves[at->second].points.emplace_back(!across.empty() ? across[column]
-                                                : !down.empty() ? down[row]
-                                                                : 0,
-                                                *value);
+    const auto [at, is_new] = known.try_emplace(name, graph.series.size());
+    if (is_new) graph.series.push_back(std::move(name));
+    GraphPoint& drawn = panel.points.emplace_back();
+    drawn.series = at->second;
+    drawn.x = !across.empty() ? across[column] : !down.empty() ? down[row] : 0;
+    drawn.y = drawn.low = drawn.high = *value;
+    xs.push_back(drawn.x);
+    ys.push_back(drawn.y);
   }
-  if (plot.curves.empty()) return;
+  graph.log_x = spans_a_decade(xs);
+  graph.log_y = spans_a_decade(ys);
+  return graph;
+}
+
+void add_plot(Report& out, const Block& block) {
+  const DrawnGraph graph = graph_of(block);
+  if (graph.series.empty()) return;
   out.line(title_of(block));
-  out.drawing([plot, curves = !across.empty() || !down.empty()](const Screen& screen) {
-    return curves ? curves_text(plot, screen) : bars_text(plot, screen);
-  });
+  out.drawing([graph](const Screen& screen) { return text_of(graph, screen); });
   out.line();
 }
 

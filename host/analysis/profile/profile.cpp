@@ -81,7 +81,8 @@ Trait trait_of(const TraitSpec& spec, const Family& family, const Concluded& kno
   Trait trait = trait_of({.name = spec.finding,
                           .meaning = spec.meaning,
                           .unit = spec.unit,
-                          .group = spec.group.value_or(family.trait_group)},
+                          .group = spec.group.value_or(family.trait_group),
+                          .headline = spec.headline},
                          device, family.name, [&](Resample clock) -> std::optional<Answer> {
                            const Finding* found = known.conclusions.find(spec.finding, clock);
                            if (found == nullptr || !found->value) return {};
@@ -143,16 +144,22 @@ const char* unit_text(Peak name) {
 }
 
 void add_peaks(std::vector<Trait>& out, const DeviceRows& device) {
-  for (const auto& [name, meaning] :
-       {std::pair(Peak::copy, "copy bandwidth, both directions"), std::pair(Peak::read, "read bandwidth"),
-        std::pair(Peak::local, "local memory read bandwidth"),
-        std::pair(Peak::arithmetic_float, "FP32 multiply-add"),
-        std::pair(Peak::arithmetic_double, "FP64 multiply-add"),
-        std::pair(Peak::arithmetic_int, "INT32 multiply-add")}) {
+  struct Shown {
+    Peak name;
+    const char *meaning, *headline;
+  };
+  static constexpr std::array peaks = {Shown{Peak::copy, "copy bandwidth, both directions", "copy bandwidth"},
+                                       Shown{Peak::read, "read bandwidth", ""},
+                                       Shown{Peak::local, "local memory read bandwidth", ""},
+                                       Shown{Peak::arithmetic_float, "FP32 multiply-add", "FP32 throughput"},
+                                       Shown{Peak::arithmetic_double, "FP64 multiply-add", ""},
+                                       Shown{Peak::arithmetic_int, "INT32 multiply-add", ""}};
+  for (const auto& [name, meaning, headline] : peaks) {
     out.push_back(trait_of({.name = text_of(name),
                             .meaning = meaning,
                             .unit = unit_text(name),
-                            .group = of_arithmetic(name) ? TraitGroup::formats : TraitGroup::memory},
+                            .group = of_arithmetic(name) ? TraitGroup::formats : TraitGroup::memory,
+                            .headline = headline},
                            device, peak_family, peak(device, name)));
   }
   out.push_back(trait_of(

@@ -22,7 +22,8 @@ struct Trait {
   std::string command = {};                             // measures it, where rows are missing
   std::string undecided = {};                           // why its rows do not decide
   std::optional<std::pair<double, double>> range = {};  // where it then lies, if that is known
-  std::string remark = {};  // a sentence: what driver, vendor or operating system say of it
+  std::string headline = {};  // its words on the report's overview; empty: it is not there
+  std::string remark = {};    // a sentence: what driver, vendor or operating system say of it
 
   bool is_known() const { return figure || !undecided.empty(); }
 };

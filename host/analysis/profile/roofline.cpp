@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,13 +11,14 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "report/table.hpp"
+#include "report/text_chart.hpp"
 
 namespace clweave::profile {
 
 namespace {
 
-// Roofs are measured to a few per cent themselves.
-constexpr double beaten = 0.05;
+// Peaks themselves are measured to a few per cent.
+constexpr double tolerance = 0.05;
 
 std::string name_of(const CaseName& at) {
   std::string name = at.family;
@@ -33,7 +33,8 @@ const Roof* roof_of(const std::vector<Roof>& roofs, Peak name) {
   return it != roofs.end() ? &*it : nullptr;
 }
 
-// Never that of local memory: rows count the bytes of the memory behind it.
+// Returns the highest roof of memory or of arithmetic, null if none. Local memory does not count: rows count
+// the bytes of the memory behind it.
 const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
   const Roof* best = nullptr;
   for (const auto& roof : roofs) {
@@ -43,9 +44,10 @@ const Roof* highest(const std::vector<Roof>& roofs, bool memory) {
   return best;
 }
 
-// The roofs over a kernel: the memory's that its row names, else the highest, unless it names arithmetic, as
-// it then keeps in registers what it counts; and the arithmetic's that it names, else its type's. None where
-// nobody measured its type, such as half precision, or it tells none, as family formats.
+// Places a kernel below its two roofs. Memory: the roof that the row names, else the highest; none if the row
+// names arithmetic, as such a kernel keeps its data in registers. Arithmetic: the roof that the row names,
+// else the one of its type. Without a bound where nobody measured the type, such as half precision, or the
+// row has none.
 Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& roofs) {
   Placed out;
   out.name = name_of(at);
@@ -77,69 +79,6 @@ Placed placed(const CaseName& at, const RunTime& run, const std::vector<Roof>& r
   return out;
 }
 
-// The place on a scale of factors, 0 at `low` and 1 at `high`.
-double place(double value, double low, double high) { return std::log(value / low) / std::log(high / low); }
-
-// In a plot a mark takes one column.
-std::string mark(std::size_t i) {
-  constexpr const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return i < 52 ? std::string(1, letters[i]) : "*";
-}
-
-std::string plot(const Roofline& data, const Screen& screen) {
-  const Roof* memory = highest(data.roofs, true);
-  const Roof* flat = highest(data.roofs, false);
-  std::vector<const Placed*> points;
-  for (const auto& kernel : data.kernels) {
-    if (kernel.intensity > 0) points.push_back(&kernel);
-  }
-  if (memory == nullptr || flat == nullptr || points.empty()) return {};
-  const double balance = flat->rate / memory->rate;
-  double low_x = balance / 8, high_x = balance * 8, low_y = flat->rate / 10;
-  for (const auto* point : points) {
-    low_x = std::min(low_x, point->intensity / 2);
-    high_x = std::max(high_x, point->intensity * 2);
-    low_y = std::min(low_y, point->gflop_per_s / 2);
-  }
-  const double high_y = 2 * flat->rate;
-  const auto columns =
-      static_cast<std::size_t>(std::clamp((screen.width > 0 ? screen.width : 80) - 14, 40, 100));
-  constexpr std::size_t rows = 20;
-  std::vector<std::vector<std::string>> cells(rows, std::vector<std::string>(columns, " "));
-  const auto put = [&](double x, double y, const std::string& mark) {
-    const auto column = std::lround(place(x, low_x, high_x) * static_cast<double>(columns - 1));
-    const auto row = std::lround((1 - place(y, low_y, high_y)) * static_cast<double>(rows - 1));
-    if (column < 0 || row < 0 || column >= static_cast<long>(columns) || row >= static_cast<long>(rows))
-      return;
-    cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = mark;
-  };
-  for (std::size_t c = 0; c < columns; ++c) {
-    const double x =
-        low_x * std::pow(high_x / low_x, static_cast<double>(c) / static_cast<double>(columns - 1));
-    for (const auto& roof : data.roofs) {
-      // Under the highest roof of the other kind alone; what lies above cannot be reached.
-      const double y = roof.memory() ? roof.rate * x : roof.rate;
-      const bool reachable = roof.memory() ? y <= flat->rate : memory->rate * x >= roof.rate;
-      if (reachable) put(x, y, paint("·", Style::dim));
-    }
-  }
-  for (std::size_t i = 0; i < points.size(); ++i)
-    put(points[i]->intensity, points[i]->gflop_per_s, paint(mark(i), Style::cyan));
-  std::string out;
-  for (std::size_t r = 0; r < rows; ++r) {
-    const double y =
-        high_y * std::pow(low_y / high_y, static_cast<double>(r) / static_cast<double>(rows - 1));
-    out += fmt::format("{:>11} {}", r % 4 == 0 ? si_text(1e9 * y, 3, "op/s") : "", screen.ascii ? "|" : "│");
-    for (const auto& cell : cells[r]) out += cell;
-    while (out.back() == ' ') out.pop_back();
-    out += "\n";
-  }
-  out += std::string(12, ' ') + (screen.ascii ? "+" : "└");
-  for (std::size_t c = 0; c < columns; ++c) out += screen.ascii ? "-" : "─";
-  const std::string left = fmt::format("{:.3g}", low_x), right = fmt::format("{:.3g} op/B", high_x);
-  return out + fmt::format("\n{:13}{}{:>{}}\n", "", left, right, columns - left.size());
-}
-
 }  // namespace
 
 double energy_left(double intensity, double byte) { return 1 / (1 + byte / intensity); }
@@ -148,6 +87,7 @@ double time_left(double intensity, double byte) { return std::min(1.0, intensity
 
 namespace {
 
+// Keeps the least energy of a copied byte and of an operation on floats.
 void take_energy(Roofline& data, const RunTime& run) {
   const bool copies = run.peak == Peak::copy, computes = run.peak == Peak::arithmetic_float;
   const Number joules = copies || computes ? run.joules_of_unit(run.energy_j) : Number();
@@ -155,45 +95,45 @@ void take_energy(Roofline& data, const RunTime& run) {
   if (joules && *joules > 0 && (!least || *joules < *least)) least = joules;
 }
 
+using Best = std::map<std::string, Placed>;  // by name
+
+// Takes the runs of one case: each counts as cached, as bounded by no roof, or for its kernel's best place.
+void take_case(Roofline& data, Best& best, const CaseTimes& at) {
+  for (const auto& run : at.runs) {
+    if (!at.counts(run) || !run.bytes || !run.gb_per_s) continue;
+    if (run.cached) {
+      ++data.cached[at.family()];
+      continue;
+    }
+    const bool unbounded = !run.flops && (run.peak == Peak::none || run.peak == Peak::local);
+    const Placed kernel = unbounded ? Placed() : placed(*at.name, run, data.roofs);
+    if (kernel.bound == 0) {
+      ++data.elsewhere[at.family()];
+      continue;
+    }
+    const auto it = best.find(kernel.name);
+    if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
+  }
+}
+
 }  // namespace
 
 std::vector<Roofline> rooflines_of(const ResultsSet& set) {
   std::vector<Roofline> out;
-  for (const auto& device : set.devices) {
-    if (device.published ||
-        std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); }))
-      continue;
-    Roofline data{.device = device.name + ", " + device.platform,
-                  .roofs = {},
-                  .kernels = {},
-                  .elsewhere = {},
-                  .cached = {}};
+  const auto devices = measured(set);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceResults& device = *devices[d];
+    if (std::ranges::all_of(device.cases, [](const CaseTimes& at) { return at.runs.empty(); })) continue;
+    Roofline data{.index = d, .device = device.name + ", " + device.platform, .roofs = {}, .kernels = {}};
     for (const auto& [name, rate] : device.peaks) data.roofs.push_back({name, rate});
-    std::map<std::string, Placed> best;
+    Best best;
     for (const auto& at : device.cases) {
       if (at.family() == peak_family) {
         for (const auto& run : at.runs) {
           if (at.counts(run) && !run.cached) take_energy(data, run);
         }
-      }
-      if (at.family() == peak_family || data.roofs.empty()) continue;
-      for (const auto& run : at.runs) {
-        if (!at.counts(run) || !run.bytes || !run.gb_per_s) continue;
-        if (run.cached) {
-          ++data.cached[at.family()];
-          continue;
-        }
-        if (!run.flops && (run.peak == Peak::none || run.peak == Peak::local)) {
-          ++data.elsewhere[at.family()];
-          continue;
-        }
-        Placed kernel = placed(*at.name, run, data.roofs);
-        if (kernel.bound == 0) {
-          ++data.elsewhere[at.family()];
-          continue;
-        }
-        const auto it = best.find(kernel.name);
-        if (it == best.end() || kernel.fraction > it->second.fraction) best[kernel.name] = kernel;
+      } else if (!data.roofs.empty()) {
+        take_case(data, best, at);
       }
     }
     for (auto& [name, kernel] : best) data.kernels.push_back(std::move(kernel));
@@ -205,8 +145,94 @@ std::vector<Roofline> rooflines_of(const ResultsSet& set) {
 
 namespace {
 
-// What bytes leave of an operation's rate, and of its energy: the two curves that Vuduc draws over each
-// other.
+// Adds the roofs as references: the slopes of memory up to the highest arithmetic, and the flat lines of
+// arithmetic from the highest slope on, as nothing above can be reached. Of roofs that nearly coincide one is
+// named.
+void add_roofs(GraphPanel& panel, const std::vector<Roof>& roofs, double low_x, double high_x) {
+  const double memory = highest(roofs, true)->rate, flat = highest(roofs, false)->rate;
+  std::vector<double> named;
+  for (const auto& roof : roofs) {
+    if (roof.name == Peak::local || roof.name == Peak::none) continue;
+    GraphReference line{.name = text_of(roof.name), .points = {}};
+    if (roof.memory())
+      line.points = {{low_x, low_x * roof.rate}, {flat / roof.rate, flat}};
+    else
+      line.points = {{roof.rate / memory, roof.rate}, {high_x, roof.rate}};
+    const bool coincides = roof.memory() ? roof.rate < memory : std::ranges::any_of(named, [&](double rate) {
+      return std::abs(std::log(rate / roof.rate)) < 0.25;
+    });
+    if (!coincides) {
+      line.label = line.name + " " + number_text(roof.rate, unit_of(roof.name));
+      if (!roof.memory()) named.push_back(roof.rate);
+    }
+    panel.references.push_back(std::move(line));
+  }
+}
+
+std::size_t index_of(std::vector<std::string>& names, const std::string& name) {
+  const auto at = std::ranges::find(names, name);
+  const auto index = static_cast<std::size_t>(at - names.begin());
+  if (at == names.end()) names.push_back(name);
+  return index;
+}
+
+// Returns the kernels of the chart, by intensity.
+std::vector<const Placed*> drawn_kernels(const Roofline& data) {
+  std::vector<const Placed*> out;
+  for (const auto& kernel : data.kernels) {
+    if (kernel.is_bounded() && kernel.intensity > 0 && kernel.gflop_per_s > 0) out.push_back(&kernel);
+  }
+  return out;
+}
+
+void add_panel(DrawnGraph& graph, const Roofline& data) {
+  const auto kernels = drawn_kernels(data);
+  const Roof *memory = highest(data.roofs, true), *flat = highest(data.roofs, false);
+  if (kernels.empty() || memory == nullptr || flat == nullptr) return;
+  GraphPanel& panel = graph.panels.emplace_back();
+  panel.device = data.index;
+  panel.device_label = data.device;
+  const double balance = flat->rate / memory->rate;
+  double low_x = balance / 8, high_x = balance * 8;
+  for (const auto* kernel : kernels) {
+    GraphPoint& point = panel.points.emplace_back();
+    point.series = index_of(graph.series, kernel->name);
+    point.x = kernel->intensity;
+    point.y = point.low = point.high = kernel->gflop_per_s;
+    point.label = percent_text(kernel->fraction);
+    point.note = text_of(kernel->bound_by);
+    low_x = std::min(low_x, point.x / 2);
+    high_x = std::max(high_x, point.x * 2);
+  }
+  add_roofs(panel, data.roofs, low_x, high_x);
+  const auto [worst, best] = std::ranges::minmax_element(kernels, {}, &Placed::fraction);
+  panel.finding = fmt::format("{} reaches {} of its roof", (*best)->name, percent_text((*best)->fraction, 0));
+  if (*best != *worst)
+    panel.finding += fmt::format(", {} {}", (*worst)->name, percent_text((*worst)->fraction, 0));
+  panel.note = "kernels that only move data have no operations: the next chart has them";
+}
+
+}  // namespace
+
+DrawnGraph graph_of(const std::vector<Roofline>& all) {
+  DrawnGraph graph{.kind = DrawnGraph::Kind::roofline,
+                   .name = "roofline",
+                   .series_title = "kernel",
+                   .x_title = "operations per byte",
+                   .y_title = "Gop/s",
+                   .label_title = "fraction of its roof",
+                   .note_title = "roof",
+                   .unit = "Gop/s"};
+  graph.log_x = graph.log_y = graph.wide = true;
+  graph.intervals = false;
+  for (const auto& data : all) add_panel(graph, data);
+  return graph;
+}
+
+namespace {
+
+// Adds what bytes leave of the rate and of the energy efficiency of operations: the two curves that Vuduc
+// draws over each other.
 void add_energy(const Roofline& data, Report& out) {
   const Roof *copy = roof_of(data.roofs, Peak::copy),
              *arithmetic = roof_of(data.roofs, Peak::arithmetic_float);
@@ -239,7 +265,8 @@ void add_device(const Roofline& data, Report& out) {
   }
   out.table(std::move(roofs));
   out.line();
-  out.drawing([data](const Screen& screen) { return plot(data, screen); });
+  const DrawnGraph graph = graph_of({data});
+  out.drawing([graph](const Screen& screen) { return text_of(graph, screen); });
   out.line();
   add_energy(data, out);
   Table table({{""},
@@ -249,24 +276,26 @@ void add_device(const Roofline& data, Report& out) {
                {"bound", Align::right, Overflow::keep, 2},
                {"fraction", Align::right},
                {"bound by", Align::left, Overflow::cut, 3}});
-  std::size_t marked = 0;
   for (const auto& kernel : data.kernels) {
     const bool moves = kernel.intensity == 0;
     const char* unit = moves ? "GB/s" : "Gop/s";
-    table.add({moves ? "" : mark(marked), kernel.name, moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
+    const auto letter = std::ranges::find(graph.series, kernel.name);
+    table.add({letter != graph.series.end()
+                   ? letter_of_series(static_cast<std::size_t>(letter - graph.series.begin()))
+                   : "",
+               kernel.name, moves ? "-" : fmt::format("{:.3g}", kernel.intensity),
                number_text(moves ? kernel.gb_per_s : kernel.gflop_per_s, unit),
                number_text(kernel.bound, unit), percent_text(kernel.fraction), text_of(kernel.bound_by)});
-    marked += moves ? 0 : 1;
   }
   out.table(std::move(table));
   std::vector<std::string> above;
   for (const auto& kernel : data.kernels) {
-    if (kernel.fraction > 1 + beaten) above.push_back(kernel.name);
+    if (kernel.fraction > 1 + tolerance) above.push_back(kernel.name);
   }
   if (!above.empty())
     out.line(fmt::format(
-        "above their bound, as part of what they count never leaves the caches or registers, or as the "
-        "roof was measured on a worse day: {}",
+        "above their bound, because part of the data they count never leaves caches or registers, or because "
+        "the peak was measured under worse conditions: {}",
         fmt::join(above, ", ")));
   const auto left_out = [&](const char* why, const std::map<std::string, std::size_t>& by_family) {
     std::vector<std::string> parts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// roofline: every kernel of a results file under the peaks that were measured with it.
+// roofline: every kernel of a results file below the peaks that were measured with it.
 //
 // After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
 // multicore architectures", 2009; with measured peaks in place of a datasheet's.
@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "report/drawn_graph.hpp"
 #include "report/report.hpp"
 #include "results/results_set.hpp"
 
 namespace clweave::profile {
 
-// A line over the kernels: sloped for memory, flat for arithmetic.
+// A measured peak: a sloped line for memory, a flat one for arithmetic.
 struct Roof {
   Peak name = Peak::none;
   double rate = 0;  // in unit_of(name)
@@ -21,40 +22,49 @@ struct Roof {
   bool memory() const { return !of_arithmetic(name); }
 };
 
-// A kernel under the roofs: the fastest row of its family, kernel and type.
+// A kernel below the roofs: the fastest row of its family, kernel and type.
 struct Placed {
   std::string name;  // family kernel type
   double gb_per_s = 0;
-  double intensity = 0;  // operations per byte; 0: it only moves
+  double intensity = 0;  // operations per byte; 0: it only moves data
   double gflop_per_s = 0;
-  double bound = 0;            // by the lower of the two roofs over it, Gop/s; GB/s for one that only moves
-  double fraction = 0;         // of that bound
+  double bound = 0;            // set by the lower of its two roofs, Gop/s; GB/s for one that only moves data
+  double fraction = 0;         // reached, of that bound
   Peak bound_by = Peak::none;  // that roof
+
+  // Kernels far above their bound keep their data in registers or local memory: no roof here bounds them, and
+  // charts leave them out.
+  bool is_bounded() const { return bound > 0 && fraction <= 1.5; }
 };
 
 struct Roofline {
+  std::size_t index = 0;  // of the device in measured()
   std::string device;
   std::vector<Roof> roofs;
   std::vector<Placed> kernels;  // by intensity, then name
-  // Rows by family that no roof bounds, such as those of latencies and caches.
+  // Rows per family that no roof bounds, such as those of latencies and caches.
   std::map<std::string, std::size_t> elsewhere = {};
-  std::map<std::string, std::size_t> cached = {};  // rows by family whose buffers fit a cache
-  // The least of any copy and of float arithmetic, where they were run with --energy.
+  std::map<std::string, std::size_t> cached = {};  // rows per family whose buffers fit a cache
+  // The least energy of a copied byte and of an operation on floats, where they were run with --energy.
   Number joules_per_byte = {}, joules_per_flop = {};
 };
 
-// Compute the fraction of the least energy per operation, and of the highest rate, at an intensity in
-// operations per byte. After J. Choi, D. Bedard, R. Fowler, R. Vuduc, "A roofline model of energy", 2013: the
-// energy of bytes always adds, their time overlaps with that of operations. `byte` is the energy or time of a
-// byte over that of an operation.
+// Fraction of the least energy per operation, and of the peak rate, that remains where an operation comes
+// with 1 / `intensity` bytes. After J. Choi, D. Bedard, R. Fowler, R. Vuduc, "A roofline model of energy",
+// 2013: energies of bytes and operations add up, while their times overlap. `byte` is the cost of a byte in
+// operations, of energy or of time.
 double energy_left(double intensity, double byte);
 double time_left(double intensity, double byte);
 
 // One per measured device with a time; devices without measured peaks have no kernels.
 std::vector<Roofline> rooflines_of(const ResultsSet&);
 
-// Per device a log-log plot with a letter per kernel and a table of what they mean. Its rows are the roofs
-// and the kernels.
+// The log-log chart of S. Williams, with a panel for each device that has both kinds of roofs and a kernel
+// that computes. Kernels that only move data have no place on it.
+DrawnGraph graph_of(const std::vector<Roofline>&);
+
+// Per device the chart with a letter per kernel, and a table of what they mean. Its rows are the roofs and
+// the kernels.
 Report report_of(const std::vector<Roofline>&);
 
 }  // namespace clweave::profile

@@ -48,12 +48,6 @@ std::string variant_text(const CaseTimes& one, const std::vector<Contender>& oth
   return out + (one.tuned ? " (tuned)" : "");
 }
 
-std::string speed_text(const Contender& one, const Family& family) {
-  return number_text(*one.speed(family), family.view.quantity == "items" ? "G items/s"
-                                         : one.run.of_operations()       ? "Gop/s"
-                                                                         : "GB/s");
-}
-
 // Shows one or two findings: traits of the device profile first, then in the family's order.
 std::string findings_text(const DeviceResults& device, const Family& family) {
   std::vector<const Finding*> found;

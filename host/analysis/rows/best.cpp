@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/rows/device_rows.hpp"
+#include "base/quantity.hpp"
 
 namespace clweave::rows {
 
@@ -38,6 +39,14 @@ bool is_for_comparison(const Family& family, const std::string& kernel) {
 
 Number Contender::speed(const Family& family) const {
   return family.view.quantity == "items" ? run.gitems_per_s : run.rate();
+}
+
+std::string speed_text(const Contender& one, const Family& family) {
+  const Number speed = one.speed(family);
+  if (!speed) return seconds_text(one.run.time_s);
+  return number_text(*speed, family.view.quantity == "items" ? "G items/s"
+                             : one.run.of_operations()       ? "Gop/s"
+                                                             : "GB/s");
 }
 
 std::vector<Contender> contenders(const Family& family, const std::vector<const CaseTimes*>& cases) {

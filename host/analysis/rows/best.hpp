@@ -27,6 +27,9 @@ struct Contender {
   Number speed(const Family&) const;
 };
 
+// For people: "3.12 GB/s"; its time where it has no rate.
+std::string speed_text(const Contender&, const Family&);
+
 std::vector<Contender> contenders(const Family&, const std::vector<const CaseTimes*>&);
 std::vector<Contender> contenders(const Family&, const DeviceResults&);
 

@@ -1,4 +1,4 @@
-// The page of a report: draws the value in #data. Whatever a file or a driver said is text here, never markup.
+// Draws the value in #data. Names, reasons and paths from files and drivers are text here, never markup.
 "use strict";
 (() => {
   const page = JSON.parse(document.getElementById("data").textContent);
@@ -33,7 +33,7 @@
     else if (text.length > 40) cell.className = "long";
     return cell;
   }));
-  // No more than people read, unless asked for.
+  // Shows the first rows; all of them on request.
   const mostRows = 200;
   const fill = (body, rows, all = false) => {
     const shown = all ? rows : rows.slice(0, mostRows);
@@ -41,7 +41,7 @@
     if (shown.length === rows.length) return;
     const more = make("button", { type: "button" }, `All ${rows.length} rows`);
     more.addEventListener("click", () => fill(body, rows, true));
-    body.append(make("tr", {}, make("td", { colspan: String(rows[0].length), class: "more" }, `These are the first ${shown.length}; the CSV has all. `, more)));
+    body.append(make("tr", {}, make("td", { colspan: String(rows[0].length), class: "more" }, `The first ${shown.length} rows; the CSV has all. `, more)));
   };
   const gridOf = (columns, caption) => {
     const body = make("tbody");
@@ -53,13 +53,13 @@
   const charts = [];
   const ink = "var(--ink)", dim = "var(--dim)", line = "var(--line)";
   const config = {
-    // Points and cells say what they are; what is drawn beside them does not repeat it.
+    // Screen readers are told of points and cells only: lines and labels would repeat them.
     line: { aria: false }, background: "transparent", font: 'system-ui, "DejaVu Sans", sans-serif',
     view: { stroke: null }, text: { color: ink, fontSize: 11, aria: false }, rule: { color: ink, aria: false },
     axis: { labelColor: dim, titleColor: dim, gridColor: line, domainColor: dim, tickColor: dim, labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal" },
     legend: { labelColor: ink, titleColor: dim, labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal" },
   };
-  // What an axis means: of a list of its values ("even: ..; odd: ..") those that are met.
+  // Returns what an axis means; of a list of its values ("even: ..; odd: ..") only those that are met.
   const meaningOf = (meaning, met) => meaning.split(/; */).filter((clause) => {
     const values = /^([\w.]+(?:, [\w.]+)*): /.exec(clause);
     return !values || values[1].split(", ").some((value) => met.has(value));
@@ -75,7 +75,7 @@
       this.note = make("p", { class: "note" });
       this.drawing = make("div", { class: "drawing" });
       this.tools = make("div", { class: "tools" });
-      this.at = make("select", { "aria-label": "Setting of " + part.name });
+      this.at = make("select", { "aria-label": "Values of the other axes, " + part.name });
       this.at.addEventListener("change", () => {
         this.show(Number(this.at.value));
         this.measure();
@@ -86,18 +86,17 @@
       const csv = make("button", { type: "button" }, "CSV");
       csv.addEventListener("click", () => save(fileName(part.name + " " + this.panel.at), this.shown().map((i) => part.columns[i][1]), this.tableRows()));
       this.tools.append(this.at, this.tableButton, csv);
-      this.names = make("details", { class: "names" }, make("summary", {}, "What the names mean"), make("dl"));
+      this.names = make("details", { class: "names" }, make("summary", {}, "Axes and values explained"), make("dl"));
       this.names.fill = () => this.explain();
       this.names.addEventListener("toggle", this.names.fill);
       this.names.hidden = !page.axes[part.family];
-      const panels = part.panels;
-      const wide = part.wide || Math.max(...panels.map((panel) => panel.rows.length)) > 60 || part.name.startsWith("roofline") || part.name.startsWith("change");
+      const wide = part.wide || Math.max(...part.panels.map((panel) => panel.rows.length)) > 60;
       this.figure = make("figure", { class: wide ? "wide" : null, "data-chart": part.name },
         make("figcaption", {}, this.heading, make("span", { class: "name" }, part.name)), this.drawing, this.note, this.names, this.tools);
       this.dirty = true;
       this.choose(page.most);
     }
-    // The columns that a person reads: named ones.
+    // Returns the columns for people: the named ones.
     shown() {
       return this.part.columns.map((column, i) => i).filter((i) => this.part.columns[i][1] !== "");
     }
@@ -106,7 +105,7 @@
       return [...this.panel.rows.map((row) => columns.map((i) => row[i])),
         ...(this.panel.references || []).map((row) => columns.map((i) => row[i] ?? ""))];
     }
-    // Of a device, or the first there is.
+    // Shows the panels of a device, or those of all devices.
     choose(device) {
       const panels = this.part.panels;
       let mine = panels.map((panel, i) => i).filter((i) => panels[i].device === device);
@@ -141,7 +140,7 @@
       this.table.scroll.hidden = !open;
       this.tableButton.setAttribute("aria-expanded", String(open));
     }
-    // Each axis that is on the chart, in its settings or in what its points say of their launch.
+    // Explains each axis that is on the chart, in its setting or in the launch configuration of its points.
     explain() {
       const { part, panel } = this;
       const named = [part.columns.slice(0, 2).map((column) => column[1]).join(" "), panel.at, part.where, ...panel.rows.slice(0, 50).map((row) => row[6])].join(" ");
@@ -149,56 +148,53 @@
       this.names.querySelector("dl").replaceChildren(...page.axes[part.family].filter(([name]) => new RegExp(`\\b${name}\\b`).test(named))
         .map(([name, meaning]) => make("div", {}, make("dt", {}, name), make("dd", {}, ...meaningOf(meaning, met).map((clause) => make("p", {}, clause))))));
     }
+    // Cuts the order of an ordinal channel to the values of the panel. Returns their number.
+    static cut(encoding, rows) {
+      const met = new Set(rows.map((row) => row[encoding.field]));
+      if (Array.isArray(encoding.sort)) encoding.sort = encoding.sort.filter((name) => met.has(name));
+      return met.size;
+    }
+    // Returns the specification with the data of the panel, drops the layers that would draw nothing or that
+    // hundreds of points would hide, and divides the width between the names on the left, the plot, and the labels
+    // on the right.
     spec() {
       const { part, panel } = this;
       const spec = structuredClone(part.spec);
       const rows = objects(panel.rows, this.fields);
       const data = {
-        rows, marks: objects(panel.marks, part.marks || ["x", "text"]), fits: objects(panel.fits, ["series", "x", "y"]),
-        labels: objects(panel.labels, part.labels || ["series", "x", "y"]), references: objects(panel.references, ["series", "x", "y"]),
+        rows, marks: objects(panel.marks, part.marks), fits: objects(panel.fits, ["series", "x", "y"]),
+        labels: objects(panel.labels, ["series", "x", "y", "place"]), references: objects(panel.references, ["series", "x", "y"]),
       };
-      // What draws nothing is not compiled, nor what hundreds of points would hide.
       const many = rows.length > 400;
       const exact = many || rows.every((row) => row.low === row.high);
       if (many) for (const layer of spec.layer) layer.mark.aria = false;
       spec.layer = spec.layer.filter(({ data: named, encoding }) => (named ? data[named.name].length > 0 : !(exact && (encoding.x2 || encoding.y2))));
       const all = this.width || 600;
-      const first = (field) => new Set(rows.map((row) => row[field]));
-      const axisText = "column" in (rows[0] || {}) || "kernel" in (rows[0] || {}) || "device" in (rows[0] || {});
       let left = 55, right = 10, room = 100;
-      const names = spec.layer.some((layer) => layer.data && layer.data.name === "labels") && !("roof" in (rows[0] || {}));
-      if (axisText && !("side" in (rows[0] || {}))) left = Math.min(0.45 * all, 20 + 6.3 * longest([...first("kernel" in rows[0] ? "kernel" : "device" in rows[0] && !("series" in rows[0]) ? "device" : "series")]));
-      const lines = spec.layer.some((layer) => layer.mark.type === "text" && layer.mark.limit);
-      if (lines) {
+      if (["heat", "bars", "stack"].includes(part.shape)) left = Math.min(0.45 * all, 20 + 6.3 * longest(rows.map((row) => row.series)));
+      if (spec.layer.some((layer) => layer.mark.type === "text" && layer.mark.limit)) {
         right = Math.min(0.33 * all, 20 + 6.6 * longest(data.labels.length ? data.labels.map((label) => label.series) : rows.map((row) => row.label)));
         room = right - 12;
-      } else if (names) right = 20;
-      if (part.trim || part.spec.layer[0].mark.type === "rect") {
-        // A panel has its own rows: the specification's order is cut to them.
-        const cut = (encoding, field) => {
-          if (!encoding) return 0;
-          const met = first(field);
-          if (Array.isArray(encoding.sort)) encoding.sort = encoding.sort.filter((name) => met.has(name));
-          return met.size;
-        };
+      } else if (part.shape === "launches" && data.labels.length) right = 20;
+      if (part.shape === "heat" || part.shape === "bars") {
         let height = 0, columns = 1;
-        for (const layer of spec.layer) {
-          if (layer.data && layer.data.name === "marks") continue;
-          height = Math.max(height, cut(layer.encoding.y, "series"));
-          if (layer.encoding.x && layer.encoding.x.field === "column") columns = Math.max(columns, cut(layer.encoding.x, "column"));
+        for (const { data: named, encoding } of spec.layer) {
+          if (named) continue;
+          if (encoding.y) height = Math.max(height, Chart.cut(encoding.y, rows));
+          if (encoding.x.field === "column") columns = Math.max(columns, Chart.cut(encoding.x, rows));
         }
-        spec.height = Math.max(2, height) * (spec.layer[0].mark.type === "rect" ? 24 : 22);
-        if (spec.layer[0].mark.type === "rect") room = (all - left - right) / columns;
-        const there = first("column");
-        data.marks = data.marks.filter((mark) => !("column" in mark) || there.has(mark.column));
+        spec.height = Math.max(2, height) * (part.shape === "heat" ? 24 : 22);
+        if (part.shape === "heat") room = (all - left - right) / columns;
+        const met = new Set(rows.map((row) => row.column));
+        data.marks = data.marks.filter((mark) => met.has(mark.column));
       }
+      if (part.shape === "roofline") room = all > 700 ? 100 : 0;
       spec.width = Math.max(80, Math.floor(all - left - right - 12));
-      if ("roof" in (rows[0] || {})) room = all > 700 ? 100 : 0;
       spec.params[0].value = room;
       spec.datasets = data;
       return spec;
     }
-    // Measured for all charts before any is drawn: each time between two would lay out the page anew.
+    // Measures all charts before any is drawn: measuring between two would lay out the page anew each time.
     measure() {
       if (this.dirty) this.width = this.drawing.clientWidth;
     }
@@ -212,7 +208,7 @@
           tooltip: { disableDefaultStyle: true }, loader: { http: { credentials: "omit" } },
         });
         this.view = result.view;
-        // Groups of marks that have no name and say nothing.
+        // Hide groups of marks without a name from screen readers.
         for (const group of this.drawing.querySelectorAll('[role="graphics-symbol"]:not([aria-label])')) {
           group.removeAttribute("role");
           group.removeAttribute("aria-roledescription");
@@ -226,10 +222,10 @@
   }
 
   // ---- Parts of a section
-  const list = (lines) => (lines.length === 0 ? [] : [make("ul", {}, ...lines.map(([text, failure]) => make("li", { class: failure ? "failure" : "odd", title: text }, text.length > 140 ? text.slice(0, 140) + "…" : text)))]);
-  // A number stays with its unit.
+  const list = (lines) => (lines.length === 0 ? [] : [make("ul", {}, ...lines.map(([text, failure]) => make("li", { class: failure ? "failure" : "anomaly", title: text }, text.length > 140 ? text.slice(0, 140) + "…" : text)))]);
+  // Keeps a number on one line with its unit.
   const unbroken = (text) => text.replace(/(\d) (?=[%GMkunsx])/g, "$1\u00a0").replaceAll(" = ", "\u00a0=\u00a0");
-  // A link to where that is shown, of that device; with the filters of a table there.
+  // Returns a link to a section that selects the device, and the filters of the tables there.
   const tables = {};
   const leadTo = (text, section, index, filters) => {
     const link = make("a", { href: "#" + section }, text);
@@ -239,11 +235,12 @@
     });
     return link;
   };
-  const cardsOf = (part) => make("div", { class: "cards" }, ...part.cards.map((card) => make("article", { class: "card" },
-    make("h3", {}, card.name), make("p", { class: "dim" }, card.about),
-    make("dl", {}, ...card.facts.map(([words, value, why, section, filters]) => make("div", { title: why }, make("dt", {}, words), make("dd", {}, section ? leadTo(unbroken(value), section, card.device, filters) : value)))),
-    ...list(card.odd.filter(([, failure]) => failure)),
-    ...(card.odd.some(([, failure]) => !failure) ? [make("details", {}, make("summary", {}, "What is odd"), ...list(card.odd.filter(([, failure]) => !failure)))] : []))));
+  const devicesOf = (part) => make("div", { class: "devices" }, ...part.devices.map((device) => {
+    const facts = device.facts.map(([words, value, why, section, filters]) => make("div", { title: why }, make("dt", {}, words), make("dd", {}, section ? leadTo(unbroken(value), section, device.device, filters) : value)));
+    const failures = device.anomalies.filter(([, failure]) => failure), others = device.anomalies.filter(([, failure]) => !failure);
+    return make("article", { class: "device" }, make("h3", {}, device.name), make("p", { class: "dim" }, device.about), make("dl", {}, ...facts), ...list(failures),
+      ...(others.length > 0 ? [make("details", {}, make("summary", {}, "Anomalies"), ...list(others))] : []));
+  }));
 
   const tableOf = (part) => {
     const { body, scroll } = gridOf(part.columns, part.title);
@@ -256,19 +253,19 @@
       count.textContent = shown.length === part.rows.length ? `${shown.length} rows` : `${shown.length} of ${part.rows.length} rows`;
     };
     const tools = make("div", { class: "tools" });
-    // Columns of verdicts, one a device: the two filters ask for a verdict on a device, or on any.
-    const verdicts = part.verdicts || [];
+    // A table of verdicts has a column per device: its two filters select a verdict on one device, or on any.
+    const verdictColumns = part.verdict_columns || [];
     const chosen = {};
     const wanted = (name) => chosen[name]?.value ?? "";
     for (const name of part.filters || []) {
       const column = part.columns.indexOf(name);
-      const words = verdicts.length === 0 || column >= 0 ? [...new Set(part.rows.map((row) => row[column]))].filter((word) => word !== "")
-        : name === "device" ? verdicts : ["fails", "holds", "within noise", "undecided", "not measured", "not testable", "void"];
+      const words = column >= 0 ? [...new Set(part.rows.map((row) => row[column]))].filter((word) => word !== "")
+        : name === "device" ? verdictColumns : part.verdicts;
       if (words.length < 2) continue;
       const select = make("select", {}, make("option", { value: "" }, "all"), ...words.map((word) => make("option", { value: word }, word)));
       chosen[name] = select;
       if (column >= 0) filters.push((row) => select.value === "" || String(row[column]) === select.value);
-      else if (name === "verdict") filters.push((row) => select.value === "" || verdicts.some((label) => (wanted("device") || label) === label && String(row[part.columns.indexOf(label)]).startsWith(select.value)));
+      else if (name === "verdict") filters.push((row) => select.value === "" || verdictColumns.some((label) => (wanted("device") || label) === label && String(row[part.columns.indexOf(label)]).startsWith(select.value)));
       select.addEventListener("change", apply);
       tools.append(make("label", {}, name + " ", select));
     }
@@ -281,7 +278,7 @@
     tools.append(csv, count);
     if (part.folded) {
       const details = make("details", { class: "wide" }, make("summary", {}, part.title), tools, scroll);
-      details.fill = () => {  // hundreds of rows that few open
+      details.fill = () => {  // on demand: hundreds of rows that few people open
         if (body.rows.length === 0) apply();
       };
       details.addEventListener("toggle", details.fill);
@@ -298,7 +295,7 @@
     contents.append(make("li", {}, make("a", { href: "#" + section.id, class: section.absent ? "dim" : null }, section.title)));
     const element = make("section", { id: section.id, "aria-labelledby": section.id + "-title" }, make("h2", { id: section.id + "-title" }, section.title));
     if (section.absent) {
-      element.append(make("p", { class: "dim" }, section.title === "Failures" ? section.absent : "No data for this. It would come from: " + section.absent));
+      element.append(make("p", { class: "dim" }, section.good ? section.absent : "No data. To measure it: " + section.absent));
     } else {
       if (section.text) element.append(make("p", { class: "dim" }, section.text));
       element.append(make("p", { class: "dim lacking", role: "status" }));
@@ -309,7 +306,7 @@
           charts.push(chart);
           grid.append(chart.figure);
         } else {
-          const table = part.kind === "cards" ? cardsOf(part) : tableOf(part);
+          const table = part.kind === "devices" ? devicesOf(part) : tableOf(part);
           table.classList.add("wide");
           if (table.choose) (tables[section.id] ??= []).push(table);
           grid.append(table);
@@ -331,7 +328,7 @@
     for (const element of document.querySelectorAll("main section")) {
       const hidden = element.querySelectorAll("figure[hidden]").length;
       const word = element.querySelector(".lacking");
-      if (word) word.textContent = hidden ? `Of ${page.devices[device.value]} there are no rows for ${hidden} chart${hidden === 1 ? "" : "s"} of this section.` : "";
+      if (word) word.textContent = hidden ? `No rows of ${page.devices[device.value]} for ${hidden} chart${hidden === 1 ? "" : "s"} of this section.` : "";
     }
   };
   lacking();
@@ -349,7 +346,7 @@
     for (const chart of all) chart.measure();
     for (const chart of all) await chart.draw();
   };
-  // What is in view at once, the rest from the top while the browser has nothing else to do: a page that was open
+  // Draws what is in view at once, and the rest from the top while the browser is idle: a page that has been open
   // for a moment scrolls and prints without waiting.
   const watcher = new IntersectionObserver((entries) => {
     const seen = entries.filter((entry) => entry.isIntersecting).map((entry) => charts.find((one) => one.figure === entry.target));
@@ -370,7 +367,7 @@
     });
   };
   const drawAnew = () => {
-    for (const chart of charts) {  // the watcher tells of what is in view again
+    for (const chart of charts) {  // the watcher reports anew what is in view
       watcher.unobserve(chart.figure);
       watcher.observe(chart.figure);
     }
@@ -394,7 +391,7 @@
       drawAnew();
     }, 150);
   });
-  // On paper nothing can be opened.
+  // Opens everything before printing.
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("main details:not([open], .names)")];
@@ -407,7 +404,7 @@
   addEventListener("afterprint", () => {
     for (const details of closed) details.open = false;
   });
-  // For tests, and for who wants everything drawn.
+  // Draws everything, for tests.
   document.addEventListener("clweave-draw-all", async () => {
     await drawAll();
     document.documentElement.dataset.drawn = "all";

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "analysis/rows/baselines.hpp"
+#include "analysis/rows/best.hpp"
+#include "analysis/rows/device_rows.hpp"
+#include "base/quantity.hpp"
+#include "charts/graph.hpp"
+#include "charts/published_steps.hpp"
+#include "charts/titles.hpp"
+#include "page/section.hpp"
+
+namespace clweave::page {
+
+namespace {
+
+std::string chapter_of(const Family& family) {
+  std::string out = family.view.chapter.empty() ? family.name : family.view.chapter;
+  if (out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
+// Returns the chapter of the family whose rows a trait comes from, or would.
+std::string chapter_of(const Trait& trait, const std::vector<Family>& families) {
+  if (!trait.figure || trait.cases.empty()) return "";
+  const std::string name = trait.cases.front().substr(0, trait.cases.front().find('/'));
+  const auto family = std::ranges::find(families, name, &Family::name);
+  return family != families.end() ? chapter_of(*family) : "";
+}
+
+std::string size_text(std::int64_t n) {
+  const auto power = std::countr_zero(static_cast<std::uint64_t>(n));
+  return n >= 65536 && n == std::int64_t{1} << power ? fmt::format("2^{}", power) : std::to_string(n);
+}
+
+// Returns the best row of a family: its variant, size and rate.
+std::string best_text(const DeviceResults& device, const Family& family) {
+  const auto all = contenders(family, device);
+  const Contender* best = best_row(family, all);
+  if (best == nullptr) return not_measured;
+  const CaseName& name = *best->at->name;
+  const RunTime& run = best->run;
+  const Value* variant = family.view.rows.empty() ? nullptr : name.axis(family.view.rows.front());
+  std::string out = variant != nullptr ? text_of(*variant) : "";
+  const Value* n = name.axis(elements_axis);
+  if (const auto* size = n != nullptr ? std::get_if<std::int64_t>(n) : nullptr; size != nullptr && *size > 0)
+    out += " at n = " + size_text(*size);
+  if (run.fraction_of_peak && !run.cached)
+    return out + ", " + percent_text(*run.fraction_of_peak, 0) + " of peak";
+  return out + ", " + speed_text(*best, family);
+}
+
+std::vector<Fact> facts_of(const DeviceResults& device, const Profile& profile,
+                           const std::vector<Family>& families) {
+  std::vector<Fact> out;
+  for (const auto& trait : profile.traits) {
+    if (trait.headline.empty()) continue;
+    out.push_back(
+        {trait.headline, trait_value(trait),
+         trait.meaning + ": " + (trait.is_known() ? trait_text(trait) : "to measure it: " + trait.command),
+         chapter_of(trait, families)});
+  }
+  for (const auto& family : families) {
+    if (!family.view.headline) continue;
+    const std::string best = best_text(device, family);
+    out.push_back({"best " + family.name, best,
+                   "the best row among the largest sizes measured here; section Comparison has what devices "
+                   "share",
+                   best == not_measured ? "" : chapter_of(family)});
+  }
+  return out;
+}
+
+ClaimCounts counts_of(const std::vector<Ruling>& rulings) {
+  ClaimCounts out;
+  for (const auto& ruling : rulings) {
+    if (!ruling.claim->ours()) ++out.by_verdict[ruling.verdict];
+  }
+  return out;
+}
+
+std::vector<DeviceInput> devices_of(const Sources& sources, const std::vector<Claim>& claims,
+                                    const std::vector<std::string>& labels) {
+  std::vector<DeviceInput> out;
+  for (const auto& rows : device_rows(*sources.set)) {
+    DeviceInput& device = out.emplace_back();
+    device.label = labels[out.size() - 1];
+    device.results = rows.results;
+    device.profile = profile_of(rows, *sources.families);
+    device.facts = facts_of(*rows.results, device.profile, *sources.families);
+    device.anomalies = anomalies_of(*rows.results);
+    for (const auto& claim : claims) {
+      for (auto& ruling : rulings_of(claim, rows, *sources.families))
+        device.rulings.push_back(std::move(ruling));
+    }
+    device.counts = counts_of(device.rulings);
+  }
+  return out;
+}
+
+DeviceTable findings_of(const Family& family, const std::vector<DeviceInput>& devices) {
+  DeviceTable out;
+  for (const auto& device : devices) {
+    for (const auto& found : device.results->findings) {
+      if (found.family != family.name) continue;
+      const Finding& one = found.typical();
+      out.push_back({device.label, one.name,
+                     one.value ? figure_text(*one.value, one.low, one.high, one.unit) : "undecided",
+                     one.text});
+    }
+  }
+  return out;
+}
+
+// Chapters of several families first, those of one behind them.
+std::vector<Chapter> chapters_of(const ResultsSet& set, const std::vector<Family>& families,
+                                 const std::vector<DeviceInput>& devices,
+                                 const std::vector<std::string>& labels) {
+  std::vector<std::vector<BaselineRow>> baselines;
+  for (const auto& device : devices) baselines.push_back(baseline_rows(set, *device.results, families));
+  std::map<std::pair<bool, std::string>, Chapter> chapters;
+  for (const auto& family : families) {
+    const std::string title = chapter_of(family);
+    if (title == roofline_title) continue;  // that section shows it
+    FamilyInput one{.name = family.name, .question = family.question};
+    one.charts = graphs_of(family, set);
+    if (auto steps = published_steps(family, set, labels)) one.charts.push_back(*std::move(steps));
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      for (const auto& row : baselines[d]) {
+        if (row.family != family.name) continue;
+        one.baselines.push_back({labels[d]});
+        one.baselines.back().insert(one.baselines.back().end(), row.cells.begin(), row.cells.end());
+      }
+    }
+    one.findings = findings_of(family, devices);
+    Chapter& chapter = chapters[{family.view.chapter.empty(), title}];
+    chapter.title = title;
+    chapter.families.push_back(std::move(one));
+  }
+  std::vector<Chapter> out;
+  for (auto& [unused, chapter] : chapters) out.push_back(std::move(chapter));
+  return out;
+}
+
+}  // namespace
+
+std::size_t ClaimCounts::of(Verdict verdict) const {
+  const auto it = by_verdict.find(verdict);
+  return it != by_verdict.end() ? it->second : 0;
+}
+
+std::vector<std::string> Input::labels() const {
+  std::vector<std::string> out;
+  for (const auto& device : devices) out.push_back(device.label);
+  return out;
+}
+
+Input input_of(Sources sources) {
+  const ResultsSet& set = *sources.set;
+  const auto labels = device_labels(measured(set));
+  Input out;
+  out.claims = std::move(sources.claims);
+  out.devices = devices_of(sources, out.claims, labels);
+  out.chapters = chapters_of(set, *sources.families, out.devices, labels);
+  out.rooflines = rooflines_of(set);
+  if (out.devices.size() > 1) out.comparison = compare_devices(set, *sources.families);
+  out.changes = sources.changes;
+  out.origins = std::move(sources.origins);
+  out.files = {set.files.begin(), set.files.end()};
+  out.notes = set.notes;
+  out.rows = set.rows;
+  out.families = sources.families;
+  out.command = std::move(sources.command);
+  return out;
+}
+
+}  // namespace clweave::page
