@@ -121,7 +121,9 @@ inline Plan plan_with(const std::string& name, const std::vector<std::pair<std::
                       const DeviceInfo& device = roomy()) {
   const Family& family = family_named(name);
   Case at = preset_of(family, "smoke").at(0);
-  for (const auto& [axis, value] : changes) at = at.with(axis, value);
+  for (const auto& [axis, value] : changes) {
+    if (family.axis(axis) != nullptr) at = at.with(axis, value);
+  }
   return plan_of(family, at, device);
 }
 

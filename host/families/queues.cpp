@@ -164,7 +164,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   const Outcome *one = nullptr, *best = nullptr;
   for (const auto& o : outcomes) {
     if (!o.at.is("kernel", "launch")) continue;
-    if (o.at.number("queues") == 1 && o.at.is("queue_order", "yes")) one = &o;
+    if (o.at.number("queues") == 1 && o.at.is("queue_order", "in_order")) one = &o;
     if (best == nullptr || o.time_s * as_double(best->items) < best->time_s * as_double(o.items)) best = &o;
   }
   if (one != nullptr) {

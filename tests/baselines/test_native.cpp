@@ -143,7 +143,7 @@ TEST_F(Baselines, MayNotWriteBehindWhatTheyKeep) {
                         .family = "compaction",
                         .name = "keep",
                         .like = "kernel=spataro",
-                        .axes = {"type", "predicate", "kept", "n"},
+                        .axes = {"type", "predicate", "selectivity", "n"},
                         .takes = [](const Case&) { return true; },
                         .prepare = [more](const Work& work) { return kept_of(work, more); }};
     const int code = native_main({"--family", "compaction", "--where", "kernel=spataro", "--set", "type=uint",

@@ -59,7 +59,7 @@ double of_two_levels(const Case& at, const Invented& device) {
   const auto units = static_cast<std::int64_t>(roomy().units());
   if (at.is("kernel", "chase")) return device.ns(bytes);
   if (at.is("kernel", "chase_private")) return device.ns(bytes <= 200 * 1024 ? bytes : units * bytes);
-  if (at.is("kernel", "pages")) return device.ns(bytes / 4160 * 64) * (bytes > (3 << 20) ? 1.5 : 1.0);
+  if (at.is("kernel", "tlb")) return device.ns(bytes / 4160 * 64) * (bytes > (3 << 20) ? 1.5 : 1.0);
   if (at.is("kernel", "pair")) return at.number("apart") < 128 ? 100 : 200;
   return 1;
 }
@@ -83,7 +83,7 @@ TEST(CacheFindings, TellSizesToSixPercentAndWhoSharesThem) {
   EXPECT_NEAR(finding_of(found, "l2_read"), 4, 0.1);
   EXPECT_EQ(finding_of(found, "fetch_granularity"), 128);
   EXPECT_NEAR(finding_of(found, "tlb_reach"), 3 << 20, 0.2 * (3 << 20));
-  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_3")))));
+  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("l3")))));
 }
 
 // A climb without a second plateau is no cache, and one disturbed row is no level.
@@ -101,7 +101,7 @@ TEST(CacheFindings, TakeNeitherAClimbNorADisturbanceForALevel) {
   EXPECT_NEAR(size.value.value(), 8 * 65536, 0.06 * 8 * 65536);
   EXPECT_NEAR(size.low.value(), 65536 * 1.15, 65536 * 0.35);
   EXPECT_GT(size.high.value(), 50 * 65536);
-  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_2")))));
+  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("l2")))));
 }
 
 // An H200's first cache is empty when a launch begins: the larger the set, the more of its loads are the
@@ -115,7 +115,7 @@ TEST(CacheFindings, TakeASlowGrowthForNoEndOfALevel) {
   const auto found = cache.findings(device.walked(of_two_levels), roomy());
   EXPECT_NEAR(finding_of(found, "l1_bytes"), 220 * 1024, 0.06 * 220 * 1024);
   EXPECT_NEAR(finding_of(found, "l2_bytes"), 29000 * 1024, 0.06 * 29000 * 1024);
-  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("cache_3")))));
+  EXPECT_THAT(found, Not(Contains(Field(&Finding::name, StartsWith("l3")))));
 }
 
 TEST(CacheFindings, TellWhatTheDriverAndTheSystemSay) {

@@ -116,7 +116,7 @@ TEST(Compaction, HasAsManyCountsAsWerePublished) {
   const std::vector<std::pair<std::string, Value>> billeter = {
       {"kernel", word("billeter")}, {"group", number(128)}, {"groups", number(120)}};
   auto by_lanes = billeter, on_ptx = billeter;
-  by_lanes.emplace_back("sequence", word("subgroup_impl"));
+  by_lanes.emplace_back("sequence", word("subgroup"));
   on_ptx.emplace_back("subgroup_impl", word("ptx"));
   EXPECT_EQ(metadata(billeter), "480");
   EXPECT_EQ(metadata(by_lanes), "1920");
@@ -133,7 +133,7 @@ TEST(Compaction, RefusesWhatItsKernelsCannotDo) {
     return complaint([&] { plan_with("compaction", values); });
   };
   EXPECT_THAT(refused({{"n", number(0)}}), HasSubstr("n takes 1 to"));
-  EXPECT_THAT(refused({{"selectivity", Value(1.5)}}), HasSubstr("kept takes 0 to 1"));
+  EXPECT_THAT(refused({{"selectivity", Value(1.5)}}), HasSubstr("selectivity takes 0 to 1"));
   EXPECT_THAT(refused({{"width", number(3)}}), HasSubstr("width takes 1 to 4, powers of two"));
   EXPECT_THAT(refused({{"group", number(33)}}), HasSubstr("group takes 32 to 1024, multiples of 32"));
   EXPECT_THAT(refused({{"vectors_per_item", number(32)}, {"group", number(1024)}}),

@@ -129,7 +129,7 @@ void run_lanes(const Call& call) {
   const auto trips = call.scalar<std::uint32_t>(3);
   const auto granularity = call.scalar<std::uint32_t>(4);
   ASSERT_EQ(call.arguments(), 5U);
-  ASSERT_EQ(call.launch.kernel, "subgroup_impl");
+  ASSERT_EQ(call.launch.kernel, "branch_divergence");
   ASSERT_EQ(call.launch.global.size(), 1U);
   for (std::uint32_t item = 0; item < call.launch.global[0]; ++item) {
     if (item >= n) continue;
@@ -342,7 +342,7 @@ TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
   for_small_cases([&](const Case& at, const Plan& plan) {
     const bool rate = at.family == "peak" &&
                       (at.text("kernel").starts_with("arithmetic") || at.text("kernel").starts_with("local"));
-    if (!rate && at.family != "subgroup_impl") return;
+    if (!rate && at.family != "branch_divergence") return;
     ++cases;
     Plan lazy = plan;
     auto& args = std::get<Launch>(lazy.steps.at(0)).args;

@@ -45,20 +45,20 @@ TEST(OwnLanes, TheRowSaysByWhichAReductionFolded) {
   const Changes single = {{"kernel", word("single")}};
   EXPECT_EQ(folded_by(nvidia, single), "ptx");
   EXPECT_EQ(folded_by(amd, single), "amd");
-  EXPECT_EQ(folded_by(pocl, single), "subgroup");
+  EXPECT_EQ(folded_by(pocl, single), "opencl");
   EXPECT_EQ(folded_by(plain, single), "portable");
   EXPECT_EQ(folded_by(pocl, {{"kernel", word("vector")}}), "portable") << "it is the rung before";
   DeviceInfo processor = pocl;
   processor.type = "cpu";
   EXPECT_EQ(folded_by(processor, single), "portable") << "sub-groups of processors are slow";
-  EXPECT_EQ(folded_by(processor, {{"kernel", word("subgroup")}}), "subgroup") << "it is nothing else";
+  EXPECT_EQ(folded_by(processor, {{"kernel", word("subgroup")}}), "opencl") << "it is nothing else";
   EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}}), "portable");
-  EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}, {"subgroup_impl", word("subgroup")}}), "subgroup");
+  EXPECT_EQ(folded_by(pocl, {{"kernel", word("unrolled")}, {"subgroup_impl", word("opencl")}}), "opencl");
   // A last warp without the group's barriers is the device's own.
-  const Changes lockstep = {{"kernel", word("unrolled")}, {"subgroup_impl", word("lockstep")}};
-  EXPECT_EQ(folded_by(nvidia, lockstep), "ptx");
-  EXPECT_EQ(folded_by(amd, lockstep), "amd");
-  EXPECT_EQ(folded_by(processor, lockstep), "subgroup");
+  const Changes warp_synchronous = {{"kernel", word("unrolled")}, {"subgroup_impl", word("warp_synchronous")}};
+  EXPECT_EQ(folded_by(nvidia, warp_synchronous), "ptx");
+  EXPECT_EQ(folded_by(amd, warp_synchronous), "amd");
+  EXPECT_EQ(folded_by(processor, warp_synchronous), "opencl");
 }
 
 TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
@@ -75,7 +75,7 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
                         {"window", number(32)}},
                        device);
     };
-    EXPECT_THAT(complaint([&] { with("subgroup", 64, plain); }), HasSubstr("reports no sub-groups"));
+    EXPECT_THAT(complaint([&] { with("opencl", 64, plain); }), HasSubstr("reports no sub-groups"));
     EXPECT_THAT(complaint([&] { with("ptx", 64, pocl); }), HasSubstr("NVIDIA's compiler"));
     EXPECT_THAT(complaint([&] { with("amd", 32, amd); }), HasSubstr("a multiple of 64"));
     if (family == std::string("reduction")) {
@@ -83,13 +83,13 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
           complaint([&] {
             plan_with(
                 "reduction",
-                {{"kernel", word("unrolled")}, {"subgroup_impl", word("lockstep")}, {"group", number(64)}},
+                {{"kernel", word("unrolled")}, {"subgroup_impl", word("warp_synchronous")}, {"group", number(64)}},
                 plain);
           }),
           HasSubstr("neither sub-groups nor"));
     }
-    EXPECT_EQ(with("subgroup", 64, pocl).options, "-cl-std=CL3.0");
-    EXPECT_EQ(with("subgroup", 64, roomy()).options, "") << "Intel's are for OpenCL C 1.2";
+    EXPECT_EQ(with("opencl", 64, pocl).options, "-cl-std=CL3.0");
+    EXPECT_EQ(with("opencl", 64, roomy()).options, "") << "Intel's are for OpenCL C 1.2";
     EXPECT_EQ(with("portable", 64, pocl).options, "");
     EXPECT_FALSE(with("ptx", 64, nvidia).probe);
   }
@@ -112,9 +112,9 @@ TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
     };
     EXPECT_THAT(more(plain), IsEmpty());
     EXPECT_THAT(more(nvidia), IsEmpty());
-    EXPECT_GE(more(pocl)["subgroup"], 9);
+    EXPECT_GE(more(pocl)["opencl"], 9);
     EXPECT_EQ(more(pocl).size(), 1U);
-    EXPECT_EQ(more(amd)["amd"], more(pocl)["subgroup"]);
+    EXPECT_EQ(more(amd)["amd"], more(pocl)["opencl"]);
   }
 }
 
@@ -147,7 +147,7 @@ TEST(OwnLanes, FormerNamesOfTheirsAreRead) {
   EXPECT_EQ(axis.name, "subgroup_impl");
   EXPECT_EQ(axis.taken(word("barriers")), word("portable"));
   EXPECT_EQ(axis.taken(word("shuffle")), word("ptx"));
-  EXPECT_EQ(axis.taken(word("subgroups")), word("subgroup"));
+  EXPECT_EQ(axis.taken(word("subgroups")), word("opencl"));
   EXPECT_EQ(axis.taken(word("best")), word("best"));
   EXPECT_EQ(axis.taken(word("warps")), std::nullopt);
 }

@@ -14,25 +14,25 @@ using testing::HasSubstr;
 TEST(SubgroupImpl, RefusesWhatItsKernelCannotDo) {
   for (const std::int64_t paths : {0, 3, 65, 128, -2})
     EXPECT_THAT(complaint([&] {
-                  plan_with("subgroup_impl", {{"paths", number(paths)}});
+                  plan_with("branch_divergence", {{"paths", number(paths)}});
                 }),
                 HasSubstr("paths takes 1 to 64, powers of two"));
   for (const char* axis : {"n", "granularity", "group"})
     EXPECT_THAT(complaint([&] {
-                  plan_with("subgroup_impl", {{axis, number(0)}});
+                  plan_with("branch_divergence", {{axis, number(0)}});
                 }),
                 HasSubstr("takes 1 to "));
   EXPECT_THAT(complaint([&] {
-                plan_with("subgroup_impl", {{"n", number(std::int64_t{1} << 32)}});
+                plan_with("branch_divergence", {{"n", number(std::int64_t{1} << 32)}});
               }),
               HasSubstr("n "));
   EXPECT_THAT(complaint([&] {
-                plan_with("subgroup_impl", {{"n", word("many")}});
+                plan_with("branch_divergence", {{"n", word("many")}});
               }),
               HasSubstr("n takes 1 to 4294967295"));
   for (const std::int64_t trips : {std::int64_t{-4}, std::int64_t{1} << 32})
     EXPECT_THAT(complaint([&] {
-                  plan_with("subgroup_impl", {{"iterations", number(trips)}});
+                  plan_with("branch_divergence", {{"iterations", number(trips)}});
                 }),
                 HasSubstr("iterations"));
 }
