@@ -40,10 +40,10 @@ TEST(Summary, IsOneScreen) {
       "Loom 1  Invented, driver 1.2\n"
       "peaks: copy 200 GB/s, arithmetic_float 4000 Gop/s\n"
       "\n"
-      "family  best variant             of peak     speed  cases\n"
-      "────────────────────────────────────────────────────────────\n"
-      "grid    plain row local=16x16          95 %  190 GB/s      4\n"
-      "branch_divergence   lockstep_width 32 items                            1\n"
+      "family             best variant           of peak     speed  cases\n"
+      "──────────────────────────────────────────────────────────────────\n"
+      "grid               plain row local=16x16     95 %  190 GB/s      4\n"
+      "branch_divergence  simd_width 32 items                           1\n"
       "7 rows: 6 ok, 1 timeout\n"
       "  1 failed: grid plain column local=16x16, timeout: 30 s without a sign of life\n"
       "  1 measured while the device ran slow *: grid clever row local=256\n"
@@ -88,19 +88,19 @@ TEST(Summary, FitsWhateverNamesAreLong) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
   // What does not vary says nothing; launch parameters come last.
-  EXPECT_THAT(text, AllOf(HasSubstr("grid    row local=16x16  "),
-                          HasSubstr("branch_divergence   trait_00 0 items, trait_01 1 items  "),
+  EXPECT_THAT(text, AllOf(HasSubstr("grid               row local=16x16  "),
+                          HasSubstr("branch_divergence  trait_00 0 items, trait_01 1 items  "),
                           Not(HasSubstr("trait_02"))));
 }
 
-TEST(Summary, TellsTheFindingsOfTheCardFirst) {
+TEST(Summary, TellsTraitsOfTheProfileFirst) {
   auto families = invented();
   families[2].traits = {{"width", "items", ""}};
   const std::vector<Record> records = {
       lanes_row(2, 1, 2e-3), finding("branch_divergence", "cost", 2, "ratio"),
       finding("branch_divergence", "bytes", 2048, "B"), finding("branch_divergence", "width", 32, "items")};
   EXPECT_THAT(text_of(summary_of(results_of(records, families), families, {}), "text", Screen{}),
-              HasSubstr("branch_divergence   width 32 items, cost 2x "));
+              HasSubstr("branch_divergence  width 32 items, cost 2x "));
 }
 
 // Where a tuned launch is the better one it is told whole.
