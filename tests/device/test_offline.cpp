@@ -2,7 +2,8 @@
 // test_offline: the kernels of the smoke preset compile for devices that are not here, and what became of
 // their branches.
 //
-// A target whose compilers are not here is skipped, unless CI is set.
+// A target whose compilers are not here is skipped, unless CI is set. Compilers take nearly all of the time,
+// so what they said of a source is kept in results/compilers/answers.csv, see Answers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +13,12 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <iostream>
+#include <iterator>
 #include <map>
-#include <optional>
+#include <random>
 #include <set>
 
 #include "base/csv.hpp"
@@ -134,6 +138,83 @@ Source source_of_text(const std::string& text) {
   return source;
 }
 
+// ---- What compilers said before --------------------------------------------------------------------------
+
+// Computes the FNV-1a hash (Fowler, Noll, Vo).
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
+  return hash;
+}
+
+// The files that tell compilers what to do, read what they say, and judge it.
+const std::string& reader() {
+  static const std::string text = [] {
+    std::set<std::filesystem::path> files = {CLWEAVE_SOURCE_DIR "/tests/device/test_offline.cpp"};
+    for (const auto& entry : std::filesystem::directory_iterator(CLWEAVE_SOURCE_DIR "/host/compilers"))
+      files.insert(entry.path());
+    std::string all;
+    for (const auto& file : files) {
+      std::ifstream in(file, std::ios::binary);
+      all.append(std::istreambuf_iterator<char>(in), {});
+    }
+    return all;
+  }();
+  return text;
+}
+
+// Keeps answers of compilers in a committed file, by a hash of all that they depend on: target, versions of
+// its compilers, host/compilers, this file, and the question with its sources. Where that is what it was, so
+// is the answer; of one in 16, others each time, it is asked for again and must be the same. What a test
+// expects of an answer it expects of a kept one as well. CLWEAVE_WHOLE_TABLE=1 asks for all of it;
+// CLWEAVE_RENEW=1 too, and writes the file anew if no test fails.
+class Answers : public testing::Environment {
+ public:
+  std::string of(const Target& target, const std::string& question, const std::function<std::string()>& ask) {
+    const std::string key = fmt::format(
+        "{:016x}", hash_of(fmt::format("{}\n{}\n{}\n{}", target.name, target.compiler, question, reader())));
+    const auto before = known_.find(key);
+    const bool is_known = before != known_.end();
+    const bool asks = always_ || !is_known || draw_() % 16 == 0;
+    const std::string answer = asks ? ask() : before->second;
+    ++(asks ? asked_ : kept_);
+    if (is_known && !renew_) {
+      EXPECT_EQ(answer, before->second) << target.name << ", " << target.compiler << ": " << question;
+    }
+    now_[key] = answer;
+    return answer;
+  }
+
+  void SetUp() override {
+    if (!std::filesystem::exists(path_)) return;
+    for (const auto& row : read_csv(path_).rows) known_[row.cells.at(0)] = row.cells.at(1);
+  }
+
+  void TearDown() override {
+    if (asked_ + kept_ > 0)
+      std::cout << fmt::format("{} answers of compilers, and {} that are known\n", asked_, kept_);
+    if (!renew_ || testing::UnitTest::GetInstance()->Failed()) return;
+    if (GTEST_FLAG_GET(filter) != "*") now_.insert(known_.begin(), known_.end());
+    std::ofstream out(path_, std::ios::binary);
+    out << "key,answer\n";
+    for (const auto& [key, answer] : now_) out << csv_line(Texts{key, answer});
+  }
+
+ private:
+  const std::string path_ = CLWEAVE_SOURCE_DIR "/results/compilers/answers.csv";
+  const bool renew_ = std::getenv("CLWEAVE_RENEW") != nullptr;
+  const bool always_ = renew_ || std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
+  std::map<std::string, std::string> known_, now_;
+  std::random_device draw_;
+  int asked_ = 0, kept_ = 0;
+};
+Answers& answers = *new Answers;
+[[maybe_unused]] const auto* const registered = testing::AddGlobalTestEnvironment(&answers);
+
+std::string name_in_questions(const Source& source) {
+  return fmt::format("{:016x}", hash_of(source.text + "\n" + source.options));
+}
+
 // ---- Compilers -----------------------------------------------------------------------------------------
 
 // Any clang that is here, asked for all that is wrong with a program, and for nothing else.
@@ -146,6 +227,10 @@ Target front_end(bool fp64) {
   target.name = fp64 ? "front_end" : "front_end_no_fp64";
   target.missing = found.empty() ? "clang" : "";
   target.device.fp64 = fp64;
+  if (!found.empty()) {
+    const TemporaryFolder folder;
+    target.compiler = run_tool({found.at(0), "--version"}, folder.path() / "log").output;
+  }
   target.compile = [=](const Source& source) {
     const TemporaryFolder folder;
     const Ran ran =
@@ -190,13 +275,53 @@ Kernel kernel_of(const Target& target, const Source& source, const std::string& 
   return kernel != nullptr ? *kernel : Kernel();
 }
 
+std::string text_of_figures(const Figures& figures) {
+  std::string text;
+  for (const auto& figure : all_figures) {
+    if (const auto& value = figures.*figure.value) text += fmt::format("{}={} ", figure.name, *value);
+  }
+  return text;
+}
+
+Figures figures_in_text(const std::string& text) {
+  Figures figures;
+  for (const auto& figure : all_figures) {
+    std::int64_t value = 0;
+    if (RE2::PartialMatch(text, fmt::format(R"(\b{}=(\d+))", figure.name), &value))
+      figures.*figure.value = value;
+  }
+  return figures;
+}
+
+Figures figures_of(const Target& target, const Source& source, const std::string& name) {
+  return figures_in_text(
+      answers.of(target, fmt::format("figures of {} in {}", name, name_in_questions(source)),
+                 [&] { return text_of_figures(kernel_of(target, source, name).figures); }));
+}
+
+// How often a regular expression occurs.
+int matches(const std::string& text, const std::string& pattern) {
+  re2::StringPiece left(text);
+  int count = 0;
+  while (RE2::FindAndConsume(&left, pattern)) ++count;
+  return count;
+}
+
+// How often it does in the instructions of a kernel.
+int matches_in(const Target& target, const Source& source, const std::string& name,
+               const std::string& pattern) {
+  return std::stoi(
+      answers.of(target, fmt::format("{} in {} of {}", pattern, name, name_in_questions(source)),
+                 [&] { return std::to_string(matches(kernel_of(target, source, name).isa, pattern)); }));
+}
+
 std::int64_t branches(const Target& target, const Source& source, const std::string& kernel) {
-  return kernel_of(target, source, kernel).figures.branches.value_or(-1);
+  return figures_of(target, source, kernel).branches.value_or(-1);
 }
 
 // What became of the one choice of a kernel.
 std::string form_of_choice(const Target& target, const Source& source, const std::string& kernel) {
-  const Figures figures = kernel_of(target, source, kernel).figures;
+  const Figures figures = figures_of(target, source, kernel);
   if (figures.branches.value_or(0) > 0) return "branch";
   return figures.selects.value_or(0) > 0 ? "select" : "neither";
 }
@@ -221,29 +346,20 @@ class OnTarget : public testing::TestWithParam<std::string> {
 
 std::string name_of(const testing::TestParamInfo<std::string>& info) { return info.param; }
 
+using Most = std::map<std::string, std::int64_t>;  // of each kernel
+
 class Compiler : public OnTarget {
  protected:
   void SetUp() override { skip_without(target().missing); }
-};
 
-// The front ends look at all programs, a target at a quarter of those that must fit its registers and at a
-// tenth of the others, the next one at the next: together at all. CLWEAVE_WHOLE_TABLE=1: each at all.
-TEST_P(Compiler, takes_every_kernel) {
-  const bool whole = GetParam().starts_with("front_end") || std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
-  std::ptrdiff_t turn = std::ranges::find(target_names(), GetParam()) - target_names().begin();
-  std::vector<Program> programs = smoke_programs();
-  std::erase_if(programs, [&](const Program& program) {
-    return (program.fp64 && !target().device.fp64) || (!whole && ++turn % (must_fit(program) ? 4 : 10) != 0);
-  });
-  int taken = 0;
-  std::map<std::string, std::int64_t> registers, scratch;  // the most of each kernel
-  for (const auto& program : programs) {
+  // Expects it to take a program, with figures that make sense; adds the most of each kernel.
+  void take(const Program& program, int& taken, Most& registers, Most& scratch) const {
     const Compiled compiled = target().compile(program.source);
     SCOPED_TRACE(program.asked_by + ", options" + program.source.options);
     if (compiled.ok) ++taken;
     if (!compiled.ok && (target().stands_in || program.probed)) {
       std::cout << "not taken: " << program.asked_by << "\n" << compiled.log;
-      continue;
+      return;
     }
     EXPECT_TRUE(compiled.ok) << compiled.log;
     EXPECT_TRUE(GetParam().starts_with("front_end") || !compiled.kernels.empty()) << compiled.log;
@@ -265,6 +381,56 @@ TEST_P(Compiler, takes_every_kernel) {
       EXPECT_EQ(again.waves, figures.waves) << kernel.name << " of " << *figures.registers << " registers";
     }
   }
+
+  // Asks about the programs of a family at a time.
+  std::vector<std::string> answers_about(
+      const std::string& what, const std::vector<const Program*>& programs,
+      const std::function<std::string(const std::vector<const Program*>&)>& ask) const {
+    std::map<std::string, std::vector<const Program*>> of_family;
+    for (const Program* program : programs)
+      of_family[program->asked_by.substr(0, program->asked_by.find('/'))].push_back(program);
+    std::vector<std::string> all;
+    for (const auto& [family, own] : of_family) {
+      std::string question = what + " " + family;
+      for (const Program* program : own)
+        question +=
+            fmt::format(" {}{}", name_in_questions(program->source), program->probed ? " probed" : "");
+      all.push_back(answers.of(target(), question, [&own = own, &ask] { return ask(own); }));
+    }
+    return all;
+  }
+};
+
+// The front ends look at all programs, a target at a quarter of those that must fit its registers and at a
+// tenth of the others, the next one at the next: together at all. CLWEAVE_WHOLE_TABLE=1: each at all.
+TEST_P(Compiler, takes_every_kernel) {
+  const bool whole = GetParam().starts_with("front_end") || std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
+  std::ptrdiff_t turn = std::ranges::find(target_names(), GetParam()) - target_names().begin();
+  std::vector<Program> programs = smoke_programs();
+  std::erase_if(programs, [&](const Program& program) {
+    return (program.fp64 && !target().device.fp64) || (!whole && ++turn % (must_fit(program) ? 4 : 10) != 0);
+  });
+  std::vector<const Program*> asked;
+  for (const auto& program : programs) asked.push_back(&program);
+  int taken = 0;
+  Most registers, scratch;
+  for (const auto& answer : answers_about("takes", asked, [this](const auto& own) {
+         int taken_of_them = 0;
+         Most most, in_scratch;
+         for (const Program* program : own) take(*program, taken_of_them, most, in_scratch);
+         std::string text = std::to_string(taken_of_them);
+         for (const auto& [kernel, n] : most) text += fmt::format(" {}={}+{}", kernel, n, in_scratch[kernel]);
+         return text;
+       })) {
+    taken += std::stoi(answer);
+    re2::StringPiece left(answer);
+    std::string kernel;
+    std::int64_t in_registers = 0, in_scratch = 0;
+    while (RE2::FindAndConsume(&left, R"( (\w+)=(\d+)\+(\d+))", &kernel, &in_registers, &in_scratch)) {
+      registers[kernel] = std::max(registers[kernel], in_registers);
+      if (in_scratch > 0) scratch[kernel] = std::max(scratch[kernel], in_scratch);
+    }
+  }
   RecordProperty("programs", static_cast<int>(programs.size()));
   RecordProperty("taken", taken);
   std::cout << fmt::format("{} takes {} of {} programs\n", GetParam(), taken, programs.size());
@@ -284,16 +450,20 @@ TEST_P(Compiler, takes_the_shapes_of_paper) {
   const bool front_end = GetParam() == "front_end";
   const auto place = std::ranges::find(target_names(), GetParam()) - target_names().begin();
   const std::size_t step = front_end ? 1 : 64;
-  std::size_t taken = 0;
+  std::vector<const Program*> asked;
   for (std::size_t i = front_end ? 0 : static_cast<std::size_t>(place); i < programs.size(); i += step) {
-    const Program& program = programs[i];
-    if (program.fp64 && !target().device.fp64) continue;
-    const Compiled compiled = target().compile(program.source);
-    ++taken;
-    EXPECT_TRUE(compiled.ok || program.probed || target().stands_in)
-        << program.asked_by << ", options" << program.source.options << "\n"
-        << compiled.log;
+    if (!programs[i].fp64 || target().device.fp64) asked.push_back(&programs[i]);
   }
+  answers_about("takes of paper", asked, [this](const auto& own) {
+    for (const Program* program : own) {
+      const Compiled compiled = target().compile(program->source);
+      EXPECT_TRUE(compiled.ok || program->probed || target().stands_in)
+          << program->asked_by << ", options" << program->source.options << "\n"
+          << compiled.log;
+    }
+    return std::string("yes");
+  });
+  const std::size_t taken = asked.size();
   std::cout << fmt::format("{} of {} programs\n", taken, programs.size());
   EXPECT_GT(taken, programs.size() / step / 2);
 }
@@ -327,7 +497,7 @@ TEST_P(Spills, are_told) {
       "__kernel void large(__global float16* out, __global const float16* in, const uint trips) {\n"
       "  const size_t item = get_global_id(0);\n" +
       start + "  for (uint i = 0; i < trips; ++i) {\n" + steps + "  }\n  out[item] = " + sum + ";\n}\n");
-  const Figures figures = kernel_of(target(), source, "large").figures;
+  const Figures figures = figures_of(target(), source, "large");
   EXPECT_GT(figures.spilled, 0);
   EXPECT_GT(figures.scratch, 0);
 }
@@ -371,14 +541,6 @@ TEST_P(Branches, that_became_a_select_are_told) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Branches, testing::ValuesIn(amds + intels + rest), name_of);
 
-// How often a regular expression occurs.
-int matches(const std::string& text, const char* pattern) {
-  re2::StringPiece left(text);
-  int count = 0;
-  while (RE2::FindAndConsume(&left, pattern)) ++count;
-  return count;
-}
-
 // What items in lock-step tell each other without local memory, of each family that has `lanes`.
 struct Told {
   const char* family;
@@ -409,8 +571,8 @@ class Wavefronts : public Branches {};
 TEST_P(Wavefronts, tell_each_other_by_their_registers) {
   for (const auto& one : told) {
     SCOPED_TRACE(fmt::format("{} {}", one.family, fmt::join(one.values, " ")));
-    EXPECT_GT(matches(kernel_of(target(), source_told(one, "amd"), one.kernel).isa, one.by), 0);
-    EXPECT_EQ(matches(kernel_of(target(), source_told(one, "portable"), one.kernel).isa, one.by), 0);
+    EXPECT_GT(matches_in(target(), source_told(one, "amd"), one.kernel, one.by), 0);
+    EXPECT_EQ(matches_in(target(), source_told(one, "portable"), one.kernel, one.by), 0);
   }
 }
 
@@ -424,8 +586,7 @@ TEST_P(SubGroups, spare_barriers) {
   for (const auto& one : told) {
     SCOPED_TRACE(fmt::format("{} {}", one.family, fmt::join(one.values, " ")));
     const auto barriers = [&](const char* lanes) {
-      return matches(kernel_of(target(), source_told(one, lanes), one.kernel).isa,
-                     "barrier|sync\\.bar|gateway");
+      return matches_in(target(), source_told(one, lanes), one.kernel, "barrier|sync\\.bar|gateway");
     };
     EXPECT_LT(barriers("subgroup"), barriers("portable"));
   }
@@ -469,7 +630,7 @@ TEST_P(Limits, of_registers_are_heeded) {
                             fmt::format(R"(reqd_work_group_size\([^;{{}}]*__kernel void {}\()", one.name)),
           limit == "0")
           << limit;
-      return kernel_of(target(), source, one.name).figures.registers.value_or(0);
+      return figures_of(target(), source, one.name).registers.value_or(0);
     };
     EXPECT_GT(given("0"), 24);
     EXPECT_LE(given("24"), 24);
@@ -514,15 +675,15 @@ TEST_P(StreamingStores, are_no_plain_ones) {
   for (const Texts& vector : vectors) {
     for (const char* kernel : {"no_loop", "ilp"}) {
       SCOPED_TRACE(fmt::format("{} {}", kernel, fmt::join(vector, " ")));
-      const auto isa = [&](const std::string& store) {
+      const auto count = [&](const std::string& store, const char* pattern) {
         const Texts values = {std::string("kernel=") + kernel, "n=1009", "store=" + store};
-        return kernel_of(target(), source_of_case("copy", values + vector), kernel).isa;
+        return matches_in(target(), source_of_case("copy", values + vector), kernel, pattern);
       };
-      EXPECT_EQ(matches(isa("plain"), streaming), 0);
-      const std::string past = isa("streaming");
-      EXPECT_GT(matches(past, streaming), 0) << past;
+      EXPECT_EQ(count("plain", streaming), 0);
+      const int past = count("streaming", streaming);
+      EXPECT_GT(past, 0);
       // What is left behind vectors goes out an element at a time.
-      if (vector[1] == "width=1") EXPECT_EQ(matches(past, streaming), matches(past, stores)) << past;
+      if (vector[1] == "width=1") EXPECT_EQ(past, count("streaming", stores));
     }
   }
 }
@@ -537,7 +698,7 @@ TEST_P(MatrixUnits, are_reached_through_sub_groups) {
   for (const std::string kernel : {"matrix_half", "matrix_int8"}) {
     const Source source = source_of_case(
         "formats", {"kernel=" + kernel, of_eight ? "path=subgroup8" : "path=subgroup16", "ilp=2"});
-    EXPECT_EQ(matches(kernel_of(target(), source, "matrices").isa, "dpas\\.8x8"), of_eight ? 4 : 2) << kernel;
+    EXPECT_EQ(matches_in(target(), source, "matrices", "dpas\\.8x8"), of_eight ? 4 : 2) << kernel;
   }
 }
 
@@ -555,7 +716,7 @@ TEST_P(Chains, have_every_multiply_add_that_they_are_asked_for) {
     const auto fmas = [&](const char* operation, int ilp, int width) {
       const std::string id = fmt::format("arithmetic/operation={}/type={}/ilp={}/unroll=8/width={}",
                                          operation, type, ilp, width);
-      return kernel_of(target(), source_on(target(), id), "chains").figures.fmas.value_or(-1);
+      return figures_of(target(), source_on(target(), id), "chains").fmas.value_or(-1);
     };
     EXPECT_EQ(fmas("fma", 8, 4), 8 * 8 * 4) << type;
     EXPECT_EQ(fmas("mul_add", 8, 4), 0) << type;
@@ -570,7 +731,7 @@ class Barriers : public Branches {};
 
 TEST_P(Barriers, are_those_meant) {
   const auto barriers = [&](const std::string& id, const char* kernel) {
-    return kernel_of(target(), source_on(target(), id), kernel).figures.barriers;
+    return figures_of(target(), source_on(target(), id), kernel).barriers;
   };
   for (const char* memory : {"local", "global"}) {
     for (const int each : {1, 4})
@@ -594,7 +755,7 @@ TEST_P(LastWarps, need_no_barriers_of_their_group) {
   if (std::ranges::find(amds, GetParam()) != amds.end()) on.device.platform = "AMD";
   const auto barriers = [&](const char* lanes) {
     const std::string id = fmt::format("reduction/kernel=unrolled/group=128/subgroup_impl={}", lanes);
-    return kernel_of(on, source_on(on, id), "unrolled").figures.barriers.value_or(-1);
+    return figures_of(on, source_on(on, id), "unrolled").barriers.value_or(-1);
   };
   EXPECT_EQ(barriers("portable"), 7);
   if (std::ranges::find(intels, GetParam()) == intels.end())
@@ -614,7 +775,7 @@ TEST_P(Exchanges, are_those_meant) {
        std::map<std::string, int>{{"reduce", 5}, {"scan", 5}, {"shuffle", 1}}) {
     const std::string id =
         fmt::format("sync/operation={}/by={}", operation, nvidia ? "shuffle" : "subgroups");
-    const Figures figures = kernel_of(target(), source_on(target(), id), "sync").figures;
+    const Figures figures = figures_of(target(), source_on(target(), id), "sync");
     EXPECT_EQ(figures.barriers, 0) << id;
     if (nvidia) {
       EXPECT_EQ(figures.exchanges, shuffles) << id;
@@ -640,37 +801,48 @@ TEST_P(Table, is_as_committed) {
   const auto place = std::ranges::find(target_names(), GetParam()) - target_names().begin();
   const auto parts = static_cast<std::ptrdiff_t>(amds.size() + intels.size() + rest.size());
   const bool whole = std::getenv("CLWEAVE_WHOLE_TABLE") != nullptr;
-  std::string last;
-  std::optional<Inspected> now;
-  std::ptrdiff_t number = -1;
-  std::size_t compared = 0;
+  std::map<std::string, std::vector<const CsvTable::Row*>> of_case;
   for (const auto& row : table.rows) {
-    const auto cell = [&](const std::string& name) { return row.cells.at(column(name)); };
-    if (cell("target") != GetParam()) continue;
-    if (cell("compiler") != target().compiler)
-      GTEST_SKIP() << "the table is of " << cell("compiler") << ", here is " << target().compiler;
-    const std::string id = cell("case");
-    if (id != last) {
-      last = id;
-      now.reset();
-      ++number;
+    if (row.cells.at(column("target")) != GetParam()) continue;
+    if (row.cells.at(column("compiler")) != target().compiler)
+      GTEST_SKIP() << "the table is of " << row.cells.at(column("compiler")) << ", here is "
+                   << target().compiler;
+    of_case[row.cells.at(column("case"))].push_back(&row);
+  }
+  std::ptrdiff_t number = place;
+  std::size_t compared = 0;
+  for (const auto& [id, rows] : of_case) {
+    if (!whole && number++ % parts != 0) continue;
+    const Job job = job_named(all_families(), id);
+    std::string question = "is as committed " + id;
+    try {
+      question += " " + name_in_questions(source_of(plan_of(*job.family, job.at, target().device), ""));
+    } catch (const Error& error) {
+      question += std::string(" ") + error.what();
     }
-    if (!whole && (number + place) % parts != 0) continue;
-    if (!now) now = inspect(target(), job_named(all_families(), id), "");
-    EXPECT_EQ(now->why.empty() && now->compiled.ok, cell("reason").empty())
-        << id << now->why << now->compiled.log;
-    const auto kernel = std::ranges::find_if(
-        now->kernels, [&](const InspectedKernel& one) { return one.kernel.name == cell("kernel"); });
-    if (kernel == now->kernels.end()) {
-      EXPECT_EQ(cell("kernel"), "") << id;
-      continue;
-    }
-    ++compared;
-    for (const auto& figure : all_figures) {
-      const Figure value = kernel->kernel.figures.*figure.value;
-      EXPECT_EQ(value ? std::to_string(*value) : "", cell(figure.name))
-          << figure.name << " of " << kernel->kernel.name << " in " << id << " on " << GetParam();
-    }
+    for (const auto* row : rows) question += "\n" + csv_line(row->cells);
+    compared += std::stoul(answers.of(target(), question, [&, &id = id, &rows = rows] {
+      const Inspected now = inspect(target(), job, "");
+      std::size_t kernels = 0;
+      for (const auto* row : rows) {
+        const auto cell = [&](const std::string& name) { return row->cells.at(column(name)); };
+        EXPECT_EQ(now.why.empty() && now.compiled.ok, cell("reason").empty())
+            << id << now.why << now.compiled.log;
+        const auto kernel = std::ranges::find_if(
+            now.kernels, [&](const InspectedKernel& one) { return one.kernel.name == cell("kernel"); });
+        if (kernel == now.kernels.end()) {
+          EXPECT_EQ(cell("kernel"), "") << id;
+          continue;
+        }
+        ++kernels;
+        for (const auto& figure : all_figures) {
+          const Figure value = kernel->kernel.figures.*figure.value;
+          EXPECT_EQ(value ? std::to_string(*value) : "", cell(figure.name))
+              << figure.name << " of " << kernel->kernel.name << " in " << id << " on " << GetParam();
+        }
+      }
+      return std::to_string(kernels);
+    }));
   }
   EXPECT_GT(compared, 10U);
 }
