@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// grayscale: what becomes of a trivial kernel when its image is no multiple of its work-group?
+// grayscale: how should a trivial kernel handle an image that is no multiple of its work-group?
 //
-// After "WARP power 9 not the quickest" (2008): RGBA pixels, one per item, work-groups that lie in a row, and
-// three ways to treat a remainder. Its grids were rounded down, so that up to a tenth of the image was left
-// out; they are known-incorrect cases (form=known_incorrect).
+// After "WARP power 9 not the quickest" (2008): RGBA pixels, one per work-item, work-groups along rows, and
+// three ways to handle the remainder. Its grids were rounded down and left out up to a tenth of the image;
+// they are form=known_incorrect.
 //
 // A pixel becomes (L, L, L, A) with L = (77 R + 150 G + 29 B + 128) >> 8. Counted bytes: four read and four
-// written per pixel of the image, of rgb three, which has no A; none for padding.
+// written per pixel of the image, three for rgb; none for padding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,14 +36,14 @@ bool is_staged(const Case& at) { return at.text("kernel").starts_with("staged");
 
 bool is_words(const Case& at) { return at.is("kernel", "words"); }
 
-// Whose rows are as long as their groups.
+// Returns whether rows have room for whole work-groups.
 bool is_unchecked(const Case& at) {
   return at.is("kernel", "unchecked") || at.is("kernel", "staged_unchecked");
 }
 
 bool is_rgb(const Case& at) { return at.is("kernel", "rgb"); }
 
-// Whose rows may be padded.
+// Returns whether rows may be padded.
 bool may_pad(const Case& at) {
   return !is_unchecked(at) && (at.is("kernel", "naive") || is_staged(at) || at.is("kernel", "bytes"));
 }
@@ -62,7 +62,7 @@ Image image_of(const Case& at) {
   return {extents[0], extents[1], round_up(extents[0], multiple)};
 }
 
-// One group or more per row.
+// Plans kernels with one or more work-groups per row.
 void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
   const bool published = at.is("form", "known_incorrect");
   Plan::need(!published || image.width >= group, "as published, it launches no group");
@@ -94,7 +94,7 @@ void plan_rows(Plan& p, const Case& at, const Image& image, std::size_t group) {
   if (published) p.known_incorrect = "as published, the number of groups of a row is rounded down";
 }
 
-// The image as one row of pixels, with a remainder.
+// Plans kernels that treat the image as one row of pixels with a remainder.
 void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
   const std::uint64_t pixels = image.width * image.height;
   const std::uint64_t items = is_words(at) ? ceil_div(pixels, at.count("width", 1, 16)) : pixels;
@@ -118,7 +118,7 @@ void plan_flat(Plan& p, const Case& at, const Image& image, std::size_t group) {
   p.launch("host_tail", {whole}, {group}, out, in);
   p.derive("groups", static_cast<std::int64_t>(whole / group));
   if (whole == pixels) return;
-  std::vector<Pixel> tail;  // as the host holds it
+  std::vector<Pixel> tail;  // the host's copy
   for (std::uint64_t i = whole; i < pixels; ++i) tail.push_back(value(i));
   p.steps.emplace_back(HostWork{out, whole * sizeof(Pixel), tail.size() * sizeof(Pixel),
                                 [tail = std::move(tail)](std::span<std::byte> bytes) {
@@ -147,13 +147,14 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return p;
 }
 
-// Rows that are apart matter where groups lie in rows; the published grids were those of the plain kernel.
+// Allows padded rows only for kernels with work-groups along rows, and published grids only for the naive
+// kernel.
 bool is_valid(const Case& at) {
   if (at.is("pitch", "padded") && !may_pad(at)) return false;
   return at.is("form", "corrected") || (at.is("kernel", "naive") && at.is("pitch", "tight"));
 }
 
-// The plots over the group go on to the most that the device takes.
+// Extends the plots over work-group size to the device's maximum.
 constexpr int most_plotted = 1024;
 constexpr std::array image_names = {"2272x1704", "2275x3300"};  // A and B
 
@@ -177,19 +178,19 @@ std::optional<Parabola> parabola_of(const std::map<std::int64_t, double>& points
 }
 
 std::string text_of_parabola(const Parabola& p) {
-  return fmt::format("{} at {:.4g} items, {:+.2g} of the mean per doubling squared, off by {:.2g} of it",
-                     p.curvature > 0 ? "least" : "most", p.vertex(), p.curvature / p.mean,
-                     p.residual / p.mean);
+  return fmt::format(
+      "{} at {:.4g} work-items, curvature {:+.2g} of the mean per doubling squared, residual {:.2g} of it",
+      p.curvature > 0 ? "least" : "most", p.vertex(), p.curvature / p.mean, p.residual / p.mean);
 }
 
-// The published table: 100 executions, by group, each waited for before the next, as its author did: launch
-// and wait are part of it. And the parabola that he saw. Without a check, of the image as one row with room
-// for a whole last group: rows that are each as long as their groups hold a ninth more pixels with 512 items
-// than with 256, where the author's thread totals stayed about the same.
+// Adds the published table, 100 executions by work-group size, including launch and wait as its author timed
+// them, and the parabola that he fitted. Uses kernel padded, without a bounds check, on the image as one row:
+// rows with room for whole work-groups would have a ninth more pixels with 512 work-items than with 256,
+// while the author's numbers of threads stayed about the same.
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   for (const std::string image : image_names) {
     const auto key = [&](std::int64_t group) { return fmt::format("ms_of_100_{}_{}", image, group); };
-    std::map<std::int64_t, double> ms, same, published;  // the same: of the groups that were published
+    std::map<std::int64_t, double> ms, same, published;  // same: only the published work-group sizes
     for (std::int64_t group = 32; group <= 512; group *= 2) {
       if (const auto then = published_value(key(group))) published.insert({group, *then});
     }
@@ -203,19 +204,19 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
           {.name = key(group),
            .value = time,
            .unit = "ms",
-           .text = fmt::format("100 executions on {} with groups of {}, each waited for", image, group),
+           .text = fmt::format("100 executions on {} with work-groups of {}, each waited for", image, group),
            .published = key(group)});
     }
     const auto here = parabola_of(ms), then = parabola_of(published);
     if (!here) continue;
-    std::string text =
-        fmt::format("a parabola of time over log2 of the group, {}: {}", image, text_of_parabola(*here));
+    std::string text = fmt::format("parabola of time over log2 of the work-group size, {}: {}", image,
+                                   text_of_parabola(*here));
     if (const auto alike = parabola_of(same); alike)
-      text += "; of the published groups alone: " + text_of_parabola(*alike);
+      text += "; of the published sizes only: " + text_of_parabola(*alike);
     if (then) text += "; published: " + text_of_parabola(*then);
     out.push_back({"parabola_vertex_" + image, here->vertex(), "items", text});
     out.push_back({"parabola_residual_" + image, here->residual / here->mean, "of mean",
-                   "root of the mean square of what the parabola leaves, over the mean time"});
+                   "root mean square residual of the parabola over the mean time"});
   }
 }
 
@@ -241,19 +242,19 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      static_cast<double>(kernels.at("naive tight")->at.number("group")), "items",
                      "fastest work-group of the naive kernel"});
     ratio("check_cost", "naive tight", "unchecked tight",
-          "time of rows with a bounds check over that of rows with room for whole groups");
-    ratio("staging_cost", "staged tight", "naive tight", "time through local memory over the naive time");
+          "time with a bounds check over rows with room for whole work-groups");
+    ratio("staging_cost", "staged tight", "naive tight", "time of staging through local memory over naive");
     ratio("unchecked_staging_cost", "staged_unchecked tight", "unchecked tight",
-          "the same of rows with room for whole groups");
+          "the same on rows with room for whole work-groups");
     ratio("barrier_cost", "staged_synced tight", "staged_unsynced tight",
-          "time through local memory with barriers over that without");
-    ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over that without one");
+          "time of staging with barriers over without");
+    ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over without");
     ratio("host_tail_cost", "host_tail tight", "guarded tight",
-          "time with the remainder on the host over that with a bounds check");
-    ratio("word_gain", "guarded tight", "words tight", "time of pixels of four bytes over that of words");
-    ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over that of pixel loads");
-    ratio("rgb_cost", "rgb tight", "naive tight", "time of pixels of three bytes over that of four");
-    ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over that with padded rows");
+          "time with the remainder on the host over a bounds check");
+    ratio("word_gain", "guarded tight", "words tight", "time of pixels as four bytes over words");
+    ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over pixel loads");
+    ratio("rgb_cost", "rgb tight", "naive tight", "time of 3-byte pixels over 4-byte pixels");
+    ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over padded rows");
   }
   add_published_table(out, outcomes);
   std::vector<const Outcome*> naive;
@@ -275,11 +276,11 @@ Family grayscale() {
   const Values published_images = {image_names[0], image_names[1]};
   const Values published_groups = {32, 64, 128, 256, 512};
   const Values all_groups = {256, 32, 64, 128, 512, 1024};
-  // And off the multiples of what runs in lock-step, up to what most devices take at most: see refine.
+  // Adds sizes that are no multiples of the SIMD width, up to a common maximum: see refine.
   const Values plotted_groups = {32,  40,  48,  64,  80,  96,  100, 128,  160,
                                  192, 256, 320, 384, 500, 512, 768, 1000, most_plotted};
   const Values pitches = {"tight", "padded"}, widths = {4, 1, 2, 8, 16};
-  // A's rows are whole groups of 32.
+  // Rows of image A are multiples of 32.
   const Sweeps known_incorrect_cases = {
       "image=2272x1704 group=64,128,256,512 form=known_incorrect",
       "image=2275x3300 group=" + published_groups + " form=known_incorrect"};
@@ -288,26 +289,24 @@ Family grayscale() {
   };
   return {
       .name = "grayscale",
-      .question = "What becomes of a trivial kernel when its image is no multiple of its work-group?",
+      .question = "How should a trivial kernel handle an image that is no multiple of its work-group?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "naive: groups along the rows; unchecked: the same, of rows with room for whole "
-                    "groups in place of a check; staged, staged_unchecked: both through local "
-                    "memory; staged_synced, staged_unsynced: staged through volatile local memory, with "
-                    "its barriers and without; bytes: naive with four byte loads; rgb: naive of "
-                    "pixels of three bytes; "
-                    "guarded, padded, host_tail: groups along the whole "
-                    "image, whose remainder is checked for, room is made for, or the host does; "
-                    "words: guarded, of pixels that are numbers, several an item",
+                    "naive: work-groups along rows, bounds check; unchecked: rows with room for whole "
+                    "work-groups instead of a check; staged, staged_unchecked: both through local memory; "
+                    "staged_synced, staged_unsynced: staged through volatile local memory, with and without "
+                    "its barriers; bytes: naive with four byte loads; rgb: naive on 3-byte pixels; guarded, "
+                    "padded, host_tail: work-groups along the whole image, whose remainder is checked for, "
+                    "padded, or done by the host; words: guarded, several pixels per work-item as words",
                 .values = kernels},
                {.name = "image",
                 .meaning = "columns x rows of RGBA pixels",
                 .values = published_images,
                 .domain = shapes(1, 1 << 20),
-                .alike = all_alike},  // no launch counts groups: an item has as much to do whatever the size
+                .alike = all_alike},  // no kernel loops: the work per work-item does not depend on the size
                {.name = "pitch",
-                .meaning = "tight: a row follows the other; padded: it begins at a multiple of 256 bytes, "
-                           "and the padding is converted too",
+                .meaning = "tight: rows are contiguous; padded: each begins at a multiple of 256 bytes, and "
+                           "the padding is converted too",
                 .values = pitches,
                 .when = may_pad},
                {.name = "width",
@@ -317,7 +316,7 @@ Family grayscale() {
                 .domain = powers_of_two(1, 16),
                 .when = is_words},
                {.name = "group",
-                .meaning = "items of a work-group",
+                .meaning = "work-items of a work-group",
                 .values = all_groups,
                 .tunable = true,
                 .domain = whole(1, 65536),

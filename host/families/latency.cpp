@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// latency: how long does a step take that the next waits for: an access to memory, a multiply-add, a launch,
-// an atomic?
+// latency: how long does a dependent step take: a load, a multiply-add, a launch, an atomic?
 //
-// Memory is walked through in scattered order, one node to 128 bytes, so that neither caches' lines nor
-// prefetchers help. Where caches end is family cache's question. The order is one to one and reckoned, so the
-// end of any walk is known without walking; an odd number of hops never ends where it began.
+// Pointer chases visit one node per 128 bytes in scattered order, so that neither cache lines nor prefetchers
+// help; cache levels are family cache's question. The order is a computed permutation, so the end of any
+// chase is known without chasing; an odd number of steps never ends where it began.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +44,7 @@ Plan plan_of_local_chase(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// Scale and shift of 1 keep every step exact, and count them: below 2^24 a float holds every whole number.
+// Scale and shift of 1 count the steps exactly: below 2^24 a float holds every integer.
 Plan plan_of_mad_chain(const Case& at) {
   const std::uint64_t hops = at.count("chain_length", 1, (1 << 24) - 256);
   const auto start = static_cast<float>(Random<std::uint8_t>(at.seed, 1)(0));
@@ -58,7 +57,7 @@ Plan plan_of_mad_chain(const Case& at) {
   return p;
 }
 
-// Back to back, or with the host waiting for each.
+// Plans launches back to back, or with a wait after each.
 Plan plan_of_launch(const Case& at) {
   const std::uint64_t launches = at.count("chain_length", 1, 4096);
   const Random<Word> value(at.seed, 1);
@@ -108,17 +107,17 @@ Plan plan_of_atomic_chain(const Case& at) {
   return p;
 }
 
-// Many items at once, without waiting for what an atomic returns.
+// Plans atomics of many work-items, which do not wait for return values.
 Plan plan_of_atomics(const Case& at, const DeviceInfo& device) {
   const std::uint64_t hops = at.count("chain_length", 1, 1 << 16), group = at.count("group", 1, 65536);
   const bool local = at.text("kernel").ends_with("_local");
-  const std::string sharing = at.text("kernel").substr(7);  // behind atomic_
+  const std::string sharing = at.text("kernel").substr(7);  // after atomic_
   const std::uint64_t items = device.units() * 8 * group;
   const std::uint64_t share = sharing.starts_with("one") && !local ? items
                               : sharing.starts_with("item")        ? 1
                                                                    : group;
   const Word start = Random<Word>(at.seed, 1)(0);
-  const auto added = static_cast<Word>(hops * (hops + 1) / 2);  // by an item
+  const auto added = static_cast<Word>(hops * (hops + 1) / 2);  // per work-item
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("NODES", 1);
   const std::uint64_t counters = local ? items : items / share;
@@ -151,8 +150,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
-  std::map<std::string, double> each;               // least ns per hop
-  std::pair<std::int64_t, double> memory = {0, 0};  // of the largest walk
+  std::map<std::string, double> each;               // least ns per step
+  std::pair<std::int64_t, double> memory = {0, 0};  // of the largest working set
   for (const auto& o : outcomes) {
     const double ns = 1e9 * o.time_s / static_cast<double>(o.at.number("chain_length"));
     const std::string& kernel = o.at.text("kernel");
@@ -167,11 +166,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   std::vector<Finding> out;
   if (memory.first > 0)
     out.push_back({"dram_latency", memory.second, "ns",
-                   fmt::format("a dependent load takes {:.4g} ns in {}", memory.second,
+                   fmt::format("pointer-chase latency {:.4g} ns in {}", memory.second,
                                bytes_text(static_cast<double>(memory.first)))});
   for (const auto& [kernel, ns] : each) {
     const bool rate = !kernel.starts_with("atomic_chain") && kernel.starts_with("atomic_");
-    if (rate) continue;  // their rows have G items/s
+    if (rate) continue;  // their rows have a rate
     out.push_back({kernel + "_latency", ns, "ns", fmt::format("one step of {} takes {:.4g} ns", kernel, ns)});
   }
   return out;
@@ -191,37 +190,35 @@ Family latency() {
   const Values large = {67108864, 268435456};
   const std::string one_after_another =
       "kernel=chase_local,mad_chain,launch,round_trip,atomic_chain,atomic_chain_local";
-  // Family atomics asks more of these; what was measured with them can still be run again.
+  // Superseded by family atomics; kept so that old rows can be replayed.
   const Sweep many =
       "kernel=atomic_one,atomic_group,atomic_item,atomic_one_local,atomic_item_local chain_length=256 "
       "group=64,256";
   return {
       .name = "latency",
-      .question =
-          "How long does a step take that the next waits for: an access to memory, a multiply-add, a launch, "
-          "an atomic?",
+      .question = "How long does a dependent step take: a load, a multiply-add, a launch, an atomic?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "chase, chase_groups: one item, or four per compute unit, each of its own group, walk a "
-                    "scattered cycle; chase_local: the same in local memory; mad_chain: one item's "
-                    "multiply-adds; launch: kernels back to back; round_trip: the host waits for each; "
-                    "atomic_chain, atomic_chain_local: one item; "
-                    "atomic_one, atomic_group, atomic_item: many items add to one counter, to one of their "
-                    "group, to one of their own; _local: in local memory, where one is the group's",
+                    "chase, chase_groups: pointer chase of one work-item, or of four per compute unit, each "
+                    "in its own work-group; chase_local: in local memory; mad_chain: dependent multiply-adds "
+                    "of one work-item; launch: kernels back to back; round_trip: the host waits for each; "
+                    "atomic_chain, atomic_chain_local: one work-item; atomic_one, atomic_group, atomic_item: "
+                    "many work-items add to one counter, one per work-group, one each; _local: in local "
+                    "memory, one per work-group",
                 .values = {"chase", "chase_groups", "chase_local", "mad_chain", "launch", "round_trip",
                            "atomic_chain", "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
                            "atomic_one_local", "atomic_item_local"}},
                {.name = "working_set",
-                .meaning = "bytes that a walk goes through",
+                .meaning = "bytes that a chase covers",
                 .values = all_bytes,
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 34),
                 .when = [](const Case& at) { return at.text("kernel").starts_with("chase"); }},
                {.name = "chain_length",
-                .meaning = "steps that wait for each other: loads, multiply-adds, launches, atomics",
+                .meaning = "dependent steps: loads, multiply-adds, launches, atomics",
                 .values = {40009, 64, 256, 4096},
                 .domain = whole(1, 1 << 24)},
                {.name = "group",
-                .meaning = "items of a work-group of many items' atomics",
+                .meaning = "work-items of a work-group, for atomics of many work-items",
                 .values = {64, 256},
                 .domain = whole(1, 65536),
                 .when =

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// divergence: does it cost to let neighbouring work-items take different branches, and is that cost not
-// rather one of memory access?
+// matrix_access: is the cost of a divergent matrix kernel one of its branches, or of its memory access?
 //
 // After E. Holk, "Access Patterns Matter" (2012), its follow-up and its code (bench-thread-diverge, d4c7427):
 // C = A + B on even rows or columns, A - B on odd ones, n x n. The published unweave and nobranch kernels
 // never computed that; here they are corrected, and the originals are known-incorrect cases
 // (form=known_incorrect).
 //
-// Counted bytes: every operand matrix read once, C written once, without what lies between rows; of every
-// launch.
+// Counted bytes, of every launch: each operand matrix read once and C written once, without padding between
+// rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@ namespace clweave::families {
 
 namespace {
 
-// The names of the published code, which has its rows in dimension 0; empty where it has no such kernel.
+// Returns the kernel's name in the published code, which has rows in dimension 0; empty if it has none.
 std::string published_name(const Case& at) {
   static const std::map<std::string, std::pair<const char*, const char*>> names = {
       {"loop", {"MyAdd", "MyAdd_col"}},
@@ -32,7 +31,7 @@ std::string published_name(const Case& at) {
   return at.is("parity", "row") ? it->second.first : it->second.second;
 }
 
-// What an output holds where nothing was written.
+// Value of an output element that was not written.
 template <class T>
 T unwritten(std::uint64_t i) {
   T value;
@@ -103,7 +102,7 @@ bool is_valid(const Case& at) {
   return (at.is("kernel", "unweave") || at.is("kernel", "nobranch")) && at.is("mapping", "row_first");
 }
 
-// The geometric mean of time(from) / time(to) over the pairs of cases that differ in one axis alone.
+// Computes the geometric mean of time(from) / time(to) over pairs of cases that differ in one axis only.
 std::optional<double> ratio(const std::vector<Outcome>& outcomes, const std::string& axis,
                             const std::string& from, const std::string& to,
                             const std::function<bool(const Case&)>& counts) {
@@ -125,8 +124,8 @@ std::optional<double> ratio(const std::vector<Outcome>& outcomes, const std::str
   return std::exp(sum / pairs);
 }
 
-// The published table: milliseconds by kernel, and the speed-up over MyAdd; And the
-// time of one of two launches, as their author took it.
+// Adds the published table: milliseconds by kernel and the speed-up over MyAdd; and the difference of two
+// launches and one, as its author timed.
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   std::map<std::string, std::map<std::string, const Outcome*>> by_type;
   std::map<std::string, const Outcome*> twice;  // by the id of the single launch
@@ -171,11 +170,11 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (value) out.push_back({name, *value, "ratio", std::string(text) + ", n=" + std::to_string(largest)});
   };
   add("uncoalesced_slowdown", ratio(outcomes, "mapping", "row_first", "column_first", of_kernel("grid")),
-      "time of grid when neighbours lie a row apart over when they are adjacent");
+      "time of grid, uncoalesced (neighbours a row apart) over coalesced");
   add(
       "loop_over_grid",
       [&]() -> std::optional<double> {
-        // Loop and grid differ in their local shape too, so the best of each is compared.
+        // Loop and grid also differ in work-group shape, so compare the best of each.
         double loop = 0, grid = 0;
         for (const auto& o : outcomes) {
           if (!any(o.at)) continue;
@@ -185,13 +184,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
         if (loop == 0 || grid == 0) return {};
         return loop / grid;
       }(),
-      "best time of one item per line over best time of one item per element");
+      "best time of one work-item per line over one per element");
   add("unweave_gain", ratio(outcomes, "kernel", "grid", "unweave", any),
-      "time of the divergent grid over the unwoven one");
+      "time of grid, divergent over unwoven");
   add("branch_cost", ratio(outcomes, "kernel", "grid", "nobranch", any),
-      "time of the branch over arithmetic in its place");
+      "time of a branch over branch-free arithmetic");
   add("parity_row_over_column", ratio(outcomes, "parity", "row", "column", of_kernel("grid")),
-      "time of grid when the row decides over when the column does");
+      "time of grid, parity of the row over parity of the column");
   add_published_table(out, outcomes);
   return out;
 }
@@ -208,46 +207,46 @@ Family matrix_access() {
   const Values known_incorrect_cases = {"unweave", "nobranch"};
   return {
       .name = "matrix_access",
-      .question = "What do divergent branches cost beside the access pattern of the same kernel?",
-      .axes = {{.name = "kernel",
-                .meaning = "loop: one item per line, MyAdd; grid: one per element, MyAdd_2D; unweave: "
-                           "neighbours take the same branch, MyAdd_2D_unweave; nobranch, select, signbit: no "
-                           "branch in the source",
-                .values = kernels},
-               {.name = "parity", .meaning = "the index that decides between + and -", .values = parities},
-               {.name = "mapping",
-                .meaning =
-                    "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
-                .values = mappings},
-               {.name = "operands",
-                .meaning = "ab: A and B are read; a: only A, as first published",
-                .values = operands},
-               {.name = "type", .meaning = "element type", .values = {"double", "float"}},
-               {.name = "n",
-                .meaning = "rows and columns of the matrices",
-                .values = {1024},
-                .domain = whole(1, 1 << 30)},
-               {.name = "group",
-                .meaning = "work-group shape; one number for loop, two for the others",
-                .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
-                .tunable = true,
-                .domain = shapes(1, 65536)},
-               {.name = "form",
-                .meaning = "corrected: does its work; known_incorrect: a published kernel with a known error",
-                .values = {"corrected", "known_incorrect"}},
-               {.name = "padding",
-                .meaning =
-                    "elements between the end of a row and the next, so that rows are no powers of two",
-                .values = {0, 16},
-                .domain = whole(0, 1 << 20)},
-               {.name = "index",
-                .meaning =
-                    "type that places are computed in: ulong as in the published code, uint as in its text",
-                .values = {"ulong", "uint"}},
-               {.name = "launches",
-                .meaning = "one after the other, timed together: two and one differ by the time of a launch",
-                .values = {1, 2},
-                .domain = whole(1, 16)}},
+      .question = "What does branch divergence cost beside the access pattern of the same kernel?",
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "loop: a work-item per line, MyAdd; grid: one per element, MyAdd_2D; unweave: neighbours "
+                "take the same branch, MyAdd_2D_unweave; nobranch, select, signbit: no branch in the source",
+            .values = kernels},
+           {.name = "parity", .meaning = "index whose parity selects + or -", .values = parities},
+           {.name = "mapping",
+            .meaning =
+                "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
+            .values = mappings},
+           {.name = "operands",
+            .meaning = "ab: A and B are read; a: only A, as first published",
+            .values = operands},
+           {.name = "type", .meaning = "element type", .values = {"double", "float"}},
+           {.name = "n",
+            .meaning = "rows and columns of the matrices",
+            .values = {1024},
+            .domain = whole(1, 1 << 30)},
+           {.name = "group",
+            .meaning = "work-group shape; one number for loop, two for the others",
+            .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
+            .tunable = true,
+            .domain = shapes(1, 65536)},
+           {.name = "form",
+            .meaning = "corrected: does its work; known_incorrect: a published kernel with a known error",
+            .values = {"corrected", "known_incorrect"}},
+           {.name = "padding",
+            .meaning = "elements between the end of a row and the next, so that rows are no powers of two",
+            .values = {0, 16},
+            .domain = whole(0, 1 << 20)},
+           {.name = "index",
+            .meaning =
+                "type that places are computed in: ulong as in the published code, uint as in its text",
+            .values = {"ulong", "uint"}},
+           {.name = "launches",
+            .meaning = "one after the other, timed together: two and one differ by the time of a launch",
+            .values = {1, 2},
+            .domain = whole(1, 16)}},
       .presets = {.smoke = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                 " type=float n=33 group=" + locals,
                             "kernel=" + kernels + " operands=a n=1,64 group=" + locals,
@@ -266,7 +265,7 @@ Family matrix_access() {
                   .profile = {"kernel=grid mapping=" + mappings + " type=float n=4096"},
                   .paper = {"kernel=" + published_kernels + " parity=" + parities + " mapping=" + mappings +
                                 " operands=" + operands + " type=double,float group=" + locals,
-                            // What the published numbers may owe to their size, their index and their timing.
+                            // Influence of size, index type and timing on the published numbers.
                             "kernel=loop,grid,unweave parity=" + parities + " mapping=" + mappings +
                                 " operands=a type=double,float group=" + locals + " padding=16",
                             "kernel=" + published_kernels + " parity=" + parities +

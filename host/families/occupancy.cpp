@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// occupancy: how many bytes must be in flight for memory to be busy, and does it matter who has them there?
+// occupancy: how many bytes in flight saturate memory, and can low occupancy with more ILP provide them?
 //
-// Volkov's copy (2010): an item loads several words before it stores any, so that few items have as much in
-// flight as many. Groups are kept off the compute units by local memory that nobody uses, or by launching
-// only a few per unit that walk through the data.
+// Volkov's copy (2010): a work-item loads several words before it stores any, so that few work-items have as
+// many bytes in flight as many. Occupancy is limited by unused local memory, or by launching only a few
+// work-groups per compute unit that loop over the data.
 //
-// Counted bytes: a copy reads and writes n words; the kernels of local and private memory, whose values stay
-// on the chip, four words per step.
+// Counted bytes: a copy reads and writes n words; the kernels of local and private memory four words per
+// step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,12 +26,13 @@ namespace {
 using Word = std::uint32_t;
 
 std::uint64_t width_of(const Case& at) {
-  const std::string digits = at.text("type").substr(5);  // behind float
+  const std::string digits = at.text("type").substr(5);  // after float
   return digits.empty() ? 1 : static_cast<std::uint64_t>(std::stoi(digits));
 }
 
-// On a compute unit: as many as are launched, or as their local memory leaves room for; 0: not known.
-// Source: CUDA C++ Programming Guide 13: of each group's, NVIDIA's system takes 1 KiB; 32 groups, 2048 items.
+// Returns the resident work-items per compute unit: as launched, or as local memory allows; 0: unknown.
+// Source: CUDA C++ Programming Guide 13: the system takes 1 KiB per work-group; at most 32 work-groups and
+// 2048 work-items.
 std::uint64_t groups_at_once(const DeviceInfo& device, std::uint64_t group, std::uint64_t per_unit,
                              std::uint64_t local_bytes) {
   if (local_bytes == 0 || device.unit_local_bytes == 0) return per_unit;
@@ -49,13 +50,13 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   const std::uint64_t vector = width_of(at) * sizeof(float);
   if (bytes % vector != 0)
     throw Error(ErrorCode::unsupported, fmt::format("n must be a multiple of {}", vector / sizeof(Word)));
-  // At least what the test for an impossible n may touch.
+  // At least one tile, so that the test of an impossible n has a valid plan.
   const std::uint64_t local = std::max<std::uint64_t>(unused, group * sizeof(Word));
   const std::uint64_t n = bytes / vector, tile = group * words;
   const std::uint64_t tiles = ceil_div(n, tile);
   const std::uint64_t groups = per_unit == 0 ? tiles : std::min(tiles, device.units() * per_unit);
   Plan::need(ceil_div(tiles, groups) <= device.most_turns(),
-             "the device leaves every loop before a group has done its tiles: take more groups_per_cu");
+             "the device leaves every loop before a work-group has done its tiles: use more groups_per_cu");
   if (n + tile > UINT32_MAX) throw Error(ErrorCode::unsupported, "n is too large for 32-bit indices");
   Plan p;
   p.define("GROUP", static_cast<std::int64_t>(group)).define("WORDS", static_cast<std::int64_t>(words));
@@ -79,8 +80,8 @@ Plan plan_of_copy(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// Inputs begin anew after so many groups: what items leave follows from all their steps, and is reckoned once
-// for those that leave the same.
+// Inputs repeat after this many work-groups, so that the result of all steps is computed once per distinct
+// one.
 constexpr std::uint64_t groups_apart = 16;
 
 class Left {
@@ -136,7 +137,7 @@ Plan plan_of_steps(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// Long enough that the first loads, which may find what an earlier launch left in a cache, do not matter.
+// Long enough that first loads, which may hit lines cached by an earlier launch, do not matter.
 constexpr std::uint64_t hops = 40009;
 
 Plan plan_of_latency(const Case& at) {
@@ -149,11 +150,11 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return at.is("kernel", "copy") ? plan_of_copy(at, device) : plan_of_steps(at, device);
 }
 
-// Little's law with a latency measured by itself, one item's dependent loads. In flight are counted the bytes
-// that are loaded, as in the others; the slides reckon with all the bandwidth, read and written.
+// Applies Little's law to the pointer-chase latency. Counts loaded bytes as in flight, as the other findings
+// do; the slides use bytes read and written.
 void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
                              const DeviceInfo& device) {
-  double latency = 0, loaded = 0;  // of the largest memory walked through; bytes a second
+  double latency = 0, loaded = 0;  // of the largest working set; bytes per second
   std::int64_t largest = 0;
   for (const auto& o : outcomes) {
     if (o.at.is("kernel", "chase") && o.at.number("n") >= largest) {
@@ -166,15 +167,15 @@ void add_prediction_of_chase(std::vector<Finding>& out, const std::vector<Outcom
   if (latency == 0 || loaded == 0) return;
   const double bytes = latency * loaded / static_cast<double>(device.units());
   const auto items = static_cast<double>(device.max_group);
-  out.push_back(
-      {"bytes_in_flight_of_chase", bytes, "B",
-       fmt::format(
-           "a dependent load takes {:.4g} ns: by Little's law the loads of the best copy need {:.4g} "
-           "KiB in flight per compute unit, {:.0f} items of 4 bytes each; as the slides reckon, read "
-           "and written, {:.4g} KiB in all, {:.0f} items of 4 bytes, or {:.4g} bytes of each of {:.0f}",
-           1e9 * latency, bytes / 1024, bytes / 4, 2 * bytes * static_cast<double>(device.units()) / 1024,
-           2 * bytes * static_cast<double>(device.units()) / 4,
-           2 * bytes * static_cast<double>(device.units()) / items, items)});
+  out.push_back({"bytes_in_flight_of_chase", bytes, "B",
+                 fmt::format("pointer-chase latency {:.4g} ns: by Little's law the loads of the best copy "
+                             "need {:.4g} KiB in flight per compute unit, {:.0f} work-items with 4 bytes "
+                             "each; counting reads and writes as the slides do, {:.4g} KiB in all, {:.0f} "
+                             "work-items with 4 bytes, or {:.4g} bytes from each of {:.0f}",
+                             1e9 * latency, bytes / 1024, bytes / 4,
+                             2 * bytes * static_cast<double>(device.units()) / 1024,
+                             2 * bytes * static_cast<double>(device.units()) / 4,
+                             2 * bytes * static_cast<double>(device.units()) / items, items)});
   out.back().published = "bytes_in_flight_of_chase";
 }
 
@@ -183,8 +184,9 @@ double in_flight(const Case& at) {
                              static_cast<std::int64_t>(width_of(at)) * 4 * at.number("groups_per_cu"));
 }
 
-// Little's law per compute unit, from copies of few groups: what the least bytes in flight reach tells the
-// latency, the best rate times it what should suffice; beside it, what did for 90 %.
+// Applies Little's law per compute unit to copies with few work-groups: the rate at the fewest bytes in
+// flight gives the latency; the best rate times that latency predicts the bytes needed; beside it those
+// measured for 90 %.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Finding> out;
   std::map<std::string, double> chip;  // rate of the kernels of local and private memory
@@ -195,10 +197,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     double& best = chip[o.at.text("kernel")];
     best = std::max(best, static_cast<double>(o.at.number("group") * o.at.number("n")) / o.time_s);
   }
-  const auto rate = [&](const Outcome& o) {  // read, per unit
+  const auto rate = [&](const Outcome& o) {  // bytes read per compute unit
     return 4 * static_cast<double>(o.at.number("n")) / o.time_s / static_cast<double>(device.units());
   };
-  Rates rates;  // by bytes in flight; of large data: small data may be cached
+  Rates rates;  // by bytes in flight; large n only, as small n may be cached
   std::size_t copies = 0;
   std::optional<double> max_fraction_of_peak;
   for (const auto& o : outcomes) {
@@ -214,34 +216,34 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const auto& [least, slow] = *rates.begin();
     const double latency = least / slow, predicted = latency * best;
     out.push_back({"copy_latency", 1e9 * latency, "ns",
-                   fmt::format("{:.0f} bytes in flight per compute unit come in every {:.4g} ns", least,
+                   fmt::format("{:.0f} bytes in flight per compute unit arrive every {:.4g} ns", least,
                                1e9 * latency)});
     out.push_back(
         {"bytes_in_flight_predicted", predicted, "B",
          fmt::format("by Little's law a compute unit needs {:.4g} KiB in flight", predicted / 1024)});
     out.back().published = "bytes_in_flight_predicted";
-    // What does not fill the memory tells nothing of what would.
+    // Copies that do not saturate memory do not tell what would.
     constexpr double filled = 0.8;
     if (max_fraction_of_peak && *max_fraction_of_peak < filled) {
-      out.push_back({"bytes_in_flight_measured",
-                     {},
-                     "B",
-                     fmt::format("the best such copy has {:.0f} % of a copy's rate: memory is not full, "
-                                 "whatever is in flight",
-                                 100 * *max_fraction_of_peak)});
+      out.push_back(
+          {"bytes_in_flight_measured",
+           {},
+           "B",
+           fmt::format("the best such copy reaches {:.0f} % of copy bandwidth: memory is not saturated",
+                       100 * *max_fraction_of_peak)});
     } else {
       const Reached needed = *where_reached(rates, 0.9 * best);
-      const bool already = needed.below.first == 0;  // fewer might do
+      const bool already = needed.below.first == 0;  // fewer may suffice
       std::string text =
-          already ? fmt::format(
-                        "{:.4g} KiB, the fewest that were launched, reach 90 % of the "
-                        "best such copy: fewer may, too",
-                        needed.at / 1024)
-                  : fmt::format("{:.4g} KiB reach 90 % of the best such copy{}: {:.2f} of the prediction",
-                                needed.at / 1024, needed.between(best, 1024), needed.at / predicted);
-      // By the same law, from the rate at that point: nothing else can be the reason.
+          already
+              ? fmt::format(
+                    "{:.4g} KiB, the fewest measured, reach 90 % of the best such copy: fewer may suffice",
+                    needed.at / 1024)
+              : fmt::format("{:.4g} KiB reach 90 % of the best such copy{}: {:.2f} of the prediction",
+                            needed.at / 1024, needed.between(best, 1024), needed.at / predicted);
+      // Little's law again, from the rate at that point: only a different latency explains the difference.
       if (!already && (needed.at > 2 * predicted || 2 * needed.at < predicted))
-        text += fmt::format(", for they come in every {:.4g} ns", 1e9 * needed.at / (0.9 * best));
+        text += fmt::format(", as they arrive every {:.4g} ns", 1e9 * needed.at / (0.9 * best));
       out.push_back(
           {"bytes_in_flight_measured", already ? std::nullopt : std::optional(needed.at), "B", text});
     }
@@ -253,9 +255,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     }
   }
   if (chip.size() == 2)
-    out.push_back(
-        {"private_over_local", chip["private"] / chip["local"], "ratio",
-         "rate of private over that of local memory, with an operation of whole numbers to each word"});
+    out.push_back({"private_over_local", chip["private"] / chip["local"], "ratio",
+                   "rate of private over local memory, with an integer operation per word"});
   add_prediction_of_chase(out, outcomes, device);
   return out;
 }
@@ -267,12 +268,12 @@ Family occupancy() {
   const Values words = {1, 2, 4, 8, 14};
   const Values groups = {1, 32, 64, 96, 128, 192, 256, 384, 512, 640, 768, 896, 1024};
   const Sweep launched = {{"words", words}, {"type", {"float", "float2", "float4"}}, {"group", groups}};
-  // The last is 47 KiB: of the 48 that an H200 tells of, its driver gives no launch the whole.
+  // The last is 47 KiB: the H200's driver does not give a launch all of the 48 KiB that it reports.
   const Sweep limited = {{"words", words},
                          {"type", {"float", "float4"}},
                          {"group", {64}},
                          {"local_bytes", {8192, 16384, 32768, 48128}}};
-  // From a bundle of 32 items per compute unit, 2 % of 2048, to half of them.
+  // From 32 work-items per compute unit, 2 % of 2048, to half of them.
   const Sweep walked = {{"words", words},
                         {"type", {"float4"}},
                         {"group", {32, 64, 96, 128, 256, 512}},
@@ -283,22 +284,22 @@ Family occupancy() {
   const Sweep latency = {{"kernel", {"chase"}}, {"n", {67108864}}};
   return {
       .name = "occupancy",
-      .question = "How many bytes must be in flight to keep memory busy, and can few items do it?",
+      .question = "How many bytes in flight saturate memory, and can low occupancy provide them?",
       .axes = {{.name = "kernel",
-                .meaning = "copy: all loads of an item before its stores; local, private: four words of that "
-                           "memory per step; chase: one item, whose every load waits for the one before",
+                .meaning = "copy: all loads of a work-item before its stores; local, private: four words of "
+                           "that memory per step; chase: pointer chase of one work-item",
                 .values = {"copy", "local", "private", "chase"}},
                {.name = "words",
-                .meaning = "words that an item of a copy has in flight",
+                .meaning = "words that a work-item of a copy has in flight",
                 .values = words,
                 .domain = whole(1, 32),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "type",
-                .meaning = "of a word",
+                .meaning = "type of a word",
                 .values = types,
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "group",
-                .meaning = "items of a work-group",
+                .meaning = "work-items of a work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
                 .domain = whole(1, 65536),
                 .when = [](const Case& at) { return !at.is("kernel", "chase"); }},
@@ -308,7 +309,7 @@ Family occupancy() {
                 .domain = whole(0, 1 << 24),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "groups_per_cu",
-                .meaning = "work-groups per compute unit, which walk through the data; 0: one per tile",
+                .meaning = "work-groups per compute unit, which loop over the data; 0: one per tile",
                 .values = {0, 1, 2, 4},
                 .domain = whole(0, 4096),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
@@ -350,11 +351,11 @@ Family occupancy() {
                            .findings = {"bytes_in_flight_predicted", "bytes_in_flight_measured"},
                            .marks = {"bytes_in_flight_predicted"},
                            .little = "bytes_in_flight_predicted"}}},
-      .derived = {{"bytes_in_flight", "that a work-group has loaded and not stored yet, at most"},
-                  {"work_item_bytes", "of those, an item's"},
+      .derived = {{"bytes_in_flight", "most bytes that a work-group has loaded and not yet stored"},
+                  {"work_item_bytes", "of those, per work-item"},
                   {"work_items_per_cu",
                    "on a compute unit, where so few are launched or their local memory has no room for more"},
-                  {"percent_of_2048", "the same, of what a unit of NVIDIA's A100 and H200 holds"}},
+                  {"percent_of_2048", "the same as percentage of the 2048 of an A100 or H200"}},
       .is_valid =
           [](const Case& at) {
             return at.is("kernel", "copy") ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// peak: how fast does this device copy, read and compute at most, so that other kernels have a measure?
+// peak: the measured peaks: copy and read bandwidth, local memory bandwidth, arithmetic throughput.
 //
 // Every run measures these cases first: `fraction_of_peak` of the other families' rows is the fraction of the
-// best row here. Two shapes of each kernel, and three of reads, stand for devices that want neighbouring
-// items on neighbouring addresses and devices that want long runs; whichever is faster is the peak.
+// best row here. Two shapes of each kernel, three of reads, serve devices that prefer coalesced access and
+// devices that prefer long runs per work-item; the faster one is the peak.
 //
 // Counted bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of local
 // memory and stores. A multiply-add counts as two operations.
@@ -55,7 +55,7 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
     }
     p.expect<Word>(out, value);
     p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = bytes / sizeof(Word)};
-    // What a device compresses is no measure for others.
+    // Only incompressible data may define the copy peak.
     if (at.is("contents", "random")) p.peak = Peak::copy;
     return p;
   }
@@ -87,15 +87,16 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// A working set of n words, read over and over until as much was read as the other kernels read.
+// Plans repeated reads of a working set of n words, as many bytes in all as the other kernels read.
 Plan plan_of_reread(const Case& at) {
   using Word = std::uint32_t;
-  constexpr std::uint64_t group = 256;                  // items, a vector of 16 bytes each
-  constexpr std::uint32_t spread = 40503, turn = 9973;  // odd: every block of a power of two is met as often
+  constexpr std::uint64_t group = 256;  // work-items, a 16-byte vector each
+  constexpr std::uint32_t spread = 40503,
+                          turn = 9973;  // odd, so that every block of a power of two is read equally often
   const auto n = static_cast<std::uint64_t>(at.number("n"));
-  // A set too small to be measured is only verified, and a simulator must get through it.
+  // Sets too small to be timed are only verified, also by a simulator, so read little.
   const std::uint64_t groups = n < 65536 ? 4 : 1024, run = n < 65536 ? 4 : 64;
-  const std::uint64_t blocks = n / (4 * group);  // of one vector per item of a group
+  const std::uint64_t blocks = n / (4 * group);  // of one vector per work-item of a work-group
   if (blocks == 0 || n % (4 * group) != 0 || (blocks & (blocks - 1)) != 0 || blocks > UINT32_MAX)
     throw Error(ErrorCode::unsupported, "n must be a power of two, 1024 or more");
   Plan p;
@@ -105,7 +106,8 @@ Plan plan_of_reread(const Case& at) {
   const auto in = p.input<Word>(n, value);
   const bool run_shaped = at.is("kernel", "reread_run");
   const std::uint64_t block_words = 4 * group;
-  const std::uint64_t kept = run_shaped ? wide / sizeof(Word) : block_words;  // words that a group stores
+  const std::uint64_t kept =
+      run_shaped ? wide / sizeof(Word) : block_words;  // words that a work-group stores
   const auto out = p.output<Word>(groups * kept);
   p.launch(at.text("kernel"), {run_shaped ? groups : groups * group}, {run_shaped ? 1 : group}, out, in,
            static_cast<std::uint32_t>(blocks - 1));
@@ -126,7 +128,8 @@ Plan plan_of_reread(const Case& at) {
   return p;
 }
 
-// Seconds of the kernel that rereads the smallest working set faster, by n: every size reads as many bytes.
+// Returns the time by n of the kernel that rereads the smallest working set faster; all sizes read equally
+// many bytes.
 struct Reread {
   const Outcome* least = nullptr;
   std::map<std::int64_t, double> time = {};
@@ -149,25 +152,25 @@ Reread reread_of(const std::vector<Outcome>& outcomes) {
   return out;
 }
 
-// The largest that is reread markedly faster than the largest of all, 0: none is. A set that half fits is a
-// little faster too, hence 25 %.
+// Returns the largest working set that is reread 25 % faster than the largest of all, 0 if none is. A set
+// that fits only in part is a little faster too, hence 25 %.
 std::int64_t cached_of(const std::map<std::int64_t, double>& time) {
   std::int64_t cached = 0;
   for (const auto& [n, seconds] : time) {
-    if (seconds * 1.25 >= time.rbegin()->second) break;  // what comes after is noise
+    if (seconds * 1.25 >= time.rbegin()->second) break;  // later ones are noise
     cached = n;
   }
   return cached;
 }
 
-// Of a processor whose every core had a last-level cache to itself. Page tables, too, slow down what is
-// larger, so that beyond it a rate says nothing of caches.
+// Upper bound of a CPU's last-level cache, as if each core had its own. TLB misses slow larger sets, so that
+// beyond it the rate tells nothing about caches.
 double most_cached(const DeviceInfo& device) {
   if (device.host_caches.empty()) return HUGE_VAL;
   return static_cast<double>(device.units()) * static_cast<double>(device.host_caches.back());
 }
 
-// The middle of where the cache ends, until that is known to a factor of two.
+// Bisects the size where the cache ends, to a factor of two.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   const Reread reread = reread_of(outcomes);
   const std::int64_t cached = cached_of(reread.time);
@@ -178,7 +181,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return {reread.least->at.with("n", cached << octaves / 2)};
 }
 
-// By the kernel that copies zeros fastest: random words beside it.
+// Detects memory compression by the kernel that copies zeros fastest: the same with random words.
 void add_compression(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   const Outcome *zeros = nullptr, *random = nullptr;
   for (const auto& o : outcomes) {
@@ -200,9 +203,8 @@ void add_compression(std::vector<Finding>& out, const std::vector<Outcome>& outc
   out.push_back(std::move(found));
 }
 
-// How many operations of float take as much energy as a byte of the copy that takes the least: B of Vuduc's
-// E = W e_flop (1 + B / I), where I operations a byte are done; beside it the same of time, and of the energy
-// that the device does not take anyway.
+// Computes the energy balance: FP32 operations with the energy of one copied byte, B of Vuduc's E = W e_flop
+// (1 + B / I) at I operations per byte; beside it the same for time, and for energy without idle power.
 void add_energy_balance(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   const auto per_unit = [](const Outcome& o, double what) {
     return what / as_double(copies(o.at) ? o.bytes : o.flops);
@@ -237,11 +239,11 @@ void add_energy_balance(std::vector<Finding>& out, const std::vector<Outcome>& o
   out.push_back(std::move(found));
 }
 
-// What Volkov drew side by side: the operands of a multiply-add, three floats, come from registers as fast as
-// it goes; what local memory gives; what memory gives, read and written.
+// Compares, as Volkov did, the bandwidth of registers (three operands per multiply-add at peak), local memory
+// and global memory (read and written).
 void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
-  constexpr double operands = 6;                // bytes of an operation, of which a multiply-add is two
-  double registers = 0, local = 0, memory = 0;  // bytes a second
+  constexpr double operands = 6;  // bytes per operation; a multiply-add has two operations and three operands
+  double registers = 0, local = 0, memory = 0;  // bytes per second
   for (const auto& o : outcomes) {
     const std::string& kernel = o.at.text("kernel");
     const double rate = as_double(o.bytes) / o.time_s;
@@ -261,10 +263,10 @@ void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes)
   };
   add("registers_over_local", registers, local,
       "three operands of each multiply-add over what local memory gives");
-  add("local_over_memory", local, memory, "what local memory gives over the best copy, read and written");
+  add("local_over_memory", local, memory, "local memory bandwidth over the best copy, read and written");
 }
 
-// What the last-level cache holds, whether zeros are copied faster, and what bytes cost beside operations.
+// Adds last-level cache capacity, compression and energy balance.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   std::vector<Finding> out;
   add_compression(out, outcomes);
@@ -274,21 +276,23 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (reread.time.empty()) return out;
   const std::int64_t cached = cached_of(reread.time);
   const double bytes = 4.0 * static_cast<double>(cached), most = most_cached(device);
-  out.insert(out.begin(), {"cache_bytes", std::min(bytes, most), "B",
-                           cached == 0    ? "no working set was reread faster than the largest"
-                           : bytes > most ? "what the last-level caches of its cores hold at most: more was "
-                                            "reread faster than memory"
-                                          : "the largest working set reread faster than memory"});
+  out.insert(
+      out.begin(),
+      {"cache_bytes", std::min(bytes, most), "B",
+       cached == 0 ? "no working set was reread faster than the largest"
+       : bytes > most
+           ? "upper bound for the last-level caches of its cores: a larger set was reread faster than memory"
+           : "the largest working set reread faster than memory"});
   return out;
 }
 
-// Items for n words, in whole rounds over the compute units: a last round that is not full would count as a
-// slow device.
+// Returns work-items for n words in whole waves over the compute units, as a partial last wave would lower
+// the rate.
 std::uint64_t items_of(const Case& at, std::uint64_t width, std::uint64_t group, const DeviceInfo& device) {
   if (at.number("n") < 65536 || at.number("n") % 65536 != 0)
     throw Error(ErrorCode::unsupported, "n must be a multiple of 65536");
   const std::uint64_t n = static_cast<std::uint64_t>(at.number("n")), units = device.units();
-  // A few cores are as busy with less, and seconds would pass at each execution.
+  // Less work saturates a few CPU cores, and each execution would take seconds.
   const std::uint64_t elements = device.type == "cpu" ? std::max<std::uint64_t>(256, n / 4096) : n / 256;
   const std::uint64_t least = elements / width;
   const std::uint64_t round = group * units * (least >= 8 * group * units ? 8 : 1);
@@ -314,12 +318,13 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
   p.launch("local_read", {items}, {group}, out, in, LocalBytes{local}, static_cast<Word>(vectors - 1),
            static_cast<Word>(turns));
   p.expect_from<Word>(out, [=](std::uint64_t first) {
-    // Of one round through all vectors, by word of a vector.
+    // Sums of one pass through all vectors, by word of a vector.
     std::vector<Word> round(words);
     for (std::uint64_t i = 0; i < vectors * words; ++i) round[i % words] += value(i);
     return [=, i = first]() mutable {
       const std::uint64_t item = i / words, word = i++ % words;
-      const std::uint64_t begin = item / group + item % group;  // each group begins at another vector
+      const std::uint64_t begin =
+          item / group + item % group;  // each work-group begins at a different vector
       Word sum = static_cast<Word>(steps / vectors) * round[word];
       for (std::uint64_t k = 0; k < steps % vectors; ++k) sum += value((begin + k) % vectors * words + word);
       return sum;
@@ -334,7 +339,7 @@ Plan plan_of_local_read(const Case& at, const DeviceInfo& device) {
 template <class T>
 Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   Plan::need_type<T>(device);
-  const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per item
+  const std::uint64_t width = at.is("kernel", "arithmetic_run") ? 16 : 1;  // elements per work-item
   const std::uint64_t group = width > 1 ? 1 : 256;
   const std::uint64_t items = items_of(at, width, group, device);
   const std::uint64_t n = items * width;
@@ -343,13 +348,13 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
   // The weighted sum of the chains must stay below 2^24, where floats are still exact.
   if (at.number("iterations") <= 0 || at.number("iterations") % unroll != 0 ||
       at.number("iterations") > 400000)
-    throw Error(ErrorCode::unsupported, "trips must be a multiple of 16 up to 400000");
+    throw Error(ErrorCode::unsupported, "iterations must be a multiple of 16 up to 400000");
   Plan p;
   p.define("RUN", 1)
       .define("T", type_name<T>())
       .define("V", type_name<T>() + (width > 1 ? std::to_string(width) : ""));
-  // Whole numbers and a scale of 1, which the compiler does not know, keep every step exact whether or not it
-  // is fused, and the result tells how many steps were done.
+  // Integer values and a scale of 1, unknown to the compiler, keep every step exact whether fused or not, and
+  // the result counts the steps.
   const Random<std::uint8_t> start(at.seed, 1);
   const auto in = p.input<T>(n, [=](std::uint64_t i) { return static_cast<T>(start(i)); });
   const auto out = p.output<T>(n);
@@ -371,18 +376,18 @@ Plan plan_of_arithmetic(const Case& at, const DeviceInfo& device) {
 Family peak() {
   const Values copying = {"buffer", "copy", "copy_run", "copy_stream_run"};
   const Values memory = {"buffer", "copy", "copy_run", "copy_stream_run", "read", "read_run", "read_tile"};
-  // The trips of these are no whole rounds through local memory: the sum tells where an item read.
+  // These iterations are no whole passes through local memory, so that the sum tells what a work-item read.
   const Values local = {"local_read", "local_read_run"}, arithmetic = {"arithmetic", "arithmetic_run"};
   const Values types = {"float", "double", "int", "long"};
   const Sweeps caches = {
       "kernel=reread,reread_run "
       "n=262144,1048576,2097152,4194304,8388608,16777216,33554432,67108864,134217728"};
-  // Where between these the cache ends is asked for.
+  // refine finds where between these the cache ends.
   const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
   const Sweeps card = {"kernel=" + memory + " n=134217728", "kernel=copy,copy_run contents=zeros n=134217728",
                        ends, "kernel=" + local + " iterations=129",
                        "kernel=" + arithmetic + " type=float,double,int iterations=8192"};
-  // Larger arrays are read a little faster still.
+  // Larger arrays reach slightly more bandwidth.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
                            "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
                            "kernel=read,read_run,read_tile n=268435456",
@@ -392,27 +397,26 @@ Family peak() {
       .name = "peak",
       .question = "How fast does this device copy, read and compute at most?",
       .axes = {{.name = "kernel",
-                .meaning = "buffer: the driver's own copy; copy, read: one vector or one stride per item; "
-                           "copy_run, read_run: a long run per item; copy_stream_run: the same, stored past "
-                           "the caches; read_tile: neighbours by a large group, which stores one vector; "
-                           "reread, reread_run: a working set read many times; local_read, "
-                           "local_read_run: local memory by groups of 256 items, or of one with wide "
-                           "vectors; arithmetic: multiply-adds, of vectors in arithmetic_run",
+                .meaning = "buffer: clEnqueueCopyBuffer; copy, read: one vector per work-item, or strided; "
+                           "copy_run, read_run: a contiguous run per work-item; copy_stream_run: the same "
+                           "with non-temporal stores; read_tile: coalesced by large work-groups, which store "
+                           "one vector each; reread, reread_run: a working set read many times; local_read, "
+                           "local_read_run: local memory by work-groups of 256, or of one work-item with "
+                           "wide vectors; arithmetic: multiply-adds, arithmetic_run: of vectors",
                 .values = {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "read_tile",
                            "reread", "reread_run", "local_read", "local_read_run", "arithmetic",
                            "arithmetic_run"}},
                {.name = "type",
-                .meaning = "of the arithmetic",
+                .meaning = "type of the arithmetic",
                 .values = types,
                 .when = [](const Case& at) { return at.text("kernel").starts_with("arithmetic"); }},
                {.name = "n",
-                .meaning = "32-bit words read, for reread the words it reads again and again; local_read and "
-                           "arithmetic take n / 256 elements, a processor n / 4096, rounded up to occupy all "
-                           "compute units",
+                .meaning = "32-bit words read, for reread the working set; local_read and arithmetic use n / "
+                           "256 elements, on CPUs n / 4096, rounded up to occupy all compute units",
                 .values = {67108864},
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "iterations",
-                .meaning = "multiply-adds of each of eight chains; of local_read eight vectors each",
+                .meaning = "multiply-adds of each of eight chains; of local_read, eight vectors each",
                 .values = {1024, 2048, 8192},
                 .domain = whole(1, 1 << 20),
                 .when =

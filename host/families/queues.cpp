@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// queues: what does it cost to give a device something to do, and what may happen at once?
+// queues: what do launches, work-groups and wake-up cost, and what overlaps?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Word = std::uint32_t;
 
-// x after `trips` steps x -> a * x + c, which compute in queues.cl takes one by one.
+// Returns x after `trips` steps x -> a * x + c, which compute in queues.cl takes one by one.
 Word after(Word x, std::uint64_t trips) {
   Word a = 1664525u, c = 1013904223u;
   for (; trips > 0; trips /= 2) {
@@ -98,7 +98,8 @@ const Outcome* of_kernel(const std::vector<Outcome>& outcomes, const char* kerne
   return found;
 }
 
-// As many steps as take as long as the transfer, so that neither hides behind the other: two digits of them.
+// Returns the steps that take as long as the transfer, so that neither hides the other, rounded to two
+// digits.
 std::int64_t balanced_trips(const Outcome& compute, const Outcome& transfer, const DeviceInfo& device) {
   const double trips =
       static_cast<double>(compute.at.number("iterations")) * transfer.time_s / compute.time_s;
@@ -140,7 +141,7 @@ Finding rate_finding(std::string name, const Outcome& o, double unit, std::strin
   return out;
 }
 
-// Of the shorter of two, what went on at the same time as the other.
+// Computes which part of the shorter of two overlapped the other.
 std::optional<Finding> overlap(const std::vector<Outcome>& outcomes) {
   const Outcome *both = of_kernel(outcomes, "overlap"), *transfer = of_kernel(outcomes, "transfer");
   if (both == nullptr || transfer == nullptr) return {};
@@ -149,8 +150,7 @@ std::optional<Finding> overlap(const std::vector<Outcome>& outcomes) {
   const auto part = [](double c, double t, double b) { return (c + t - b) / std::min(c, t); };
   Finding out{
       "overlap", part(compute->time_s, transfer->time_s, both->time_s), "",
-      "part of a transfer that goes on while a kernel computes: 0 where one waits for the other, 1 where "
-      "neither notices"};
+      "part of a transfer that overlaps a kernel: 0 if one waits for the other, 1 if neither is slowed"};
   if (compute->low_s && compute->high_s && transfer->low_s && transfer->high_s && both->low_s &&
       both->high_s) {
     out.low = part(*compute->low_s, *transfer->low_s, *both->high_s);
@@ -170,27 +170,26 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (one != nullptr) {
     out.push_back(rate_finding(
         "launch_rate", *one, 1e6, "M/s",
-        fmt::format("a launch each {:.3g} us, by one queue", 1e6 * one->time_s / as_double(one->items))));
+        fmt::format("one launch per {:.3g} us on one queue", 1e6 * one->time_s / as_double(one->items))));
     if (best != one && best->items == one->items)
       out.push_back(
           ratio_of("queues_gain", *one, *best,
-                   fmt::format("launches by one queue over {} {}", best->at.number("queues"),
+                   fmt::format("time of launches on one queue over {} {}", best->at.number("queues"),
                                best->at.is("queue_order", "in_order") ? "in order" : "out of order")));
   }
   const Outcome* awake = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"iterations", 0}});
   if (awake != nullptr)
     out.push_back(
         time_finding("round_trip", *awake,
-                     fmt::format("an empty launch and the wait for it take {:.3g} us", 1e6 * awake->time_s)));
+                     fmt::format("an empty launch and its wait take {:.3g} us", 1e6 * awake->time_s)));
   const Outcome* asleep = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"iterations", 0}});
   if (awake != nullptr && asleep != nullptr)
-    out.push_back(ratio_of("wake_up", *asleep, *awake, "round trip after 100 ms of rest over one without"));
+    out.push_back(ratio_of("wake_up", *asleep, *awake, "round trip after 100 ms idle over one without"));
   const Outcome *busy = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"iterations", 1000}}),
                 *cold = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"iterations", 1000}});
   if (busy != nullptr && cold != nullptr)
-    out.push_back(
-        ratio_of("wake_up_work", *cold, *busy,
-                 "time of some arithmetic after 100 ms of rest over none: what the clock needs to rise"));
+    out.push_back(ratio_of("wake_up_work", *cold, *busy,
+                           "time of arithmetic after 100 ms idle over none: clock ramp-up"));
   if (const Outcome* groups = of_kernel(outcomes, "groups"))
     out.push_back(rate_finding(
         "group_rate", *groups, 1e6, "M/s",
@@ -209,7 +208,7 @@ Family queues() {
   };
   return {
       .name = "queues",
-      .question = "What does it cost to give the device something to do, and what may happen at once?",
+      .question = "What do launches, work-groups and wake-up cost, and what overlaps?",
       .axes =
           {{.name = "kernel",
             .meaning =
@@ -218,7 +217,7 @@ Family queues() {
                 "by two queues",
             .values = {"launch", "round_trip", "groups", "compute", "transfer", "overlap"}},
            {.name = "queues",
-            .meaning = "among which the launches are dealt out",
+            .meaning = "queues that the launches are distributed to",
             .values = {1, 2, 4, 8, 16, 32, 64},
             .domain = whole(1, 256),
             .when = of({"launch"})},
@@ -232,7 +231,7 @@ Family queues() {
             .domain = whole(1, 4096),
             .when = of({"launch"})},
            {.name = "idle_ms",
-            .meaning = "so long the device rests before each launch; that is not timed",
+            .meaning = "idle time before each launch, not timed",
             .values = {0, 1, 10, 100},
             .domain = whole(0, 10000),
             .when = of({"round_trip"})},
@@ -242,13 +241,13 @@ Family queues() {
             .domain = whole(1, 1 << 30),
             .when = of({"groups"})},
            {.name = "group",
-            .meaning = "items of a work-group",
+            .meaning = "work-items of a work-group",
             .values = {64, 1, 256},
             .domain = whole(1, 65536),
             .when = of({"groups"})},
            {.name = "iterations",
-            .meaning =
-                "steps of each item's arithmetic, 2048 items for each compute unit; 0: none, and one item",
+            .meaning = "arithmetic steps of each work-item, 2048 work-items per compute unit; 0: none, and "
+                       "one work-item",
             .values = {0, 1000},
             .domain = whole(0, 1000000000),
             .when = computes},

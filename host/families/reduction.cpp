@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduction: how fast do n values become one, by every step of the classic ladder and by those since?
+// reduction: reduction of n values, by each step of the classic optimisation ladder and by newer kernels.
 //
-// The ladder is Harris' (2007), as Vuduc taught it (2014): each variant is the one before with one idea more.
-// Where the published code relied on a warp running in lock-step, or had a barrier in divergent flow, this
-// one does what was meant.
+// The ladder is Harris's (2007), as taught by Vuduc (2014): each kernel adds one optimisation to the one
+// before. Where the published code relied on warp-synchronous execution, or had a barrier in divergent
+// control flow, this one is corrected.
 //
-// Timed is the whole reduction; what a later launch has of it stands in the column of the steps. Counted
-// bytes: n values read, one written.
+// The whole reduction is timed; column steps_s has the share of later launches. Counted bytes: n values read,
+// one written.
 #include <fmt/format.h>
 
 #include <bit>
@@ -28,14 +28,14 @@ enum class Op : std::uint8_t { sum, min, max };
 
 Op op_of(const Case& at) { return at.is("op", "sum") ? Op::sum : at.is("op", "min") ? Op::min : Op::max; }
 
-// One launch's share: of `count` values, output j is what blocks j, j + outputs .. of `block` values become.
+// One launch: of `count` values, output j is the reduction of blocks j, j + outputs .. of `block` values.
 struct Pass {
   std::uint64_t count, block, outputs;
-  double depth;  // operations behind each other, at most
+  double depth;  // longest chain of dependent operations
 };
 
-// What each pass should leave, computed on every core when first asked for. Floats are summed in double,
-// doubles in long double.
+// Expected outputs of each pass, computed on every core on first use. Floats are summed in double, doubles in
+// long double.
 template <class T>
 class Reference {
  public:
@@ -45,7 +45,7 @@ class Reference {
   Reference(Op op, std::uint64_t seed, std::vector<Pass> passes)
       : op_(op), random_(seed, 1), passes_(std::move(passes)) {}
 
-  // Floats to be summed are positive, so that no sum cancels and an error bound is relative to the sum.
+  // Floats are positive, so that sums do not cancel and the error bound is relative to the sum.
   T element(std::uint64_t i) const {
     const T x = random_(i);
     if constexpr (std::is_floating_point_v<T>) return op_ == Op::sum ? std::abs(x) : x;
@@ -72,7 +72,7 @@ class Reference {
     for_stretches(pass.outputs, 1, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t j = begin; j < end; ++j) {
         Wide all = value(j * pass.block);
-        std::uint64_t first = j * pass.block + 1;  // of what is left of a block
+        std::uint64_t first = j * pass.block + 1;  // of the remaining blocks
         for (std::uint64_t block = j; block * pass.block < pass.count; block += pass.outputs) {
           const std::uint64_t last = std::min(pass.count, (block + 1) * pass.block);
           for (std::uint64_t i = std::max(first, block * pass.block); i < last; ++i)
@@ -97,8 +97,8 @@ class Reference {
   std::vector<std::vector<Wide>> outputs_;  // by pass
 };
 
-// Integers exactly; sums of floating values within what roundings of `depth` additions can make of a sum of
-// positive values, and the same bits in every run.
+// Expects integers exactly; floating-point sums within the rounding error of `depth` additions of positive
+// values, and bitwise equal in every run.
 template <class T>
 void expect_pass(Plan& p, Buffer b, const std::shared_ptr<Reference<T>>& reference, std::size_t pass,
                  double depth) {
@@ -133,12 +133,12 @@ void expect_pass(Plan& p, Buffer b, const std::shared_ptr<Reference<T>>& referen
 
 constexpr std::uint64_t most = 1ULL << 31;  // elements: the kernels count them in 32 bits
 
-// How a variant works.
+// Properties of a kernel.
 struct Form {
   const char* variant;
   const char* kernel;
-  std::uint64_t per_item;      // ladder: values that an item loads; 0: tiles
-  std::uint64_t vector_bytes;  // tiles: of a load; 0: one element
+  std::uint64_t per_item;      // ladder: values that a work-item loads; 0: tiles
+  std::uint64_t vector_bytes;  // tiles: bytes of a load; 0: one element
   bool shuffle, one_launch;
 };
 constexpr std::array<Form, 14> forms = {{{"interleaved", "interleaved", 1, 0, false, false},
@@ -183,9 +183,9 @@ std::string identity(Op op) {
 bool is_last_warp(const Form& form) { return form.per_item == 2 && form.shuffle; }
 bool walks(const Case& at) { return at.is("kernel", "more_work"); }
 
-// How the items of a group fold what they have. The last 64 values alone are no work for sub-groups; and
-// those of processors hold back the loop before: by Intel's runtime `single` takes 4 times as long, `atomic`
-// 11 times.
+// Returns the sub-group backend of the final reduction. The last 64 values alone do not use sub-groups; and
+// on CPUs they slow down the loop before: with Intel's runtime `single` takes 4 times as long, `atomic` 11
+// times.
 SubgroupImpl fold_impl_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t group) {
   const bool lockstep = at.is("subgroup_impl", "warp_synchronous");
   if (!lockstep && !at.is("subgroup_impl", "best")) return subgroup_impl_of(at);
@@ -198,16 +198,17 @@ SubgroupImpl fold_impl_of(const Case& at, const Form& form, const DeviceInfo& de
   if (form.shuffle && group % least == 0) return own;
   Plan::need(
       !at.is("kernel", "subgroup"),
-      fmt::format("its groups are multiples of {} items: others would fold through local memory", least));
+      fmt::format("its work-groups are multiples of {} work-items: others would reduce through local memory",
+                  least));
   return SubgroupImpl::portable;
 }
 
 struct Passes {
   std::vector<Pass> all;
-  std::uint64_t run = 0;  // tiles of a group that takes neighbours
+  std::uint64_t run = 0;  // adjacent tiles per work-group
 };
 
-// Of items that load `vectors` times `width` values.
+// For work-items that load `vectors` times `width` values.
 Passes passes_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t width,
                  std::uint64_t vectors) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
@@ -250,9 +251,9 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
   if (is_last_warp(form) && group < 64)
-    throw Error(ErrorCode::unsupported, "the last 64 values are those of a group of 64 or more");
+    throw Error(ErrorCode::unsupported, "the last 64 values need a work-group of 64 or more");
   const SubgroupImpl lanes = fold_impl_of(at, form, device, group);
-  if (lanes == SubgroupImpl::ptx) Plan::need(group >= 32, "NVIDIA's shuffles are among 32 items");
+  if (lanes == SubgroupImpl::ptx) Plan::need(group >= 32, "NVIDIA's shuffles are among 32 work-items");
   if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
     Plan::need(device.int64_atomics, "the device has no 64-bit atomics (cl_khr_int64_base_atomics)");
 
@@ -290,7 +291,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
       if (form.per_item > 0) {
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count);
       } else {
-        const std::uint64_t later = ceil_div(count, group * width * vectors);  // one group takes all
+        const std::uint64_t later = ceil_div(count, group * width * vectors);  // one work-group takes all
         p.launch(form.kernel, size(passes[k]), {group}, to, from, count,
                  k == 0 ? tiles_of_group : static_cast<std::uint32_t>(later));
       }
@@ -301,7 +302,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   } else {
     const auto out = p.output<T>(1);
     const auto count = static_cast<std::uint32_t>(n);
-    const auto zero = [](std::uint64_t) { return 0U; };  // and left so by the kernels
+    const auto zero = [](std::uint64_t) { return 0U; };  // which the kernels restore
     if (at.is("kernel", "atomic")) {
       const auto total = p.input<std::uint32_t>(2, zero);
       p.launch(form.kernel, size(passes[0]), {group}, out, in, count, tiles_of_group, total);
@@ -328,7 +329,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
       })(at, device);
 }
 
-// A tunable that a variant does not heed stays at its default; a run has no neighbours.
+// Keeps tunables that a kernel ignores at their default.
 bool is_valid(const Case& at) {
   const Form& form = form_of(at);
   if (at.is("kernel", "subgroup") && at.is("subgroup_impl", "portable")) return false;  // is vector
@@ -341,8 +342,8 @@ bool is_valid(const Case& at) {
 
 constexpr std::int64_t published_n = 16777216;  // of the slides
 
-// The ladder: every variant's best over the first, at the slides' size, else the largest that the first was
-// measured at.
+// Adds the ladder: each kernel's best over the first, at the slides' size, else the largest measured for the
+// first.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   const auto in_ladder = [](const Case& at) { return at.is("op", "sum") && at.is("type", "int"); };
   std::int64_t n = 0;
@@ -378,10 +379,10 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
                         [](const Case& at) { return at.is("op", "sum") && at.is("type", "int"); });
 }
 
-// Small sizes have no work for more groups.
+// Small sizes cannot occupy more work-groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  // The rungs whose last step depends on what the device has, by each that it may have.
+  // Kernels whose last step depends on the sub-group backend, with each backend.
   const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "opencl", "amd"},
                tails = {"portable", "warp_synchronous", "ptx", "opencl", "amd"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",
@@ -404,8 +405,8 @@ Family reduction() {
   full.push_back("kernel=vector,subgroup,single,atomic n=" + huge + " groups_per_cu=8,32");
   full.push_back("kernel=run_single n=" + huge + " group=1");
   Sweeps paper = sweeps({1048576}, {4194304, 16777216, 33554432});
-  // Harris's groups, as the slides, which repeat his ladder, name none; last warps with barriers of the group
-  // and without; and more than any cache holds.
+  // Harris's work-group size, as the slides name none; the last warp with and without barriers; and more data
+  // than any cache holds.
   Values rungs;
   for (const auto& form : forms) {
     if (form.per_item > 0) rungs.emplace_back(std::string(form.variant));
@@ -418,29 +419,26 @@ Family reduction() {
   paper.push_back("kernel=single,run_single n=268435456 group=256,1");
   return {
       .name = "reduction",
-      .question =
-          "How fast do n values become one, second pass included, and what does each classic step of "
-          "tuning bring?",
+      .question = "How fast is a reduction, and what does each classic optimisation step bring?",
       .axes =
           {{.name = "kernel",
-            .meaning =
-                "interleaved: with divergence; nondivergent: neighbouring items work; sequential: on "
-                "neighbouring addresses; first_add: items add two values as they load; last_warp: the last "
-                "64 values without a loop; unrolled: no loop at all; more_work: the same, of many values per "
-                "item; "
-                "many: many values per item, all folded in one way; vector: in "
-                "vectors, with several accumulators; subgroup: items in lock-step fold without local memory; "
-                "single: one launch, the last group finishes; atomic: one launch, every group adds to one "
-                "word; run, run_single: one item per group with wide vectors, in two launches and in one",
+            .meaning = "interleaved: divergent; nondivergent: neighbouring work-items work, with bank "
+                       "conflicts; sequential: adjacent addresses; first_add: work-items add two values as "
+                       "they load; last_warp: the last 64 values without a loop; unrolled: no loop at all; "
+                       "more_work: the same, many values per work-item; many: many values per work-item, one "
+                       "kind of reduction; vector: vector loads, several accumulators; subgroup: sub-group "
+                       "reduction without local memory; single: one launch, the last work-group finishes; "
+                       "atomic: one launch, every work-group adds to one word; run, run_single: one "
+                       "work-item per work-group with wide vectors, in two launches and in one",
             .values = variants()},
-           {.name = "op", .meaning = "what two values become", .values = ops, .alike = all_alike},
+           {.name = "op", .meaning = "operation", .values = ops, .alike = all_alike},
            {.name = "type",
-            .meaning = "of the values; sums of int wrap as those of uint do, it is the same kernel",
+            .meaning = "type of the values; sums of int wrap like those of uint, with the same kernel",
             .values = types,
             .alike = alike_within({{"int", "uint", "float"}, {"long", "double"}})},
            {.name = "n", .meaning = "values", .values = {16777216}, .domain = whole(1, most)},
            {.name = "group",
-            .meaning = "items of a work-group",
+            .meaning = "work-items of a work-group",
             .values = {256, 1, 64, 128, 512, 1024},
             .tunable = true,
             .domain = powers_of_two(1, 65536),
@@ -449,7 +447,7 @@ Family reduction() {
                   return is_run(form_of(at)) ? Values{1} : group_sizes(at, device);
                 }},
            {.name = "unroll",
-            .meaning = "vectors of 16 bytes that an item loads at a time, words in variant many",
+            .meaning = "16-byte vectors that a work-item loads at a time, in kernel many words",
             .values = {8, 2, 4, 16},
             .tunable = true,
             .domain = whole(1, 64),
@@ -501,9 +499,9 @@ Family reduction() {
                            .steps = "speedup_"},
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}},
                .headline = true},
-      .derived = {{"subgroup_impl_used", "lanes by which a group's values folded in the end"},
+      .derived = {{"subgroup_impl_used", "sub-group backend of the final reduction"},
                   {"groups", "work-groups of the first launch"},
-                  {"launches", "of one reduction"}},
+                  {"launches", "launches of one reduction"}},
       .is_valid = is_valid,
       .plan = plan,
       .refine = refine,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// registers: how many values can an item keep before they cost more, and how many groups are there at once?
+// registers: how many registers has a work-item before spilling, and how many work-groups are resident at
+// once?
 //
-// Every value of an item is needed in every step. While they fit the registers, a step of one takes as long
-// whatever their number; then they go to memory and back. The groups that run at the same time are counted,
-// not reckoned from what a driver says of registers and local memory: each announces itself, looks at every
-// step how many have, and leaves after so many steps.
+// Every live value is used in every step. While they fit the registers, the time per operation does not
+// depend on their number; then they spill to memory. Resident work-groups are counted, not computed from what
+// a driver reports of registers and local memory: each work-group registers itself, reads at every step how
+// many have, and leaves after a number of steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,14 +25,15 @@ constexpr std::uint64_t lanes = 16;
 
 bool counts(const Case& at) { return at.is("kernel", "census"); }
 
-// As many as make as many updates whatever the number of values; of a census as many looks.
+// Returns steps such that the number of updates, of a census of looks, does not depend on the number of
+// values.
 std::uint64_t trips_of(const Case& at) {
   constexpr std::uint64_t updates = 4096, looks = 64;
   const std::uint64_t wanted = at.count("iterations", 0, 65535);
   return wanted > 0 ? wanted : counts(at) ? looks : updates / at.count("live");
 }
 
-// What the items of one lane leave, reckoned when it is first asked for.
+// Results of the work-items of one lane, computed on first use.
 class Sums {
  public:
   Sums(std::uint64_t live, std::uint64_t trips, std::uint64_t seed)
@@ -58,7 +60,7 @@ class Sums {
   std::array<Word, lanes> sums_ = {};
 };
 
-// Each group met itself at least, and nobody who was not there.
+// Expects each work-group to have counted between one and all work-groups.
 void expect_met(Plan& p, Buffer met, std::uint64_t groups) {
   p.checks.push_back(
       {met,
@@ -97,7 +99,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
     const auto count = p.output<Word>(2), met = p.output<Word>(groups);
     p.launch("set", {2}, {}, count);
     p.launch("registers", {items}, {group}, out, in, steps, count, met);
-    // Nobody is left, and everybody was there once.
+    // At the end none is resident, and each was once.
     p.expect<Word>(count, [groups](std::uint64_t i) { return static_cast<Word>(i == 0 ? 0 : groups); });
     expect_met(p, met, groups);
   } else {
@@ -113,10 +115,10 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// ---- What the rows say -----------------------------------------------------------------------------------
+// ---- Findings ---------------------------------------------------------------------------------------------
 
-// Seconds of an operation by live values: whoever else uses the device only ever makes it slower. For the
-// same reason more values are no quicker in truth than fewer.
+// Returns seconds per operation by live values, made monotonic, as interference only makes an operation
+// slower.
 std::map<std::int64_t, double> curve_of(const std::vector<Outcome>& outcomes) {
   std::map<std::int64_t, double> out;
   for (const auto& o : outcomes) {
@@ -133,7 +135,7 @@ std::map<std::int64_t, double> curve_of(const std::vector<Outcome>& outcomes) {
   return out;
 }
 
-// The most values that cost what few do, and the fewest that cost markedly more; 0: none do.
+// Finds the most values that cost what few do, and the fewest that cost markedly more; 0: none do.
 struct Cliff {
   std::int64_t last = 0, first = 0;
 };
@@ -172,18 +174,18 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     Finding found{"registers_before_spill",
                   {},
                   "values",
-                  fmt::format("none found: an operation among {} values takes as long as among {}",
+                  fmt::format("none found: an operation with {} live values takes as long as with {}",
                               curve.rbegin()->first, curve.begin()->first)};
     if (cliff.first > 0) {
       found.value = found.low = static_cast<double>(cliff.last);
       found.high = static_cast<double>(cliff.first);
-      found.text =
-          fmt::format("an operation takes {:.3g} ns among up to {} live values of an item, {:.3g} among {}",
-                      ns(cliff.last), cliff.last, ns(cliff.first), cliff.first);
+      found.text = fmt::format(
+          "an operation takes {:.3g} ns with up to {} live values per work-item, {:.3g} ns with {}",
+          ns(cliff.last), cliff.last, ns(cliff.first), cliff.first);
     }
     out.push_back(std::move(found));
     out.push_back({"spill_cost", ns(curve.rbegin()->first) / ns(curve.begin()->first), "ratio",
-                   fmt::format("time of an operation among {} live values over one among {}",
+                   fmt::format("time of an operation with {} live values over one with {}",
                                curve.rbegin()->first, curve.begin()->first)});
   }
   std::map<std::int64_t, const Outcome*> most;  // by live values
@@ -195,16 +197,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   for (const auto& [live, o] : most) {
     const auto units = static_cast<double>(device.units());
     const double groups = static_cast<double>(o->at.number("groups_per_cu")) * units;
-    Finding found{
-        fmt::format("resident_work_groups_{}", live), o->value, "groups",
-        fmt::format("{:.0f} groups of {} items, {:.3g} of a compute unit, were there at once with {} live "
-                    "values an item",
-                    *o->value, o->at.number("group"), *o->value / units, live),
-        o->value};
+    Finding found{fmt::format("resident_work_groups_{}", live), o->value, "groups",
+                  fmt::format("{:.0f} work-groups of {} work-items, {:.3g} per compute unit, were resident "
+                              "at once with {} live values per work-item",
+                              *o->value, o->at.number("group"), *o->value / units, live),
+                  o->value};
     if (*o->value >= groups) {
       found.value.reset();
-      found.text = fmt::format("all {:.0f} groups of {} items were there at once: more might be", groups,
-                               o->at.number("group"));
+      found.text = fmt::format("all {:.0f} work-groups of {} work-items were resident at once: more might be",
+                               groups, o->at.number("group"));
     }
     out.push_back(std::move(found));
   }
@@ -221,43 +222,45 @@ Values steps_of(std::int64_t step, std::int64_t most) {
 
 Family registers() {
   const Values octaves = {8, 16, 32, 64, 128, 256, 512};
-  return {
-      .name = "registers",
-      .question =
-          "How many values can an item keep before they cost more, and how many groups are there at once?",
-      .axes =
-          {{.name = "kernel",
-            .meaning =
-                "live: every item keeps so many values; census: the same, and the groups count each other",
-            .values = {"live", "census"}},
-           {.name = "live",
-            .meaning = "words that an item needs in every step",
-            .values = octaves,
-            .domain = multiples_of(8, 8, 512)},
-           {.name = "group", .meaning = "items of a work-group", .values = {64}, .domain = whole(1, 65536)},
-           {.name = "groups_per_cu",
-            .meaning = "work-groups per compute unit",
-            .values = {64},
-            .domain = whole(1, 1024)},
-           {.name = "iterations",
-            .meaning = "steps; 0: 4096 updates of an item, of a census 64 looks",
-            .values = {0},
-            .domain = whole(0, 65535)}},
-      .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_cu=2 iterations=1,3",
-                            "kernel=census live=8,40 group=16 groups_per_cu=3 iterations=5"},
-                  .quick = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8,64"},
-                  .profile = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8"},
-                  .paper = {"kernel=live live=" + steps_of(8, 128), "kernel=live live=" + steps_of(32, 512),
-                            "kernel=census live=" + octaves},
-                  .full = {"kernel=live live=" + steps_of(8, 512),
-                           "kernel=census group=32,64,256 live=" + octaves}},
-      .view = {.rows = {"live"}, .columns = {"kernel", "group"}, .quantity = "items"},
-      .plan = plan,
-      .refine = refine,
-      .findings = findings,
-      .traits = {{"registers_before_spill", "values", "live values of a work-item before spilling"},
-                 {"spill_cost", "x", "time of an operation with the most live values over the fewest"},
-                 {"resident_work_groups_8", "groups", "resident work-groups, measured"}}};
+  return {.name = "registers",
+          .question =
+              "How many registers has a work-item before spilling, and how many work-groups are resident at "
+              "once?",
+          .axes = {{.name = "kernel",
+                    .meaning = "live: every work-item keeps that many values; census: the same, and "
+                               "work-groups count each other",
+                    .values = {"live", "census"}},
+                   {.name = "live",
+                    .meaning = "live 32-bit values of a work-item",
+                    .values = octaves,
+                    .domain = multiples_of(8, 8, 512)},
+                   {.name = "group",
+                    .meaning = "work-items of a work-group",
+                    .values = {64},
+                    .domain = whole(1, 65536)},
+                   {.name = "groups_per_cu",
+                    .meaning = "work-groups per compute unit",
+                    .values = {64},
+                    .domain = whole(1, 1024)},
+                   {.name = "iterations",
+                    .meaning = "steps; 0: 4096 updates per work-item, of a census 64 looks",
+                    .values = {0},
+                    .domain = whole(0, 65535)}},
+          .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_cu=2 iterations=1,3",
+                                "kernel=census live=8,40 group=16 groups_per_cu=3 iterations=5"},
+                      .quick = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8,64"},
+                      .profile = {"kernel=live live=8,16,32,64,128,256", "kernel=census live=8"},
+                      .paper = {"kernel=live live=" + steps_of(8, 128),
+                                "kernel=live live=" + steps_of(32, 512), "kernel=census live=" + octaves},
+                      .full = {"kernel=live live=" + steps_of(8, 512),
+                               "kernel=census group=32,64,256 live=" + octaves}},
+          .view = {.rows = {"live"}, .columns = {"kernel", "group"}, .quantity = "items"},
+          .plan = plan,
+          .refine = refine,
+          .findings = findings,
+          .traits = {{"registers_before_spill", "values", "live values of a work-item before spilling"},
+                     {"spill_cost", "x", "time of an operation with the most live values over the fewest"},
+                     {"resident_work_groups_8", "groups", "resident work-groups, measured"}}};
 }
 
 }  // namespace clweave::families

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// special: what do sin, exp, log, rsqrt, sqrt, division and powr cost in full, half and native precision, and
-// how far are they off?
+// special: throughput and error of sin, exp, log, rsqrt, sqrt, division and powr in full, half and native
+// precision.
 //
-// Every item adds up the values at some points of a grid, which takes the time, and writes one value of a
-// sweep of the arguments, of which the largest error is the row's value. Full and half precision are wrong
-// where OpenCL says so. Native precision it leaves to the maker: it is taken for wrong where half precision
-// would be, and near a zero of the function by an absolute error of as much.
+// Every work-item sums the values at points of a grid, which takes the time, and writes one value of a sweep
+// of the arguments, whose largest error is the row's value. Full and half precision must keep OpenCL's error
+// bounds. Native precision is implementation-defined: it must keep those of half precision, near a zero of
+// the function as an absolute error.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 using Exact = long double;
 
-// Where a function is looked at: half of the points among all floats of `wide`, as close to each other as
-// floats are, the other half evenly in `near`. Where `wide` has both signs it lists the positive ones.
+// Sweep of a function: half of the points spread over the float representations in `wide`, the other half
+// evenly in `near`. If `wide` has both signs it lists the positive ones.
 struct Domain {
   float wide_low, wide_high;
   bool both_signs;
@@ -41,16 +41,16 @@ struct Domain {
 struct Function {
   const char* name;
   int arguments;
-  double ulps;       // that OpenCL allows in full precision
-  bool has_zero;     // within x
-  float grid_first;  // the sums are of values in [first, first + 1), all well above 0
+  double ulps;       // OpenCL's error bound in full precision
+  bool has_zero;     // in the sweep
+  float grid_first;  // sums are of values in [first, first + 1), well above 0
   Domain x, y;
   Exact (*exact)(Exact x, Exact y);
 };
 
 constexpr float most = 0x1p127F, least = 0x1p-126F;
 constexpr Domain none = {1, 2, false, 1, 2}, positive = {least, most, false, 0.5F, 4};
-// No argument makes a denormal or more than a float holds.
+// No argument gives a denormal or overflows.
 constexpr std::array<Function, 7> functions = {
     {{"sin",
       1,
@@ -85,7 +85,7 @@ const Function& function_of(const Case& at) {
   return *std::ranges::find_if(functions, [&](const Function& f) { return at.is("function", f.name); });
 }
 
-// Makers promise something of a native sine up to pi.
+// Vendors specify native sines up to pi.
 Domain domain_of(const Case& at, const Function& f) {
   constexpr auto pi = std::numbers::pi_v<float>;
   if (!at.is("function", "sin") || !at.is("path", "native")) return f.x;
@@ -101,10 +101,10 @@ Bound bound_of(const Case& at, const Function& f) {
   return {of_half, at.is("path", "native") && f.has_zero ? 0x1p-10 : 0};
 }
 
-constexpr std::uint64_t grid_points = 4096;  // where a sum may begin; it goes on for as many at most
+constexpr std::uint64_t grid_points = 4096;  // starting points of sums, each at most as long
 constexpr float grid_step = 1.0F / (2 * grid_points);
 
-// Sums of the values at the first so many points of the grid, reckoned when they are first asked for.
+// Prefix sums of the values on the grid, computed on first use.
 class GridSums {
  public:
   explicit GridSums(const Function& f) : f_(f) {}
@@ -129,7 +129,8 @@ class GridSums {
 
 double ulp_of(Exact value) { return std::ldexp(1.0, std::ilogb(value) - 23); }
 
-// Each element by `look(i, got, tally)`, which says what was expected where it is wrong, and may measure.
+// Checks each element by `look(i, got, tally)`, which returns what was expected if it is wrong, and may
+// measure.
 template <class Look>
 void check_each(Plan& p, Buffer out, std::string unit, Look look) {
   p.checks.push_back({out,
@@ -160,7 +161,7 @@ void measure(Tally& tally, double number) {
 Plan plan_of_evaluation(const Case& at) {
   const Function& f = function_of(at);
   const std::uint64_t n = at.count("n"), trips = at.count("iterations", 4, grid_points);
-  Plan::need(trips % 4 == 0, "trips must be a multiple of 4");
+  Plan::need(trips % 4 == 0, "iterations must be a multiple of 4");
   const Domain domain = domain_of(at, f);
   const Random<double> jitter(at.seed, 1), place_of_y(at.seed, 2);
   const Random<std::uint8_t> sign_of_x(at.seed, 3), sign_of_y(at.seed, 4);
@@ -196,7 +197,7 @@ Plan plan_of_evaluation(const Case& at) {
     return fmt::format("{:.9g} within {:g} ULP, not {:.4g}", want, bound.ulps + bound.absolute / ulp,
                        error / ulp);
   });
-  // Each of four sums rounds at every addition, and so do those that join them and what is expected.
+  // Error bound of four sums, of adding them up, and of the expectation.
   const double roundings = static_cast<double>(trips) / 4 + 3;
   p.expect<float>(
       sums,
@@ -211,8 +212,8 @@ Plan plan_of_evaluation(const Case& at) {
   return p;
 }
 
-// Every fourth product has nothing to do with denormals; of the others the first is one, the second is of
-// one, the third is one of one. All are exact.
+// Of four products one has no denormals, one a denormal result, one a denormal operand, one both. All are
+// exact.
 Plan plan_of_denormals(const Case& at) {
   const std::uint64_t n = at.count("n");
   const Random<std::uint8_t> bits(at.seed, 1);
@@ -242,7 +243,7 @@ Plan plan_of_denormals(const Case& at) {
   return p;
 }
 
-// c leaves a 64th of the product, so that its rounding shows.
+// c cancels all but a 64th of the product, so that its rounding shows.
 Plan plan_of_contraction(const Case& at) {
   const std::uint64_t n = at.count("n");
   const Random<float> one(at.seed, 1), other(at.seed, 2);
@@ -271,9 +272,9 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return plan_of_evaluation(at);
 }
 
-// ---- What the rows say -----------------------------------------------------------------------------------
+// ---- Findings ---------------------------------------------------------------------------------------------
 
-// The fastest of the evaluations of a function on a path, and the largest error of all.
+// Returns the fastest evaluation of a function on a path, and the largest error.
 struct Evaluated {
   const Outcome* fastest = nullptr;
   std::optional<double> ulps;
@@ -302,7 +303,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       const std::string prefix = path == std::string("full") ? name : fmt::format("{}_{}", name, path);
       const Outcome& o = *here.fastest;
       Finding rate{prefix + "_rate", here.rate(), "G/s",
-                   fmt::format("values of {} in {} precision, of all compute units together", name, path)};
+                   fmt::format("rate of {} in {} precision, all compute units together", name, path)};
       if (o.low_s && o.high_s) {
         rate.low = *rate.value * o.time_s / *o.high_s;
         rate.high = *rate.value * o.time_s / *o.low_s;
@@ -310,10 +311,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       out.push_back(std::move(rate));
       if (here.ulps) {
         const Bound bound = bound_of(o.at, f);
-        Finding error{prefix + "_ulp", here.ulps, "ULP",
-                      fmt::format("the largest error of {} in {} precision met in a sweep of its arguments",
-                                  name, path),
-                      here.ulps};
+        Finding error{
+            prefix + "_ulp", here.ulps, "ULP",
+            fmt::format("largest error of {} in {} precision in a sweep of its arguments", name, path),
+            here.ulps};
         if (bound.absolute == 0) error.high = bound.ulps;
         out.push_back(std::move(error));
       }
@@ -331,8 +332,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   };
   whether("denormals", "denormals_flushed", "1: denormal floats are flushed to zero",
           "0: denormal floats are kept");
-  whether("contraction", "contracted", "1: a * b + c is rounded once where nothing is said",
-          "0: a * b + c is rounded twice where nothing is said");
+  whether("contraction", "contracted", "1: a * b + c is contracted to an FMA by default",
+          "0: a * b + c is not contracted by default");
   return out;
 }
 
@@ -348,24 +349,24 @@ Family special() {
   return {
       .name = "special",
       .question =
-          "What do elementary functions cost in full, half and native precision, and how far are they off?",
+          "What do elementary functions cost in full, half and native precision, and how large are their "
+          "errors?",
       .axes = {{.name = "kernel",
-                .meaning =
-                    "evaluate: a function; denormals: products that are or are of denormals; contraction: "
-                    "whether a product and a sum are rounded once",
+                .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
+                           "contraction: whether a * b + c is rounded once",
                 .values = {"evaluate", "denormals", "contraction"}},
-               {.name = "function", .meaning = "what is evaluated", .values = all, .when = evaluates},
+               {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
                {.name = "path",
                 .meaning =
-                    "full: as OpenCL promises; half: half_, to 8192 ULP; native: native_, as the maker likes",
+                    "full: OpenCL's bounds; half: half_, 8192 ULP; native: native_, implementation-defined",
                 .values = {"full", "half", "native"},
                 .when = evaluates},
                {.name = "n",
-                .meaning = "arguments of the sweep, an item each",
+                .meaning = "arguments of the sweep, one per work-item",
                 .values = {262144},
                 .domain = whole(1, 1 << 26)},
                {.name = "iterations",
-                .meaning = "values that an item adds up besides",
+                .meaning = "values that each work-item sums for the timing",
                 .values = {64},
                 .domain = multiples_of(4, 4, grid_points),
                 .when = evaluates}},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// sync: what does a barrier cost, and what do items save that tell each other without?
+// sync: cost of barriers, and of sub-group operations against local memory.
 //
-// One group of every compute unit goes through steps of which each needs what other items had in the one
-// before. What further barriers add to a step is theirs; a step that sums, scans, shuffles or broadcasts
-// takes local memory and barriers, or what the device has for items that run together.
+// One work-group per compute unit executes steps that each need values of other work-items from the step
+// before. The time that further barriers add is the cost of a barrier; reduce, scan, shuffle and broadcast
+// use local memory and barriers, or sub-group operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using Word = std::uint32_t;
 
-// As sync.cl numbers them, and as the axes list them.
+// Numbered as in sync.cl, in the order of the axes.
 enum class Operation : std::uint8_t { exchange, reduce, scan, shuffle, broadcast };
 enum class By : std::uint8_t { memory, subgroups, shuffle };
 const Values operations = {"exchange", "reduce", "scan", "shuffle", "broadcast"};
@@ -35,7 +35,7 @@ Word word_at(const Case& at, const char* axis, const Values& words) {
 Operation operation_of(const Case& at) { return word_at<Operation>(at, "operation", operations); }
 By means_of(const Case& at) { return word_at<By>(at, "by", means); }
 
-// Groups differ, but not all of them.
+// Work-groups repeat a few kinds of inputs.
 constexpr std::uint64_t kinds_of_group = 2;
 
 struct Work {
@@ -46,7 +46,7 @@ struct Work {
     return Random<Word>(seed, 1)(item / group % kinds_of_group * group + item % group);
   }
 
-  // What step i makes of x, of items that begin with `own`, among `width` neighbours.
+  // Computes step i on the values x of a work-group, among `width` neighbours.
   void step(std::vector<Word>& x, const std::vector<Word>& own, std::uint64_t width, std::uint64_t i) const {
     const std::vector<Word> before = x;
     const std::uint64_t among = operation == Operation::exchange ? group : width;
@@ -70,8 +70,8 @@ struct Work {
   }
 };
 
-// What is left of the kinds of groups after all steps, by the width of what they are among: a device tells
-// its own only when it has run.
+// Results of the kinds of work-groups after all steps, by width: a device's sub-group size is known only
+// after a run.
 class Left {
  public:
   explicit Left(Work work) : work_(work) {}
@@ -97,8 +97,8 @@ struct Told {
   Word x, width;
 };
 
-// Every item has the right value for the width that it says, which is `width`, or if that is 0 the device's
-// own: a power of two that divides a group.
+// Expects the right value for the width that a work-item reports: `width`, or if that is 0 any power of two
+// that divides a work-group.
 void expect_told(Plan& p, Buffer out, const Work& work, std::uint64_t width) {
   p.checks.push_back(
       {out,
@@ -123,20 +123,20 @@ void expect_told(Plan& p, Buffer out, const Work& work, std::uint64_t width) {
            tally.first_wrong = first + k;
            tally.first_text =
                possible ? fmt::format("[{}] is {}, expected {}", first + k, got.x, want)
-                        : fmt::format("[{}] is among {} items of {}", first + k, got.width, work.group);
+                        : fmt::format("[{}] is among {} work-items of {}", first + k, got.width, work.group);
          }
          return tally;
        },
        width == 0 ? "items" : ""});
 }
 
-// Of the words that groups told through global memory, those of the last two steps.
+// Expects the words exchanged through global memory in the last two steps.
 void expect_scratch(Plan& p, Buffer scratch, const Work& work, std::uint64_t width) {
   std::array<std::shared_ptr<Left>, 2> before;
   for (std::uint64_t half = 0; half < 2; ++half) {
     Work earlier = work;
     earlier.trips -=
-        work.trips % 2 == half ? 2 : 1;  // step i tells by half i % 2 what the i steps before left
+        work.trips % 2 == half ? 2 : 1;  // step i writes the result of the i steps before to half i % 2
     before[half] = std::make_shared<Left>(earlier);
   }
   p.expect<Word>(scratch, [before, width, group = work.group](std::uint64_t i) {
@@ -144,19 +144,18 @@ void expect_scratch(Plan& p, Buffer scratch, const Work& work, std::uint64_t wid
   });
 }
 
-// How the device's items tell each other without memory. Of OpenCL C 1.2 only Intel's extension has
-// sub-groups.
+// Defines the sub-group operations of the device. In OpenCL C 1.2 only Intel's extension has them.
 void need_means(Plan& p, const Case& at, const DeviceInfo& device, std::uint64_t group) {
   if (means_of(at) == By::shuffle) {
-    Plan::need(device.vendor.find("NVIDIA") != std::string::npos,
-               "no shuffles but those of NVIDIA's compiler");
-    Plan::need(group % 32 == 0, "NVIDIA's shuffles are among 32 items: a group is a multiple of that");
+    Plan::need(device.vendor.find("NVIDIA") != std::string::npos, "needs NVIDIA's compiler for PTX shuffles");
+    Plan::need(group % 32 == 0,
+               "NVIDIA's shuffles are among 32 work-items: the work-group must be a multiple of that");
   }
   if (means_of(at) != By::subgroups || device.has_extension("cl_intel_subgroups")) return;
   Plan::need(device.has_extension("cl_khr_subgroups"),
              "the device has no sub-groups (neither cl_intel_subgroups nor cl_khr_subgroups)");
   Plan::need(operation_of(at) != Operation::shuffle || device.has_extension("cl_khr_subgroup_shuffle"),
-             "the device's sub-groups do not shuffle (cl_khr_subgroup_shuffle)");
+             "the device has no sub-group shuffles (cl_khr_subgroup_shuffle)");
   p.options = device.version.starts_with("OpenCL 2") ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
@@ -168,7 +167,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   Plan p;
   need_means(p, at, device, work.group);
   Plan::need(!memory || work.operation == Operation::exchange || width <= work.group,
-             fmt::format("{} items are more than a group of {}", width, work.group));
+             fmt::format("{} work-items are more than a work-group of {}", width, work.group));
   if (memory && !global) Plan::need_local(device, 2 * work.group * sizeof(Word));
   p.define("OPERATION", static_cast<int>(work.operation)).define("BY", static_cast<int>(means_of(at)));
   p.define("GLOBAL", global ? 1 : 0).define("BARRIERS", work.barriers);
@@ -189,13 +188,14 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// ---- What the rows say -----------------------------------------------------------------------------------
+// ---- Findings ---------------------------------------------------------------------------------------------
 
 double step_ns(const Outcome& o, double seconds) {
   return 1e9 * seconds / static_cast<double>(o.at.number("iterations"));
 }
 
-// What each further barrier adds to a step, from the fewest to the most; undecided where that may be nothing.
+// Computes the time that each further barrier adds to a step, from the fewest to the most; undecided if that
+// may be nothing.
 Finding barrier_of(const std::string& memory, const std::map<std::int64_t, const Outcome*>& by_barriers) {
   const Outcome &few = *by_barriers.begin()->second, &many = *by_barriers.rbegin()->second;
   const auto more = static_cast<double>(by_barriers.rbegin()->first - by_barriers.begin()->first);
@@ -203,7 +203,7 @@ Finding barrier_of(const std::string& memory, const std::map<std::int64_t, const
   const double ns = (step_ns(many, many.time_s) - step_ns(few, few.time_s)) / more;
   Finding out{
       fmt::format("barrier_{}_{}", memory, group), ns, "ns",
-      fmt::format("a barrier of {} items with a fence of {} memory takes {:.3g} ns", group, memory, ns)};
+      fmt::format("a barrier of {} work-items with a fence of {} memory takes {:.3g} ns", group, memory, ns)};
   if (few.low_s && few.high_s && many.low_s && many.high_s) {
     const auto reach = [&](double of_many, double of_few) {
       const double one = step_ns(many, of_many - many.time_s), other = step_ns(few, of_few - few.time_s);
@@ -215,12 +215,13 @@ Finding barrier_of(const std::string& memory, const std::map<std::int64_t, const
   if (out.low.value_or(ns) > 0) return out;
   out.value.reset();
   out.text = fmt::format(
-      "none found: {:.0f} more barriers of {} items with a fence of {} memory take no time that shows", more,
-      group, memory);
+      "none found: {:.0f} more barriers of {} work-items with a fence of {} memory take no measurable time",
+      more, group, memory);
   return out;
 }
 
-// The fastest of an operation in groups of 256, among `width` items or by the device's own means.
+// Returns the fastest outcome of an operation in work-groups of 256: in local memory among `width`
+// work-items, or by sub-group operations.
 const Outcome* fastest(const std::vector<Outcome>& outcomes, const Value& operation, bool by_memory,
                        double width) {
   const Outcome* best = nullptr;
@@ -249,8 +250,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (by_barriers.size() > 1) out.push_back(barrier_of(where.first, by_barriers));
   }
   if (width)
-    out.push_back({"subgroup_width", width, "items",
-                   fmt::format("{:.0f} items tell each other without memory", *width)});
+    out.push_back(
+        {"subgroup_width", width, "items", fmt::format("sub-groups have {:.0f} work-items", *width)});
   for (const auto& operation : operations) {
     const std::string name = text_of(operation);
     if (name == "exchange") continue;
@@ -259,24 +260,25 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const auto add = [&](const Outcome* o, const char* how, const std::string& means_text) {
       if (o == nullptr) return;
       Finding ns{fmt::format("{}_{}", name, how), step_ns(*o, o->time_s), "ns",
-                 fmt::format("a {} of a group of 256 {}", name, means_text)};
+                 fmt::format("a {} in a work-group of 256 {}", name, means_text)};
       if (o->low_s) ns.low = step_ns(*o, *o->low_s);
       if (o->high_s) ns.high = step_ns(*o, *o->high_s);
       out.push_back(std::move(ns));
     };
     if (memory != nullptr)
       add(memory, "memory",
-          fmt::format("among {} items each takes so long through local memory", memory->at.number("width")));
-    add(own, "own", "takes so long by what the device has for items that run together");
+          fmt::format("among {} work-items each, through local memory", memory->at.number("width")));
+    add(own, "own", "by sub-group operations");
     if (memory != nullptr && own != nullptr && memory->items == own->items)
       out.push_back(ratio_of(
           name + "_gain", *memory, *own,
-          fmt::format("time of a {} through local memory over the device's own, among as many items", name)));
+          fmt::format("time of a {} through local memory over sub-group operations, among as many work-items",
+                      name)));
   }
   return out;
 }
 
-// The same through memory, among as many items as the device's own means are.
+// Asks for the same through local memory, among as many work-items as a sub-group has.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   std::vector<Case> out;
   for (const auto& o : outcomes) {
@@ -298,38 +300,35 @@ Family sync() {
   const Sweeps told = {each + "by=memory,subgroups,shuffle"};
   return {
       .name = "sync",
-      .question = "What does a barrier cost, and what do items save that tell each other without?",
-      .axes =
-          {{.name = "operation",
-            .meaning =
-                "exchange: every item gets its neighbour's word; reduce, scan: sums of words; shuffle: "
-                "another item's word; broadcast: one item's for all",
-            .values = operations},
-           {.name = "by",
-            .meaning =
-                "memory: local memory and barriers; subgroups: what the device calls so; shuffle: NVIDIA's, "
-                "by PTX",
-            .values = means,
-            .when = [=](const Case& at) { return !exchanges(at); }},
-           {.name = "memory",
-            .meaning = "through which words are exchanged, and of the barriers' fence",
-            .values = {"local", "global"},
-            .when = exchanges},
-           {.name = "barriers",
-            .meaning = "of a step of an exchange: one is needed",
-            .values = {1, 2, 4, 8},
-            .domain = whole(1, 16),
-            .when = exchanges},
-           {.name = "width",
-            .meaning = "items that an operation through memory is among",
-            .values = {32, 8, 16, 64},
-            .domain = powers_of_two(2, 1024),
-            .when = [=](const Case& at) { return !exchanges(at) && means_of(at) == By::memory; }},
-           {.name = "group",
-            .meaning = "items of a work-group",
-            .values = {256, 32, 64, 128, 512, 1024},
-            .domain = powers_of_two(2, 4096)},
-           {.name = "iterations", .meaning = "steps", .values = {1024}, .domain = whole(2, 65535)}},
+      .question = "What does a barrier cost, and what do sub-group operations save?",
+      .axes = {{.name = "operation",
+                .meaning = "exchange: each work-item gets its neighbour's word; reduce, scan: sums of words; "
+                           "shuffle: another work-item's word; broadcast: one work-item's word for all",
+                .values = operations},
+               {.name = "by",
+                .meaning = "memory: local memory and barriers; subgroups: OpenCL sub-group operations; "
+                           "shuffle: NVIDIA's, by PTX",
+                .values = means,
+                .when = [=](const Case& at) { return !exchanges(at); }},
+               {.name = "memory",
+                .meaning = "memory of the exchange, and of the barriers' fence",
+                .values = {"local", "global"},
+                .when = exchanges},
+               {.name = "barriers",
+                .meaning = "barriers per step of an exchange; one is needed",
+                .values = {1, 2, 4, 8},
+                .domain = whole(1, 16),
+                .when = exchanges},
+               {.name = "width",
+                .meaning = "work-items that an operation through local memory is among",
+                .values = {32, 8, 16, 64},
+                .domain = powers_of_two(2, 1024),
+                .when = [=](const Case& at) { return !exchanges(at) && means_of(at) == By::memory; }},
+               {.name = "group",
+                .meaning = "work-items of a work-group",
+                .values = {256, 32, 64, 128, 512, 1024},
+                .domain = powers_of_two(2, 4096)},
+               {.name = "iterations", .meaning = "steps", .values = {1024}, .domain = whole(2, 65535)}},
       .presets = {.smoke = {"operation=exchange memory=local,global barriers=1,4 group=32 iterations=2,5",
                             each + "by=memory width=4,32 group=32,64 iterations=3",
                             each + "by=subgroups,shuffle group=64 iterations=35"},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// transfer: how fast do bytes get to the device and back, and what decides it?
+// transfer: H2D and D2H bandwidth and latency, and what they depend on.
 //
-// All by the host's clock: of pageable memory the device's time stamps see the last part of the way alone.
-// Between two buffers of a device it is kernel=buffer of family copy.
+// Timed by the host's clock, as device time stamps cover only the last part of a pageable transfer.
+// Device-to-device copies are kernel=buffer of family copy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace clweave::families {
 namespace {
 
 using Word = std::uint32_t;
-constexpr std::uint64_t first_bytes = 64;  // what is read of a buffer that is mapped to be looked into
+constexpr std::uint64_t first_bytes = 64;  // bytes read by kernel map_first
 
 bool writes(const Case& at) { return at.text("kernel").ends_with("write"); }
 bool maps(const Case& at) { return at.text("kernel").starts_with("map"); }
@@ -39,13 +39,14 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   const std::uint64_t pitch = row + row / 2;
   const std::uint64_t device_words = is_rect(at) ? n / row * pitch / sizeof(Word) : words;
   const BufferPlace host = place_named(at.text("memory")), place = place_named(at.text("buffer"));
-  // An odd address is what an array behind a header has.
+  // An odd address, as of an array after a header.
   const std::uint64_t misaligned = at.count("align") % 4096;
   const bool blocking = at.is("wait", "each");
   Plan p;
   p.by_host = true;
   const auto value = [&](std::uint64_t stream) { return Random<Word>(at.seed, stream); };
-  // Word i of what is moved, at its place among the rows of the device's buffer; between them what was there.
+  // Maps word i of the transfer to its place in the rows of the device buffer; words between rows must not
+  // change.
   const auto in_rows = [=](auto moved, Word between) {
     return [=](std::uint64_t i) {
       if (row == 0) return moved(i);
@@ -94,7 +95,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
   return p;
 }
 
-// The row of this kind that moved most, if it moved enough for a rate.
+// Returns the outcome of this kind with the largest transfer, if that is large enough for a bandwidth.
 using Kind = std::map<std::string, std::string>;
 constexpr std::int64_t enough = 1 << 20;
 
@@ -120,7 +121,7 @@ const Outcome* extreme(const std::vector<Outcome>& outcomes, const Kind& kind, b
 Finding rate_finding(std::string name, const Outcome& o, const std::string& what) {
   const double bytes = 1e-9 * as_double(o.bytes);
   Finding out{std::move(name), bytes / o.time_s, "GB/s",
-              fmt::format("{}: {:.4g} GB/s, {} bytes at once", what, bytes / o.time_s, o.at.count("n"))};
+              fmt::format("{}: {:.4g} GB/s, {} bytes per transfer", what, bytes / o.time_s, o.at.count("n"))};
   if (o.low_s && o.high_s) {
     out.low = bytes / *o.high_s;
     out.high = bytes / *o.low_s;
@@ -139,26 +140,25 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       out.push_back(ratio_of(name, *of, *to, text));
   };
   for (const std::string kernel : {"write", "read"}) {
-    const std::string way = kernel == "write" ? "to the device" : "from the device";
+    const std::string way = kernel == "write" ? "H2D" : "D2H";
     const std::string stem = kernel == "write" ? "h2d" : "d2h";
     const Outcome* pageable = large({{"kernel", kernel}});
     const Outcome* pinned = large({{"kernel", kernel}, {"memory", "pinned"}});
-    if (pinned != nullptr) out.push_back(rate_finding(stem + "_pinned", *pinned, way + ", pinned memory"));
-    if (pageable != nullptr)
-      out.push_back(rate_finding(stem + "_pageable", *pageable, way + ", ordinary memory"));
+    if (pinned != nullptr) out.push_back(rate_finding(stem + "_pinned", *pinned, way + ", pinned"));
+    if (pageable != nullptr) out.push_back(rate_finding(stem + "_pageable", *pageable, way + ", pageable"));
     ratio((stem + "_misaligned").c_str(), large({{"kernel", kernel}}, 1), pageable,
-          "time of host memory at an odd address over one at a page's start");
+          "time from host memory at an odd address over page-aligned");
     const Outcome* small = extreme(outcomes, {{"kernel", kernel}, {"memory", "pinned"}}, false);
     if (small != nullptr && small->at.number("n") <= 4096) {
-      Finding least{
-          stem + "_min_latency", 1e6 * small->time_s, "us",
-          fmt::format("{} bytes {} take {:.3g} us", small->at.count("n"), way, 1e6 * small->time_s)};
+      Finding least{stem + "_min_latency", 1e6 * small->time_s, "us",
+                    fmt::format("a transfer of {} bytes {} takes {:.3g} us", small->at.count("n"), way,
+                                1e6 * small->time_s)};
       if (small->low_s) least.low = 1e6 * *small->low_s;
       if (small->high_s) least.high = 1e6 * *small->high_s;
       out.push_back(std::move(least));
     }
   }
-  // Both move n bytes each way: alone one after the other, or at once.
+  // Both move n bytes each way: sequentially or at once.
   const Outcome* both = large({{"kernel", "both"}, {"memory", "pinned"}, {"wait", "each"}});
   const Outcome* there = large({{"kernel", "write"}, {"memory", "pinned"}});
   const Outcome* back = large({{"kernel", "read"}, {"memory", "pinned"}});
@@ -170,7 +170,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     after.high_s = known ? std::optional(*there->high_s + *back->high_s) : std::nullopt;
     out.push_back(
         ratio_of("duplex_gain", after, *both,
-                 "time of both ways one after the other over both at once: 2 where they share nothing"));
+                 "duplex gain: time of H2D and D2H in sequence over both at once; 2 if they share nothing"));
   }
   for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
     const Kind kind = {{"kernel", "map_first"}, {"buffer", place}};
@@ -194,40 +194,37 @@ Family transfer() {
                         1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
   return {
       .name = "transfer",
-      .question = "How fast do bytes get to the device and back, and what does it depend on?",
-      .axes =
-          {{.name = "kernel",
-            .meaning =
-                "write: to the device; read: from it; both: at once, by two queues; rect_*: the first two "
-                "thirds of each row of a buffer; map_*: mapped, and copied by the host; map_first: mapped, "
-                "and 64 bytes looked at",
-            .values = {"write", "read", "both", "rect_write", "rect_read", "map_write", "map_read",
-                       "map_first"}},
-           {.name = "memory",
-            .meaning = "the host's memory: ordinary, or allocated by the driver and mapped all the time",
-            .values = {"pageable", "pinned"},
-            .when = moves},
-           {.name = "buffer",
-            .meaning = "the device's buffer: as the driver likes, allocated for both "
-                       "(CL_MEM_ALLOC_HOST_PTR), over the program's memory (CL_MEM_USE_HOST_PTR), or shared "
-                       "virtual memory",
-            .values = {"device", "alloc_host_ptr", "use_host_ptr", "svm_coarse", "svm_fine"}},
-           {.name = "align",
-            .meaning = "the host's memory begins so many bytes behind a page's start; 4096: at it",
-            .values = {4096, 64, 1},
-            .when = moves},
-           {.name = "wait",
-            .meaning = "the call itself waits for each transfer, or a call at the end for all",
-            .values = {"each", "at_end"},
-            .when = [](const Case& at) { return !maps(at) && !at.is("kernel", "both"); }},
-           {.name = "used",
-            .meaning = "a kernel reads what was written, as part of the time: a driver may have put it off",
-            .values = {"no", "yes"},
-            .when = writes},
-           {.name = "n",
-            .meaning = "bytes each way",
-            .values = sizes,
-            .domain = multiples_of(16, 16, std::int64_t{1} << 36)}},
+      .question = "How fast are H2D and D2H transfers, and what do they depend on?",
+      .axes = {{.name = "kernel",
+                .meaning = "write: H2D; read: D2H; both: duplex, on two queues; rect_*: the first two thirds "
+                           "of each row of a buffer; map_*: mapped, and copied by the host; map_first: "
+                           "mapped, and 64 bytes read",
+                .values = {"write", "read", "both", "rect_write", "rect_read", "map_write", "map_read",
+                           "map_first"}},
+               {.name = "memory",
+                .meaning = "host memory: pageable, or pinned: allocated by the driver and kept mapped",
+                .values = {"pageable", "pinned"},
+                .when = moves},
+               {.name = "buffer",
+                .meaning = "device buffer: the driver's default, CL_MEM_ALLOC_HOST_PTR, CL_MEM_USE_HOST_PTR, "
+                           "or coarse- or fine-grained SVM",
+                .values = {"device", "alloc_host_ptr", "use_host_ptr", "svm_coarse", "svm_fine"}},
+               {.name = "align",
+                .meaning = "offset of the host memory from a page's start, in bytes; 4096: page-aligned",
+                .values = {4096, 64, 1},
+                .when = moves},
+               {.name = "wait",
+                .meaning = "each: blocking transfers; at_end: one wait for all",
+                .values = {"each", "at_end"},
+                .when = [](const Case& at) { return !maps(at) && !at.is("kernel", "both"); }},
+               {.name = "used",
+                .meaning = "a kernel reads the data within the timing, as a driver may defer the transfer",
+                .values = {"no", "yes"},
+                .when = writes},
+               {.name = "n",
+                .meaning = "bytes each way",
+                .values = sizes,
+                .domain = multiples_of(16, 16, std::int64_t{1} << 36)}},
       .presets =
           {.smoke = {"kernel=write,read,both,rect_write,rect_read n=4112",
                      "kernel=write,read memory=pinned n=4112", "kernel=write,read align=1 n=1048592",

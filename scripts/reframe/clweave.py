@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clweave: a ReFrame test of the card that a job gets: every output right, no family slower than its reference allows.
+"""clweave: a ReFrame test of the GPU that a job gets: every output right, no family slower than its reference allows.
 
-    clweave run --preset card --device gpu --csv good-1.csv       # some sessions of good cards
+    clweave run --preset profile --device gpu --csv good-1.csv    # some sessions of good GPUs
     clweave health good-*.csv --emit-reference h200.json
     reframe -c scripts/reframe/clweave.py -r -S reference_file=$PWD/h200.json
 
 Performance variables are the families, each as times the reference's time; what is allowed is the reference file's.
-Without a reference file they are what the card reaches, in GB/s and Gop/s, of which a site may set `reference` itself.
+Without a reference file they are the measured peaks, in GB/s and Gop/s, of which a site may set `reference` itself.
 Other variables, by -S NAME=VALUE: program, options (of clweave run, with commas), budget. Where that ends before all
 cases what was measured counts, if it is enough to judge a family by.
 """
@@ -27,7 +27,7 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
     valid_prog_environs = ['*']
 
     program = variable(str, value='clweave')
-    options = variable(typ.List[str], value=['--preset', 'card', '--device', 'gpu'])
+    options = variable(typ.List[str], value=['--preset', 'profile', '--device', 'gpu'])
     budget = variable(str, value='60s')
     reference_file = variable(str, value='')
 
@@ -40,12 +40,12 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
             reference = os.path.abspath(self.reference_file)
             self.postrun_cmds = [f"{self.program} health rows.csv --reference '{reference}' --jsonl >health.jsonl || true"]
 
-    # A file that may go on has no footer; the run says why it left cases out.
+    # Returns whether the budget ended the run, whose file then has no footer.
     def ended_by_budget(self):
         with open(os.path.join(self.stagedir, sn.evaluate(self.stderr))) as file:
             return any(line.startswith('clweave: the budget of ') for line in file)
 
-    # The rows, without the footer.
+    # Returns the rows without the footer.
     @deferrable
     def rows(self):
         with open(os.path.join(self.stagedir, 'rows.csv'), newline='') as file:
@@ -56,11 +56,11 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
         sn.evaluate(sn.assert_eq(int(rows[-1]['run_id']), len(rows) - 1, 'rows.csv lacks rows'))
         return rows[:-1]
 
-    # Exhibits are wrong on purpose; times that cannot be true a busy host makes, too: no card's failure.
+    # Known-incorrect kernels are wrong on purpose, and a busy host makes times implausible: neither fails the GPU.
     @sanity_function
     def every_output_is_right(self):
         bad = [f"{row['case_id']}: {row['status']} {row['reason']}" for row in self.rows().evaluate()
-               if row['status'] not in ('ok', 'unsupported', 'implausible') and not row['exhibit']]
+               if row['status'] not in ('ok', 'unsupported', 'implausible') and not row['known_incorrect']]
         measured = [row for row in self.rows().evaluate() if row['status'] == 'ok' and row['time_s']]
         unknown = [f"{metric['family']}: {metric['reason']}" for metric in self.metrics()
                    if metric['verdict'] == 'not measured']
@@ -70,7 +70,7 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
                        sn.assert_true(measured, 'no case was measured'),
                        sn.assert_false(unknown, 'not measured: ' + '; '.join(unknown))])
 
-    # What clweave health says of each family.
+    # Returns the verdict of clweave health on each family.
     def metrics(self):
         if not self.reference_file:
             return []
@@ -83,9 +83,9 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
     def hold_against_the_reference(self):
         self.perf_variables = {}
         if not self.reference_file:
-            for ceiling, best in self.ceilings().items():
-                self.perf_variables[ceiling] = sn.make_performance_function(
-                    sn.defer(best), 'Gop/s' if ceiling.startswith('arithmetic') else 'GB/s')
+            for peak, best in self.peaks().items():
+                self.perf_variables[peak] = sn.make_performance_function(
+                    sn.defer(best), 'Gop/s' if peak.startswith('arithmetic') else 'GB/s')
             return
         bounds = {}
         for metric in self.metrics():
@@ -95,13 +95,13 @@ class ClweaveCheck(rfm.RunOnlyRegressionTest):
             bounds[metric['family']] = (1.0, None, metric['allowed'] - 1, 'x')
         self.reference = {self.current_partition.fullname: bounds}
 
-    # The best rate of each.
-    def ceilings(self):
+    # Returns the best rate of each measured peak.
+    def peaks(self):
         best = {}
         for row in self.rows().evaluate():
-            if row['family'] != 'ceiling' or row['status'] != 'ok' or not row['ceiling']:
+            if row['family'] != 'peak' or row['status'] != 'ok' or not row['peak']:
                 continue
-            rate = row['gflop_per_s' if row['ceiling'].startswith('arithmetic') else 'gb_per_s']
+            rate = row['gflop_per_s' if row['peak'].startswith('arithmetic') else 'gb_per_s']
             if rate:
-                best[row['ceiling']] = max(best.get(row['ceiling'], 0), float(rate))
+                best[row['peak']] = max(best.get(row['peak'], 0), float(rate))
         return best

@@ -365,7 +365,7 @@ std::string text_of_finding(const std::vector<Finding>& findings, const std::str
 
 TEST(ArithmeticFindings, FindWhatLittlesLawPredictsOfEveryType) {
   for (const char* preset : {"quick", "paper", "full"}) {
-    // A GPU with many steps in flight, one with a sixth of them, a processor whose items take turns.
+    // A GPU with many steps in flight, one with a sixth of them, a CPU that serialises work-items.
     for (const auto& [concurrent, latency_ns, throughput] :
          {std::tuple(2048.0, 2.1, 240.0), std::tuple(2048.0, 1.4, 60.0), std::tuple(1.0, 3.2, 2.5)}) {
       const auto found = arithmetic_of(preset, steps(concurrent, latency_ns, throughput));
@@ -378,7 +378,7 @@ TEST(ArithmeticFindings, FindWhatLittlesLawPredictsOfEveryType) {
         EXPECT_GE(measured, (0.9 - 1e-6) * predicted) << preset << " " << type;
         EXPECT_LE(measured, 2 * predicted) << preset << " " << type;
         EXPECT_THAT(text_of_finding(found, "concurrency_measured_" + type), EndsWith("of the prediction"));
-        EXPECT_EQ(text_of_finding(found, "concurrency_predicted_" + type).starts_with("items take turns"),
+        EXPECT_EQ(text_of_finding(found, "concurrency_predicted_" + type).starts_with("work-items are serialised"),
                   concurrent == 1);
       }
     }
@@ -458,7 +458,7 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   // The more is asked for, the longer it takes.
   const auto slow = of_rate([](double bytes) { return bytes / (500 + bytes / 40); });
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr(" KiB reach 90 %"));
-  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("for they come in every "));
+  EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("as they arrive every "));
 }
 
 // Launch, time, rate and size of sequences; and what was published of sequences that were cut evenly.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// turns: what becomes of long loops.
+// loop_limit: devices that leave long loops.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace clweave::families {
 
-// Refuses more turns of loops, those of all groups together, than the device does before it leaves them
-// without a word. `axis` is what to make smaller.
+// Throws `unsupported` if the loops of all work-groups together exceed the iterations after which the device
+// silently leaves them. `axis` names what to make smaller.
 inline void need_turns(const DeviceInfo& device, std::uint64_t turns, const std::string& axis) {
   Plan::need(turns <= device.most_turns(), "the device leaves the loops of all groups after " +
                                                std::to_string(device.most_turns()) +
-                                               " turns together: take a smaller " + axis);
+                                               " iterations together: use a smaller " + axis);
 }
 
 }  // namespace clweave::families

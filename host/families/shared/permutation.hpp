@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// permutation: of 0 .. n - 1, each value and its place by themselves: no table of them.
+// permutation: a pseudo-random permutation of 0 .. n - 1 and its inverse, computed per element without a
+// table.
 #pragma once
 #include <array>
 #include <bit>
@@ -9,14 +10,15 @@
 
 namespace clweave::families {
 
-// A one-to-one mixing of the next power of two, walked on until the value is one of ours.
+// Bijective mixing of the next power of two, repeated until the value is below n (cycle walking).
 class Permutation {
  public:
   Permutation(std::uint64_t n, std::uint64_t seed)
       : n_(n), mask_(std::bit_ceil(n) - 1), shift_(static_cast<int>((std::bit_width(mask_) + 1) / 2 + 1)) {
     for (std::uint64_t k = 0; k < factors_.size(); ++k) {
       factors_[k] = mix_bits(seed ^ mix_bits(k)) | 1;
-      // Newton's steps double the bits that are right, of which an odd number has three to begin with.
+      // Newton's iteration for the inverse modulo 2^64 doubles the correct bits, of which an odd number has
+      // three at first.
       inverses_[k] = factors_[k];
       for (int step = 0; step < 5; ++step) inverses_[k] *= 2 - factors_[k] * inverses_[k];
     }
@@ -28,13 +30,13 @@ class Permutation {
     do {
       for (const auto factor : factors_) {
         i = (i * factor + (factor >> 32)) & mask_;
-        i ^= i >> shift_;  // more than half of the bits: twice is nothing
+        i ^= i >> shift_;  // a shift by more than half of the bits is its own inverse
       }
     } while (i >= n_);
     return i;
   }
 
-  // The i that gives this value.
+  // Returns the i of this value.
   std::uint64_t place_of(std::uint64_t value) const {
     do {
       for (std::size_t k = factors_.size(); k-- > 0;) {

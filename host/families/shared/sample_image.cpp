@@ -11,7 +11,7 @@ extern const std::string_view embedded_photograph;  // generated from host/data/
 
 namespace {
 
-// A binary PGM of 8 bits: "P5", comments, width, height, 255, one white space, the pixels.
+// Parses a binary PGM of 8 bits: "P5", comments, width, height, 255, one white space, the pixels.
 SampleImage parse_pgm(std::string_view file) {
   std::istringstream in{std::string(file)};
   std::string magic;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// photograph: a real picture, built in, for kernels whose worth depends on what neighbouring values share.
+// sample_image: an embedded photograph, for kernels whose result depends on correlated neighbouring values.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace clweave::families {
 
 struct SampleImage {
   std::uint64_t width, height;
-  std::string_view pixels;  // 8 bits of grey each, row by row
+  std::string_view pixels;  // 8-bit gray, row by row
 };
 
 const SampleImage& sample_image();  // camera.pgm

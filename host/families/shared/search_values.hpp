@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// worth_trying: the values of launch parameters that a search tries, from what the device launches at most
-// (Axis::worth).
+// search_values: values of launch parameters that auto-tuning tries, within the device's limits
+// (Axis::search_values).
 #pragma once
 #include <functional>
 
@@ -12,14 +12,14 @@ namespace clweave::families {
 
 using Worth = std::function<Values(const Case&, const DeviceInfo&)>;
 
-// Work-groups of 32, 64, 96, 128, 192 .. items, up to the most that the device launches: powers of two, and
-// what lies between them.
+// Returns work-group sizes 32, 64, 96, 128, 192 .. up to the device's maximum: powers of two and their
+// midpoints.
 Values group_sizes(const Case&, const DeviceInfo&);
 
-// So many groups, for each compute unit that the driver counts: 1, 2, 4 .. 128 each.
+// Returns numbers of work-groups: 1, 2, 4 .. 128 per compute unit that the driver reports.
 Values groups_by_unit(const Case&, const DeviceInfo&);
 
-// All of these where the kernel heeds the axis, else the first, its default, alone.
+// Makes a function that returns all values if the kernel uses the axis, else only the first, its default.
 Worth where(std::function<bool(const Case&)> heeded, Values values);
 
 }  // namespace clweave::families

@@ -13,10 +13,10 @@ namespace {
 using Word = std::uint32_t;
 constexpr std::uint64_t pages_bytes = std::uint64_t{64} * 4096;
 
-// Where nodes are in memory, in words.
+// Layout of nodes in memory, in words.
 struct Layout {
   Tour tour;
-  std::uint64_t node_words, area_words;  // of an area that one walk goes through
+  std::uint64_t node_words, area_words;  // area_words: of the area of one chase
 
   Layout(std::uint64_t seed, const Walks& walks)
       : tour(seed, walks.bytes / walks.node_bytes,
@@ -34,7 +34,7 @@ struct Layout {
   }
 };
 
-// Pairs of places: where a walk began, which must be a node of its area, and where it ended.
+// Expects pairs of nodes: where a chase began, which must be in its area, and where it ended.
 void expect_walks(Plan& p, Buffer b, const Layout& layout, std::uint64_t areas, std::uint64_t hops) {
   p.checks.push_back(
       {b, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -76,7 +76,7 @@ Plan plan_of_walks(std::uint64_t seed, const Walks& walks) {
     if (apart > 0 && i >= apart && layout.is_node(i - apart)) return layout.after(i - apart, 1);
     return noise(i);
   });
-  // Those of one area begin evenly spread over it.
+  // Chases in one area start evenly spread over it.
   const auto place = p.input<Word>(walks.groups, [=, groups = walks.groups](std::uint64_t g) {
     const std::uint64_t spread = areas > 1 ? 0 : g * layout.tour.nodes() / groups;
     return static_cast<Word>(g % areas * layout.area_words +

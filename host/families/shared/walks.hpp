@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// walks: through memory in scattered order, in which every load waits for the one before.
+// walks: pointer chases through memory in scattered order.
 //
-// The order is one to one and reckoned, not stored, so the end of any walk is known without walking.
+// The order is a computed permutation, so the end of any chase is known without chasing.
 #pragma once
 #include "families/shared/permutation.hpp"
 #include "suite/plan.hpp"
 
 namespace clweave::families {
 
-// Nodes 0 .. n - 1 in a circle: which one follows.
+// Cyclic order of nodes 0 .. n - 1.
 class Tour {
  public:
-  // `near` nodes that follow each other in memory are visited before others are, and those behind the last
-  // multiple of so many at the end.
+  // Visits blocks of `near` consecutive nodes one after the other, the remainder last.
   Tour(std::uint64_t seed, std::uint64_t nodes, std::uint64_t near)
       : blocks_(nodes / near, seed), within_(near, mix_bits(seed)), rest_(nodes % near, mix_bits(seed + 1)) {}
   Tour(std::uint64_t seed, std::uint64_t nodes) : Tour(seed, nodes, nodes) {}
 
   std::uint64_t nodes() const { return behind() + rest_.size(); }
-  std::uint64_t node(std::uint64_t k) const {  // the k-th on the way
+  std::uint64_t node(std::uint64_t k) const {  // returns the k-th node visited
     k %= nodes();
     if (k >= behind()) return behind() + rest_(k - behind());
     return blocks_(k / within_.size()) * within_.size() + within_(k % within_.size());
@@ -38,19 +37,19 @@ class Tour {
 };
 
 struct Walks {
-  std::uint64_t bytes = 0;         // of memory that they go through
-  std::uint64_t node_bytes = 128;  // from node to node: no cache's line has two
-  // All nodes of 64 pages before those of others: so the cache of addresses hardly counts, and these are more
-  // pages than a prefetcher keeps an eye on.
+  std::uint64_t bytes = 0;         // of memory covered
+  std::uint64_t node_bytes = 128;  // distance of nodes, at least a cache line
+  // Visits all nodes of 64 pages before others, so that TLB misses hardly matter; 64 pages are more than a
+  // prefetcher follows.
   bool by_pages = false;
-  std::uint64_t hops = 0;    // of each
-  std::uint64_t groups = 1;  // of one item each, and a walk each
-  bool own = false;          // each through so many bytes of its own
-  // 0: a hop is one load. Else two: the second of the word so many bytes behind the node.
+  std::uint64_t hops = 0;    // loads of each
+  std::uint64_t groups = 1;  // work-groups of one work-item, with a chase each
+  bool own = false;          // each through that many bytes of its own
+  // If not 0, each step loads a second word, this many bytes after the node.
   std::uint64_t apart = 0;
 };
 
-// The kernels are in latency.cl, and for `apart` in cache.cl.
+// Plans chases by the kernels of latency.cl, for `apart` of cache.cl.
 Plan plan_of_walks(std::uint64_t seed, const Walks&);
 
 }  // namespace clweave::families
