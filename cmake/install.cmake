@@ -1,25 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-# install: the program, its manual and completions, and what clusters start it by, in the folders where systems look
-# for them; and from these the packages that scripts/package makes
+# install: puts the program, its manual page, shell completions and cluster scripts into the folders where systems look
+# for them; scripts/package makes packages of these
 if(SKBUILD)  # a wheel is being made: its own folders
   set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
   set(CMAKE_INSTALL_DATAROOTDIR ${SKBUILD_DATA_DIR}/share)
 endif()
 include(GNUInstallDirs)
 
-# The program tells them from its own options.
+# The program prints its shell functions, and help2man makes the manual page of its help.
 set(words "")
-foreach(format IN ITEMS man bash zsh fish)
-  add_custom_command(OUTPUT words/${format}
+foreach(shell IN ITEMS bash zsh fish)
+  add_custom_command(OUTPUT words/${shell}
     COMMAND ${CMAKE_COMMAND} -E make_directory words
-    COMMAND clweave completion ${format} > words/${format}
-    DEPENDS clweave COMMENT "Words for ${format}" VERBATIM)
-  list(APPEND words ${PROJECT_BINARY_DIR}/words/${format})
+    COMMAND clweave completion ${shell} > words/${shell}
+    DEPENDS clweave COMMENT "Completion for ${shell}" VERBATIM)
+  list(APPEND words ${PROJECT_BINARY_DIR}/words/${shell})
 endforeach()
+find_program(CLWEAVE_HELP2MAN NAMES help2man)
+mark_as_advanced(CLWEAVE_HELP2MAN)
+if(CLWEAVE_HELP2MAN)
+  add_custom_command(OUTPUT words/man
+    COMMAND ${CMAKE_COMMAND} -DHELP2MAN=${CLWEAVE_HELP2MAN} -DPROGRAM=$<TARGET_FILE:clweave> -DOUT=words/man
+            -P ${PROJECT_SOURCE_DIR}/cmake/man_page.cmake
+    DEPENDS clweave ${PROJECT_SOURCE_DIR}/cmake/man_page.cmake COMMENT "Manual page" VERBATIM)
+  list(APPEND words ${PROJECT_BINARY_DIR}/words/man)
+  install(FILES ${PROJECT_BINARY_DIR}/words/man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME clweave.1)
+else()
+  message(STATUS "help2man: not here, the manual page is left out")
+endif()
 add_custom_target(clweave_words ALL DEPENDS ${words})
 
 install(TARGETS clweave RUNTIME)
-install(FILES ${PROJECT_BINARY_DIR}/words/man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME clweave.1)
 install(FILES ${PROJECT_BINARY_DIR}/words/bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
   RENAME clweave)
 install(FILES ${PROJECT_BINARY_DIR}/words/zsh DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions RENAME _clweave)

@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/exit.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "report/report.hpp"
 #include "suite/former_names.hpp"
@@ -19,7 +21,8 @@ namespace {
 
 constexpr std::size_t help_width = 80, words_width = 26;
 
-// The library's, but broken into lines.
+// Formats help in lines of 80 columns. Behind an option stands the name of its value; its words, default and
+// conditions end the description.
 class Help : public CLI::Formatter {
  public:
   Help() { column_width(words_width); }
@@ -27,14 +30,36 @@ class Help : public CLI::Formatter {
     return entry(make_option_name(option, is_positional) + make_option_opts(option),
                  make_option_desc(option));
   }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    const std::string value = split(option->get_type_name(), ':').front();
+    const bool many = option->get_items_expected_max() > 1;
+    if (!option->nonpositional()) return many ? ".." : "";
+    return option->get_expected_min() == 0 ? fmt::format(" [{}]", value) : " " + value;
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string out = option->get_description();
+    const std::string type = option->get_type_name();
+    const auto check = split(type, ':').back();
+    const bool has_choice = check != type && !check.starts_with("PATH") && check != "FILE" && check != "DIR";
+    if (has_choice) out += check.starts_with('{') ? " " + check : fmt::format(" ({})", check);
+    const std::string usual = option->get_default_str();
+    if (!usual.empty() && usual != "[]" && option->get_type_size() != 0) out += fmt::format(" [{}]", usual);
+    for (const auto& [word, others] :
+         {std::pair{"with", option->get_needs()}, {"not with", option->get_excludes()}}) {
+      std::vector<std::string> names;
+      for (const auto* other : others) names.push_back(other->get_name());
+      std::ranges::sort(names);
+      if (!names.empty()) out += fmt::format("; {} {}", word, fmt::join(names, ", "));
+    }
+    return out;
+  }
   std::string make_subcommand(const CLI::App* command) const override {
     return entry(command->get_name(), command->get_description());
   }
   std::string make_description(const CLI::App* app) const override {
     return fmt::format("{}\n", fmt::join(wrapped(CLI::Formatter::make_description(app), help_width), "\n"));
   }
-
- private:
   static std::string entry(const std::string& words, const std::string& meaning) {
     std::string out = fmt::format("{}", fmt::join(wrapped("  " + words, help_width, 4), "\n"));
     bool first = out.size() + 2 <= words_width;
@@ -46,6 +71,52 @@ class Help : public CLI::Formatter {
     return out;
   }
 };
+
+std::string options_text(const CLI::App& app, const Help& help) {
+  std::string out;
+  for (const bool positional : {true, false}) {
+    for (const auto* option : app.get_options()) {
+      const bool of_a_group = app.get_name().empty() && option == app.get_help_ptr();
+      if (option->nonpositional() != positional && !option->get_group().empty() && !of_a_group)
+        out += help.make_option(option, positional);
+    }
+  }
+  for (const auto* group : app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); }))
+    out += options_text(*group, help);
+  return out;
+}
+
+// Returns the help of every command, as help2man makes a manual page of it.
+std::string reference_text(const CLI::App& app) {
+  const Help help;
+  std::string out = app.get_description() +
+                    "\n\nUsage: clweave [OPTION] COMMAND [OPTION|FILE]...\n\nOptions:\n\n" +
+                    options_text(app, help) + "\n*Commands*\n\n";
+  for (const auto* command :
+       app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
+    out += fmt::format("clweave {}:\n", command->get_name());
+    for (const auto& line : wrapped(command->get_description(), help_width - 2)) out += "  " + line + "\n";
+    out += "\n" + options_text(*command, help) + "\n";
+  }
+  out += "*Exit status*\n\n";
+  for (const auto& [code, meaning] : exit_meanings) out += Help::entry(std::to_string(code), meaning);
+  out += "\nEnvironment:\n\n";
+  for (const auto& [name, meaning] :
+       {std::pair{"LD_LIBRARY_PATH", "Folders in which OpenCL's library, libOpenCL.so.1, is searched first."},
+        {"OCL_ICD_VENDORS", "The folder of the drivers' .icd files; else /etc/OpenCL/vendors."},
+        {"XDG_DATA_HOME", "clweave/tuned.json in it keeps tuned configurations; else ~/.local/share."},
+        {"NO_COLOR", "Set to anything: no colours, not even on a terminal. CLICOLOR_FORCE=1: always."}})
+    out += Help::entry(name, meaning);
+  out += "\nExamples:\n\n";
+  for (const auto& [words, meaning] :
+       {std::pair{"clweave devices", "Shows every device, and which entries are the same hardware."},
+        {"clweave run --csv h200.csv", "Measures every family in minutes, each row verified."},
+        {"clweave run --resume h200.csv", "Finishes an interrupted run."},
+        {"clweave report h200.csv -o h200.html", "Makes one page of all results that opens offline."},
+        {"clweave compare-runs before.csv after.csv --fail-on slower:5%", "Compares two drivers."}})
+    out += Help::entry(words, meaning);
+  return out;
+}
 
 }  // namespace
 
@@ -69,6 +140,9 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForVersion& call) {
     print_help(std::string(call.what()) + "\n");
     return false;
+  } catch (const CLI::CallForAllHelp&) {
+    print_help(reference_text(app));
+    return false;
   } catch (const CLI::Success&) {
     const auto asked = app.get_subcommands();
     print_help(asked.empty() ? app.help() : asked.front()->help());
@@ -88,6 +162,7 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
 int run_command(const std::vector<std::string>& arguments) {
   const auto app = empty_command_line();
   const auto commands = all_commands(*app);
+  app->set_help_all_flag("--help-all", "Print the help of all commands and exit");
   std::vector<std::string> words = arguments;
   if (!words.empty()) words.front() = command_now(words.front());
   if (!parse(*app, words)) return success;
