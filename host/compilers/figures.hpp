@@ -27,30 +27,31 @@ struct NamedFigure {
   Figure Figures::*value;
 };
 inline constexpr std::array<NamedFigure, 18> all_figures = {{
-    {"width", "width", 9, "work-items in lock-step", &Figures::width},
-    {"group_limit", "limit", 1, "most items of a group", &Figures::group_limit},
-    {"registers", "regs", 20, "vector registers of an item; Intel: registers of a thread",
+    {"width", "width", 9, "SIMD width in work-items", &Figures::width},
+    {"group_limit", "limit", 1, "largest work-group", &Figures::group_limit},
+    {"registers", "regs", 20, "vector registers per work-item; Intel: registers per hardware thread",
      &Figures::registers},
-    {"accumulators", "acc", 2, "accumulation registers of an item (AMD)", &Figures::accumulators},
-    {"scalars", "scalar", 4, "scalar registers of a wave (AMD)", &Figures::scalars},
-    {"scratch", "scratch", 18, "bytes of an item in memory, in place of registers", &Figures::scratch},
-    {"spilled", "spills", 19, "registers that went there, as they did not suffice", &Figures::spilled},
+    {"accumulators", "acc", 2, "accumulation registers per work-item (AMD)", &Figures::accumulators},
+    {"scalars", "scalar", 4, "scalar registers per wavefront (AMD)", &Figures::scalars},
+    {"scratch", "scratch", 18, "bytes of scratch memory per work-item", &Figures::scratch},
+    {"spilled", "spills", 19, "spilled registers", &Figures::spilled},
     {"local", "local", 8, "bytes of local memory that the kernel declares", &Figures::local},
-    {"waves", "waves", 3, "of a SIMD unit at once, by their registers", &Figures::waves},
-    {"occupancy", "occ. %", 17, "waves at once of those possible; by registers, group and local memory, too",
+    {"waves", "waves", 3, "resident wavefronts per SIMD unit, limited by registers", &Figures::waves},
+    {"occupancy", "occ. %", 17,
+     "resident wavefronts over the maximum, limited by registers, work-group and local memory",
      &Figures::occupancy},
-    {"instructions", "instr.", 10, "as they stand, loops not multiplied", &Figures::instructions},
-    {"branches", "branch", 16, "instructions by which items of a wave part", &Figures::branches},
-    {"selects", "select", 15, "choices between two values without a branch", &Figures::selects},
-    {"fmas", "fma", 14, "multiply-adds of an item", &Figures::fmas},
-    {"loads", "loads", 13, "of an item from global memory", &Figures::loads},
-    {"wide_loads", "16 B", 12, "those of 16 bytes or more", &Figures::wide_loads},
-    {"barriers", "barrier", 11, "of the work-group", &Figures::barriers},
-    {"exchanges", "lanes", 7, "shuffles, ballots and the like among a wave", &Figures::exchanges},
+    {"instructions", "instr.", 10, "static count, loops not multiplied", &Figures::instructions},
+    {"branches", "branch", 16, "divergent branches", &Figures::branches},
+    {"selects", "select", 15, "selects instead of branches", &Figures::selects},
+    {"fmas", "fma", 14, "FMAs per work-item", &Figures::fmas},
+    {"loads", "loads", 13, "loads from global memory per work-item", &Figures::loads},
+    {"wide_loads", "16 B", 12, "loads of 16 bytes or more", &Figures::wide_loads},
+    {"barriers", "barrier", 11, "work-group barriers", &Figures::barriers},
+    {"exchanges", "lanes", 7, "sub-group shuffles, ballots and the like", &Figures::exchanges},
 }};
 
-// What in the text of instructions stands for what: a regular expression (RE2, multi-line). A group in it is
-// the number of items that one such instruction does the work of, `each` how often it does it.
+// Regular expression (RE2, multi-line) that counts a kind of instruction in disassembly. A group in it
+// captures how many work-items one such instruction serves, `each` is how often it counts.
 struct Symptom {
   const char* pattern = "";
   int each = 1;
