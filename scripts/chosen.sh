@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# chosen: which of the committed files speak for their devices; for scripts/results and tests/golden/check
+# chosen: selects committed results files of each device; for scripts/results and tests/golden/check
 
-# newest KIND DEVICE..: of every device that has such a file, its newest
+# newest KIND DEVICE..: prints the newest file of that kind of each device
 newest() {
   local kind=$1 device
   shift
@@ -9,7 +9,7 @@ newest() {
     find "$device" -maxdepth 1 \( -name "*-$kind.csv" -o -name "*-$kind.zip" \) | sort | tail -1
   done
 }
-# of_claims DEVICE..: what decides claims on them; claims-more: cases that later rules asked for
+# of_claims DEVICE..: prints the files that decide claims; claims-more has cases of later rules
 of_claims() {
   local device
   for device in "$@"; do
