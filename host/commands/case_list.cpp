@@ -68,7 +68,7 @@ Report devices_report(const std::vector<DeviceInfo>& devices) {
 
 namespace {
 
-// By family and preset: making all cases to count them takes longer than all else here.
+// Counts by family and preset. Making all cases to count them takes longer than the rest of this file.
 using Counts = std::vector<std::map<std::string, std::size_t>>;
 
 Counts counts_of(const std::vector<Family>& families) {
@@ -165,7 +165,7 @@ Report dry_run_report(const std::vector<Job>& jobs, const DeviceInfo& device, bo
                                 : std::holds_alternative<Build>(step)    ? "build"
                                                                          : "host");
       }
-      if (launches.size() > 4) {  // a line is to stay readable
+      if (launches.size() > 4) {  // keeps the line readable
         const std::size_t more = launches.size() - 3;
         launches.resize(3);
         launches.push_back(fmt::format("and {} more", more));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// listing: what clweave devices, list and run --dry-run print.
+// case_list: the reports of clweave devices, list and run --dry-run.
 #pragma once
 #include <vector>
 
@@ -11,8 +11,8 @@ namespace clweave::commands {
 Report devices_report(const std::vector<DeviceInfo>&);
 Report families_report(const std::vector<Family>&);
 
-// One line per job with launch shapes, memory and time estimates on this device, and the totals.
-// `refines`: families may ask for more cases than these.
+// Lists one line per job with its launch configuration and estimates of memory and time on this device, and
+// totals. `refines` says that families may ask for more cases.
 Report dry_run_report(const std::vector<Job>&, const DeviceInfo&, bool refines);
 
 }  // namespace clweave::commands

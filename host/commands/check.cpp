@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: the rules of families, tried without a device.
+// check: tests the rules of families on every case, without a device.
 #include "suite/check.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ int check(const std::vector<std::string>& names) {
 
 Command check(CLI::App& app) {
   auto names = std::make_shared<std::vector<std::string>>();
-  auto* command = app.add_subcommand("check", "Try the rules of families on every case, without a device");
+  auto* command = app.add_subcommand("check", "Test the rules of families on every case, without a device");
   command->add_option("family", *names, "Only these families [all]");
   return {command, [names](const auto&) { return check(*names); }};
 }

@@ -135,7 +135,7 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
   const auto print_help = [](const std::string& text) { put(1, text); };
   const bool has_commands = !app.get_subcommands([](const CLI::App*) { return true; }).empty();
   try {
-    // The library takes them last first.
+    // CLI11 takes the last argument first.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForVersion& call) {
     print_help(std::string(call.what()) + "\n");
@@ -178,9 +178,9 @@ void add_files(CLI::App& command, std::vector<std::string>& files) {
       ->check(CLI::ExistingPath);
 }
 
-// At most one of all.
 void add_formats(CLI::App& command, std::string& format) {
-  auto& group = *command.add_option_group("formats", "Instead of tables for people:")->require_option(0, 1);
+  auto& group = *command.add_option_group("formats", "At most one output format instead of tables:")
+                     ->require_option(0, 1);
   std::vector<std::string> names;
   for (const auto& printer : printers()) {
     names.emplace_back(printer.name);
@@ -205,7 +205,7 @@ void add_devices(CLI::App& command, std::vector<std::string>& selectors, const s
   command
       .add_option("--device", selectors,
                   "Device: index 0:0, cpu, gpu, accelerator, UUID, or part of a name, vendor or platform; "
-                  "may be given again " +
+                  "repeatable " +
                       without)
       ->type_name("SEL");
 }
@@ -219,11 +219,9 @@ void add_selection(CLI::App& command, Selection& out) {
           "it; paper: the published sizes and sweeps; full; tune: where tune begins")
       ->transform([](std::string name) { return preset_now(name); }, "")
       ->type_name("NAME");
-  command.add_option("--set", out.set, "Replace an axis' values, e.g. n=1024,8192; may be given again")
+  command.add_option("--set", out.set, "Replace the values of an axis, e.g. n=1024,8192; repeatable")
       ->type_name("AXIS=V,..");
-  command
-      .add_option("--where", out.where,
-                  "Keep the cases with these values, e.g. kernel=grid; may be given again")
+  command.add_option("--where", out.where, "Keep the cases with these values, e.g. kernel=grid; repeatable")
       ->type_name("AXIS=V,..");
   command.add_option("--filter", out.filter, "Keep the cases whose id matches")->type_name("REGEX");
 }
@@ -235,7 +233,7 @@ void add_kernels(CLI::App& command, std::string& folder) {
 }
 
 void add_claims(CLI::App& command, std::vector<std::string>& ids, std::string& file) {
-  command.add_option("--claim", ids, "Only these claims, e.g. 000-b; may be given again [all]")
+  command.add_option("--claim", ids, "Only these claims, e.g. 000-b; repeatable [all]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("ID,..");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// command: a word of the command line, its options, and what it does.
+// command: a subcommand of the command line: its name, options and function.
 //
-// A command is one file of this folder, commands/NAME.cpp, that defines Command commands::NAME(CLI::App&): it
-// adds its subcommand and options to the program's, and says what runs it. The list of all is generated.
+// A command is a file commands/NAME.cpp that defines Command commands::NAME(CLI::App&), which adds the
+// subcommand with its options and returns its function. CMake generates the list of all. The subcommand's
+// word may differ from NAME where C++ has no such name, as in compare-runs.
 #pragma once
 #include <functional>
 #include <memory>
@@ -24,27 +25,28 @@ namespace clweave::commands {
 
 struct Command {
   CLI::App* app;
-  // Returns an Exit; throws `usage`, `no_device` and `io`. Takes the words of the command line, as rows keep
-  // them.
+  // Returns an Exit; throws `usage`, `no_device` and `io`. Takes the words of the command line, which rows
+  // record.
   std::function<int(const std::vector<std::string>& arguments)> run;
 };
 
 std::vector<Command> all_commands(CLI::App&);  // generated: one call per command
 
-// A command line without commands, whose help fits 80 columns.
+// Makes a command line without commands, whose help fits 80 columns.
 std::unique_ptr<CLI::App> empty_command_line();
 
-// Reads `arguments`, without the program's name. False: there is nothing left to do, as --help or --version
-// was printed. Throws `usage`.
+// Parses `arguments`, without the program's name. Returns false if --help or --version was printed, so that
+// nothing is left to do. Throws `usage`.
 bool parse(CLI::App&, const std::vector<std::string>& arguments);
 
-// The whole way of a command line to an exit code. Throws as commands do.
+// Runs a command line, which may use a former name of a command. Returns the exit code. Throws as commands
+// do.
 int run_command(const std::vector<std::string>& arguments);
 
-// A number from `least` to `most`, as CLI::Range, which lets nan pass.
+// Accepts a number from `least` to `most`. CLI::Range would accept nan.
 CLI::Validator within(double least, double most);
 
-// What several commands take.
+// Add options that several commands have.
 void add_files(CLI::App&, std::vector<std::string>& files);
 // --format NAME, and --NAME for each of the printers.
 void add_formats(CLI::App&, std::string& format);

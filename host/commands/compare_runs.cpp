@@ -80,13 +80,13 @@ FailOn fail_on_of(const std::string& text) {
   return out;
 }
 
-std::pair<ResultsSet, ResultsSet> read_sides(const CompareOptions& options) {
+std::pair<ResultsSet, ResultsSet> read_sides(CompareOptions options) {
+  for (auto* names : {&options.files, &options.against}) pass_over_samples(*names);
   if (!options.has_two_sides())
     throw Error(ErrorCode::usage,
                 "comparing runs takes two sides: clweave compare-runs OLD.csv NEW.csv, or OLD1.csv OLD2.csv "
                 "--against NEW1.csv NEW2.csv");
-  const auto read = [](std::vector<std::string> files) {
-    pass_over_samples(files);
+  const auto read = [](const std::vector<std::string>& files) {
     return read_results(unpacked(files), all_families(), Samples::read);
   };
   if (!options.against.empty()) return {read(options.files), read(options.against)};

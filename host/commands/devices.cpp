@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// devices: every OpenCL device.
+// devices: prints every OpenCL device.
 #include <CLI/CLI.hpp>
 
 #include "commands/case_list.hpp"

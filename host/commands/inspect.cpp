@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect: what compilers make of a case: figures, and on request source, log and instructions.
+// inspect: offline compilation of a case: registers, spills, ISA, and on request source and build log.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,11 +23,11 @@ struct Options {
   std::vector<std::string> targets, devices;
   std::string kernels, format = "text";
   bool every = false;
-  std::string into;  // a folder for what --every says
+  std::string into;  // a folder for the reports of --every
   InspectionText text;
 };
 
-// The one case that is meant. Throws `usage` that says how to mean one.
+// Returns the one case that is meant. Throws `usage`, saying how to choose one.
 Job chosen_job(const Options& options, const std::vector<Family>& families) {
   if (!options.id.empty()) return job_named(families, options.id);
   const Selection& wanted = options.selection;
@@ -39,7 +39,7 @@ Job chosen_job(const Options& options, const std::vector<Family>& families) {
   selection.peaks = false;
   auto jobs = select_jobs(families, selection);
   if (jobs.size() == 1) return jobs.front();
-  // What tells them apart, as it can be typed.
+  // Shows the axes that tell them apart, as they can be typed.
   std::vector<std::string> ways;
   std::vector<std::string> names;
   for (const auto& job : jobs) {
@@ -64,7 +64,8 @@ Job chosen_job(const Options& options, const std::vector<Family>& families) {
                                             fmt::join(ways, ", "), first, jobs.size() > 3 ? "\n  .." : ""));
 }
 
-// Those asked for, or all whose compilers are here; what the others need goes to `missing`.
+// Returns the targets asked for, or all whose compilers are installed; the needs of the others go to
+// `missing`.
 std::vector<const Target*> chosen_targets(const Options& options, std::vector<std::string>& missing) {
   std::vector<const Target*> out;
   const bool all = options.targets.empty() && options.devices.empty();
@@ -125,7 +126,7 @@ int inspect_case(const Options& options) {
 Command inspect(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("inspect",
-                                     "What compilers make of a case: registers, scratch, occupancy, "
+                                     "Compile a case offline and show registers, scratch, occupancy, "
                                      "branches, multiply-adds; for devices that "
                                      "need not be here");
   command->add_option("CASE", options->id, "A case id; axes that it leaves out have their defaults");

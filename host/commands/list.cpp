@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// list: the families, or the columns of a results file.
+// list: prints the families, or the columns of a results file.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

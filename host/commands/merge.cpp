@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// merge: the results files of many computers as one.
+// merge: merges the results files of many computers into one.
 #include "results/merge.hpp"
 
 #include <fmt/format.h>

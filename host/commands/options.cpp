@@ -32,7 +32,7 @@ CLI::Validator within(double least, double most) {
 
 namespace {
 
-// As the library's, which makes the largest number of one that is too large.
+// Refuses numbers that are too large, for which CLI11 takes the largest one.
 CLI::Validator seed_number() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
@@ -44,7 +44,7 @@ CLI::Validator seed_number() {
       "", "seed");
 }
 
-// A number, as much of the text as is one, and the word behind it.
+// Splits a text into the number that it begins with and the unit behind it.
 std::pair<std::optional<double>, std::string> with_unit(const std::string& text) {
   double number = 0;
   const char* end = text.data() + text.size();
@@ -53,7 +53,7 @@ std::pair<std::optional<double>, std::string> with_unit(const std::string& text)
   return {number, std::string(at, end)};
 }
 
-// 130s, 5m or 1h; nothing of other texts.
+// Reads 130s, 5m or 1h; returns nullopt for other texts.
 std::optional<double> seconds_of(const std::string& text) {
   static const std::map<std::string, double> units = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
   const auto [number, word] = with_unit(text);
@@ -61,7 +61,7 @@ std::optional<double> seconds_of(const std::string& text) {
   return number && unit != units.end() ? std::optional(*number * unit->second) : std::nullopt;
 }
 
-// Seconds where a unit is written. Other words stay as they are, for `within` to refuse.
+// Converts times with a unit to seconds, and leaves other words for `within` to refuse.
 CLI::Validator in_seconds() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
@@ -71,7 +71,7 @@ CLI::Validator in_seconds() {
       "", "seconds");
 }
 
-// Which cases on which devices, and how long each: the same words for every program that measures.
+// Adds the choice of cases and devices and the sampling, the same for every program that measures.
 void add_choice(CLI::App& command, MeasureOptions& out) {
   add_devices(command, out.devices, "[every device]");
   add_selection(command, out.selection);
@@ -82,32 +82,34 @@ void add_choice(CLI::App& command, MeasureOptions& out) {
   command.add_option("--seed", out.selection.seed, "Seed of the random inputs")
       ->type_name("N")
       ->check(seed_number());
-  command.add_flag("--overwrite", out.overwrite, "Replace what is in the file of --csv");
+  command.add_flag("--overwrite", out.overwrite, "Replace an existing file of --csv");
   command
-      .add_option("--precision", out.precision, "Sample until the median is known to this fraction [0.01]")
+      .add_option("--precision", out.precision,
+                  "Sample until the median's confidence interval is this narrow [0.01]")
       ->type_name("F")
       ->check(within(1e-5, 1.0));
   command
-      .add_option("--samples", out.samples, "Exactly so many samples of each case, however long that takes")
+      .add_option("--samples", out.samples,
+                  "Take exactly so many samples of each case, however long that takes")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000))
       ->excludes(command.get_option_no_throw("--precision"));
-  command.add_option("--max-samples", out.max_samples, "At most so many samples of a case [200, smoke 3]")
+  command
+      .add_option("--max-samples", out.max_samples, "Take at most so many samples of a case [200, smoke 3]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   command
       .add_option("--max-seconds", out.max_seconds,
-                  "At most so long sampling a case [2, quick 0.25, smoke 0.05]")
+                  "Sample a case for at most so many seconds [2, quick 0.25, smoke 0.05]")
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(1e-3, 1e6));
 }
 
-// Where kernels are from, and the processes that they run in.
+// Adds the source of kernels and the processes that they run in.
 void add_processes(CLI::App& command, MeasureOptions& out) {
   add_kernels(command, out.kernels);
-  command
-      .add_option("--timeout", out.timeout_s, "Stop a case that shows no sign of life for so many seconds")
+  command.add_option("--timeout", out.timeout_s, "Stop a case after so many seconds without progress")
       ->type_name("S")
       ->transform(in_seconds())
       ->check(within(0.1, 1e6));
@@ -115,10 +117,10 @@ void add_processes(CLI::App& command, MeasureOptions& out) {
                    "No child processes, for debuggers and profilers: a crash ends the run");
 }
 
-// How often, for how long, or not at all, and under which name.
+// Adds repetitions, budget, dry run and label.
 void add_course(CLI::App& command, MeasureOptions& out) {
   command.add_flag("--dry-run", out.dry_run,
-                   "Print the cases with launch shapes, memory and time estimates; run nothing");
+                   "Print the cases with launch configurations, memory and time estimates; run nothing");
   command.add_option("--runs", out.repeat, "Repetitions [5 for paper and full, else 1]")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
@@ -131,7 +133,7 @@ void add_course(CLI::App& command, MeasureOptions& out) {
       ->check(within(1.0, 1e7));
   command
       .add_option("--label", out.label,
-                  "What to call the device, where many computers have its like: $SLURMD_NODENAME; column "
+                  "Name of the device among identical ones of many computers, e.g. $SLURMD_NODENAME; column "
                   "`label`")
       ->type_name("NAME");
 }
@@ -144,7 +146,7 @@ CLI::Option* add_threads(CLI::App& command, MeasureOptions& out, const std::stri
       ->check(CLI::Range(1, 4096));
 }
 
-// "60s", "5m" or "200cases".
+// Reads "60s", "5m" or "200cases".
 void read_budget(const std::string& text, MeasureOptions& out) {
   const auto [count, word] = with_unit(text);
   if (const auto seconds = seconds_of(text); seconds && *seconds > 0)
@@ -156,7 +158,7 @@ void read_budget(const std::string& text, MeasureOptions& out) {
                 "--budget " + text + ": write a time such as 60s or a number such as 200cases");
 }
 
-// What run and tune have in common beside the choice of cases.
+// Adds what run and tune share besides the choice of cases.
 void add_conditions(CLI::App& command, MeasureOptions& out) {
   command.add_flag_callback(
       "--no-peak", [&out] { out.selection.peaks = false; },
@@ -169,12 +171,12 @@ void add_conditions(CLI::App& command, MeasureOptions& out) {
       ->type_name("HOW");
   command
       .add_option("--store", out.store,
-                  "Your tuned launches, which go before those that ship "
+                  "Your tuned configurations, which take precedence over the shipped ones "
                   "[$XDG_DATA_HOME/clweave/tuned.json]")
       ->type_name("FILE");
 }
 
-// Throws `usage` for what --parallel cannot have beside it.
+// Throws `usage` for options that --parallel excludes.
 void check_parallel(const CLI::App& run, const MeasureOptions& out) {
   static const std::map<std::string, const char*> against = {
       {"--in-process", "each device works in a process of its own"},
@@ -222,22 +224,22 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
       ->type_name("DIR")
       ->needs("--dry-run");
   run->add_flag("--energy", out.energy,
-                "Beside its times the joules of each case, repeated for a second beside the device's power "
-                "meter, which is certified first");
+                "Also measure the energy of each case, repeated for a second, by the device's power meter, "
+                "which is certified first");
   run->add_flag(
       "--with-baselines", out.with_baselines,
-      "Measure what people would use instead, too: the programs clweave_baseline_* beside this one, "
-      "in turns with ours, --runs times");
-  add_threads(*run, out, "Of the baselines on the processor, each case on so many [all]")
+      "Also measure the baselines (vendor libraries, other programs): clweave_baseline_* beside this "
+      "program, in turns with ours, --runs times");
+  add_threads(*run, out, "Run each case of the CPU baselines on so many threads [all]")
       ->needs("--with-baselines");
   run->add_flag(
       "--parallel", out.parallel,
-      "Behind each repetition the same once more on all equal devices at the same moment, each case "
-      "for --max-seconds, rows into X-at-once.csv; at the end, by how much they disturb each other");
+      "Repeat each repetition on all identical devices at the same time, each case "
+      "for --max-seconds, rows into X-at-once.csv; at the end, by how much they slow each other down");
   run->add_flag_function(
       "--tuned,!--no-tuned", [&out](std::int64_t given) { out.tuned = given > 0; },
-      "Beside the default launches the best that tune found on this device, or on the nearest that "
-      "was measured for the program [except for smoke, --claims and --replay]");
+      "Also measure the tuned configurations: yours, or the shipped ones of this device or the nearest "
+      "one [except for smoke, --claims and --replay]");
   run->add_option_function<std::string>(
          "--report", [&out](const std::string& file) { out.report = file; },
          "At the end, an HTML page of all results [beside the first CSV]")

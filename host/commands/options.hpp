@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// options: the command line of what measures.
+// options: the options of the commands that measure, run and tune.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ class App;
 
 namespace clweave::commands {
 
-// What run and tune take.
+// The options of run and tune.
 struct MeasureOptions {
   bool run_claims = false;           // run: the cases that decide claims, instead of a preset's
   std::vector<std::string> claims;   // ids; empty: all
@@ -21,10 +21,10 @@ struct MeasureOptions {
   std::vector<std::string> devices;  // selectors; empty: every device
   Selection selection;
   std::string csv;    // empty: results/<device>/<UTC time>.csv, one file per device; "-": stdout
-  std::string label;  // run: what the devices are called
+  std::string label;  // run: column `label` of the rows
   std::string kernels;
   bool dry_run = false;
-  std::string sources;                 // of a dry run: a folder for the programs; empty: none
+  std::string sources;                 // --emit-sources: a folder for the programs of a dry run; empty: none
   std::optional<int> repeat;           // --runs
   std::string cache = "warm";          // or cold
   std::optional<double> precision;     // half-width of the median's interval / median
@@ -35,21 +35,21 @@ struct MeasureOptions {
   double timeout_s = 30;
   bool in_process = false;
   bool energy = false;            // run: joules beside the times
-  bool with_baselines = false;    // run: what others measure of the same work, in turns
-  bool parallel = false;          // run: equal devices at once, too
-  std::vector<unsigned> threads;  // of baselines on the processor, each case on so many; empty: all
-  std::optional<bool> tuned;  // run: beside each case, the same as tune would have it; empty: not of smoke
-  std::string store;          // of tuned launches; empty: the user's own
+  bool with_baselines = false;    // run: measure the baseline programs in turns with ours
+  bool parallel = false;          // run: also all identical devices at once
+  std::vector<unsigned> threads;  // of CPU baselines, a case for each number; empty: all threads
+  std::optional<bool> tuned;      // run: add the tuned configuration of each case; empty: unless smoke
+  std::string store;              // of tuned configurations; empty: the user's own
   std::string strategy = "halving";
   std::optional<std::size_t> budget_cases;  // tune
-  bool overwrite = false;                   // what is in the way of --csv goes
+  bool overwrite = false;                   // replace an existing --csv file
   std::string resume;                       // a results file to finish
   std::optional<std::string> report;        // run: a page of the results; empty: beside the first file
-  std::optional<std::string> share;         // run: the results for others; empty: beside the first file
+  std::optional<std::string> share;         // run: an archive to share; empty: beside the first file
   std::string replay;                       // a results file ..
   std::string replay_case;                  // .. and the case of it to run again
 
-  // One look, or enough processes to compare with: within one, samples share its luck.
+  // Returns one, or enough processes for a comparison, as samples of one process are not independent.
   int runs() const {
     if (repeat) return *repeat;
     if (selection.preset == "paper" || selection.preset == "full") return 5;
@@ -60,11 +60,11 @@ struct MeasureOptions {
 // Add the command with its options, which must outlive the command line.
 CLI::App* add_run(CLI::App&, MeasureOptions&);
 CLI::App* add_tune(CLI::App&, MeasureOptions&);
-// Those of run that a program of host/baselines heeds by itself.
+// Adds the options of run that the programs of host/baselines have, too.
 void add_baseline(CLI::App& program, MeasureOptions&);
 
-// Those of a row: of `run` or `tune`. Empty when there is nothing left to do (--help, --version): the text
-// was printed. Throws `usage`.
+// Parses the command line that a row records, of `run` or `tune`. Returns nullopt if --help or --version was
+// printed. Throws `usage`.
 std::optional<MeasureOptions> parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace clweave::commands

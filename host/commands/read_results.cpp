@@ -29,7 +29,7 @@ void tell_notes(const std::vector<std::string>& notes) {
 
 namespace {
 
-// Into a folder of its name, which notes then tell.
+// Unpacks into a folder with the archive's name, which notes then show.
 void unpack(const std::string& archive, std::vector<std::string>& out) {
   static std::deque<TemporaryFolder> folders;  // removed at the end of the process
   const auto entries = read_zip(archive, ".csv");
@@ -78,15 +78,14 @@ void check_drawing(const std::string& path) {
   if (!fs::is_regular_file(path, none)) return;
   std::ifstream there(path, std::ios::binary);
   if (const int first = there.get(); there && first != '<')
-    throw Error(ErrorCode::usage,
-                path + " holds something else than a page or a picture: choose another name");
+    throw Error(ErrorCode::usage, path + " is neither a page nor a picture: choose another name");
 }
 
 void write_drawing(const std::string& path, const std::string& text) {
   check_drawing(path);
   std::error_code none;
   const fs::path whole = behind_links(path);
-  // What is no ordinary file, such as /dev/stdout, is never replaced.
+  // Never replaces a special file such as /dev/stdout.
   const bool in_place = fs::exists(whole, none) && !fs::is_regular_file(whole, none);
   if (whole.has_parent_path()) fs::create_directories(whole.parent_path(), none);
   const fs::path part = in_place ? whole : fs::path(whole.string() + ".part");

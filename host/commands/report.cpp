@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: results files as one HTML page that opens anywhere, without a network.
+// report: makes one HTML page of results files, which opens anywhere without a network.
 #include <CLI/CLI.hpp>
 
 #include "base/exit.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// worker: not for people: what the supervisor starts.
+// worker: the child process that the campaign starts; not for users.
 #include "campaign/worker.hpp"
 
 #include <CLI/CLI.hpp>

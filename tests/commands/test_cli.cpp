@@ -182,6 +182,10 @@ TEST_F(Cli, HelpListsEveryOption) {
         "--store"}},
       {{"roofline", "--help"}, {"--csv"}},
       {{"report", "--help"}, {"--against", "--output"}},
+      {{"compare-devices", "--help"}, {"--family", "--all", "--csv", "--json", "--markdown"}},
+      {{"compare-runs", "--help"},
+       {"--against", "--noise", "--margin", "--fail-on", "--family", "--all", "--csv", "--json",
+        "--markdown"}},
       {{"compare", "--help"},
        {"--against", "--noise", "--mode", "--margin", "--fail-on", "--family", "--all", "--fingerprint",
         "--csv", "--json", "--markdown"}},
@@ -193,6 +197,7 @@ TEST_F(Cli, HelpListsEveryOption) {
       {{"fleet", "--help"}, {"--baseline", "--all", "--csv", "--json", "--jsonl", "--openmetrics"}},
       {{"health", "--help"}, {"--reference", "--emit-reference", "--json", "--jsonl", "--openmetrics"}},
       {{"claims", "--help"}, {"--claim", "--claims-file", "--rows", "--csv", "--json", "--markdown"}},
+      {{"profile", "--help"}, {"--rows", "--csv", "--json", "--markdown"}},
       {{"fingerprint", "--help"}, {"--rows", "--csv", "--json", "--markdown"}}};
   show({});
   for (const auto& [words, options] : pages) {
@@ -218,8 +223,9 @@ TEST_F(Cli, NoWordsPrintTheHelp) {
 
 TEST_F(Cli, HelpFitsEightyColumns) {
   show({});
-  for (const char* command : {"", "claims", "compare", "completion", "devices", "fingerprint", "fleet",
-                              "health", "inspect", "list", "merge", "roofline", "run", "show", "tune"}) {
+  for (const char* command :
+       {"", "claims", "compare", "compare-devices", "compare-runs", "completion", "devices", "profile",
+        "fleet", "health", "inspect", "list", "merge", "roofline", "run", "show", "tune"}) {
     const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
   }
