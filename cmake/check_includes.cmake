@@ -5,7 +5,7 @@
 #   cmake -DHOST=<repository>/host -P check_includes.cmake
 cmake_minimum_required(VERSION 3.21)
 
-# What the files of each folder may include, beside their own folder. OpenCL: headers of it, or that lead to them.
+# Folders whose files each folder may include, besides its own. OpenCL: headers of it, or that lead to them.
 set(base "")
 set(suite base)
 set(families base suite)
@@ -74,9 +74,9 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 endforeach()
-# What CMakeLists.txt precompiles is seen by every file, included or not, and so are headers that it leads to; and where
-# tests/CMakeLists.txt has GCC compile a folder as one unit, what the files before include. So whoever names some of it
-# must include it, directly or by a header of ours. A word of this list stands for std::word and std::ranges::word.
+# Precompiled headers, and those that they include, are visible in every file, included or not; so are, where
+# tests/CMakeLists.txt has GCC compile a folder as one unit, the includes of earlier files. So a file that names something
+# of them must include it, directly or by a header of ours. A word of this list stands for std::word and std::ranges::word.
 set(precompiled algorithm array bit charconv chrono cmath cstdint cstdlib cstring filesystem fstream functional limits
   map memory mutex numeric optional random ranges set span sstream string string_view thread variant vector
   fmt/format.h nlohmann/json.hpp)

@@ -28,7 +28,7 @@ namespace {
 
 namespace compute = boost::compute;
 
-// What a baseline has on the device: its input, once, and its output.
+// Device buffers of a baseline: its input, uploaded once, and its output.
 template <class T>
 struct OnDevice {
   compute::vector<T> in, out;
@@ -44,7 +44,7 @@ struct OnDevice {
   }
 };
 
-// Of whatever type: a copy of a buffer knows none.
+// Any type, as a buffer copy has none.
 Prepared copy(const Work& work, const compute::command_queue& queue) {
   const auto on = std::make_shared<OnDevice<compute::uchar_>>(work, queue);
   return {[on] {
@@ -112,7 +112,7 @@ Prepared compaction(const Work& work, const compute::command_queue& queue) {
           }};
 }
 
-// What `f` makes of the type and the operator of a case: f.operator()<T>(op).
+// Calls f.operator()<T>(op) with the type and operator of a case.
 template <class T, class F>
 Prepared of_operator(const Case& at, const F& f) {
   if (at.is("op", "max")) return f.template operator()<T>(compute::max<T>());
@@ -199,4 +199,6 @@ Natives natives_on(const Wanted& wanted) {
 }  // namespace
 }  // namespace clweave::baselines
 
-int main(int argc, char** argv) { return clweave::baselines::native_main({argv + 1, argv + argc}, clweave::baselines::natives_on); }
+int main(int argc, char** argv) {
+  return clweave::baselines::native_main({argv + 1, argv + argc}, clweave::baselines::natives_on);
+}

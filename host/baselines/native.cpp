@@ -150,7 +150,7 @@ const Family& family_of(const Case& at) {
   return *family;
 }
 
-// What does the work of a case.
+// Returns the baselines that do the task of a case.
 std::vector<NativeJob> jobs_for(const Natives& host, const Case& at) {
   const Family& family = family_of(at);
   std::vector<NativeJob> out;
@@ -273,7 +273,7 @@ Row measured(const NativeJob& job, const Natives& host, SamplingOptions sampling
   return row;
 }
 
-// What --budget leaves of the sampling: an equal share of what is left, half of which is not sampling.
+// Divides --budget: each case may sample for half of an equal share of what is left.
 class Budget {
  public:
   Budget(std::optional<double> seconds, std::size_t cases) : seconds_(seconds), cases_(cases) {}
@@ -301,7 +301,7 @@ class Budget {
   double began_s_ = host_now();
 };
 
-// What there is to be done, as `clweave run --dry-run` shows it.
+// Prints the cases as `clweave run --dry-run` does.
 void describe(const std::vector<NativeJob>& jobs, const DeviceInfo& device) {
   std::vector<Job> all;
   for (const auto& job : jobs)
@@ -364,7 +364,7 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
   return code;
 }
 
-// What `clweave run --with-baselines` asks for.
+// Serves `clweave run --with-baselines`.
 json answer_to(const json& request, std::optional<Natives>& host, const NativesOn& natives_on) {
   if (request.contains("open")) {
     tell_stage("open");

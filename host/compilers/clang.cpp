@@ -82,7 +82,7 @@ std::string lines_between(const std::string& text, const std::string& begins, co
 
 // ---- AMD -----------------------------------------------------------------------------------------------
 
-// Of every function, from clang's remarks, such as
+// Parses clang's remarks about each function, such as
 //   peak.cl:8:1: remark:     ScratchSize [bytes/lane]: 0 [-Rpass-analysis=kernel-resource-usage]
 // and takes them out of the log.
 std::map<std::string, Figures> take_remarks(std::string& log) {

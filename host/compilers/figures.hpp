@@ -64,7 +64,7 @@ struct Symptoms {
 // The figures behind `instructions`, counted in the text of one kernel whose `width` is known.
 void count_signs(Figures&, const Symptoms&, const std::string& isa);
 
-// What of a device decides how much of it a kernel occupies. A unit is what a work-group stays on.
+// Limits of a device that decide occupancy, per compute unit.
 struct Unit {
   int simds = 0;                        // with waves of their own
   int waves = 0;                        // most of a SIMD

@@ -34,7 +34,7 @@ void take_kernels(Inspected& out, const Plan& plan, const Unit& unit) {
   out.compiled.kernels.clear();
 }
 
-// What cannot run there is no program; what the compiler may lack is none either, where it does.
+// Plans and compiles a case; says why if it cannot run there, or if the compiler lacks an optional feature.
 Inspected begun(const DeviceInfo& device, const Job& job, const std::string& kernel_dir, bool stands_in,
                 const std::function<void(Inspected&, const Plan&)>& compile) {
   Inspected out;

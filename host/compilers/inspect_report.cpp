@@ -109,7 +109,7 @@ nlohmann::ordered_json json_of(const Inspected& one) {
   return out;
 }
 
-// What was compiled, once for all that compile the same.
+// Prints each distinct program once.
 void add_programs(Report& out, const std::vector<Inspected>& all, bool with_text) {
   std::vector<std::string> seen;
   for (const auto& one : all) {
@@ -183,7 +183,7 @@ void add_kernel(Report& out, const std::string& name, const std::vector<Inspecte
   }
 }
 
-// What became of those that made no program, and what the others say.
+// Reports targets without a program, and messages of the others.
 void add_notes(Report& out, const std::vector<Inspected>& all, const InspectionText& options) {
   out.line();
   for (const auto& one : all) {

@@ -62,7 +62,7 @@ class Ocloc {
     if (compile_source(folder.path(), vocabulary()).ok()) seen_ = spirv_in(folder.path());
   }
 
-  // What it makes is put into the folder.
+  // Compiles a source; writes the output into the folder.
   Ran compile(const fs::path& folder, const Source& source) const {
     if (seen_.empty() || source.kernel_hash.empty()) return compile_source(folder, source);
     const std::string& known = spirv()[{seen_, source.kernel_hash}];
@@ -192,7 +192,7 @@ void drop_chatter(std::string& log) {
   RE2::GlobalReplace(&log, "Build succeeded\\.\n|Command was: .*\n|Compilation from IR - .*\n", "");
 }
 
-// Of the kernels that spill, from
+// Parses the kernels that spill from
 //   warning: kernel arithmetic  compiled SIMD8 allocated 128 regs and spilled around 9
 std::map<std::string, std::int64_t> spills_in(const std::string& log) {
   static const RE2 warning(R"(kernel (\S+) .*spilled around (\d+))");
@@ -223,7 +223,7 @@ const Symptoms& intel_signs() {
   return signs;
 }
 
-// Of instructions as the front end leaves them, functions not yet put into the kernels that call them.
+// Counts instructions as the front end leaves them, before functions are inlined into kernels.
 std::vector<Kernel> kernels_of_spirv(const std::string& bytes) {
   std::vector<std::uint32_t> words(bytes.size() / 4);
   std::memcpy(words.data(), bytes.data(), words.size() * 4);

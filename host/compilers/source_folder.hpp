@@ -30,7 +30,7 @@ class SourcesFolder {
  public:
   explicit SourcesFolder(std::filesystem::path path) : folder_(std::move(path)) {}  // throws `io`
 
-  // Those of the jobs that this device can run. Throws `io`.
+  // Writes the sources of the jobs that this device can run. Throws `io`.
   void add(const std::vector<Job>&, const DeviceInfo&, const std::string& kernel_dir);
 
   // Writes the index; returns how many programs there are. Throws `io`.

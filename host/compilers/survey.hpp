@@ -18,7 +18,8 @@ struct Survey {
   std::vector<Surveyed> cases;
 };
 
-// Of every kernel, operation and path of the selection the first case, and those that findings are about.
+// Returns the first case of every kernel, operation and path in the selection, and those that findings are
+// about.
 Survey survey_of(const std::vector<Family>&, const Selection&, const std::vector<const Target*>&,
                  const std::string& kernel_dir);
 

@@ -9,7 +9,7 @@
 
 namespace clweave::compilers {
 
-// Those in PATH, newest first.
+// Returns those in PATH, newest first.
 Texts clangs();
 
 // Words that compile a program, which is put into the folder.
@@ -26,7 +26,7 @@ std::string version_of_ptxas();
 // Reads what ptxas -v says into the kernels; returns the rest.
 std::string take_ptxas(const std::string& log, std::vector<Kernel>&);
 
-// What ocloc's dump of a binary says of its kernels, in either of its formats: PTM.txt or .ze_info.
+// Parses ocloc's dump of a binary, in either of its formats: PTM.txt or .ze_info.
 std::map<std::string, Figures> figures_in(const std::filesystem::path& dump);
 
 // These complete a target whose compilers are here: `compile`, `compiler`, `language`, and nothing `missing`.

@@ -93,7 +93,7 @@ struct Scale {
   bool log;
 };
 
-// Whether values are positive and so far apart that a logarithmic scale shows them better.
+// Returns whether a logarithmic scale suits the values: positive and far apart.
 bool spans_a_decade(const std::vector<double>& values);
 
 }  // namespace clweave::report

@@ -19,7 +19,7 @@ constexpr std::array explains = {"reason",  "note",   "meaning",   "command",   
                                  "verdict", "cached", "disturbed", "unsettled", "throttle_reasons"};
 constexpr const char* status_column = "status";
 
-// What a column's name says of its unit, and the same in base units. The longest first.
+// Suffixes of column names that tell the unit, with its base unit. Longest first.
 struct Unit {
   std::string_view suffix, base;
   double factor;

@@ -52,7 +52,7 @@ class Report {
   // Throws `usage` unless there is one cell per column.
   void row(Row cells);
   // Adds rows behind those, made one by one each time a printer asks for them, as there may be a million.
-  // Whatever `make` refers to must outlive the report.
+  // References in `make` must outlive the report.
   void rows(std::function<void(const std::function<void(Row)>& take)> make) { more_ = std::move(make); }
 
   // Nests the rows in JSON, from the outermost level inwards: adjacent rows that agree in a level's columns

@@ -12,7 +12,7 @@ namespace clweave::report {
 
 enum class Align { left, right };
 
-// What a column does where the screen is too narrow: stays, is cut with an ellipsis, or is broken into lines.
+// Handling of a column if the screen is too narrow: keep, cut with an ellipsis, or wrap.
 enum class Overflow { keep, cut, wrap };
 
 // One or more columns two spaces apart, a thin rule under their headers. Cells may hold colours and UTF-8.
@@ -41,7 +41,7 @@ class Table {
   // Ends in a line end. A last line names the columns that had to leave.
   std::string text(const Screen&) const;
 
-  // As GitHub's Markdown has it, without colours.
+  // Formats GitHub Markdown, without colours.
   std::string markdown() const;
 
  private:

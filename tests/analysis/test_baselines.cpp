@@ -39,7 +39,7 @@ Record native_row(const std::string& api, const std::string& name, double time_s
   return record;
 }
 
-// Of a session that measures in turns.
+// Rows of a session that alternates with a baseline.
 Record in_round(int run, Record record) {
   record.run_id = "S";
   record.run = run;
@@ -68,7 +68,7 @@ TEST(Baselines, AreTheBestOfEachSideByTheHostsClock) {
   EXPECT_NEAR(rivals[0].high, 3.2 * 1.25 / (1.6 * 0.9), 1e-9);
 }
 
-// What a launch takes is on the host's clock alone.
+// Only the host's clock includes launch overhead.
 TEST(Baselines, WithTimeStampsStandByThemAsOursDo) {
   Record library = native_row("cuda", "library", 3e-3);
   library.timer = Timer::event;
@@ -105,7 +105,7 @@ TEST(Baselines, OfTwoLooksNotInTurnsStandWithTheMeanOfThem) {
   EXPECT_NEAR(rivals[0].ratio, 2, 1e-9);
 }
 
-// What a neighbour takes changes from round to round: here ours was twice as slow, then twice as fast.
+// Interference changes from round to round: here ours was twice as slow, then twice as fast.
 TEST(Baselines, AreHeldAgainstEachOtherRoundByRound) {
   const std::vector<Record> records = {
       in_round(1, kernel_row("plain", 4e-3, 4e-3)), in_round(1, native_row("std", "loop", 2e-3)),

@@ -77,7 +77,7 @@ TEST(Best, IsTheSameRowInSummaryProfileAndComparison) {
   }
 }
 
-// What is not for the task, moves in vain, lies in a cache or is small is no best, however fast it is.
+// A case that is for comparison, has no merit, fits a cache or is small is never the best, however fast.
 TEST(Best, HasMerit) {
   Family family;
   family.name = "loom";

@@ -268,13 +268,13 @@ TEST(Claims, RowsOfAnotherDefaultCountWhereThereIsNoneOfTodaysAndNoChoice) {
   other.group = "256";
   EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(other, 1.1), row(twill, 1)}).verdict(),
             Verdict::not_measured);
-  // What is computed is no matter of defaults.
+  // Defaults do not choose what is computed.
   plain.type = twill.type = "double";
   EXPECT_EQ(Ruled(claim(plain_over_twill), {row(plain, 1.2), row(twill, 1)}).verdict(),
             Verdict::not_measured);
 }
 
-// What a search of one device chose is no launch of the source's, whatever else there is.
+// A tuned configuration is never the source's own configuration.
 TEST(Claims, WhatWasTunedDecidesNothing) {
   auto records = two(2, 1);
   records.push_back(row({"twill", "int", "64", "128"}, 0.1));
@@ -338,8 +338,8 @@ TEST(Claims, AFractionOfACeilingIsOfItsOwnRun) {
   }
   const Ruled three(claim(rule), records);
   EXPECT_DOUBLE_EQ(three.value(), 0.8);
-  // Of three, one draw in four has two of the least, or of the most. Their times, which differ fourfold,
-  // say nothing.
+  // With three runs, one resample in four has the least, or the most, twice. Their times, which differ
+  // fourfold, decide nothing.
   EXPECT_NEAR(three.ruling.number->low, 0.7, 0.01);
   EXPECT_NEAR(three.ruling.number->high, 0.9, 0.01);
   // A run that measured no peak says nothing of one.
@@ -653,7 +653,7 @@ TEST(Claims, TheExtremeOfSeveralThatNobodyKnowsWellIsNotTakenForADifference) {
   }
   EXPECT_EQ(ruled(R"("number": "most", "above": 1.2)", level, 0.6).verdict(), Verdict::within_noise);
   EXPECT_EQ(ruled(R"("number": "most", "above": 1.2)", level, 0.001).verdict(), Verdict::holds);
-  // Of steps the one that says least: the largest of falling ones, the least of rising.
+  // Picks the weakest step: the largest of falling ones, the least of rising ones.
   const std::vector<double> falling = {2, 1.7, 1.75, 1.3}, rising = {1.3, 1.75, 1.7, 2};
   EXPECT_EQ(ruled(R"("number": "step", "below": 1)", falling, 0.6).verdict(), Verdict::within_noise);
   EXPECT_EQ(ruled(R"("number": "step", "below": 1, "margin": 0.01)", falling, 0.001).verdict(),
@@ -781,7 +781,7 @@ TEST(Claims, WhatCannotRunHereIsNamed) {
   EXPECT_EQ(Ruled(claim(all), rows).verdict(), Verdict::not_measured);
 }
 
-// Of several launches the fastest counts: one that cannot run is not missed.
+// The fastest of several configurations counts; one that cannot run is not missed.
 TEST(Claims, ALaunchThatIsTriedAndCannotRunIsNotMissed) {
   const std::string tried =
       R"("number": "ratio", "of": {"family": "loom", "group": {"try": [64, 256]}},)"
@@ -794,7 +794,7 @@ TEST(Claims, ALaunchThatIsTriedAndCannotRunIsNotMissed) {
   EXPECT_THAT(ruled.ruling.note, Not(HasSubstr("without")));
 }
 
-// What is too fast to be believed is left out of the best, which is then the best of the slow ones.
+// An implausible time is left out of the best.
 TEST(Claims, BesideALaunchThatIsImplausibleNoneIsTheFastest) {
   const std::string tried =
       R"("number": "ratio", "of": {"family": "loom"},)"
@@ -833,7 +833,7 @@ TEST(Claims, LaunchesByTheUnitsOfAGpuThatIsOneUnitDecideNothing) {
   EXPECT_EQ(one.note, one_unit);
 }
 
-// What other claims measured of another type is no reason to ask for more of this one.
+// Measurements of another type for other claims are no reason to ask for more of this one.
 TEST(Claims, WhereAllIsThereAndDoesNotDoNothingIsMissing) {
   const std::string json = claim(
       R"("number": "step", "of": {"family": "loom", "type": {"first": ["int", "double"]}, "group": [16, 32, 64, 128]}, "along": "group", "quantity": "gb_per_s", "above": 1)");
@@ -1025,7 +1025,7 @@ TEST(ShippedClaims, EverySelectionIsPossible) {
   }
 }
 
-// Whether the source launched a kernel so, on any of these rows.
+// Returns whether any of these rows is in the source's configuration.
 bool is_launch_of(const Rows::Axes& axes, const Rows& published) {
   return std::ranges::any_of(published.whole(), [&](const Rows::Axes& launch) {
     return std::ranges::all_of(axes, [&](const auto& axis) {
@@ -1050,7 +1050,7 @@ TEST(ShippedClaims, EachSideTriesAsManyLaunches) {
       SCOPED_TRACE(claim.id);
       const Rule &rule = decision.rule, &source = claim.decisions.front().rule;
       const bool has_source = &rule != &source;
-      // Of each kernel of a side, over all the launches that it may choose from; 1: it has no choice.
+      // Counts the configurations that each kernel of a side may choose from; 1: no choice.
       std::map<std::pair<const Rows*, std::string>, std::size_t> tried;
       for (const auto side : {&Rule::of, &Rule::to, &Rule::of_before, &Rule::to_before}) {
         const Rows& rows = rule.*side;

@@ -155,7 +155,7 @@ TEST(RunComparison, OneRunASideCallsOnlyLargeChanges) {
     EXPECT_EQ(changed(ratio).cases.at(0).verdict, verdict) << ratio;
     EXPECT_EQ(changed(ratio).devices.at(0).source, Basis::Source::assumed);
   }
-  // What all cases do together is no luck of the process: none was seen to differ so.
+  // A change of all cases alike is not noise between processes, which never differed so.
   const auto all = compare_runs(set_of(runs_of("a", {1}) + runs_of("b", {1})),
                                 set_of(runs_of("a", {6}) + runs_of("b", {6.1})), {});
   EXPECT_EQ(all.count(Change::slower), 2U);
@@ -166,7 +166,7 @@ TEST(RunComparison, OneRunASideCallsOnlyLargeChanges) {
     after.push_back(row({{"n", std::to_string(i)}}, i % 2 == 0 ? 2 : 0.5));
   }
   EXPECT_EQ(compare_runs(set_of(before), set_of(after), {}).count(Change::undecided), 40U);
-  // Of three, the middle one says nothing of how they scatter; one alone says nothing at all.
+  // The middle one of three tells nothing about their spread; one alone nothing at all.
   const auto few = [&](std::vector<double> ratios) {
     std::vector<Record> now;
     for (std::size_t i = 0; i < ratios.size(); ++i) now.push_back(row({{"n", std::to_string(i)}}, ratios[i]));
@@ -204,7 +204,7 @@ TEST(RunComparison, OneRunASideIsNoEvidenceWhereTheCanaryRanSlow) {
   EXPECT_EQ(all.cases.at(0).verdict, Change::undecided);
   EXPECT_EQ(all.cases.at(1).verdict, Change::slower);
   EXPECT_EQ(all.devices.at(0).slowed, 1U);
-  // Of several runs, the spread tells.
+  // With several runs, their spread decides.
   auto slow = runs_of("a", {1.3, 1.31, 1.29, 1.3, 1.3});
   for (auto& record : slow) record.throttled = 1;
   EXPECT_EQ(compare_runs(set_of(runs_of("a", five_old)), set_of(slow), {}).count(Change::slower), 1U);
@@ -552,8 +552,8 @@ TEST(DeviceComparison, ComparesVariantsInUnitsOfEachDevice) {
   EXPECT_NEAR(*all.totals[1].speed, std::pow(8.0 * 8 * 0.25 * 0.5, 0.25), 1e-12);
 }
 
-// What a device has no room for is no failure of a variant that works at other sizes; what is wrong is, in
-// whichever order they are met.
+// A size that does not fit a device is no failure of a variant that works at others; a wrong result is, in
+// either order.
 TEST(DeviceComparison, WhatDoesNotFitHidesNothingThatIsWrong) {
   const auto state = [](const std::vector<const char*>& statuses) {
     std::vector<Record> records;

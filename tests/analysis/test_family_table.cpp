@@ -79,7 +79,7 @@ TEST(FamilyTable, ShowsSlowdownsOverTheBestOfTheTable) {
                               "16     16.00x  2.00x\n"));
 }
 
-// What follows from a case is a row or column like an axis; without one, a case has no place there.
+// Derived columns can be rows or columns like axes; a case without one is left out.
 TEST(FamilyTable, ShowsWhatFollowsFromTheAxes) {
   std::vector<Family> families = invented();
   families[1].derived = {{"measurement", "number in a plot"}};

@@ -267,7 +267,7 @@ Record of_device(Record record, int device) {
   return record;
 }
 
-// Of a case that takes a millisecond and differs by tenths of a percent.
+// A case of a millisecond whose runs differ by tenths of a percent.
 std::vector<Record> devices_of_rows(std::size_t n, const std::function<void(int, Record&)>& change) {
   std::vector<Record> out;
   for (int device = 0; device < static_cast<int>(n); ++device) {

@@ -89,7 +89,7 @@ TEST(Prior, CallsNothingBetweenSessionsOfNoChange) {
   }
 }
 
-// Of kernels that take longer than 50 us, from one run a side.
+// Kernels longer than 50 us, one run per side.
 TEST(Prior, FindsFifteenPercent) {
   double found = 0, changed = 0;
   for (int b = 1; b < sessions; ++b) {
@@ -111,7 +111,7 @@ TEST(Prior, FindsFifteenPercent) {
   EXPECT_GE(found / changed, 0.9);
 }
 
-// What changed all cases alike is no luck of the process: sessions were not seen to differ so.
+// A change of all cases alike is not noise: sessions never differed so.
 TEST(Prior, FindsFifteenPercentOfAllCases) {
   for (const bool all : {true, false}) {
     double found = 0, changed = 0;

@@ -74,7 +74,7 @@ double value(const std::vector<Record>& records, const std::string& name) {
 
 std::string text(double x) { return fmt::format("{}", x); }
 
-// What a device of 16 items in lock-step does.
+// Times of a device of SIMD width 16.
 std::vector<Record> lanes() {
   std::vector<Record> out = {row("branch_divergence", {{"paths", "1"}}, 1)};
   for (int paths = 2; paths <= 16; paths *= 2) {
@@ -84,7 +84,7 @@ std::vector<Record> lanes() {
   }
   return out;
 }
-// What a device of few virtues measures of a preset, with what families ask for on the way.
+// Measures a preset and its refinements on a device with few features.
 std::vector<Record> measured(const std::string& preset) {
   std::vector<Record> out;
   for (const auto& family : all_families()) {

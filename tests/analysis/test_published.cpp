@@ -144,7 +144,7 @@ TEST(Published, SpeedUpsOverOtherProgramsAreOverTheirRows) {
   native.wall_s = {};
   const std::string figure = "J,1804,Loom 0,loom/kernel=plain/n=*,,,loom/kernel=cub_loom/n=*,2,,\n";
   EXPECT_THAT(shown(figure, {ours, native}), testing::ContainsRegex("over cub_loom +2x +6x +6x"));
-  // Of several looks the middle, as of ours: one lucky run of theirs is not what it takes.
+  // Uses the median of their repetitions, as of ours, not one fast run.
   Record slower = native;
   slower.time_s = slower.time_low_s = slower.time_high_s = 8e-4;
   EXPECT_THAT(shown(figure, {ours, native, slower}), testing::ContainsRegex("over cub_loom +2x +7x +7x"));

@@ -55,7 +55,7 @@ TEST(Roofline, AKernelOfLowIntensityIsBoundByMemory) {
   EXPECT_DOUBLE_EQ(kernel.fraction, 0.5);
 }
 
-// What only walks through a cache would stand above the memory's roof.
+// Cached rows would lie above the memory roof.
 TEST(Roofline, WhatNoRoofBoundsIsCountedAlone) {
   Record walk = row("cache", "read", "", 1, 900'000'000'000, 0, "copy");
   walk.peak = Peak::none;

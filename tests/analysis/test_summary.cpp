@@ -87,7 +87,7 @@ TEST(Summary, FitsWhateverNamesAreLong) {
       text_of(summary_of(results_of(records, families), families, {"a.csv"}), "text", Screen{});
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
-  // What does not vary says nothing; launch parameters come last.
+  // Axes with one value are left out; launch parameters come last.
   EXPECT_THAT(text, AllOf(HasSubstr("grid               row local=16x16  "),
                           HasSubstr("branch_divergence  trait_00 0 items, trait_01 1 items  "),
                           Not(HasSubstr("trait_02"))));

@@ -205,7 +205,7 @@ std::string told(const Ruling& ruling) {
                      ruling.number ? fmt::format("{:.4g}", ruling.number->value) : "", ruling.note);
 }
 
-// What says the opposite, or something else.
+// Verdicts that contradict, or say something else.
 Decision turned_round(Decision decision) {
   Rule& rule = decision.rule;
   if (rule.is == Rule::Is::equal) {
@@ -216,7 +216,7 @@ Decision turned_round(Decision decision) {
   return decision;
 }
 
-// Whether its number takes any value: the others count, or stand on a few places.
+// Returns whether a rule's number is continuous: others count, or have a few values.
 bool is_continuous(const Rule& rule) {
   using Kind = Rule::Kind;
   for (const auto kind : {Kind::ratio, Kind::gain, Kind::spread, Kind::most, Kind::step, Kind::between,

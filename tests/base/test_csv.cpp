@@ -77,7 +77,7 @@ class StdoutPipe {
   StdoutPipe(const StdoutPipe&) = delete;
   StdoutPipe& operator=(const StdoutPipe&) = delete;
 
-  // What one read(2) gives.
+  // Size of one read(2).
   std::string read_once() {
     std::string out(1 << 16, '\0');
     const ssize_t n = ::read(reader_, out.data(), out.size());

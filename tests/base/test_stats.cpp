@@ -230,8 +230,8 @@ TEST(MedianIntervals, IndependentNoiseIsCovered) {
     record(fmt::format("plain_n{}", n), plain);
     record(fmt::format("corrected_n{}", n), full);
     EXPECT_NEAR(plain, exact, 4 * std::sqrt(exact * (1 - exact) / 4000)) << n;
-    // What the correction adds by taking chance for correlation; whole ranks already give 15 samples over 99
-    // %.
+    // Coverage that the correction adds by taking chance for correlation; integer ranks already give 15
+    // samples over 99 %.
     EXPECT_GE(full, plain) << n;
     EXPECT_LE(full, n == 15 ? 0.999 : 0.99) << n;
   }

@@ -81,7 +81,7 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  // What was written since the last call.
+  // Returns the output since the last call.
   std::string written() {
     std::fflush(file_);
     const std::string out(data_ + seen_, size_ - seen_);

@@ -32,7 +32,7 @@ class Baselines : public testing::Test {
     std::filesystem::remove("native.samples.csv");
   }
 
-  // Of a copy that `prepare` makes.
+  // Works on a copy that `prepare` makes.
   int measure(const std::function<Prepared(const Work&)>& prepare, Strings more = {}) {
     Strings words = {"--family", "copy", "--preset", "smoke", "--set", "n=1009", "--csv", csv};
     words.insert(words.end(), more.begin(), more.end());

@@ -585,7 +585,7 @@ TEST_F(CampaignTest, SamplesAreOfOneFile) {
   ResultsFile(path(), axes(), origin(), true).finish();
 }
 
-// What is done to a file by another name is done to the file.
+// A file is the same by every name.
 TEST_F(CampaignTest, ALinkIsTheFileItself) {
   runner_.fails(toy("b"), ErrorCode::device_lost, "not run: gone");
   run({toy("a"), toy("b")});

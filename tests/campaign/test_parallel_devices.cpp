@@ -32,7 +32,7 @@ DeviceInfo device_info(int index) {
   return info;
 }
 
-// What the runner of a device does with a job; `ready` as a child's process says it.
+// Runs a job of a device; prints `ready` as a child process does.
 using Does =
     std::function<std::optional<Row>(const DeviceInfo&, const Job&, const std::function<void()>& ready)>;
 

@@ -294,8 +294,8 @@ TEST(Searches, NothingRightIsSaidSo) {
 // ---- Designs that compete
 // ----------------------------------------------------------------------------------
 
-// Of a copy in two kernels, one of which has an axis that the other does not heed; a third computes something
-// else and is not among them.
+// Makes a copy family of two kernels, one with an axis that the other ignores; a third computes something
+// else and does not compete.
 const Family& competing() {
   static const Family family = {
       .name = "competing",
@@ -400,7 +400,7 @@ class Budgeted : public testing::Test {
     };
   }
 
-  // What was measured of each space.
+  // Measurements in each search space.
   std::vector<std::size_t> search(const std::vector<SearchSpace>& spaces, std::optional<double> budget_s,
                                   const std::vector<Job>& peaks = {}) {
     Record common;
@@ -611,7 +611,7 @@ TEST_F(Store, WhatWasSearchedItselfHasNoneOfWhatIsAlike) {
       << "neither is";
 }
 
-// What is said to be alike is no design, no size, and takes no exhibit for a work.
+// Axis::alike is for neither designs nor sizes, and no known-incorrect case is a similar task.
 TEST(Alike, IsAQuestionOfData) {
   for (const auto& family : all_families()) {
     for (const auto& axis : family.axes) {

@@ -79,7 +79,7 @@ class Cli : public testing::Test {
   Cli() {
     // One kernel cache for all tests of this program, which run one after the other.
     trial_.set("POCL_CACHE_DIR", fs::absolute("pocl_cache").string());
-    // What a worker leaves behind goes with it, so leaks here are clweave's own.
+    // A worker's leaks end with its process, so leaks here are clweave's own.
     if (const char* asan = std::getenv("ASAN_OPTIONS"))
       trial_.set("ASAN_OPTIONS", asan);
     else
@@ -275,7 +275,7 @@ TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
   EXPECT_FALSE(fs::exists(folder() / "results"));
 }
 
-// What a driver here makes of a case, and every program of a run as a file.
+// Compiles a case with a driver here, and writes every program of a run as a file.
 TEST_F(Cli, ProgramsCanBeLookedAt) {
   const Strings words = {"inspect", "peak/kernel=local_read/n=65536/iterations=4", "--device", "0:0",
                          "--json"};
@@ -649,7 +649,7 @@ TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
   EXPECT_THAT(results.of("branch_divergence/").reason, ContainsRegex("branch_divergence\\.cl:[0-9]+"));
 }
 
-// What OpenCL refuses is told with the call that it was about.
+// An OpenCL error names the call.
 TEST_F(Cli, ARefusedArgumentIsNamed) {
   const std::string kernels =
       edited_kernels("branch_divergence.cl", ",\n                    const uint granularity) {",
@@ -863,7 +863,7 @@ TEST_F(Cli, ADrawingReplacesNoRows) {
   }
   EXPECT_EQ(content_of(csv()), rows);
   EXPECT_EQ(content_of(samples), of_samples);
-  // What is no ordinary file stays what it is, and so does a link.
+  // Devices, pipes and links stay what they are.
   fs::create_symlink("page.html", folder() / "link.html");
   for (int times = 0; times < 2; ++times)
     EXPECT_EQ(run({"report", csv(), "-o", (folder() / "link.html").string()}).code, 0);
@@ -1153,7 +1153,7 @@ TEST_F(Cli, TuneStopsAtItsBudget) {
   EXPECT_THAT(ended.out, HasSubstr("1 of 2"));
   EXPECT_EQ(read_results(csv()).cases.size(), 1U);
 
-  // What it does not reach was not found.
+  // Sizes beyond the budget have no result.
   Strings both = two_shapes;
   std::ranges::replace(both, std::string("parity=row"), std::string("parity=row,column"));
   const Ended cut = run(Strings{"tune", "--budget", "1cases", "--strategy", "random", "--overwrite",

@@ -26,7 +26,7 @@ using testing::Not;
 
 namespace {
 
-// What it says; the kind is checked.
+// Returns the error's message and checks its code.
 std::string refusal(ErrorCode kind, const std::vector<std::string>& words) {
   try {
     run_command(words);

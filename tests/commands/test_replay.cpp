@@ -30,7 +30,7 @@ TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
     const CsvTable table = read_csv(path);
     if (std::ranges::find(table.header, "case_id") == table.header.end()) continue;
     for (auto record : records_of(table, path)) {
-      // Those of native programs are no cases of ours.
+      // Rows of baselines are no cases of ours.
       if (!record.ok() || !record.finding.empty() || record.api != "opencl") continue;
       ++rows;
       add_later_axes(record, families);
@@ -41,7 +41,7 @@ TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
         EXPECT_EQ(again.at.id(), record.case_id) << path;
         plan_of(*again.family, again.at, device);
       } catch (const Error& error) {
-        // What another device lacks is a row, not a refusal.
+        // A missing feature of another device makes a row, not an error.
         if (error.code != ErrorCode::unsupported)
           ADD_FAILURE() << path << ": " << record.case_id << ": " << error.what();
       }

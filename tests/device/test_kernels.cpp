@@ -76,7 +76,7 @@ const DeviceInfo& device() {
   return only;
 }
 
-// What the platforms of those that something is known of have in their names.
+// Parts of the names of platforms with known properties.
 const std::map<std::string, std::string>& platform_marks() {
   static const std::map<std::string, std::string> marks = {
       {"pocl", "PoCL"}, {"rusticl", "rusticl"}, {"oclgrind", "Oclgrind"}, {"intel", "Intel"}};
@@ -220,9 +220,9 @@ bool is_too_big_to_simulate(const Job& job) try {
   return false;  // it will say what the device lacks
 }
 
-// What Oclgrind 21.10 does not bear as it looks at the others; WhatIsBeyondTheSimulator has them with less.
-// Its look for uninitialised reads dies of floating `single`; in `pascal` and of tuples its compiler, when it
-// optimises, leaves a call that the simulator does not know.
+// Returns whether Oclgrind 21.10 fails with all its checks; WhatIsBeyondTheSimulator runs these with fewer.
+// Its check for uninitialised reads crashes on floating-point `single`; in `pascal` and for tuples its
+// optimising compiler leaves a call that the simulator does not know.
 bool is_beyond_the_simulator(const Job& job) {
   const Case& at = job.at;
   if (job.family->name == "reduction")
@@ -501,7 +501,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
         const Record record = run_case(*opened.session, family, at, once()).record;
         SCOPED_TRACE(fmt::format("{}: {}: {}, {}", folder.string(), at.id(), record.status, record.reason));
         if (record.status == Status::unsupported) continue;
-        // Of some of these programs Oclgrind 21.10 makes no kernel: it does not know what LLVM says of
+        // Oclgrind 21.10 makes no kernel of some of these programs: it does not know what LLVM says of
         // pointers there.
         if (on("oclgrind") && record.reason.find("CL_INVALID_KERNEL_NAME") != std::string::npos) continue;
         EXPECT_EQ(plan_of(family, at, gpu).defines.at("BY_NUMBER"), "1");
@@ -668,7 +668,7 @@ TEST_F(Mutants, ABrokenKernelNamesFileAndLine) {
   expect_no_numbers(record);
 }
 
-// Of a program of several files.
+// Builds a program of several files.
 TEST_F(Mutants, ABrokenPartNamesItsFileAndLine) {
   const Mutant mutant("shared/group_scan.cl", "from[lane] = mine;", "from[lane] = mine");
   const Record record = mutant.run(small_compaction("ranked"));
@@ -743,7 +743,7 @@ TEST_F(Kernels, TheTimerIsBelievedWhereItTicks) {
     return;
   }
   if (!on("pocl")) {
-    // Of others nothing is known beforehand but that a refusal has a reason.
+    // Nothing is known of other devices but that a refusal must have a reason.
     EXPECT_THAT(session().timer().reason, testing::Not(testing::IsEmpty()));
     if (!session().timer().event) GTEST_SKIP() << "timed by the host: " << session().timer().reason;
     return;

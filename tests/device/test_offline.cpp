@@ -95,7 +95,7 @@ const std::vector<Program>& smoke_programs() {
   return made;
 }
 
-// Those of paper that smoke has not.
+// Cases of paper that smoke does not have.
 const std::vector<Program>& paper_programs() {
   static const std::vector<Program> made = [] {
     std::set<std::string> seen;
@@ -244,7 +244,7 @@ const Texts front_ends = {"front_end", "front_end_no_fp64"};
 const Texts amds = {"gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"};
 const Texts intels = {"skl", "tgllp", "dg2", "pvc", "bmg"};
 const Texts rest = {"sm_90"};
-// Those whose compilers every test machine must have.
+// Targets whose compilers every test machine must have.
 const Texts required = {
     "front_end", "front_end_no_fp64", "gfx90a", "gfx1030", "gfx1100", "skl", "tgllp", "dg2", "pvc"};
 
@@ -319,7 +319,7 @@ std::int64_t branches(const Target& target, const Source& source, const std::str
   return figures_of(target, source, kernel).branches.value_or(-1);
 }
 
-// What became of the one choice of a kernel.
+// Counts branches and selects of a kernel with one choice.
 std::string form_of_choice(const Target& target, const Source& source, const std::string& kernel) {
   const Figures figures = figures_of(target, source, kernel);
   if (figures.branches.value_or(0) > 0) return "branch";
@@ -485,7 +485,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Undefined, testing::ValuesIn(amds), name_of);
 
 class Spills : public Compiler {};
 
-// What the other test would say of a kernel that does not fit the registers.
+// Checks that the other test would report a kernel that does not fit the registers.
 TEST_P(Spills, are_told) {
   std::string start, steps, sum = "0";
   for (int chain = 0; chain < 40; ++chain) {
@@ -541,7 +541,7 @@ TEST_P(Branches, that_became_a_select_are_told) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Branches, testing::ValuesIn(amds + intels + rest), name_of);
 
-// What items in lock-step tell each other without local memory, of each family that has `lanes`.
+// Checks sub-group operations of each family that has axis `subgroup_impl`.
 struct Told {
   const char* family;
   Texts values;
@@ -682,7 +682,7 @@ TEST_P(StreamingStores, are_no_plain_ones) {
       EXPECT_EQ(count("plain", streaming), 0);
       const int past = count("streaming", streaming);
       EXPECT_GT(past, 0);
-      // What is left behind vectors goes out an element at a time.
+      // The remainder after full vectors is stored element by element.
       if (vector[1] == "width=1") EXPECT_EQ(past, count("streaming", stores));
     }
   }
@@ -748,8 +748,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, Barriers, testing::ValuesIn(amds + intels + re
 
 class LastWarps : public Branches {};
 
-// Of seven levels the last five are within one warp or wavefront; within a sub-group of whatever size, they
-// are a loop.
+// The last five of seven levels are within one warp or wavefront; in a sub-group of unknown size they are a
+// loop.
 TEST_P(LastWarps, need_no_barriers_of_their_group) {
   Target on = target();
   if (std::ranges::find(amds, GetParam()) != amds.end()) on.device.platform = "AMD";

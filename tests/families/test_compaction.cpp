@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 namespace {
 
-// What a right kernel leaves in each output, from the input alone: kept keys, their places, the two counts.
+// Computes each expected output from the input alone: kept keys, their places, the two counts.
 class CompactedOnHost {
  public:
   CompactedOnHost(const Case& at, const Plan& plan)

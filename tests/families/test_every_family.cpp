@@ -97,8 +97,8 @@ TEST(AllFamilies, SearchesBeginAtWorkThatIsTheSame) {
   EXPECT_THAT(searched, testing::ElementsAre("compaction", "copy", "grayscale", "reduction", "scan"));
 }
 
-// What a new user of a device gets that was measured for the program: of each family one launch more, beside
-// every design that does the same work.
+// A new user of a device with shipped configurations gets one more configuration per family, beside every
+// design of the same task.
 TEST(ShippedStores, KnowTheBestLaunchesOfAnH200) {
   DeviceInfo device = roomy();
   device.platform = "NVIDIA CUDA";

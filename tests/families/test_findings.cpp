@@ -201,7 +201,7 @@ TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
       << "noise may be all of it";
 }
 
-// Of a device whose bytes take `byte_pj` and whose operations `operation_pj`.
+// Outcomes of a device with this energy per byte and per operation.
 TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
   const Family peak = family_named("peak");
   const auto found = [&](double byte_pj, double operation_pj, const char* without = "") {
@@ -213,7 +213,7 @@ TEST(CeilingFindings, TellHowManyOperationsTakeTheEnergyOfAByte) {
       o.flops = kernel.starts_with("arithmetic") ? std::int64_t{1} << 34 : 0;
       const double joules = kernel.starts_with("arithmetic") ? 1e-12 * operation_pj * as_double(o.flops)
                                                              : 1e-12 * byte_pj * as_double(o.bytes);
-      // What takes more is no measure, nor are zeros, nor other types.
+      // Slower kernels, zeros and other types do not count.
       double worse = kernel.ends_with("_run") ? 1.5 : 1;
       if (!at.is("contents", "random") || (kernel.starts_with("arithmetic") && !at.is("type", "float")))
         worse = 0.1;
@@ -336,8 +336,8 @@ namespace {
 
 using StepOf = std::function<double(double items, double chains)>;  // ns, of all items of a unit
 
-// What a unit tells that has `concurrent` items at once, each step of them in `latency_ns`, and does no more
-// than `throughput` steps in a ns.
+// Model of a compute unit with `concurrent` resident work-items, `latency_ns` per step and at most
+// `throughput` steps per ns.
 StepOf steps(double concurrent, double latency_ns, double throughput) {
   return [=](double items, double chains) {
     return std::max(std::max(1.0, items / concurrent) * latency_ns, chains / throughput);
@@ -378,8 +378,9 @@ TEST(ArithmeticFindings, FindWhatLittlesLawPredictsOfEveryType) {
         EXPECT_GE(measured, (0.9 - 1e-6) * predicted) << preset << " " << type;
         EXPECT_LE(measured, 2 * predicted) << preset << " " << type;
         EXPECT_THAT(text_of_finding(found, "concurrency_measured_" + type), EndsWith("of the prediction"));
-        EXPECT_EQ(text_of_finding(found, "concurrency_predicted_" + type).starts_with("work-items are serialised"),
-                  concurrent == 1);
+        EXPECT_EQ(
+            text_of_finding(found, "concurrency_predicted_" + type).starts_with("work-items are serialised"),
+            concurrent == 1);
       }
     }
   }

@@ -41,7 +41,7 @@ TEST(FormatsPlans, SeeEachStep) {
       return plan_of(formats, at, roomy());
     };
     const Plan one = trips(512), other = trips(511);
-    // What the one expects, told by what the other takes for wrong.
+    // Each must reject what the other expects.
     Bytes zeros(4096);
     const auto expected = [&](const Plan& plan) { return plan.checks.at(0).compare(0, zeros).first_text; };
     EXPECT_NE(expected(one), expected(other)) << at.id();

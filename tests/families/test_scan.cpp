@@ -19,7 +19,7 @@ using namespace clweave::commands;
 using namespace clweave::families;
 using testing::HasSubstr;
 
-// Of the whole picture and the start of its repetition, in channels.
+// Covers the whole picture and the start of its repetition, in channels.
 TEST(Scan, ItsEncodersCheckTakesDifferencesOfPixelsAndNothingElse) {
   const std::string picture(sample_image().pixels);
   const std::size_t n = picture.size() + 1000, tuple = 31;
@@ -40,7 +40,7 @@ TEST(Scan, ItsEncodersCheckTakesDifferencesOfPixelsAndNothingElse) {
   EXPECT_EQ(compared(plan.checks[0], bytes, {0, bytes.size()}).first_wrong, picture.size());
 }
 
-// Of tones the second order predicts more, of a photograph less.
+// The second order predicts tones better, and a photograph worse.
 TEST(Scan, ItsEncoderSaysWhatItLeaves) {
   const auto residue = [](const char* signal, std::int64_t order) {
     const Plan plan = plan_with("scan", {{"kernel", word("encode")},
@@ -103,7 +103,7 @@ TEST(SampleImage, IsThePictureOfItsFile) {
   const std::string file{std::istreambuf_iterator<char>(in), {}};
   EXPECT_THAT(file, testing::StartsWith("P5\n"));
   EXPECT_TRUE(file.ends_with(fmt::format("\n{} {}\n255\n{}", picture.width, picture.height, picture.pixels)));
-  // Of many shades, the next of which is mostly near.
+  // Many shades, with the next mostly near.
   EXPECT_GT(std::set<char>(picture.pixels.begin(), picture.pixels.end()).size(), 200U);
   std::size_t near = 0;
   for (std::size_t i = 1; i < picture.pixels.size(); ++i)

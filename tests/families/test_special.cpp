@@ -34,7 +34,7 @@ Tally of_floats(const Check& check, const std::vector<float>& values) {
 
 float moved(float value, int ulps) { return std::bit_cast<float>(std::bit_cast<std::int32_t>(value) + ulps); }
 
-// What a device gives that is off by so many ULP everywhere, on a path of sqrt.
+// Results of a device whose sqrt on this path is off by that many ULP everywhere.
 Tally square_roots(const char* path, int ulps, std::size_t wrong = 0, float instead = 0) {
   const Plan plan =
       plan_with("special", {{"function", word("sqrt")}, {"path", word(path)}, {"n", number(1000)}});

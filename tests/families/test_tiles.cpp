@@ -9,7 +9,7 @@ using namespace clweave::families;
 
 namespace {
 
-// Whether groups take the tiles of their own numbers.
+// Returns whether work-groups take the tiles of their own numbers.
 bool by_number(const char* family, const char* kernel, const char* lanes, const DeviceInfo& device,
                std::int64_t groups_per_unit = 1) {
   const Plan plan = plan_with(family,

@@ -67,7 +67,7 @@ TEST(TransferFindings, TellWhetherAMapCopies) {
   EXPECT_THAT(named(found, "map_growth_use_host_ptr").text, HasSubstr("nothing is copied"));
 }
 
-// Of a rectangle the gaps between its rows stay as they were.
+// Gaps between the rows of a rectangle must not change.
 TEST(TransferPlans, LeaveTheGapsOfARectangleAlone) {
   const Family& family = family_named("transfer");
   for (const auto& at : preset_of(family, "smoke")) {

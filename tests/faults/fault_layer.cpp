@@ -263,7 +263,7 @@ void log_line(std::string_view label, unsigned long n, std::string_view what) {
   close(file);
 }
 
-// Whether another process has told of that call.
+// Returns whether another process has reported that call.
 bool is_logged(std::string_view label, unsigned long n) {
   const char* const path = std::getenv("CLWEAVE_FAULTS_LOG");
   std::ifstream log(path != nullptr ? path : "");
@@ -467,7 +467,7 @@ cl_int CL_API_CALL get_kernel_work_group_info(cl_kernel kernel, cl_device_id dev
   return status;
 }
 
-// Those that were ever made: an address may be another's later.
+// All that were ever created, as an address may be reused.
 std::set<cl_mem>& buffers_made = *new std::set<cl_mem>;
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host,
@@ -530,7 +530,7 @@ Decay& decay() {
 std::map<cl_kernel, std::map<cl_uint, cl_mem>>& buffers_of =
     *new std::map<cl_kernel, std::map<cl_uint, cl_mem>>;
 
-// What a clock says that knows nothing but the work: slower than the driver, so that this has ended by then.
+// Time of a clock that knows nothing but the work: slower than the driver, so that this has ended by then.
 class Pace {
  public:
   struct Span {
@@ -631,7 +631,7 @@ struct Held {
   cl_event promised;                               // null: none was asked for
 };
 std::optional<Held>& held = *new std::optional<Held>;
-// What was promised, and the events that it turned out to be. Never released, nor are those below.
+// Promised events and the real ones. Never released, nor are those below.
 std::map<cl_event, cl_event>& kept_promises = *new std::map<cl_event, cl_event>;
 
 cl_int hold(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const std::size_t* offset,
@@ -667,7 +667,7 @@ cl_event real_one(cl_event event) {
   return it != kept_promises.end() ? it->second : event;
 }
 
-// Of several groups the last, along the first dimension that has several, is left out.
+// Leaves out the last work-group along the first dimension that has several.
 std::vector<std::size_t> shortened(cl_uint dims, const std::size_t* global, const std::size_t* local) {
   std::vector<std::size_t> out(global, global + dims);
   for (cl_uint d = 0; d < dims; ++d) {

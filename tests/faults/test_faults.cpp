@@ -168,8 +168,8 @@ TEST_P(OneCase, FailsAlone) {
   if (fault.happened > 0) {
     EXPECT_EQ(trial.log().size(), static_cast<std::size_t>(fault.happened)) << content_of(trial.log_path());
   }
-  // What is bound to no kernel is counted over all cases of a process: on a busy machine, which looks at a
-  // case again, one that comes before may have that number.
+  // Faults bound to no kernel are counted over all cases of a process: on a busy machine, which repeats
+  // cases, an earlier one may have that number.
   std::optional<std::int64_t> order = fault.order;
   if (std::string(fault.faults).find('@') == std::string::npos) {
     const auto hit = std::ranges::find_if(results.cases, [](const auto& record) { return !record.ok(); });
@@ -449,7 +449,7 @@ TEST_P(TimerThatFailsLate, LeavesNoFalseTime) {
   trial.set("MESA_SHADER_CACHE_DIR", undisturbed.trial->cache().string());
   for (const auto& family : asked_families()) {
     SCOPED_TRACE(family);
-    // Of rusticl the first launch compiles, and a busy machine may take minutes for 64 paths.
+    // rusticl compiles at the first launch, and a busy machine may take minutes for 64 paths.
     const Strings arguments = {"run",       "--preset", "smoke", "--family",  family,       "--no-peak",
                                "--timeout", "600",      "--csv", trial.csv(), "--overwrite"};
     fs::remove(trial.log_path());
@@ -471,7 +471,7 @@ TEST_P(TimerThatFailsLate, LeavesNoFalseTime) {
         EXPECT_EQ(time_s, wall_s) << record.case_id;
         continue;
       }
-      // Of before.
+      // The row from before.
       EXPECT_LE(time_s, 1.3 * wall_s) << record.case_id;
       EXPECT_TRUE(time_s >= 0.25 * wall_s || (wall_s - time_s) * static_cast<double>(*record.batch) < 1e-3)
           << record.case_id << ": " << time_s << " of " << wall_s << " s";

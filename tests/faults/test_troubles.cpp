@@ -163,7 +163,7 @@ class Troubles : public testing::Test {
       const bool twice =
           record.status == Status::crashed && record.reason.find("ended twice") != std::string::npos;
       const Status undisturbed = undisturbed_statuses(family_).at(record.case_id);
-      // Of a busy machine, then or now.
+      // A busy machine, then or now.
       const bool noise = record.status == Status::implausible || undisturbed == Status::implausible;
       EXPECT_TRUE(record.status == undisturbed || twice || noise)
           << record.case_id << " " << record.status << ": " << record.reason;

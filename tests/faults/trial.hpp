@@ -108,7 +108,7 @@ class Trial {
     set("OPENCL_LAYERS", CLWEAVE_FAULT_LAYER);
     set("CLWEAVE_FAULTS", list);
   }
-  // What the layer did: without it a wrong path in OPENCL_LAYERS would let every test pass.
+  // Faults that the layer made: without it a wrong path in OPENCL_LAYERS would let every test pass.
   Strings log() const { return lines_of(content_of(log_path())); }
 
   // `stdout_fd`: instead of the file "out".

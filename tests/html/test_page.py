@@ -199,7 +199,7 @@ class Page(unittest.TestCase):
         for chart in charts_of(self.value):
             if any(panel["device"] in (None, self.value["most"]) for panel in chart["panels"]) and chart["name"].startswith("roofline"):
                 self.assertIn(next(panel["title"] for panel in chart["panels"] if panel["device"] == self.value["most"]), titles)
-        # What the printer sees.
+        # The page as printed.
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print", color_scheme="dark")
         self.assertEqual(page.locator("main details:not([open]):not(.names)").count(), 0)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double idle_w = 100, work_w = 400, look_s = 0.004;
 
-// What a meter tells of a device that takes `watts(t)`, looked at every 4 ms from `begin_s` to `end_s`.
+// Readings of a device with power `watts(t)`, every 4 ms from `begin_s` to `end_s`.
 struct Meter {
   double update_s = 0.1;
   double step_j = 1e-3;

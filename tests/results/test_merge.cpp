@@ -125,7 +125,7 @@ TEST_F(Merge, WritesRowsOnceThatAreThereTwiceAndSaysSo) {
               ElementsAre(fmt::format("2 rows of {} are those of {}: they count once", copy, one)));
 }
 
-// What it was called in the merged file does not make it another device.
+// Its name in the merged file does not make it another device.
 TEST_F(Merge, OfAMergedFileAndItsPartsIsThatFile) {
   write("1.csv", csv_of(of_host("node1")));
   write("2.csv", csv_of(of_host("node2")));

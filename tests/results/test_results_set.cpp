@@ -142,7 +142,7 @@ TEST(Reader, OldRowsMeetNewOnesThatHaveALaterAxis) {
   EXPECT_EQ(found[Transition::added], 1);
 }
 
-// Of a merged file and its parts; what else has the same run and case is another row.
+// A merged file and its parts count once; other rows of the same run and case are separate.
 TEST(Reader, ARowOfTwoFilesCountsOnce) {
   const Record first = row({{"kernel", "a"}}, 1), failed = bad(row({{"kernel", "b"}}, 1), "timeout", "late");
   Record finding = row({}, 1), baseline = row({{"kernel", "c"}}, 3);
@@ -200,7 +200,7 @@ TEST(Reader, RefusesATimeThatIsNoneByLineAndColumn) {
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})),
             "x.csv:3: column time_s: 0 s is no time");
   EXPECT_EQ(complaint(csv_of({negative})), "x.csv:2: column wall_s: -1 s is no time");
-  // Of these no ratio is a number.
+  // No ratio of these is a number.
   for (const double s : {1e-320, 1e308})
     EXPECT_THAT(complaint(csv_of({row({{"kernel", "row"}}, s)})), HasSubstr("is no time")) << s;
   EXPECT_EQ(complaint(csv_of({bad(zero, "timeout")})), "accepted") << "what failed has no time";

@@ -86,7 +86,7 @@ Strings ids(const Chosen& chosen) {
   return out;
 }
 
-// Of family alpha alone, without peaks.
+// Selects family alpha only, without peaks.
 Strings alpha_ids(const Strings& set, const Strings& where = {}, const std::string& filter = "") {
   return ids({.families = {"alpha"}, .where = where, .set = set, .filter = filter, .peaks = false});
 }
@@ -203,7 +203,7 @@ TEST(Selection, WhereKeepsTheCasesWithTheseValues) {
   EXPECT_THAT(alpha_ids({}, {"n=64,16", "kernel=y"}),
               ElementsAre("alpha/kernel=y/n=16/group=4/form=corrected",
                           "alpha/kernel=y/n=64/group=4/form=corrected"));
-  // Of values that were set, too.
+  // Also for values of --set.
   EXPECT_THAT(alpha_ids({"n=1,2,3"}, {"n=2", "kernel=y"}),
               ElementsAre("alpha/kernel=y/n=2/group=4/form=corrected"));
 }
