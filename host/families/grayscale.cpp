@@ -310,7 +310,7 @@ Family grayscale() {
                 .values = pitches,
                 .when = may_pad},
                {.name = "width",
-                .meaning = "pixels of an item of words",
+                .meaning = "pixels per work-item of kernel words",
                 .values = widths,
                 .tunable = true,
                 .domain = powers_of_two(1, 16),

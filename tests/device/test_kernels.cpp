@@ -428,8 +428,8 @@ TEST_P(Smoke, IsRight) {
   EXPECT_EQ(log(), "") << "Oclgrind's findings";
   ++run_;
   if (record.status == Status::unsupported) {
-    // What the plan itself finds missing is a reason; an error code of the driver's is none, as it may as
-    // well come from a launch that no device would take.
+    // A plan's refusal is a reason; a driver's error code is none, as it may come from a launch that no
+    // device would accept.
     EXPECT_FALSE(record.reason.empty());
     EXPECT_EQ(record.reason.find("CL_"), std::string::npos) << record.reason;
     expect_no_numbers(record);

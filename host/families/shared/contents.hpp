@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// contents: what lies in an array that is copied: a device that compresses moves some of it in less time.
+// contents: contents of an array that is copied, as devices that compress memory copy some faster.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace clweave::families {
 
-// Element i of an array with what the case's axis `contents` names.
+// Computes element i of an array with the case's `contents`.
 template <class T>
 class Contents {
  public:
@@ -22,13 +22,13 @@ class Contents {
   T operator()(std::uint64_t i) const {
     if (is_random_) return random_(i);
     if (zeros_) return T{};
-    // Small enough that floats tell neighbours apart.
+    // Small enough that neighbours differ as floats.
     constexpr std::uint64_t most = 1 << 20;
     return static_cast<T>(first_of(random_) + factor_ * (i % most));
   }
 
  private:
-  // Of a ramp the first element, of a constant each; not 0.
+  // Returns the first element of a ramp, or the constant; not 0.
   static std::uint64_t first_of(const Random<T>& random) { return 1 + (random.key & 0xFFFF); }
 
   Random<T> random_;
@@ -38,7 +38,7 @@ class Contents {
 
 inline Axis axis_contents(std::function<bool(const Case&)> when) {
   return {.name = "contents",
-          .meaning = "of what is copied: random words; zeros; one word again and again; a ramp",
+          .meaning = "contents of the array: random words, zeros, one repeated word, or a ramp",
           .values = {"random", "zeros", "constant", "ramp"},
           .when = std::move(when)};
 }
