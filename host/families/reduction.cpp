@@ -461,11 +461,9 @@ Family reduction() {
             .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; }},
            [] {
              Axis axis = subgroup_axis(
-                 "how the last values of a group fold: best: NVIDIA's or AMD's own way where their compiler "
-                 "is; from subgroup on sub-groups, of processors that alone; else portable; "
-                 "warp_synchronous: the "
-                 "last 64 values in local memory, but by the device's own lanes and without the group's "
-                 "barriers;");
+                 "final reduction of a work-group: best: ptx or amd with those compilers, else opencl (from "
+                 "kernel subgroup on, on CPUs in that kernel only), else portable; warp_synchronous: the "
+                 "last 64 values in local memory, by sub-group operations and without work-group barriers;");
              axis.values.insert(axis.values.begin(), std::string("best"));
              axis.values.emplace_back(std::string("warp_synchronous"));
              axis.when = [](const Case& at) { return form_of(at).shuffle; };
