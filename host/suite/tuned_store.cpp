@@ -257,7 +257,8 @@ bool TunedStore::put(const DeviceInfo& device, const Family& family, const Tuned
   const std::string work = work_of(family, tuned.best, tuned.among);
   json& kept = entries[work];
   // Entry of the same task with names of an earlier version.
-  for (const auto& [key, old] : json(entries).items()) {
+  const json before = entries;
+  for (const auto& [key, old] : before.items()) {
     if (key == work || case_id_now(key) != work) continue;
     if (kept.is_null()) kept = old;
     entries.erase(key);
