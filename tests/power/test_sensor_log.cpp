@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_watching: a meter of the tests beside work of the tests.
+// test_sensor_log: a meter of the tests beside work of the tests.
 #include "power/sensor_log.hpp"
 
 #include <gmock/gmock.h>
