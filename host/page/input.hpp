@@ -62,8 +62,8 @@ using DeviceTable = std::vector<std::vector<std::string>>;
 
 struct FamilyInput {
   std::string name, question;
-  std::vector<DrawnGraph> charts;
-  DeviceTable baselines, findings;
+  std::vector<DrawnGraph> charts = {};
+  DeviceTable baselines = {}, findings = {};
 
   bool is_empty() const { return charts.empty() && baselines.empty() && findings.empty(); }
 };

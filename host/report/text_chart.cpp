@@ -69,11 +69,11 @@ struct Plane {
   Canvas canvas;
 };
 
-using Place = std::pair<double, double>;
+using Position = std::pair<double, double>;
 
 // Calls draw(x, y) at `steps` + 1 places from one end to the other, both between 0 and 1.
 template <class Draw>
-void walk(const Place& from, const Place& to, int steps, Draw draw) {
+void walk(const Position& from, const Position& to, int steps, Draw draw) {
   for (int s = 0; s <= steps; ++s) {
     const double t = static_cast<double>(s) / steps;
     draw(from.first + t * (to.first - from.first), from.second + t * (to.second - from.second));
@@ -87,17 +87,17 @@ void draw_reference(Plane& plane, const GraphReference& reference, std::size_t c
   for (std::size_t i = 1; i < reference.points.size(); ++i) {
     const auto& [x0, y0] = reference.points[i - 1];
     const auto& [x1, y1] = reference.points[i];
-    const Place from{plane.x.place(x0), plane.y.place(y0)}, to{plane.x.place(x1), plane.y.place(y1)};
+    const Position from{plane.x.place(x0), plane.y.place(y0)}, to{plane.x.place(x1), plane.y.place(y1)};
     const auto steps = static_cast<int>(std::abs(to.first - from.first) * static_cast<double>(columns)) + 1;
     walk(from, to, steps, [&](double x, double y) { plane.canvas.sign(x, y, sign); });
   }
 }
 
-void draw_curve(Plane& plane, std::vector<Place> points, std::size_t columns, std::size_t rows) {
+void draw_curve(Plane& plane, std::vector<Position> points, std::size_t columns, std::size_t rows) {
   std::ranges::sort(points);
   for (std::size_t i = 1; i < points.size(); ++i) {
-    const Place from{plane.x.place(points[i - 1].first), plane.y.place(points[i - 1].second)};
-    const Place to{plane.x.place(points[i].first), plane.y.place(points[i].second)};
+    const Position from{plane.x.place(points[i - 1].first), plane.y.place(points[i - 1].second)};
+    const Position to{plane.x.place(points[i].first), plane.y.place(points[i].second)};
     const auto steps = static_cast<int>(2 * static_cast<double>(columns) * std::abs(to.first - from.first) +
                                         4 * static_cast<double>(rows) * std::abs(to.second - from.second)) +
                        1;
@@ -130,7 +130,7 @@ std::string curves_text(const DrawnGraph& graph, const GraphPanel& panel, const 
   const auto columns = static_cast<std::size_t>(width_on(screen)) - margin - 1;
   Plane plane = plane_of(graph, panel, Canvas(columns, rows));
   for (const auto& reference : panel.references) draw_reference(plane, reference, columns, screen);
-  std::vector<std::vector<Place>> curves(graph.series.size());
+  std::vector<std::vector<Position>> curves(graph.series.size());
   for (const auto& point : panel.points) curves[point.series].emplace_back(point.x, point.y);
   for (const auto& points : curves) {
     if (!roofline) draw_curve(plane, points, columns, rows);

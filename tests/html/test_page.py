@@ -310,7 +310,7 @@ class Page(unittest.TestCase):
         wrong.click()
         self.assertEqual(set(page.locator("#failures tbody tr td:first-child").all_inner_texts()), {"NVIDIA H200"})
         # The explanation of axes names the values of the chart only.
-        names = page.locator("figure[data-chart='compaction: kept'] .names")
+        names = page.locator("figure[data-chart='compaction: selectivity'] .names")
         names.locator("summary").click()
         names.locator("dt").first.wait_for()
         self.assertIn("kernel", names.locator("dt").all_inner_texts())
