@@ -200,9 +200,9 @@ TEST(FamilyTable, ShowsFindingsUnderTheirFamily) {
   const std::string text = plain({lanes_row(2, 1, 2e-3), lanes_row(2, 2, 1e-3), grid_row("plain", "row", 50),
                                   finding("branch_divergence", "simd_width", 32, "items"),
                                   finding("grid", "uncoalesced_slowdown", 2.34567, "ratio")});
-  const auto grid = text.find("  coalescing_penalty 2.35x: because of coalescing_penalty\n");
+  const auto grid = text.find("  uncoalesced_slowdown 2.35x: because of uncoalesced_slowdown\n");
   const auto lanes_table = text.find("branch_divergence, ");
-  const auto lanes = text.find("  lockstep_width 32 items: because of lockstep_width\n");
+  const auto lanes = text.find("  simd_width 32 items: because of simd_width\n");
   ASSERT_NE(grid, std::string::npos) << text;
   ASSERT_NE(lanes, std::string::npos) << text;
   EXPECT_LT(grid, lanes_table);

@@ -186,7 +186,7 @@ TEST(DeviceProfile, ChainsNeededWithFewItemsOrNotReached) {
   };
   EXPECT_EQ(value(rows(91), "ilp_needed"), 4);
   EXPECT_TRUE(std::isinf(value(rows(89), "ilp_needed")));
-  EXPECT_EQ(trait(profile_from(rows(89)), "ilp_needed").note, "128 items reach 89 %");
+  EXPECT_EQ(trait(profile_from(rows(89)), "ilp_needed").note, "128 work-items reach 89 %");
 }
 
 // A launch of 10 us, 2 of which are none of the steps.

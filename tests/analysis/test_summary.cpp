@@ -159,7 +159,7 @@ TEST(Summary, ShowsExhibitsApartFromFailures) {
   EXPECT_THAT(
       plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
                                                   "wrong_result", "exhibit: an unsigned factor", "yes")}),
-      AllOf(HasSubstr("2 rows: 1 exhibit wrong_result, 1 ok\n"),
+      AllOf(HasSubstr("2 rows: 1 known incorrect wrong_result, 1 ok\n"),
             HasSubstr("1 known-incorrect as published: "), Not(HasSubstr("failed"))));
 }
 

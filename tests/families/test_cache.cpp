@@ -159,8 +159,8 @@ TEST(Cache, TakesNoMoreTurnsThanADeviceLeavesALoop) {
     // A turn moves 64 bytes of both units' parts together.
     EXPECT_LE((moved.read + moved.written) / 64, 65535U * (std::string(kernel) == "copy" ? 2 : 1)) << kernel;
     EXPECT_GT(moved.read + moved.written, 2U << 20) << kernel;
-    EXPECT_THAT(complaint([&] { plan(kernel, 1 << 26); }), HasSubstr("take a smaller working_set")) << kernel;
+    EXPECT_THAT(complaint([&] { plan(kernel, 1 << 26); }), HasSubstr("use a smaller working_set")) << kernel;
   }
   EXPECT_NO_THROW(plan("chase", 1 << 21));
-  EXPECT_THAT(complaint([&] { plan("chase", 1 << 23); }), HasSubstr("after 65535 turns"));
+  EXPECT_THAT(complaint([&] { plan("chase", 1 << 23); }), HasSubstr("after 65535 iterations"));
 }

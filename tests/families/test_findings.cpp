@@ -427,11 +427,11 @@ TEST(ArithmeticFindings, SayWhyLittlesLawIsFarOff) {
       text_of_finding(slow, "concurrency_measured_float"),
       testing::ContainsRegex(
           "[4-8][0-9][0-9][0-9] float chains reach 90 % of the best, between 4096 with 8[0-9] % and 8192 "
-          "with 9[0-9] %: [0-9.]+ of the prediction, for a step takes [0-9.]+ ns there"));
+          "with 9[0-9] %: [0-9.]+ of the prediction, as a step takes [0-9.]+ ns there"));
   // A group has few of its items at once, and many groups do more.
   const auto few = arithmetic_of("quick", steps(128, 3, 200));
   EXPECT_THAT(text_of_finding(few, "concurrency_predicted_int"),
-              EndsWith("600 int chains: 3 ns of latency times 200 steps issued a ns; the most measured, 512, "
+              EndsWith("600 int chains: 3 ns latency times 200 steps per ns; the most measured, 512, "
                        "reached 21 %"));
   EXPECT_EQ(text_of_finding(few, "concurrency_measured_int"), "");
 }
@@ -475,13 +475,15 @@ TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
   }
   const auto found = findings_of(copy, outcomes, roomy());
   EXPECT_EQ(text_of_finding(found, "best_no_loop_width1"),
-            "best launch 128x131072, 100.0 us, 1342.2 GB/s; published: 128x131072: 870.9 us, 154.1 GB/s "
+            "best launch configuration 128x131072, 100.0 us, 1342.2 GB/s; published: 128x131072: 870.9 us, "
+            "154.1 GB/s "
             "(GeForce GTX "
             "690 (one GPU), n=16777216)");
   EXPECT_EQ(text_of_finding(found, "best_warp_stride_width1"),
-            "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64");
+            "best launch configuration 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64");
   EXPECT_EQ(text_of_finding(found, "best_warp_stride_even_width1"),
-            "best launch 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64; published: 128x65536: 863.7 us, "
+            "best launch configuration 128x65536, 100.0 us, 1342.2 GB/s, sequences of 64; published: "
+            "128x65536: 863.7 us, "
             "155.4 GB/s (GeForce GTX 690 (one GPU), n=16777216)");
 }
 
@@ -498,9 +500,8 @@ TEST(CopyFindings, LocalMinimaAreFasterThanTheirNeighboursMayBe) {
     o.low_s = 0.99 * o.time_s;
     o.high_s = 1.01 * o.time_s;
   }
-  EXPECT_EQ(
-      text_of_finding(copy.findings(outcomes, roomy()), "local_minima_no_loop_width1"),
-      "faster than their neighbours in the search, beyond the intervals of both: #5 160x104858 90.0 us");
+  EXPECT_EQ(text_of_finding(copy.findings(outcomes, roomy()), "local_minima_no_loop_width1"),
+            "faster than both neighbours in the search, beyond their intervals: #5 160x104858 90.0 us");
 }
 
 // Each execution of the published table was waited for.
@@ -513,12 +514,14 @@ TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
   }
   const auto found = findings_of(grayscale, outcomes, roomy());
   EXPECT_DOUBLE_EQ(finding_of(found, "ms_of_100_2272x1704_128"), 1e5 * 2e-5 * 128);
-  EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_128"),
-            "100 executions on 2272x1704 with groups of 128, each waited for; published: void, 128x28968: "
-            "831 ms (GeForce 8800 GT, n=3871488)");
-  EXPECT_EQ(text_of_finding(found, "ms_of_100_2272x1704_32"),
-            "100 executions on 2272x1704 with groups of 32, each waited for; published: 32x120984: 777 ms "
-            "(GeForce 8800 GT, n=3871488)");
+  EXPECT_EQ(
+      text_of_finding(found, "ms_of_100_2272x1704_128"),
+      "100 executions on 2272x1704 with work-groups of 128, each waited for; published: void, 128x28968: "
+      "831 ms (GeForce 8800 GT, n=3871488)");
+  EXPECT_EQ(
+      text_of_finding(found, "ms_of_100_2272x1704_32"),
+      "100 executions on 2272x1704 with work-groups of 32, each waited for; published: 32x120984: 777 ms "
+      "(GeForce 8800 GT, n=3871488)");
   for (auto& o : outcomes) o.call_s.reset();
   EXPECT_EQ(text_of_finding(grayscale.findings(outcomes, roomy()), "ms_of_100_2272x1704_128"), "");
 }

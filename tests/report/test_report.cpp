@@ -84,7 +84,7 @@ TEST(Report, IsPrintedAsOpenMetrics) {
       "# TYPE clweave_value gauge\n"
       "# HELP clweave_value Value of the finding, in the unit of column `unit`; empty: undecided, `reason` "
       "says "
-      "why. In the row of a case the largest of what its check measured over the whole output, such as an "
+      "why. In the row of a case: the maximum that its check measured over the whole output, such as an "
       "error\n"
       "clweave_value{name=\"Loom, ?\",ok=\"yes\",cases=\"a,b\"} 0.5\n"
       "# TYPE clweave_runs gauge\n"

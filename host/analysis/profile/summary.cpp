@@ -19,7 +19,8 @@ namespace {
 
 // Names the axes that vary, those of the view's rows first and launch parameters last. Leaves out the last
 // ones if there is no room.
-std::string variant_text(const CaseTimes& one, const std::vector<Contender>& others, const Family& family) {
+std::string variant_text(const CaseTimes& one, const std::vector<const CaseTimes*>& others,
+                         const Family& family) {
   const std::size_t room = one.tuned ? 60 : 40;  // a tuned configuration is to be launched again
   std::vector<std::string> names = family.view.rows;
   for (const bool tunable : {false, true}) {
@@ -31,8 +32,8 @@ std::string variant_text(const CaseTimes& one, const std::vector<Contender>& oth
   std::string out;
   for (const auto& name : names) {
     const Value* value = one.name->axis(name);
-    const bool varies = std::ranges::any_of(others, [&](const Contender& other) {
-      const Value* its = other.at->name->axis(name);
+    const bool varies = std::ranges::any_of(others, [&](const CaseTimes* other) {
+      const Value* its = other->name->axis(name);
       return (its == nullptr) != (value == nullptr) || (value != nullptr && *its != *value);
     });
     if (value == nullptr || !(varies || others.size() == 1)) continue;
@@ -87,7 +88,7 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
       continue;
     }
     const RunTime& run = best->run;
-    table.add({family.name, variant_text(*best->at, others, family) + (run.doubtful() ? " *" : ""),
+    table.add({family.name, variant_text(*best->at, cases, family) + (run.doubtful() ? " *" : ""),
                run.fraction_of_peak
                    ? fmt::format("{:.0f} %{}", 100 * *run.fraction_of_peak, run.cached ? " c" : "")
                    : "-",
