@@ -188,14 +188,17 @@ Words candidates(const CLI::App& app, const Words& words) {
 
 Command complete(CLI::App& app) {
   auto* command = app.add_subcommand("complete", "Candidates for the last of the words behind --");
-  command->group("")->allow_extras();  // not in the help
-  return {command, [&app](const std::vector<std::string>& arguments) {
+  command->group("");  // not in the help
+  // They are read from `arguments`; CLI11 leaves words behind -- to a command that has a positional.
+  auto words = std::make_shared<Words>();
+  command->add_option("WORD", *words);
+  return {command, [&app, words](const std::vector<std::string>& arguments) {
             const auto begin = std::ranges::find(arguments, "--");
-            Words words = joined({begin == arguments.end() ? begin : begin + 1, arguments.end()});
-            if (words.empty()) words.emplace_back();
+            *words = joined({begin == arguments.end() ? begin : begin + 1, arguments.end()});
+            if (words->empty()) words->emplace_back();
             std::string out;
-            for (const auto& one : candidates(app, words)) {
-              if (one.starts_with(':') || one.starts_with(words.back())) out += one + "\n";
+            for (const auto& one : candidates(app, *words)) {
+              if (one.starts_with(':') || one.starts_with(words->back())) out += one + "\n";
             }
             put(STDOUT_FILENO, out);
             return success;
