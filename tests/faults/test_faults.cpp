@@ -780,9 +780,15 @@ TEST_F(Faults, ABrokenKernelCacheIsWorkedAround) {
   }
   ASSERT_GT(broken, 0);
   const Strings arguments = three_cases(trial.csv());
-  ended = trial.run(arguments);
+  Results results;
+  // Repeats a run of which another program's load made a time implausible: the caches are as broken as
+  // before.
+  for (int tries = 0; tries < 3 && (tries == 0 || results.statuses().contains("implausible")); ++tries) {
+    for (const char* name : {"rows.csv", "rows.samples.csv"}) fs::remove(trial.folder() / name);
+    ended = trial.run(arguments);
+    results = read_results(trial.csv());
+  }
   EXPECT_EQ(ended.code, 0) << ended.err;
-  const Results results = read_results(trial.csv());
   expect_all_cases(results, arguments);
   expect_sound_cells(results);
   EXPECT_EQ(results.statuses(), (std::map<std::string, int>{{"ok", 3}}));
