@@ -31,8 +31,8 @@ class Help : public CLI::Formatter {
                  make_option_desc(option));
   }
   std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_type_size() == 0) return "";
     const std::string value = split(option->get_type_name(), ':').front();
+    if (value.empty()) return "";  // a flag
     const bool many = option->get_items_expected_max() > 1;
     if (!option->nonpositional()) return many ? ".." : "";
     return option->get_expected_min() == 0 ? fmt::format(" [{}]", value) : " " + value;
@@ -44,7 +44,7 @@ class Help : public CLI::Formatter {
     const bool has_choice = check != type && !check.starts_with("PATH") && check != "FILE" && check != "DIR";
     if (has_choice) out += check.starts_with('{') ? " " + check : fmt::format(" ({})", check);
     const std::string usual = option->get_default_str();
-    if (!usual.empty() && usual != "[]" && option->get_type_size() != 0) out += fmt::format(" [{}]", usual);
+    if (!usual.empty() && usual != "[]" && !type.empty()) out += fmt::format(" [{}]", usual);
     for (const auto& [word, others] :
          {std::pair{"with", option->get_needs()}, {"not with", option->get_excludes()}}) {
       std::vector<std::string> names;

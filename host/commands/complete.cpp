@@ -121,7 +121,9 @@ Words option_words(const CLI::App& command) {
 const CLI::Option* option_named(const CLI::App& command, const std::string& name) {
   for (const auto* option : options_of(command)) {
     const Words names = names_of(*option);
-    if (option->get_type_size() != 0 && std::ranges::find(names, name) != names.end()) return option;
+    if (!option->get_type_name().empty() &&  // a flag has none
+        std::ranges::find(names, name) != names.end())
+      return option;
   }
   return nullptr;
 }
