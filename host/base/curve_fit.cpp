@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/stats.hpp"
+
 namespace clweave::base {
 
 std::string Reached::between(double best, double unit) const {
@@ -64,6 +66,55 @@ std::optional<Parabola> fit_parabola(std::span<const std::pair<double, double>> 
   out.r_squared = 1 - left / ty;
   out.residual = std::sqrt(left / n);
   return out;
+}
+
+std::optional<double> interpolate_log(std::span<const std::pair<double, double>> points, double x) {
+  const auto above = std::ranges::find_if(points, [&](const auto& point) { return point.first > x; });
+  if (above == points.begin() || above == points.end()) return {};
+  const auto below = std::prev(above);
+  const double part = std::log(x / below->first) / std::log(above->first / below->first);
+  return below->second * std::pow(above->second / below->second, part);
+}
+
+std::vector<double> median_of_three(std::span<const double> values) {
+  std::vector<double> out(values.begin(), values.end());
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    const double a = values[i - 1], b = values[i], c = values[i + 1];
+    out[i] = std::max(std::min(a, b), std::min(std::max(a, b), c));
+  }
+  return out;
+}
+
+std::size_t count_valleys(std::span<const double> values, double depth) {
+  std::size_t count = 0;
+  bool down = false;
+  double most = 0, least = 0;  // on the way up, and down
+  for (const double value : values) {
+    if (!down) {
+      most = std::max(most, value);
+      if (depth * value >= most) continue;
+      down = true;
+      least = value;
+    } else {
+      least = std::min(least, value);
+      if (value <= depth * least) continue;
+      down = false;
+      most = value;
+      ++count;
+    }
+  }
+  return count;
+}
+
+double roughness(const std::vector<std::vector<double>>& curves) {
+  constexpr double of_median = 0.6745;            // median absolute value of the normal distribution
+  constexpr double of_second_difference = 2.449;  // sqrt(1 + 4 + 1)
+  std::vector<double> bends;
+  for (const auto& y : curves) {
+    for (std::size_t i = 1; i + 1 < y.size(); ++i)
+      bends.push_back(std::abs(std::log(y[i - 1] * y[i + 1] / (y[i] * y[i]))));
+  }
+  return bends.empty() ? 0 : median(bends) / (of_median * of_second_difference);
 }
 
 }  // namespace clweave::base

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// curve_fit: where a measured curve reaches a rate, and the least-squares parabola through it.
+// curve_fit: shapes of measured curves: where a rate is reached, parabolas, valleys, and noise between
+// neighbouring points.
 #pragma once
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/namespaces.hpp"
 
@@ -43,5 +46,20 @@ struct Parabola {
 // Fits y over log2 x by least squares. Returns std::nullopt for fewer than four points, for fewer than three
 // different x, and if all y are equal.
 std::optional<Parabola> fit_parabola(std::span<const std::pair<double, double>> points);
+
+// Returns y at x between two points, on a line in both logarithms; std::nullopt if no two points enclose x.
+std::optional<double> interpolate_log(std::span<const std::pair<double, double>>, double x);
+
+// Returns each value replaced by the median of itself and its neighbours, which removes what one alone does.
+std::vector<double> median_of_three(std::span<const double>);
+
+// Counts the valleys: places from which values rise by the factor `depth` to both sides before they fall
+// lower.
+std::size_t count_valleys(std::span<const double>, double depth);
+
+// Returns the standard deviation of the noise between neighbours, of the logarithm, in curves: from the
+// median absolute second difference, which a smooth curve has hardly any of. 0 for curves of fewer than three
+// values.
+double roughness(const std::vector<std::vector<double>>& curves);
 
 }  // namespace clweave::base

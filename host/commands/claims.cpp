@@ -4,7 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/claims/claims.hpp"
+#include "analysis/claims/load.hpp"
+#include "analysis/claims/report.hpp"
 #include "commands/command.hpp"
 #include "commands/read_results.hpp"
 

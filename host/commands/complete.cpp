@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/claims/claims.hpp"
+#include "analysis/claims/load.hpp"
 #include "base/exit.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"

@@ -13,7 +13,8 @@
 #include <optional>
 #include <set>
 
-#include "analysis/claims/claims.hpp"
+#include "analysis/claims/jobs.hpp"
+#include "analysis/claims/load.hpp"
 #include "analysis/fleet/interference.hpp"
 #include "analysis/profile/summary.hpp"
 #include "base/interrupt.hpp"
@@ -32,6 +33,7 @@
 #include "compilers/source_folder.hpp"
 #include "results/provenance.hpp"
 #include "results/sharing.hpp"
+#include "suite/family.hpp"
 
 namespace clweave::commands {
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/claims/load.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "commands/read_results.hpp"

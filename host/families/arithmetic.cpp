@@ -141,6 +141,10 @@ bool is_alone(const Case& at) {
   return at.is("operation", "mad") && at.number("groups_per_cu") == 1 && at.number("width") == 1;
 }
 
+double plateau_of(const Rates& rates) {
+  return std::ranges::max_element(rates, {}, &Rates::value_type::second)->second;
+}
+
 // Estimates the launch overhead from the shortest pair of cases that differ in iterations only; 0 without
 // one.
 double launch_seconds(const std::vector<Outcome>& outcomes) {
@@ -215,7 +219,7 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
   }
   if (turns) return;
   // As in the slides: ILP 1, whose plateau lies below the peak if occupancy alone does not reach it.
-  const double plateau = std::ranges::max_element(by_items, {}, &Rates::value_type::second)->second;
+  const double plateau = plateau_of(by_items);
   const auto begins = where_reached(by_items, 0.9 * plateau);
   if (begins && begins->from.first < by_items.rbegin()->first)  // else it may still rise
     out.push_back({.name = "plateau_begins_" + type,
@@ -226,6 +230,82 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
                        "times issue rate",
                        type, begins->at, begins->between(plateau), begins->at / predicted),
                    .published = "plateau_begins_" + type});
+}
+
+double steps_per_second(const Outcome& o) {
+  return in_flight(o.at) * static_cast<double>(o.at.number("iterations")) / o.time_s;
+}
+
+// The rates of float chains with one group per compute unit, by items, for a number of chains each.
+Rates rates_by_items(const std::vector<Outcome>& outcomes, std::int64_t ilp) {
+  Rates out;
+  for (const auto& o : outcomes) {
+    if (!o.at.is("type", "float") || !is_alone(o.at) || o.at.number("ilp") != ilp) continue;
+    double& fastest = out[static_cast<double>(o.at.number("group"))];
+    fastest = std::max(fastest, steps_per_second(o));
+  }
+  return out;
+}
+
+// Returns why the items at which a rate is reached cannot be told; empty if they can.
+std::string unseen(const Rates& rates, double rate) {
+  const auto there = where_reached(rates, rate);
+  if (!there || there->below.first > 0) return "";
+  return fmt::format("group={} has the rate already: fewer may have it, too", there->from.first);
+}
+
+// Compares the items at which one chain each reaches its plateau with Little's law: latency, from the fewest
+// items, times the best rate of any number of chains. Where a plateau begins is a matter of taste, so that
+// the interval spans 90 to 98 % of it, and how the curve bends between two places.
+void add_plateau_over_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const Rates rates = rates_by_items(outcomes, 1);
+  if (rates.size() < 3) return;
+  double best = 0;
+  for (const auto& o : outcomes) {
+    if (o.at.is("type", "float") && is_alone(o.at)) best = std::max(best, steps_per_second(o));
+  }
+  const double predicted = rates.begin()->first * best / rates.begin()->second;
+  Finding found{"plateau_over_little", {}, "ratio", ""};
+  for (const double fraction : {0.90, 0.95, 0.98}) {
+    const double rate = fraction * plateau_of(rates);
+    found.text = unseen(rates, rate);
+    const auto begins = where_reached(rates, rate);
+    if (found.text.empty() && begins->from.first >= rates.rbegin()->first)
+      found.text = fmt::format("no plateau is seen: at group={} it may still rise", rates.rbegin()->first);
+    if (!found.text.empty()) {
+      found.value = found.low = found.high = {};
+      break;
+    }
+    const double ratio = begins->at / predicted;
+    if (fraction == 0.95) found.value = ratio;
+    found.low = std::min(found.low.value_or(ratio), begins->at_least / predicted);
+    found.high = std::max(found.high.value_or(ratio), ratio);
+  }
+  if (found.value)
+    found.text = fmt::format(
+        "one chain each reaches 95 % of its plateau with {:.4g} items, where latency times "
+        "issue rate are {:.4g}",
+        *found.value * predicted, predicted);
+  out.push_back(std::move(found));
+}
+
+// Compares the items that one chain each needs with those that four chains need for the same rate: 90 % of
+// the lower of both plateaus, as what reaches half as much with as few is not as good.
+void add_items_over_chains(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  const Rates one = rates_by_items(outcomes, 1), four = rates_by_items(outcomes, 4);
+  if (one.size() < 3 || four.size() < 3) return;
+  const double rate = 0.9 * std::min(plateau_of(one), plateau_of(four));
+  Finding found{"items_of_1_over_4_chains", {}, "ratio", unseen(one, rate)};
+  if (found.text.empty()) found.text = unseen(four, rate);
+  if (found.text.empty()) {
+    const auto of = where_reached(one, rate), to = where_reached(four, rate);
+    found.value = of->at / to->at;
+    found.low = of->at_least / to->at;
+    found.high = of->at / to->at_least;
+    found.text =
+        fmt::format("{:.4g} items with one chain each, {:.4g} with four, for the same rate", of->at, to->at);
+  }
+  out.push_back(std::move(found));
 }
 
 // Returns the peak that fractions refer to: the measured one if the row has it, else its own rate.
@@ -358,6 +438,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   for (const auto& [type, peak] : peaks) add_little(out, outcomes, type);
   add_items_alone(out, outcomes);
   add_ilp_needed(out, outcomes);
+  add_plateau_over_little(out, outcomes);
+  add_items_over_chains(out, outcomes);
   return out;
 }
 
@@ -418,7 +500,8 @@ Family arithmetic() {
                {.name = "groups_per_cu",
                 .meaning = "work-groups per compute unit",
                 .values = {1, 2, 64},
-                .domain = whole(1, 4096)},
+                .domain = whole(1, 4096),
+                .per_compute_unit = more_than_zero("groups_per_cu")},
                {.name = "iterations",
                 .meaning = "steps of each chain",
                 .values = {4096, 8192, 16384, 32768},

@@ -486,7 +486,8 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .domain = whole(1, 1024),
        .search_values =
            where([](const Case& at) { return at.is("kernel", "pipelined") || at.is("kernel", "billeter"); },
-                 per_unit)},
+                 per_unit),
+       .per_compute_unit = more_than_zero("groups_per_cu")},
       {.name = "groups",
        .meaning = "work-groups of billeter in all, whatever the device: 120 were published, without those "
                   "that have no key; 0: by the unit",

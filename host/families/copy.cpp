@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <tuple>
 
+#include "base/curve_fit.hpp"
 #include "families/shared/contents.hpp"
 #include "families/shared/search_values.hpp"
 #include "families/shared/work_groups.hpp"
@@ -257,6 +260,59 @@ SearchSpace local_minima(const SearchSpace& search) {
   return minima;
 }
 
+// The times of a search as curves: over the number of groups, one for each group size, or over the group size
+// where a kernel launches as many as there is work for.
+std::vector<std::vector<double>> curves_of(const SearchSpace& search) {
+  const bool has_groups = std::ranges::any_of(search, [&](const Outcome* o) {
+    return o->at.number("groups") != search.front()->at.number("groups");
+  });
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> curves;
+  for (const auto* o : search)
+    curves[{o->at.number("ilp"), has_groups ? o->at.number("group") : 0}].push_back(o->time_s);
+  std::vector<std::vector<double>> out;
+  for (auto& [at, times] : curves) out.push_back(std::move(times));
+  return out;
+}
+
+// Counts the regional minima of a search: valleys deeper than half a per cent, by which those of the
+// published search differ, and deeper than noise makes them on a level. What might be valleys is the upper
+// end.
+Finding regional_minima(const std::string& name, const SearchSpace& search) {
+  constexpr double published_depth = 1.005;
+  constexpr double range_of_noise =
+      6;  // standard deviations: hardly ever exceeded over some dozens of places
+  const auto curves = curves_of(search);
+  const double depth = std::max(published_depth, std::exp(range_of_noise * roughness(curves)));
+  std::size_t sure = 0, possible = 0;
+  for (const auto& times : curves) {
+    sure += count_valleys(median_of_three(times), depth);
+    possible += count_valleys(times, published_depth);
+  }
+  Finding out{"regional_minima_" + name, static_cast<double>(sure), "minima",
+              fmt::format("regional minima among {} launches, deeper than half a per cent and than noise",
+                          search.size())};
+  out.low = out.value;
+  out.high = static_cast<double>(std::max(sure, possible));
+  return out;
+}
+
+// Says what a launch taken at random loses to the fastest, on average. The fastest of some dozens of equal
+// ones is hardly ever more than three standard deviations faster by chance: so much less it may be.
+Finding random_launch_cost(const std::string& name, const SearchSpace& search) {
+  constexpr double luck_of_fastest = 3;
+  double sum = 0, least = HUGE_VAL;
+  for (const auto* o : search) {
+    sum += o->time_s;
+    least = std::min(least, o->time_s);
+  }
+  const double cost = sum / static_cast<double>(search.size()) / least;
+  Finding out{"random_launch_cost_" + name, cost, "ratio",
+              fmt::format("mean time of {} launches over the least, {}", search.size(), name)};
+  out.low = cost / std::exp(luck_of_fastest * roughness(curves_of(search)));
+  out.high = cost;
+  return out;
+}
+
 std::string microseconds(double seconds) {
   const auto tenths = static_cast<std::int64_t>(std::llround(1e7 * seconds));
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " us";
@@ -383,6 +439,8 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       list += fmt::format("{}{}{} {}", list.empty() ? "" : ", ", number ? fmt::format("#{} ", *number) : "",
                           launch_text(*o), microseconds(o->time_s));
     }
+    out.push_back(regional_minima(name, search));
+    out.push_back(random_launch_cost(name, search));
     out.push_back({"local_minima_" + name, static_cast<double>(minima.size()), "launches",
                    "faster than both neighbours in the search, beyond their intervals: " + list});
   }

@@ -173,8 +173,10 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
   return out;
 }
 
-std::optional<Parabola> parabola_of(const std::map<std::int64_t, double>& points) {
-  return fit_parabola(std::vector<std::pair<double, double>>(points.begin(), points.end()));
+using Times = std::map<std::int64_t, double>;  // by items of a group
+
+std::optional<Parabola> parabola_of(const Times& times) {
+  return fit_parabola(std::vector<std::pair<double, double>>(times.begin(), times.end()));
 }
 
 std::string text_of_parabola(const Parabola& p) {
@@ -190,7 +192,7 @@ std::string text_of_parabola(const Parabola& p) {
 void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
   for (const std::string image : image_names) {
     const auto key = [&](std::int64_t group) { return fmt::format("ms_of_100_{}_{}", image, group); };
-    std::map<std::int64_t, double> ms, same, published;  // same: only the published work-group sizes
+    Times ms, same, published;  // same: only the published work-group sizes
     for (std::int64_t group = 32; group <= 512; group *= 2) {
       if (const auto then = published_value(key(group))) published.insert({group, *then});
     }
@@ -217,6 +219,63 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
     out.push_back({"parabola_vertex_" + image, here->vertex(), "items", text});
     out.push_back({"parabola_residual_" + image, here->residual / here->mean, "of mean",
                    "root mean square residual of the parabola over the mean time"});
+  }
+}
+
+// Concludes what the post says of the shape of an image's times over the published groups, without a check
+// and with room for a whole last group: that the best group lies inside, has 128 items, and that the times
+// are a parabola over its logarithm.
+void add_shape(std::vector<Finding>& out, const std::string& image, const Times& times) {
+  if (times.size() < 3) return;
+  const auto best = std::ranges::min_element(times, {}, &Times::value_type::second);
+  double inside = HUGE_VAL;
+  for (auto it = std::next(times.begin()); std::next(it) != times.end(); ++it)
+    inside = std::min(inside, it->second);
+  const std::string at = fmt::format("of {}, best at {}", image, best->first);
+  out.push_back(
+      {"slowdown_at_ends_" + image, std::min(times.begin()->second, times.rbegin()->second) / inside, "ratio",
+       fmt::format("time with groups of {} or {} items, whichever is faster, over the best between, {}",
+                   times.begin()->first, times.rbegin()->first, at)});
+  if (times.contains(128))
+    out.push_back({"slowdown_at_128_" + image, times.at(128) / best->second, "ratio",
+                   "time with groups of 128 items over that with the best, " + at});
+  if (times.size() < 4) return;
+  const auto parabola = parabola_of(times);
+  out.push_back({"parabola_fit_" + image, parabola ? std::optional(parabola->r_squared) : std::nullopt, "R2",
+                 !parabola ? "all groups take the same time"
+                 : parabola->curvature <= 0
+                     ? "the parabola over log2 of the group has no least"
+                     : fmt::format("the parabola over log2 of the group has its least at "
+                                   "{:.0f} items",
+                                   parabola->vertex())});
+}
+
+// Compares a group that is no multiple of a SIMD width with what lies between its neighbours that are.
+void add_partial_width(std::vector<Finding>& out, const std::string& image, const Times& times) {
+  constexpr std::int64_t below = 64, between = 100, above = 128;
+  if (!times.contains(below) || !times.contains(between) || !times.contains(above)) return;
+  const std::array<std::pair<double, double>, 2> ends = {
+      {{below, times.at(below)}, {above, times.at(above)}}};
+  out.push_back({fmt::format("slowdown_at_{}_{}", between, image),
+                 times.at(between) / *interpolate_log(ends, between), "ratio",
+                 fmt::format("time with groups of {} items over what lies between {} and {}, of {}", between,
+                             below, above, image)});
+}
+
+void add_group_shapes(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
+  constexpr std::array<std::int64_t, 5> published_groups = {32, 64, 128, 256, 512};
+  for (const std::string image : image_names) {
+    Times padded, naive;
+    for (const auto& o : outcomes) {
+      if (!o.at.is("form", "corrected") || !o.at.is("pitch", "tight") || text_of(o.at.at("image")) != image)
+        continue;
+      const std::int64_t group = o.at.number("group");
+      if (o.at.is("kernel", "naive")) naive[group] = o.time_s;
+      if (o.at.is("kernel", "padded") && std::ranges::find(published_groups, group) != published_groups.end())
+        padded[group] = o.time_s;
+    }
+    add_shape(out, image, padded);
+    add_partial_width(out, image, naive);
   }
 }
 
@@ -264,6 +323,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       naive.push_back(&o);
   }
   add_group_findings(out, naive);
+  add_group_shapes(out, outcomes);
   return out;
 }
 

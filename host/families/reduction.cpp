@@ -458,7 +458,8 @@ Family reduction() {
             .values = {8, 1, 2, 4, 16, 32, 64},
             .tunable = true,
             .domain = whole(1, 4096),
-            .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; }},
+            .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; },
+            .per_compute_unit = more_than_zero("groups_per_cu")},
            [] {
              Axis axis = subgroup_axis(
                  "final reduction of a work-group: best: ptx or amd with those compilers, else opencl (from "

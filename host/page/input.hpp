@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/claims/claims.hpp"
+#include "analysis/claims/report.hpp"
 #include "analysis/compare/changes.hpp"
 #include "analysis/compare/devices.hpp"
 #include "analysis/profile/profile.hpp"

@@ -72,7 +72,7 @@ Json verdicts_table(const Input& input) {
     const Ruling& first = input.devices.front().rulings[r];
     const Claim& claim = *first.claim;
     Json row = Json::array({claim.id, claim.ours() ? "clweave" : claim.id.substr(0, claim.id.find('-')),
-                            first.decision != nullptr ? claims::text_of(first.decision->setting) : "",
+                            first.decision != nullptr ? claims::text_of(first.decision->launched) : "",
                             claim.statement, evidence_text(claim)});
     for (const auto& device : input.devices) row.push_back(cell_of(device.rulings[r]));
     rows.push_back(std::move(row));

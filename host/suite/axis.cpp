@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "suite/case.hpp"
 #include "suite/range.hpp"
 
 namespace clweave::suite {
@@ -114,6 +115,10 @@ std::string Axis::domain_text() const {
   std::vector<std::string> texts;
   for (const auto& value : values) texts.push_back(text_of(value));
   return domain.of == Domain::Of::listed ? fmt::format("{}", fmt::join(texts, ", ")) : domain.text();
+}
+
+std::function<bool(const Case&)> more_than_zero(std::string axis) {
+  return [axis = std::move(axis)](const Case& at) { return at.number(axis) > 0; };
 }
 
 bool all_alike(const Value&, const Value&) { return true; }

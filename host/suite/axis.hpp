@@ -59,10 +59,16 @@ std::function<bool(const Value&, const Value&)> alike_within(std::vector<Values>
 struct Case;
 struct DeviceInfo;
 
+// For Axis::per_compute_unit: returns whether a case has more than zero of this axis.
+std::function<bool(const Case&)> more_than_zero(std::string axis);
+
 // Axes that the harness knows by name: a case with a larger value does more of the same work and must take
 // longer; rows that contradict are `implausible`.
 inline constexpr const char* elements_axis = "n";
 inline constexpr const char* steps_axis = "iterations";
+// Axes that answers know by name: the algorithm or variant, and the element type.
+inline constexpr const char* kernel_axis = "kernel";
+inline constexpr const char* type_axis = "type";
 inline bool is_size(const std::string& axis) { return axis == elements_axis || axis == steps_axis; }
 
 // One swept parameter. The first value is the default; for an axis added to a family later it must be what
@@ -83,6 +89,10 @@ struct Axis {
   // Returns whether a configuration tuned at one value is worth trying at the other if nothing nearer was
   // searched; empty: never.
   std::function<bool(const Value&, const Value&)> alike = {};
+  bool implementation = false;  // how a kernel is implemented, which is no part of a launch as published
+  std::vector<std::string> vendor_values = {};  // values that only the devices of some vendors can run
+  // Returns whether a case launches so many work-groups per compute unit; empty if the axis counts none.
+  std::function<bool(const Case&)> per_compute_unit = {};
 
   // Converts to the type of this axis (group=256 may be a shape); std::nullopt if the axis does not accept
   // it.

@@ -12,7 +12,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/claims/claims.hpp"
+#include "analysis/claims/load.hpp"
+#include "analysis/claims/report.hpp"
 #include "base/text.hpp"
 #include "plans.hpp"
 #include "suite/mock_devices.hpp"
@@ -44,12 +45,12 @@ double value_for(const Case& at, const json& values) {
 }
 
 // Every case that a side asks for, at the largest size and the first type.
-std::vector<Case> cases_for(const Rows& rows, const Family& family) {
+std::vector<Case> cases_for(const RowQuery& rows, const Family& family) {
   Sweeps sweeps;
-  for (const auto& axes : rows.whole()) {
+  for (const auto& axes : rows.alternatives()) {
     auto& sweep = sweeps.emplace_back();
     for (const auto& [axis, want] : axes) {
-      using How = Rows::Want::How;
+      using How = RowQuery::AxisQuery::How;
       sweep[axis] = want.how == How::largest ? Values(want.values.back())
                     : want.how == How::first ? Values(want.values.front())
                                              : want.values;
@@ -58,7 +59,7 @@ std::vector<Case> cases_for(const Rows& rows, const Family& family) {
   return cases_of(family, sweeps, 0);
 }
 
-Record row_of(const Case& at, const Rows& rows, const Family& family, const std::string& quantity,
+Record row_of(const Case& at, const RowQuery& rows, const Family& family, const std::string& quantity,
               double value) {
   Record r;
   r.platform = "NVIDIA CUDA, invented";
@@ -100,12 +101,13 @@ Record row_of(const Case& at, const Rows& rows, const Family& family, const std:
   return r;
 }
 
-// By what the values of a rule's rows are told. What a family concludes from is speed: of operations where
-// there are any.
+// Returns the quantity in which the values of a rule's rows are given: of findings the family's, operations
+// or bytes or the time.
 std::string quantity_of(const Rule& rule, const std::string& quantity) {
   return rule.kind != Rule::Kind::finding ? quantity
          : rule.of.family == "arithmetic" ? "gflop_per_s"
-                                          : "gb_per_s";
+         : rule.of.family == "occupancy"  ? "gb_per_s"
+                                          : "time";
 }
 
 void add_rows(const Rule& rule, const json& values, std::set<std::string>& seen, std::vector<Record>& out) {
@@ -163,7 +165,7 @@ std::vector<Record> further_rows(const Decision& decision) {
       if (most == 0) continue;
       std::int64_t beyond = 0;  // listed on no side
       for (const auto& each : listing) {
-        for (const Rows* side : {&each.of, &each.of_before, &each.to, &each.to_before})
+        for (const RowQuery* side : {&each.of, &each.of_before, &each.to, &each.to_before})
           beyond = std::max(beyond, 2 * largest_in(side->values(axis.name)) + 2);
       }
       for (const auto& at : cases_for(*rows, family)) {
@@ -216,14 +218,17 @@ Decision turned_round(Decision decision) {
   return decision;
 }
 
-// Returns whether a rule's number is continuous: others count, or have a few values.
+// Returns whether the number of a rule takes any value: others count, stand on a few places, or are judged by
+// more than one bound.
 bool is_continuous(const Rule& rule) {
   using Kind = Rule::Kind;
-  for (const auto kind : {Kind::ratio, Kind::gain, Kind::spread, Kind::most, Kind::step, Kind::between,
-                          Kind::little, Kind::reach, Kind::search}) {
-    if (rule.kind == kind) return true;
+  if (rule.kind == Kind::finding) {
+    static const std::set<std::string> counted = {"regional_minima_grid_stride_width1",
+                                                  "slowdown_at_ends_2275x3300", "parabola_fit_2275x3300",
+                                                  "bytes_in_flight_measured"};
+    return !counted.contains(rule.findings.front());
   }
-  return false;
+  return rule.kind != Kind::trend;
 }
 
 // How far a number is from where its verdict begins, as a factor.
@@ -257,7 +262,8 @@ class TwoSided : public testing::Test {
         EXPECT_TRUE(both.contains(claim.id)) << claim.id << " has no invented rows in claims_two_sided.json";
         if (!both.contains(claim.id)) continue;
         for (const auto& decision : claim.decisions) {
-          const char* setting = decision.setting == Setting::as_published ? " as published" : " at its best";
+          const char* setting =
+              decision.launched == Launched::as_published ? " as published" : " at its best";
           judged.push_back({claim.id + setting, claim, decision, both.at(claim.id)});
         }
       }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/claims/load.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "analysis/claims/claims.hpp"
+#include "results/record.hpp"
 #include "suite/family.hpp"
 
 namespace clweave::claims {
@@ -65,8 +67,8 @@ Values values_from(const json& list) {
   return out;
 }
 
-Rows::Want want_from(const json& v) {
-  using How = Rows::Want::How;
+RowQuery::AxisQuery axis_query_from(const json& v) {
+  using How = RowQuery::AxisQuery::How;
   if (v.is_array()) return {How::one_of, values_from(v)};
   if (!v.is_object()) return {How::one_of, Values(value_from(v))};
   for (const auto& [how, name] :
@@ -77,51 +79,46 @@ Rows::Want want_from(const json& v) {
        v.dump());
 }
 
-Rows rows_from(const json& object, const char* key) {
+RowQuery query_from(const json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end()) return {};
   if (!it->is_object() || !it->contains("family")) fail(std::string(key) + " must name a family");
-  Rows out{text_at(*it, "family"), text_at(*it, "api"), {}, {}};
+  RowQuery out{text_at(*it, "family"), text_at(*it, "api"), {}, {}};
   for (const auto& [axis, v] : it->items()) {
-    if (axis != "family" && axis != "api" && axis != "any_of") out.axes.emplace(axis, want_from(v));
+    if (axis != "family" && axis != "api" && axis != "any_of") out.axes.emplace(axis, axis_query_from(v));
   }
   for (const auto& each : it->value("any_of", json::array())) {
     if (!each.is_object()) fail("any_of lists objects of axes");
     auto& axes = out.any_of.emplace_back();
     for (const auto& [axis, v] : each.items()) {
-      axes.emplace(axis, want_from(v));
-      using How = Rows::Want::How;
+      axes.emplace(axis, axis_query_from(v));
       if (out.axes.contains(axis)) fail("any_of asks again for " + axis);
-      if (axes.at(axis).how == How::largest || axes.at(axis).how == How::first)
-        fail(axis + ": what all rows share does not stand in any_of");
+      if (axes.at(axis).depends_on_device()) fail(axis + ": what all rows share does not stand in any_of");
     }
   }
   return out;
 }
 
-constexpr std::array<std::pair<const char*, Rows Rule::*>, 4> sides = {
-    {{"of", &Rule::of}, {"to", &Rule::to}, {"of_before", &Rule::of_before}, {"to_before", &Rule::to_before}}};
-
+// Returns whether any side of the rule chooses among several launches.
 bool tries(const Rule& rule) {
-  return std::ranges::any_of(sides, [&](const auto& side) {
-    return std::ranges::any_of((rule.*side.second).whole(),
+  return std::ranges::any_of(rule_sides, [&](const auto& side) {
+    return std::ranges::any_of((rule.*side.second).alternatives(),
                                [](const auto& axes) { return tries_of(axes) > 1; });
   });
 }
 
-// Whether a family derives such a column from its cases.
 bool is_derived(const std::string& quantity) {
   return std::ranges::any_of(all_families(), [&](const Family& family) {
     return std::ranges::find(family.derived, quantity, &Derived::name) != family.derived.end();
   });
 }
 
-// A gain is the same rival's, before and after.
+// Checks that a gain's opponents are the same before and after.
 void check_each(const Rule& rule) {
   if (rule.kind != Rule::Kind::gain) return;
   for (const auto& axis : rule.each) {
-    const auto sorted = [&](const Rows& rows) {
-      Values values = rows.values(axis);
+    const auto sorted = [&](const RowQuery& query) {
+      Values values = query.values(axis);
       std::ranges::sort(values);
       return values;
     };
@@ -130,65 +127,35 @@ void check_each(const Rule& rule) {
   }
 }
 
-// One, or those that an interval spans.
-void take_fractions(const json& object, Rule& out) {
-  if (const auto fraction = object.find("fraction"); fraction != object.end() && fraction->is_array()) {
-    if (out.kind != Rule::Kind::little && out.kind != Rule::Kind::reach)
-      fail("fractions are of what is reached");
-    out.fractions = fraction->get<std::vector<double>>();
-    std::ranges::sort(out.fractions);
-    if (out.fractions.size() < 2) fail("fractions are two or more");
-    out.fraction = out.fractions[out.fractions.size() / 2];
-  } else {
-    out.fraction = number_at(object, "fraction", out.fraction);
-  }
-}
-
-void take_bound(const json& object, Rule& out) {
+void read_bound(const json& object, Bound& out) {
   int bounds = 0;
-  for (const auto& [name, is] : {std::pair{"above", Rule::Is::above},
-                                 {"below", Rule::Is::below},
-                                 {"equal", Rule::Is::equal},
-                                 {"rising", Rule::Is::above},
-                                 {"falling", Rule::Is::below}}) {
+  for (const auto& [name, is] : {std::pair{"above", Bound::Is::above},
+                                 {"below", Bound::Is::below},
+                                 {"equal", Bound::Is::equal},
+                                 {"rising", Bound::Is::above},
+                                 {"falling", Bound::Is::below}}) {
     if (!object.contains(name)) continue;
     out.is = is;
     out.bound = number_at(object, name, 1);
     ++bounds;
   }
+  out.margin = number_at(object, "margin", out.margin);
   if (bounds != 1) fail("decided_by needs one of above, below, equal, rising, falling");
   if (out.bound <= 0 || out.margin < 0) fail("a bound is positive, a margin not negative");
 }
 
-Rule rule_from(const json& object) {
-  check_keys(object,
-             {"number",  "of",     "to",   "of_before", "to_before", "quantity", "quantity_to", "along",
-              "same",    "each",   "at",   "fraction",  "above",     "below",    "equal",       "rising",
-              "falling", "margin", "unit", "memory",    "times",     "runs"},
-             "decided_by");
-  using Kind = Rule::Kind;
-  const std::map<std::string, Kind> kinds = {
-      {"ratio", Kind::ratio},   {"gain", Kind::gain},         {"spread", Kind::spread},
-      {"trend", Kind::trend},   {"step", Kind::step},         {"between", Kind::between},
-      {"little", Kind::little}, {"interior", Kind::interior}, {"parabola", Kind::parabola},
-      {"minima", Kind::minima}, {"reach", Kind::reach},       {"finding", Kind::finding},
-      {"most", Kind::most},     {"search", Kind::search}};
-  Rule out;
-  const auto kind = kinds.find(text_at(object, "number"));
-  if (kind == kinds.end()) {
-    std::vector<std::string> known;
-    for (const auto& entry : kinds) known.push_back(entry.first);
-    fail(fmt::format("number must be one of {}", fmt::join(known, ", ")));
-  }
-  out.kind = kind->second;
-  for (const auto& [name, side] : sides) out.*side = rows_from(object, name);
+void read_sides(const json& object, Rule& out) {
+  for (const auto& [name, side] : rule_sides) out.*side = query_from(object, name);
   if (out.of.empty()) fail("decided_by needs 'of': the rows that decide");
-  for (const auto& [name, side] : sides) {
+  for (const auto& [name, side] : rule_sides) {
     const bool before = side == &Rule::of_before || side == &Rule::to_before;
-    const bool needed = out.kind == Kind::gain && side != &Rule::of;
+    const bool needed = out.kind == Rule::Kind::gain && side != &Rule::of;
     if (needed ? (out.*side).empty() : before && !(out.*side).empty())
       fail(fmt::format("{} is what a gain needs, and it alone", name));
   }
+}
+
+void read_quantities(const json& object, Rule& out) {
   out.quantity = text_at(object, "quantity", out.quantity);
   out.quantity_to = text_at(object, "quantity_to", out.quantity);
   for (const auto& quantity : {out.quantity, out.quantity_to}) {
@@ -196,11 +163,46 @@ Rule rule_from(const json& object) {
         !is_derived(quantity))
       fail("no quantity '" + quantity + "'");
   }
-  if (out.to.empty() && (out.kind == Kind::between || out.kind == Kind::little))
-    fail("this number needs 'to'");
+}
+
+void read_findings(const json& object, Rule& out) {
+  out.findings = texts_at(object, "finding");
+  out.finding_to = text_at(object, "finding_to");
+  if ((out.kind == Rule::Kind::finding) == out.findings.empty())
+    fail("finding is what the number finding needs, and it alone");
+  const auto also = object.find("also");
+  if (also == object.end()) return;
+  if (out.findings.empty()) fail("also names a finding, beside another");
+  for (const auto& each : also->is_array() ? *also : json::array({*also})) {
+    check_keys(each, {"finding", "above", "below", "equal", "margin"}, "also");
+    auto& condition = out.also.emplace_back();
+    condition.margin = 0;
+    read_bound(each, condition);
+    condition.finding = text_at(each, "finding");
+    if (condition.finding.empty()) fail("also needs 'finding'");
+  }
+}
+
+Rule::Kind kind_from(const json& object) {
+  if (const auto kind = enum_named<Rule::Kind>(text_at(object, "number"))) return *kind;
+  fail(fmt::format("number must be one of {}", fmt::join(enum_names(Rule::Kind{}), ", ")));
+}
+
+Rule rule_from(const json& object) {
+  check_keys(object,
+             {"number", "of",      "to",      "of_before",  "to_before", "quantity", "quantity_to", "along",
+              "same",   "each",    "finding", "finding_to", "also",      "above",    "below",       "equal",
+              "rising", "falling", "margin",  "unit",       "memory",    "times",    "runs"},
+             "decided_by");
+  using Kind = Rule::Kind;
+  Rule out;
+  out.kind = kind_from(object);
+  read_sides(object, out);
+  read_quantities(object, out);
+  read_findings(object, out);
   out.along = texts_at(object, "along");
-  if (out.kind != Kind::ratio && out.kind != Kind::gain && out.along.empty())
-    fail("this number needs 'along'");
+  const bool has_curve = out.kind != Kind::ratio && out.kind != Kind::gain && out.kind != Kind::finding;
+  if (has_curve && out.along.empty()) fail("this number needs 'along'");
   out.same = texts_at(object, "same");
   out.each = texts_at(object, "each");
   check_each(out);
@@ -208,9 +210,6 @@ Rule rule_from(const json& object) {
     if (!memory->is_boolean()) fail("memory must be true or false");
     out.memory = memory->get<bool>();
   }
-  if (const auto at = object.find("at"); at != object.end()) out.at = value_from(*at);
-  take_fractions(object, out);
-  out.margin = number_at(object, "margin", out.margin);
   if (object.contains("times") && out.kind != Kind::ratio) fail("times is for a ratio alone");
   out.times = number_at(object, "times", out.times);
   if (out.times <= 0) fail("times is positive");
@@ -218,25 +217,25 @@ Rule rule_from(const json& object) {
   if (runs < 1 || runs != std::floor(runs)) fail("runs is a whole number, 1 or more");
   out.runs = static_cast<std::size_t>(runs);
   out.unit = text_at(object, "unit", out.unit);
-  take_bound(object, out);
+  read_bound(object, out);
   return out;
 }
 
-// Nothing is at its best that is slower than its source had it: what was launched there is tried, too, with
-// all of what a device may lack. The size and type remain those that the device has room for.
-Rows with_launches_of(const Rows& best, const Rows& published) {
+// Returns the query of the best launches with the published ones beside them, for no launch is the best that
+// is slower than the source's. Size and type remain those that the device has room for.
+RowQuery with_launches_of(const RowQuery& best, const RowQuery& published) {
   const auto of_device = [&](const auto& axis) {
-    const auto want = best.axes.find(axis.first);
-    return want != best.axes.end() &&
-           (want->second.how == Rows::Want::How::largest || want->second.how == Rows::Want::How::first);
+    const auto query = best.axes.find(axis.first);
+    return query != best.axes.end() && query->second.depends_on_device();
   };
-  Rows out{best.family, best.api, {}, {}};
+  RowQuery out{best.family, best.api, {}, {}};
   std::ranges::copy_if(best.axes, std::inserter(out.axes, out.axes.end()), of_device);
-  for (const Rows* rows : {&best, &published}) {
-    for (auto launch : rows->whole()) {
+  for (const RowQuery* query : {&best, &published}) {
+    for (auto launch : query->alternatives()) {
+      using How = RowQuery::AxisQuery::How;
       std::erase_if(launch, of_device);
-      for (auto& [axis, want] : launch) {
-        if (want.how == Rows::Want::How::first) want.how = Rows::Want::How::one_of;
+      for (auto& [axis, of_axis] : launch) {
+        if (of_axis.how == How::first) of_axis.how = How::one_of;
       }
       if (std::ranges::find(out.any_of, launch) == out.any_of.end()) out.any_of.push_back(std::move(launch));
     }
@@ -244,8 +243,9 @@ Rows with_launches_of(const Rows& best, const Rows& published) {
   return out;
 }
 
-// The rule, and the same with what the source launched in place of what is tried here: null leaves an axis
-// out. What nobody but this project says was never published, whatever it launches.
+// Reads decided_by and, if as_published is there, the same with the launch of the source in place of those
+// that are tried (a JSON merge patch, RFC 7386: null removes an axis). A claim of this project was never
+// published, so that it is always at its best.
 std::vector<Decision> decisions_from(const json& object, bool ours) {
   if (!object.contains("decided_by")) {
     if (object.contains("as_published")) fail("as_published changes decided_by, which is not there");
@@ -254,16 +254,16 @@ std::vector<Decision> decisions_from(const json& object, bool ours) {
   Rule best = rule_from(object.at("decided_by"));
   const bool tried = tries(best);
   if (!object.contains("as_published"))
-    return {{tried || ours ? Setting::at_best : Setting::as_published, best}};
+    return {{tried || ours ? Launched::at_best : Launched::as_published, best}};
   json changed = object.at("decided_by");
   changed.merge_patch(object.at("as_published"));
   const Rule published = rule_from(changed);
   if (!tried || tries(published))
     fail("as_published names one launch, in place of those that decided_by tries");
-  for (const auto& [name, side] : sides) {
+  for (const auto& [name, side] : rule_sides) {
     if (!(best.*side).empty()) best.*side = with_launches_of(best.*side, published.*side);
   }
-  return {{Setting::as_published, published}, {Setting::at_best, best}};
+  return {{Launched::as_published, published}, {Launched::at_best, best}};
 }
 
 Claim claim_from(const json& object) {
@@ -284,7 +284,7 @@ Claim claim_from(const json& object) {
   out.given = text_at(object, "given");
   out.untestable = text_at(object, "untestable");
   out.fault = text_at(object, "fault");
-  out.known_incorrect = rows_from(object, "known_incorrect");
+  out.known_incorrect = query_from(object, "known_incorrect");
   out.check = text_at(object, "check");
   if (!out.decisions.empty() ? !out.untestable.empty() : out.untestable.empty() == out.fault.empty())
     fail("needs decided_by, or a reason why it is untestable, or the fault that leaves no evidence");
@@ -293,14 +293,15 @@ Claim claim_from(const json& object) {
   return out;
 }
 
-// What a claim takes for granted is decided as it is itself: in its setting, or the only one there is.
+// Finds the rule of the claim that must hold first: the one of the same launch configuration if there are
+// two.
 void find_given(Claim& claim, const std::vector<Claim>& before) {
   if (claim.given.empty()) return;
   const auto other = std::ranges::find(before, claim.given, &Claim::id);
   if (other == before.end() || other->decisions.empty())
     fail("given names a claim before it that rows decide, not " + claim.given);
   for (auto& decision : claim.decisions) {
-    const auto like = std::ranges::find(other->decisions, decision.setting, &Decision::setting);
+    const auto like = std::ranges::find(other->decisions, decision.launched, &Decision::launched);
     decision.given = {like != other->decisions.end() ? like->rule : other->decisions.front().rule};
   }
 }

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/claims/report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 
-#include "analysis/claims/claims.hpp"
 #include "analysis/rows/case_labels.hpp"
 #include "base/quantity.hpp"
 #include "report/table.hpp"
 
 namespace clweave::claims {
-
-std::string text_of(Verdict verdict) {
-  constexpr std::array texts = {"holds",     "fails",        "within noise", "not measured",
-                                "undecided", "not testable", "void"};
-  return texts.at(static_cast<std::size_t>(verdict));
-}
-
-std::string text_of(Setting setting) {
-  return setting == Setting::as_published ? "as published" : "at its best";
-}
 
 namespace {
 
@@ -36,8 +25,8 @@ std::string unit_of(const Claim& claim) {
   return claim.decisions.empty() ? "" : claim.decisions.front().rule.unit;
 }
 
-// Devices differ in the sizes that they were given, so that these stand beside the numbers; where the most
-// lies is part of what it says.
+// Writes a verdict with its number. Several devices differ in the sizes chosen for them, so that these stand
+// beside the numbers; the place of a maximum is always part of it.
 std::string found_text(const Ruling& ruling, bool with_place) {
   std::string text = painted(ruling.verdict);
   if (ruling.number)
@@ -49,8 +38,7 @@ std::string found_text(const Ruling& ruling, bool with_place) {
 }
 
 std::string asked_text(const Rule& rule) {
-  const std::string margin =
-      rule.kind == Rule::Kind::minima || rule.margin == 0 ? "" : fmt::format(" ±{:.3g} %", 100 * rule.margin);
+  const std::string margin = rule.margin == 0 ? "" : fmt::format(" ±{:.3g} %", 100 * rule.margin);
   const std::string bound = number_text(rule.bound, rule.unit);
   if (rule.kind == Rule::Kind::trend)
     return (rule.is == Rule::Is::above ? "rising" : "falling") + (rule.bound == 1 ? "" : " to " + bound) +
@@ -63,28 +51,28 @@ std::string asked_text(const Rule& rule) {
   return "";
 }
 
-// Each figure with what it says of its own sentence, if it can.
-std::string published_text(const Claim& claim) {
-  std::vector<std::string> parts;
+// Writes each published value with the verdict it gives on its own claim, if it can.
+std::vector<std::string> published_texts(const Claim& claim) {
+  std::vector<std::string> out;
   for (const auto& p : claim.published) {
     const auto verdict = verdict_of(p, claim);
-    parts.push_back(fmt::format("{} {}{}", number_text(p.value, unit_of(claim)), p.device,
-                                verdict ? ": " + text_of(*verdict) : ""));
+    out.push_back(fmt::format("{} {}{}", number_text(p.value, unit_of(claim)), p.device,
+                              verdict ? ": " + text_of(*verdict) : ""));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return out;
 }
 
 }  // namespace
 
 std::string evidence_text(const Claim& claim) {
-  std::string text = published_text(claim);
-  if (claim.fault.empty()) return text;
-  return text.empty() ? "void" : text + ", void";
+  auto parts = published_texts(claim);
+  if (!claim.fault.empty()) parts.emplace_back("void");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 namespace {
 
-// The rulings of one device, by claim.
+// Groups the rulings of a device by claim.
 std::vector<std::vector<const Ruling*>> by_claim(const DeviceRulings& device) {
   std::vector<std::vector<const Ruling*>> out;
   for (const auto& ruling : device.rulings) {
@@ -94,22 +82,24 @@ std::vector<std::vector<const Ruling*>> by_claim(const DeviceRulings& device) {
   return out;
 }
 
-const Ruling* decided(const std::vector<const Ruling*>& rulings, Setting setting) {
+// Returns null if the claim has no such decision.
+const Ruling* decided(const std::vector<const Ruling*>& rulings, Launched launched) {
   for (const auto* ruling : rulings) {
-    if (ruling->decision != nullptr && ruling->decision->setting == setting) return ruling;
+    if (ruling->decision != nullptr && ruling->decision->launched == launched) return ruling;
   }
   return nullptr;
 }
 
-constexpr std::array settings = {Setting::as_published, Setting::at_best};
+constexpr std::array launches = {Launched::as_published, Launched::at_best};
 
-// The sentence and what became of it come first; what decides it gives way on a narrow screen.
+// Builds the table of all claims: the statement and its verdicts come first, and what decides them gives way
+// on a narrow screen.
 Table table_of(const std::vector<DeviceRulings>& devices) {
   const bool one = devices.size() == 1;
   std::vector<Table::Column> heads = {{"statement", Align::left, Overflow::wrap}};
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    for (const auto setting : settings)
-      heads.push_back({one ? text_of(setting) : letter_of(d) + " " + text_of(setting)});
+    for (const auto launched : launches)
+      heads.push_back({one ? text_of(launched) : letter_of(d) + " " + text_of(launched)});
   }
   heads.push_back({"claim", Align::left, Overflow::keep, 4});
   if (one)
@@ -124,8 +114,8 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
     const Claim& claim = *first.claim;
     std::vector<std::string> cells = {claim.statement};
     for (const auto& device : all) {
-      for (const auto setting : settings) {
-        const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], setting);
+      for (const auto launched : launches) {
+        const Ruling* ruling = claim.decisions.empty() ? device[c].front() : decided(device[c], launched);
         cells.push_back(ruling != nullptr ? found_text(*ruling, !one) : "");
       }
     }
@@ -144,7 +134,8 @@ Table table_of(const std::vector<DeviceRulings>& devices) {
   return table;
 }
 
-// "71 published claims as published: 20 hold, 8 fail", the same at their best, and those of this project.
+// Counts verdicts: "71 published claims as published: 20 holds, 8 fails", the same at their best, and those
+// of this project.
 std::vector<std::string> tallies(const DeviceRulings& device) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& what, const auto& belongs) {
@@ -164,9 +155,9 @@ std::vector<std::string> tallies(const DeviceRulings& device) {
     if (cached > 0) parts.push_back(fmt::format("{} of these on rows that fit a cache", cached));
     if (all > 0) out.push_back(fmt::format("{} {}: {}", all, what, fmt::join(parts, ", ")));
   };
-  for (const auto setting : settings) {
-    add(fmt::format("published claims {}", text_of(setting)), [&](const Ruling& r) {
-      return !r.claim->ours() && r.decision != nullptr && r.decision->setting == setting;
+  for (const auto launched : launches) {
+    add(fmt::format("published claims {}", text_of(launched)), [&](const Ruling& r) {
+      return !r.claim->ours() && r.decision != nullptr && r.decision->launched == launched;
     });
   }
   add("published claims without a test",
@@ -175,7 +166,7 @@ std::vector<std::string> tallies(const DeviceRulings& device) {
   return out;
 }
 
-// The void evidence: each fault once, with the claims that rest on it.
+// Adds the published evidence that is void: each fault once, with the claims that rest on it.
 void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
   std::vector<std::string> told;
   const auto& rulings = devices.front().rulings;
@@ -205,7 +196,7 @@ void add_faults(const std::vector<DeviceRulings>& devices, Report& out) {
   }
 }
 
-// Each reason once, with the claims of which nothing is said for it and the run that would.
+// Adds each reason for which there is no verdict once, with its claims and the run that would decide them.
 void add_untested(const DeviceRulings& device, Report& out) {
   struct Reason {
     std::string note, more;
@@ -222,7 +213,7 @@ void add_untested(const DeviceRulings& device, Report& out) {
     if (reason->ids.empty() || reason->ids.back() != ruling.claim->id)
       reason->ids.push_back(ruling.claim->id);
   }
-  // What only waits for a run comes last.
+  // Claims that only wait for a run come last.
   const auto waits = [](const Reason& r) {
     return r.note == no_rows || (r.note == in_cache && !r.more.empty());
   };
@@ -241,7 +232,7 @@ void add_untested(const DeviceRulings& device, Report& out) {
   }
 }
 
-// What a verdict had to do without: side by side devices have no room for it.
+// Adds what verdicts had to do without, which the table of several devices has no room for.
 void add_without(const DeviceRulings& device, Report& out) {
   std::map<std::string, std::vector<std::string>> claims;  // by what is left out
   for (const auto& ruling : device.rulings) {
@@ -262,7 +253,7 @@ void add_cases(const DeviceRulings& device, Report& out) {
   for (const auto& ruling : device.rulings) {
     if (ruling.cases.empty()) continue;
     const auto& [value, low, high] = *ruling.number;
-    out.line(fmt::format("  {} {}  {}, {}, {} {}", ruling.claim->id, text_of(ruling.decision->setting),
+    out.line(fmt::format("  {} {}  {}, {}, {} {}", ruling.claim->id, text_of(ruling.decision->launched),
                          figure_text(value, low, high, ruling.decision->rule.unit),
                          ruling.note.empty() ? "at its only size" : ruling.note, ruling.runs,
                          ruling.runs == 1 ? "run" : "runs"));
@@ -278,70 +269,39 @@ const char* remark =
     "A row of one run or two stands with what runs usually differ by, on a processor a quarter:\n"
     "clweave run --claims --runs 5 measures that.";
 
-nlohmann::json number_json(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
-
-}  // namespace
-
-namespace {
-
+// Adds a row per ruling, which JSON nests by device.
 void add_rows(const std::vector<DeviceRulings>& devices, Report& out) {
-  out.columns({"device", "claim", "setting", "verdict", "value", "low", "high", "unit", "asked", "note",
-               "cached", "runs", "published", "evidence", "known_incorrect", "statement", "source", "command",
-               "cases"});
+  out.columns({"device", "claim",     "setting",   "verdict",  "value",
+               "low",    "high",      "unit",      "asked",    "note",
+               "cached", "runs",      "published", "evidence", "known_incorrect",
+               "check",  "statement", "source",    "command",  "cases"});
   for (const auto& device : devices) {
     for (const auto& r : device.rulings) {
       const Claim& claim = *r.claim;
-      const auto number = [&](double Figure::*member) {
-        return r.number ? fmt::format("{}", *r.number.*member) : std::string();
-      };
-      out.row({device.name, claim.id, r.decision != nullptr ? text_of(r.decision->setting) : "",
-               text_of(r.verdict), number(&Figure::value), number(&Figure::low), number(&Figure::high),
-               unit_of(claim), r.decision != nullptr ? asked_text(r.decision->rule) : "", r.note,
-               r.cached ? "yes" : "", r.cases.empty() ? "" : std::to_string(r.runs), published_text(claim),
-               claim.fault.empty() ? "" : "void: " + claim.fault, r.known_incorrect, claim.statement,
-               claim.source, r.command, fmt::format("{}", fmt::join(r.cases, ";"))});
+      const auto number = [&](double Figure::*member) { return r.number ? Cell(*r.number.*member) : Cell(); };
+      out.row({device.name,
+               claim.id,
+               r.decision != nullptr ? Cell(text_of(r.decision->launched)) : Cell(),
+               text_of(r.verdict),
+               number(&Figure::value),
+               number(&Figure::low),
+               number(&Figure::high),
+               unit_of(claim),
+               r.decision != nullptr ? Cell(asked_text(r.decision->rule)) : Cell(),
+               r.note,
+               r.cached,
+               r.cases.empty() ? Cell() : Cell(static_cast<std::int64_t>(r.runs)),
+               published_texts(claim),
+               claim.fault.empty() ? Cell() : Cell("void: " + claim.fault),
+               r.known_incorrect,
+               claim.check,
+               claim.statement,
+               claim.source,
+               r.command,
+               r.cases});
     }
   }
-}
-
-nlohmann::json document_of(const std::vector<DeviceRulings>& devices) {
-  auto out = nlohmann::json::array();
-  for (const auto& device : devices) {
-    auto rulings = nlohmann::json::array();
-    for (const auto& r : device.rulings) {
-      const Claim& claim = *r.claim;
-      nlohmann::json entry = {{"claim", claim.id},
-                              {"statement", claim.statement},
-                              {"source", claim.source},
-                              {"verdict", text_of(r.verdict)},
-                              {"note", r.note},
-                              {"cached", r.cached},
-                              {"runs", r.cases.empty() ? 0 : r.runs},
-                              {"cases", r.cases}};
-      if (r.decision != nullptr) entry["setting"] = text_of(r.decision->setting);
-      if (r.number) {
-        entry["value"] = number_json(r.number->value);
-        entry["low"] = number_json(r.number->low);
-        entry["high"] = number_json(r.number->high);
-        entry["unit"] = r.decision->rule.unit;
-        entry["asked"] = asked_text(r.decision->rule);
-      }
-      auto published = nlohmann::json::array();
-      for (const auto& p : claim.published) {
-        published.push_back({{"device", p.device}, {"value", p.value}, {"note", p.note}});
-        if (const auto verdict = verdict_of(p, claim)) published.back()["verdict"] = text_of(*verdict);
-      }
-      entry["published"] = published;
-      if (!claim.fault.empty())
-        entry["evidence"] = {{"void", claim.fault}, {"here", r.known_incorrect}, {"check", claim.check}};
-      if (!r.command.empty()) entry["command"] = r.command;
-      rulings.push_back(std::move(entry));
-    }
-    out.push_back({{"device", device.name}, {"claims", std::move(rulings)}});
-  }
-  return out;
+  out.nest({{"", {"device"}}, {"claims"}});
 }
 
 }  // namespace
@@ -364,7 +324,6 @@ Report report_of(const std::vector<DeviceRulings>& devices, bool with_cases) {
     if (with_cases) add_cases(device, out);
   }
   add_rows(devices, out);
-  out.document(document_of(devices));
   return out;
 }
 

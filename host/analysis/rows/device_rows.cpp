@@ -315,8 +315,9 @@ std::optional<Case> case_of(const Family& family, const CaseName& row) {
   return at;
 }
 
-Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device)
-    : family_(&family), device_(device_of(device)) {
+Conclusions::Conclusions(const Family& family, std::span<const Timed* const> rows, const DeviceRows& device,
+                         Times times)
+    : family_(&family), device_(device_of(device)), times_(times) {
   for (const auto* row : rows) {
     auto at = case_of(family, *row->name);
     if (!at) continue;
@@ -332,12 +333,13 @@ const std::vector<Finding>& Conclusions::by(Resample clock) const {
     clock.count(rows_.size());
     return it->second;
   }
+  const bool has_intervals = clock.draw() == 0 && times_ == Times::with_intervals;
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     Outcome& outcome = outcomes_[i];
     outcome.time_s = clock[rows_[i]->index];
     outcome.fraction_of_peak = clock.fraction_of_peak(*rows_[i]);
-    outcome.low_s = clock.draw() == 0 ? Number(intervals_[i].first) : Number();
-    outcome.high_s = clock.draw() == 0 ? Number(intervals_[i].second) : Number();
+    outcome.low_s = has_intervals ? Number(intervals_[i].first) : Number();
+    outcome.high_s = has_intervals ? Number(intervals_[i].second) : Number();
   }
   return it->second = findings_of(*family_, outcomes_, device_);
 }

@@ -113,7 +113,9 @@ std::optional<Case> case_of(const Family&, const CaseName&);
 // out.
 class Conclusions {
  public:
-  Conclusions(const Family&, std::span<const Timed* const>, const DeviceRows&);
+  // Whether the times as measured have their intervals, or are known exactly, as drawn ones are.
+  enum class Times { with_intervals, exact };
+  Conclusions(const Family&, std::span<const Timed* const>, const DeviceRows&, Times = Times::with_intervals);
 
   // Computes each draw once.
   const std::vector<Finding>& by(Resample) const;
@@ -123,6 +125,7 @@ class Conclusions {
  private:
   const Family* family_;
   DeviceInfo device_;
+  Times times_;
   RowSelection rows_;                                 // of outcomes_
   std::vector<std::pair<double, double>> intervals_;  // as measured; times of a draw are exact
   mutable std::vector<Outcome> outcomes_;             // at the times of the last draw

@@ -23,11 +23,14 @@ bool has_subgroups(const DeviceInfo& device) {
 Axis subgroup_axis(const std::string& what) {
   Values values;
   for (const char* name : names) values.emplace_back(std::string(name));
-  return {"subgroup_impl",
-          what +
-              " portable: through local memory; ptx: by NVIDIA's shuffles and votes; opencl: by OpenCL's "
-              "sub-groups, of whatever size; amd: by the builtins of AMD's compiler, of 32 or 64 items",
-          values};
+  return {
+      .name = "subgroup_impl",
+      .meaning = what +
+                 " portable: through local memory; ptx: by NVIDIA's shuffles and votes; opencl: by OpenCL's "
+                 "sub-groups, of whatever size; amd: by the builtins of AMD's compiler, of 32 or 64 items",
+      .values = values,
+      .implementation = true,
+      .vendor_values = {"ptx", "opencl", "amd"}};
 }
 
 SubgroupImpl subgroup_impl_of(const Case& at) {

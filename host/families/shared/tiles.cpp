@@ -146,9 +146,11 @@ Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)>
           .tunable = true,
           .domain = whole(16, 255),
           .when = std::move(when),
-          .search_values = [search_values](const Case&, const DeviceInfo& device) {
-            return heeds_registers(device) ? search_values : Values{0};
-          }};
+          .search_values =
+              [search_values](const Case&, const DeviceInfo& device) {
+                return heeds_registers(device) ? search_values : Values{0};
+              },
+          .implementation = true};
 }
 
 Axis spin_limit_axis(std::function<bool(const Case&)> when) {

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/claims/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+namespace clweave::claims {
+
+const Family* family_named(const std::vector<Family>& families, const std::string& name) {
+  const auto it = std::ranges::find(families, name, &Family::name);
+  return it != families.end() ? &*it : nullptr;
+}
+
+bool is_same(const Value& one, const Value& other) {
+  return one.index() == other.index() ? one == other : text_of(one) == text_of(other);
+}
+
+bool is_word(const Value& value) { return std::holds_alternative<std::string>(value); }
+
+double number_in(const Value& value) {
+  if (const auto* n = std::get_if<std::int64_t>(&value)) return static_cast<double>(*n);
+  if (const auto* x = std::get_if<double>(&value)) return *x;
+  return 0;
+}
+
+Value value_in(const Timed& timed, const std::string& axis) {
+  const Value* value = timed.axis(axis);
+  return value != nullptr ? *value : Value(std::string());
+}
+
+namespace {
+
+// Matches case names against a query; what it asks of each axis is looked up once for all cases.
+class CaseMatcher {
+ public:
+  CaseMatcher(const RowQuery& query, const Family& family) : native_(!query.api.empty()) {
+    for (const auto& axes : query.alternatives()) {
+      auto& asked = any_of_.emplace_back();
+      for (const auto& axis : family.axes) {
+        const auto of_axis = axes.find(axis.name);
+        asked.emplace_back(&axis, of_axis != axes.end() ? std::optional(of_axis->second) : std::nullopt);
+      }
+    }
+  }
+
+  // Accepts a row that lacks an axis: the axis came later, and what the row did is its default. The axes that
+  // a native baseline lacks say nothing of its work.
+  bool matches(const CaseName& name, bool any_tuning = false) const {
+    return std::ranges::any_of(any_of_, [&](const auto& axes) {
+      return std::ranges::all_of(axes, [&](const auto& asked) {
+        const auto& [axis, query] = asked;
+        const Value* cell = name.axis(axis->name);
+        if (!query)
+          return cell == nullptr || is_same(*cell, axis->values.front()) || (axis->tunable && any_tuning);
+        if (cell == nullptr) return native_;
+        return std::ranges::any_of(query->values, [&](const Value& value) { return is_same(value, *cell); });
+      });
+    });
+  }
+
+ private:
+  bool native_;
+  std::vector<std::vector<std::pair<const Axis*, std::optional<RowQuery::AxisQuery>>>> any_of_;
+};
+
+// Returns whether all rows have the same value of each tunable axis that the query does not name.
+bool is_tuned_alike(const RowSelection& rows, const RowQuery& query, const Family& family) {
+  return std::ranges::all_of(family.axes, [&](const Axis& axis) {
+    return !axis.tunable || !query.values(axis.name).empty() ||
+           std::ranges::all_of(rows, [&](const Timed* timed) {
+             const Value *a = timed->axis(axis.name), *b = rows.front()->axis(axis.name);
+             return a == nullptr || b == nullptr || *a == *b;
+           });
+  });
+}
+
+}  // namespace
+
+SelectedRows rows_of(const RowQuery& query, const DeviceRows& device, const std::vector<Family>& families) {
+  const Family* family = family_named(families, query.family);
+  if (family == nullptr) return {};
+  const CaseMatcher matcher(query, *family);
+  RowSelection out;
+  if (!query.api.empty()) {
+    std::ranges::copy_if(device.natives, std::back_inserter(out), [&](const Timed* timed) {
+      return timed->api == query.api && timed->family() == query.family && matcher.matches(*timed->name);
+    });
+    return {out};
+  }
+  for (const bool any_tuning : {false, true}) {
+    std::ranges::copy_if(device.of(query.family), std::back_inserter(out),
+                         [&](const Timed* timed) { return matcher.matches(*timed->name, any_tuning); });
+    if (!out.empty())
+      return any_tuning && !is_tuned_alike(out, query, *family) ? SelectedRows()
+                                                                : SelectedRows{out, any_tuning};
+  }
+  return {{}, true};
+}
+
+std::vector<const FailedCase*> failed_of(const RowQuery& query, const DeviceRows& device,
+                                         const std::vector<Family>& families) {
+  std::vector<const FailedCase*> out;
+  const Family* family = family_named(families, query.family);
+  if (family == nullptr || !query.api.empty()) return out;
+  const CaseMatcher matcher(query, *family);
+  for (const auto& failed : device.results->untimed) {
+    if (failed.name->family == query.family && matcher.matches(*failed.name)) out.push_back(&failed);
+  }
+  return out;
+}
+
+bool has_cuda(const std::string& platform) { return platform.find("NVIDIA") != std::string::npos; }
+
+// ---- Places ----------------------------------------------------------------------------------------------
+
+RowsByCells::RowsByCells(const RowSelection& all, const std::vector<std::string>& axes) {
+  for (const auto* timed : all) {
+    std::vector<Value> key;
+    Cells cells;
+    bool complete = true;
+    for (const auto& axis : axes) {
+      complete = complete && timed->axis(axis) != nullptr;
+      cells.emplace_back(axis, value_in(*timed, axis));
+      key.push_back(cells.back().second);
+    }
+    if (complete) {
+      if (auto& here = complete_[key]; here.push_back(timed), here.size() > 1) continue;
+    } else {
+      partial_.push_back(timed);
+    }
+    if (met_.insert(std::move(key)).second) different_.push_back(std::move(cells));
+  }
+}
+
+RowSelection RowsByCells::at(const Cells& cells) const {
+  std::vector<Value> key;
+  for (const auto& [axis, value] : cells) key.push_back(value);
+  const auto it = complete_.find(key);
+  RowSelection out = it != complete_.end() ? it->second : RowSelection();
+  for (const auto* timed : partial_) {
+    if (std::ranges::all_of(cells, [&](const auto& cell) {
+          const Value* value = timed->axis(cell.first);
+          return value == nullptr || *value == cell.second;
+        }))
+      out.push_back(timed);
+  }
+  if (!partial_.empty()) std::ranges::sort(out, {}, &Timed::index);
+  return out;
+}
+
+std::string text_of_cells(const Cells& cells) {
+  std::vector<std::string> parts;
+  for (const auto& [axis, value] : cells) {
+    if (axis != timer_axis || value != Value("event"))
+      parts.push_back(fmt::format("{}={}", axis, text_of(value)));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+namespace {
+
+std::vector<std::string> axes_asked(const RowQuery& query, RowQuery::AxisQuery::How how) {
+  std::vector<std::string> out;
+  for (const auto& [axis, of_axis] : query.axes) {
+    if (of_axis.how == how) out.push_back(axis);
+  }
+  return out;
+}
+
+// Returns the rank of a place, lowest first: positions in the rule's lists of types, then the number of rows,
+// then the sizes.
+std::vector<double> rank_of(const Rule& rule, const Sides& sides, std::size_t preferred) {
+  std::vector<double> rank;
+  for (std::size_t i = 0; i < preferred; ++i) {
+    const auto& cell = sides.place[i];
+    const Values& values = rule.of.axes.at(cell.first).values;
+    const auto it = std::ranges::find_if(values, [&](const Value& v) { return is_same(v, cell.second); });
+    rank.push_back(static_cast<double>(it - values.begin()));
+  }
+  rank.push_back(-static_cast<double>(sides.of.size() + sides.to.size()));
+  for (std::size_t i = preferred; i < sides.place.size(); ++i) {
+    const auto* n = std::get_if<std::int64_t>(&sides.place[i].second);
+    rank.push_back(n != nullptr ? -static_cast<double>(*n) : 0);
+  }
+  return rank;
+}
+
+}  // namespace
+
+std::vector<Sides> places_of(const Rule& rule, const Sides& all) {
+  using How = RowQuery::AxisQuery::How;
+  std::vector<std::string> axes = axes_asked(rule.of, How::first);
+  const std::size_t preferred = axes.size();
+  for (auto& sized : axes_asked(rule.of, How::largest)) axes.push_back(std::move(sized));
+  axes.emplace_back(timer_axis);
+  const RowsByCells of(all.of, axes), to(all.to, axes), of_before(all.of_before, axes),
+      to_before(all.to_before, axes);
+  std::vector<Sides> out;
+  for (const auto& cells : of.different())
+    out.push_back({of.at(cells), to.at(cells), of_before.at(cells), to_before.at(cells), cells});
+  std::ranges::stable_sort(out, {}, [&](const Sides& sides) { return rank_of(rule, sides, preferred); });
+  return out;
+}
+
+// ---- Wanted cases ----------------------------------------------------------------------------------------
+
+std::vector<Sweep> sweeps_of(const RowQuery& query, const Choice& choice) {
+  std::vector<Sweep> out;
+  for (const auto& axes : query.alternatives()) {
+    Sweep& sweep = out.emplace_back();
+    for (const auto& [axis, of_axis] : axes) {
+      const auto chosen = choice.find(axis);
+      sweep[axis] =
+          of_axis.depends_on_device() && chosen != choice.end() ? Values(chosen->second) : of_axis.values;
+    }
+  }
+  return out;
+}
+
+WantedCases::WantedCases(const RowQuery& query, const RowSelection& there, bool other_defaults,
+                         const Choice& choice, const DeviceRows& device, const std::vector<Family>& families)
+    : query_(&query),
+      there_(&there),
+      other_defaults_(other_defaults),
+      family_(family_named(families, query.family)),
+      sweeps_(sweeps_of(query, choice)),
+      failed_(failed_of(query, device, families)) {}
+
+bool WantedCases::is_complete() const {
+  return std::ranges::all_of(cases_of(*family_, sweeps_, 0),
+                             [&](const Case& at) { return ran(at) || failed(at); });
+}
+
+const FailedCase* WantedCases::implausible() const {
+  for (const auto& at : cases_of(*family_, sweeps_, 0)) {
+    if (ran(at)) continue;
+    const auto row = std::ranges::find_if(failed_, [&](const FailedCase* one) {
+      return one->status == Status::implausible && is_row_of(at, *one->name);
+    });
+    if (row != failed_.end()) return *row;
+  }
+  return nullptr;
+}
+
+std::set<std::string> WantedCases::left_out(const std::set<std::string>& along) const {
+  std::map<std::string, bool> any;  // by label: whether a case of it ran
+  const auto alternatives = query_->alternatives();
+  for (std::size_t i = 0; i < alternatives.size(); ++i) {
+    for (const auto& at : cases_of(*family_, {sweeps_[i]}, 0)) {
+      const bool is_there = ran(at);
+      if (is_there || !is_of_a_vendor(at)) any[label_of(at, alternatives[i], along)] |= is_there;
+    }
+  }
+  std::set<std::string> out;
+  for (const auto& [label, is_there] : any) {
+    if (!is_there) out.insert(label);
+  }
+  return out;
+}
+
+bool WantedCases::is_row_of(const Case& at, const CaseName& name) const {
+  return std::ranges::all_of(at.axes, [&](const auto& axis) {
+    const Value* cell = name.axis(axis.first);
+    return cell == nullptr || is_same(*cell, axis.second) ||
+           (other_defaults_ && family_->axis(axis.first)->tunable && query_->values(axis.first).empty());
+  });
+}
+
+bool WantedCases::ran(const Case& at) const {
+  return std::ranges::any_of(*there_, [&](const Timed* timed) { return is_row_of(at, *timed->name); });
+}
+
+bool WantedCases::failed(const Case& at) const {
+  return std::ranges::any_of(failed_, [&](const FailedCase* row) { return is_row_of(at, *row->name); });
+}
+
+bool WantedCases::is_of_a_vendor(const Case& at) const {
+  return std::ranges::any_of(family_->axes, [&](const Axis& axis) {
+    return !axis.vendor_values.empty() && family_->uses(at, axis.name) &&
+           std::ranges::find(axis.vendor_values, at.text(axis.name)) != axis.vendor_values.end();
+  });
+}
+
+std::string WantedCases::label_of(const Case& at, const RowQuery::Axes& axes,
+                                  const std::set<std::string>& along) const {
+  Cells cells;
+  for (const auto& [axis, of_axis] : axes) {
+    if (along.contains(axis) && query_->values(axis).size() > 1) cells.emplace_back(axis, at.at(axis));
+  }
+  return text_of_cells(cells);
+}
+
+}  // namespace clweave::claims

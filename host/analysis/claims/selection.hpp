@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// selection: which rows of a device decide a rule, at which size, and whether all of them are there.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/claims/claim.hpp"
+#include "analysis/rows/device_rows.hpp"
+
+namespace clweave::claims {
+
+// Returns null if there is no family of this name.
+const Family* family_named(const std::vector<Family>&, const std::string& name);
+
+// Compares 4 and 4.0 as the same number, and a group of 256 whether its axis holds numbers or shapes.
+bool is_same(const Value&, const Value&);
+bool is_word(const Value&);
+double number_in(const Value&);                         // 0 for a word
+Value value_in(const Timed&, const std::string& axis);  // empty text if the row lacks the axis
+
+using Cells = std::vector<std::pair<std::string, Value>>;  // axis and value
+std::string text_of_cells(const Cells&);                   // "n=1024 type=float"
+
+// Rows by their values along some axes. A row that lacks one of these axes belongs to every value of it, as
+// an axis that a family does not have asks nothing of its rows.
+class RowsByCells {
+ public:
+  RowsByCells(const RowSelection& all, const std::vector<std::string>& axes);
+
+  const std::vector<Cells>& different() const { return different_; }  // in the order met
+  RowSelection at(const Cells&) const;                                // in their order
+
+ private:
+  std::map<std::vector<Value>, RowSelection> complete_;
+  std::set<std::vector<Value>> met_;
+  std::vector<Cells> different_;
+  RowSelection partial_;
+};
+
+// The rows of each side of a rule, at one size and type and for one value of the axes that both sides share.
+struct Sides {
+  RowSelection of, to, of_before, to_before;
+  Cells place = {};
+};
+
+// A side of a rule with its rows.
+struct Side {
+  RowQuery Rule::*query;
+  RowSelection Sides::*rows;
+};
+inline constexpr std::array<Side, 4> all_sides = {{{&Rule::of, &Sides::of},
+                                                   {&Rule::to, &Sides::to},
+                                                   {&Rule::of_before, &Sides::of_before},
+                                                   {&Rule::to_before, &Sides::to_before}}};
+
+struct SelectedRows {
+  RowSelection rows;
+  bool other_defaults = false;  // measured by a version with other defaults for tunable axes
+};
+
+// Selects the rows of a query. If no row has today's defaults of the tunable axes, rows with other values
+// count, provided that all of them have the same ones: another version had other defaults.
+SelectedRows rows_of(const RowQuery&, const DeviceRows&, const std::vector<Family>&);
+
+// Selects the cases of a query that failed or whose times do not count.
+std::vector<const FailedCase*> failed_of(const RowQuery&, const DeviceRows&, const std::vector<Family>&);
+
+// Divides the rows of a rule by size, type and timer, the preferred place first: by the types in the rule's
+// order, then the timer with most rows, then the largest size.
+std::vector<Sides> places_of(const Rule&, const Sides&);
+
+// Returns whether rows of CUDA can exist beside those of this OpenCL platform.
+bool has_cuda(const std::string& platform);
+
+using Choice = std::map<std::string, Value>;  // of the axes that depend on the device
+
+// Returns the cases that a query asks for, one sweep per alternative, with a choice in place of each list
+// of sizes or types.
+std::vector<Sweep> sweeps_of(const RowQuery&, const Choice&);
+
+// The cases that one side of a rule asks for at a place, and which of them were run.
+class WantedCases {
+ public:
+  WantedCases(const RowQuery&, const RowSelection& there, bool other_defaults, const Choice&,
+              const DeviceRows&, const std::vector<Family>&);
+
+  // Returns whether all were run, successfully or not: a kernel of which some launches are missing was
+  // searched less than the other side.
+  bool is_complete() const;
+
+  // Returns the first case that has no time because it was too fast to be plausible; null if there is none.
+  // The fastest may be among those.
+  const FailedCase* implausible() const;
+
+  // Returns what of the side has no time in any launch, by its values along these axes. A case with values
+  // that only one vendor's devices run is not missed (Axis::vendor_values).
+  std::set<std::string> left_out(const std::set<std::string>& along) const;
+
+ private:
+  bool is_row_of(const Case&, const CaseName&) const;
+  bool ran(const Case&) const;
+  bool failed(const Case&) const;
+  bool is_of_a_vendor(const Case&) const;
+  std::string label_of(const Case&, const RowQuery::Axes&, const std::set<std::string>& along) const;
+
+  const RowQuery* query_;
+  const RowSelection* there_;
+  bool other_defaults_;
+  const Family* family_;
+  std::vector<Sweep> sweeps_;
+  std::vector<const FailedCase*> failed_;
+};
+
+}  // namespace clweave::claims

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// verdict: what the rows of a device say to a claim.
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/claims/claim.hpp"
+#include "analysis/rows/device_rows.hpp"
+
+namespace clweave::claims {
+
+enum class Verdict {
+  holds,
+  fails,
+  within_noise,
+  not_measured,  // rows are missing
+  undecided,     // rows are there and cannot decide
+  not_testable,  // no rows could decide
+  no_evidence    // no rule decides the claim, and what was published for it is void
+};
+
+constexpr auto enum_names(Verdict) {
+  return std::array{"holds", "fails", "within noise", "not measured", "undecided", "not testable", "void"};
+}
+
+struct Ruling {
+  const Claim* claim = nullptr;
+  const Decision* decision = nullptr;  // null: the claim has none
+  Verdict verdict = Verdict::not_testable;
+  std::optional<Figure> number;
+  std::string place;  // size and type chosen for this device; where a maximum lies
+  std::string note;   // the values that all deciding rows share, and what decided; or why there is no verdict
+  std::string without;             // part of the note: what could not take part, as it cannot run here
+  bool cached = false;             // the buffers of some of the rows fit a cache
+  std::vector<std::string> cases;  // ids of the rows it follows from
+  std::size_t runs = 0;            // fewest repetitions of a row
+  std::string known_incorrect;     // results of the rows that show the fault; empty if they were not run
+  std::string more;                // options that the command adds: larger sizes, native baselines
+  std::string command;             // measures what is missing
+};
+
+// Holds or fails if the whole interval lies beyond the bound and its margin.
+Verdict verdict_of(const Figure&, const Bound&);
+
+// Returns the verdict that a published value gives on its own claim; std::nullopt if no rule decides the
+// claim or the value is void.
+std::optional<Verdict> verdict_of(const PublishedValue&, const Claim&);
+
+// Returns a ruling per decision, or one that says why there is none.
+std::vector<Ruling> rulings_of(const Claim&, const DeviceRows&, const std::vector<Family>&);
+
+// Notes of rulings without a verdict.
+inline constexpr const char* no_rows = "rows are missing";
+inline constexpr const char* in_cache = "the buffers fit a cache: the rows say nothing of memory";
+inline constexpr const char* beyond_memory =
+    "faster than memory was found to be: a cache held a part, or the peak was measured in a bad moment";
+inline constexpr const char* one_unit =
+    "groups_per_cu counts by compute units, and the driver says that the GPU is one";
+
+}  // namespace clweave::claims
