@@ -682,7 +682,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .domain = whole(0, 1024),
        .when = [](const Case& at) { return is_persistent(at.text("kernel")); },
        .per_compute_unit =
-           [](const Case& at) { return at.number("groups_per_unit") > 0 || at.is("kernel", "sam"); }},
+           [](const Case& at) { return at.number("groups_per_cu") > 0 || at.is("kernel", "sam"); }},
       {.name = "prefetch",
        .meaning = "whether sam asks for the next tile's values before it waits, for which it needs registers",
        .values = {"yes", "no"},
