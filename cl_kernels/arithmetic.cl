@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// arithmetic: ILP independent chains of x = x * scale + shift per item.
+// arithmetic: computes ILP independent chains of x = x * scale + shift per work-item.
 //
-// Set by host/families/arithmetic.cpp:
 // T, V               element type, and T or a vector of it
-// OPERATION          0 mad, 1 fma, 2 a product, then a sum; whole numbers know only the last
-// ILP, UNROLL        chains of an item; steps of each per turn of the loop
-#if !defined(T) || !defined(V) || !defined(OPERATION) || !defined(ILP) || !defined(UNROLL)
-#error "arithmetic.cl needs T, V, OPERATION, ILP and UNROLL: see host/families/arithmetic.cpp"
+// OPERATION          0 mad, 1 fma, 2 a product, then a sum; integers have only the last
+// ILP, UNROLL        chains of a work-item; steps of each per iteration of the loop
+#ifdef EDITOR
+#define T float
+#define V float4
+#define OPERATION 1
+#define ILP 4
+#define UNROLL 4
+#elif !defined(T) || !defined(V) || !defined(OPERATION) || !defined(ILP) || !defined(UNROLL)
+#error "arithmetic.cl needs T, V, OPERATION, ILP and UNROLL from the host"
 #endif
 
 #if OPERATION == 0
@@ -18,15 +23,15 @@
 #define STEP(x) ((x) * (V)(scale) + (V)(shift))
 #endif
 
-// The chains begin at different values, as compilers compute equal ones once; scale and shift come as
-// arguments, as a compiler that knew them would fold the chain.
+// Starts the chains at different values, as compilers compute equal ones once; scale and shift are arguments, as a
+// compiler that knew them would fold the chain.
 __kernel void chains(__global V* restrict out, __global const V* restrict in, const T scale, const T shift,
-                     const uint turns) {
+                     const uint iterations) {
   const size_t item = get_global_id(0);
   V x[ILP];
 #pragma unroll
   for (uint k = 0; k < ILP; ++k) x[k] = in[item] + (V)((T)k);
-  for (uint i = 0; i < turns; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
 #pragma unroll
     for (uint u = 0; u < UNROLL; ++u) {
 #pragma unroll

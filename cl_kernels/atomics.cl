@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// atomics: many items change counters that several of them share.
+// atomics: changes counters that several work-items share.
 //
-// OP                          set by host/families/atomics.cpp: what is done, one of the functions apply_..
-// LOCAL, USED                 whether the counters are a group's own, and whether what an atomic returns is looked at
-// GROUP, COUNTERS, SPACING    items of a work-group, words of its counters, words from one to the next
+// OP                          the operation, one of the functions apply_..
+// LOCAL, USED                 1: the counters are in local memory; 1: what an atomic returns is used
+// GROUP, COUNTERS, SPACING    work-items of a work-group, words of its counters, words from one to the next
 // PTX, NATIVE                 defined for NVIDIA's own addition of floats, and for that of cl_ext_float_atomics
-#if !defined(OP) || !defined(LOCAL) || !defined(USED) || !defined(GROUP) || !defined(COUNTERS) || !defined(SPACING)
-#error "atomics.cl needs OP, LOCAL, USED, GROUP, COUNTERS and SPACING: see host/families/atomics.cpp"
+#ifdef EDITOR
+#define OP apply_cas
+#define LOCAL 1
+#define USED 1
+#define GROUP 256
+#define COUNTERS 256
+#define SPACING 1
+#elif !defined(OP) || !defined(LOCAL) || !defined(USED) || !defined(GROUP) || !defined(COUNTERS) || !defined(SPACING)
+#error "atomics.cl needs OP, LOCAL, USED, GROUP, COUNTERS and SPACING from the host"
 #endif
 
 #if LOCAL
@@ -15,8 +22,8 @@
 #define SPACE __global
 #endif
 
-// Each returns what was there before. `last` is what its counter had when the item saw it last. Floats are kept as their
-// bits: OpenCL 1 knows no atomics of them.
+// Each returns the old value. `last` is what the work-item saw in its counter last. Floats are kept as their bits:
+// OpenCL 1 has no atomics of them.
 uint apply_add(volatile SPACE uint* counter, const uint value, uint* last) {
   (void)last;
   return atomic_add(counter, value);
@@ -30,8 +37,8 @@ uint apply_xchg(volatile SPACE uint* counter, const uint value, uint* last) {
   return atomic_xchg(counter, value);
 }
 
-// Whoever is too late tries again: somebody else was not. The first try supposes that nobody was there meanwhile: to
-// read the counter instead would be a race with those who change it.
+// Tries compare-and-swap until it succeeds. The first try assumes that nobody changed the counter since *last: a
+// plain read of it would be a race with those who do.
 #define TRY_UNTIL_FIRST(next)                                 \
   for (;;) {                                                  \
     const uint old = *last, wanted = (next);                  \
@@ -49,10 +56,10 @@ uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* la
   (void)last;
 #if USED
   float old;
-  asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(counter), "f"((float)value) : "memory");
+  __asm__ volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(old) : "l"(counter), "f"((float)value) : "memory");
   return as_uint(old);
 #else
-  asm volatile("red.global.add.f32 [%0], %1;" : : "l"(counter), "f"((float)value) : "memory");
+  __asm__ volatile("red.global.add.f32 [%0], %1;" : : "l"(counter), "f"((float)value) : "memory");
   return 0;
 #endif
 }
@@ -66,10 +73,10 @@ uint apply_float_native(volatile SPACE uint* counter, const uint value, uint* la
 
 __kernel void set(__global uint* restrict counters, const uint start) { counters[get_global_id(0)] = start; }
 
-// `first` + i * `more` is what an item does with its counter at step i, `each` * item more than item 0.
+// Applies `first` + i * `more` to the counter at step i, and `each` * item more than work-item 0.
 #if LOCAL
-__kernel void atomics(__global uint* restrict out, __global uint* restrict sound, const uint share, const uint hops,
-                      const uint start, const uint first, const uint each, const uint more) {
+__kernel void atomics(__global uint* restrict out, __global uint* restrict sound, const uint share,
+                      const uint iterations, const uint start, const uint first, const uint each, const uint more) {
   __local uint counters[COUNTERS];
   const uint lane = (uint)get_local_id(0);
   for (uint i = lane; i < COUNTERS; i += GROUP) counters[i] = start;
@@ -77,18 +84,18 @@ __kernel void atomics(__global uint* restrict out, __global uint* restrict sound
   volatile __local uint* counter = &counters[lane / share * SPACING];
 #else
 __kernel void atomics(volatile __global uint* counters, __global uint* restrict sound, const uint share,
-                      const uint hops, const uint start, const uint first, const uint each, const uint more) {
+                      const uint iterations, const uint start, const uint first, const uint each, const uint more) {
   volatile __global uint* counter = &counters[(uint)get_global_id(0) / share * SPACING];
 #endif
   uint value = first + (uint)get_global_id(0) * each;
   uint last = start;
 #if USED
   uint good = 0;
-  for (uint i = 0; i < hops; ++i, value += more) good += OP(counter, value, &last) >= start ? 1u : 0u;
+  for (uint i = 0; i < iterations; ++i, value += more) good += OP(counter, value, &last) >= start ? 1u : 0u;
   sound[get_global_id(0)] = good;
 #else
-  for (uint i = 0; i < hops; ++i, value += more) OP(counter, value, &last);
-  sound[get_global_id(0)] = hops;
+  for (uint i = 0; i < iterations; ++i, value += more) OP(counter, value, &last);
+  sound[get_global_id(0)] = iterations;
 #endif
 #if LOCAL
   barrier(CLK_LOCAL_MEM_FENCE);

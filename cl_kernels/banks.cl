@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// banks: items of a group read words of local memory that lie in one bank, or do not.
+// banks: reads words of local memory with bank conflicts, or without.
 //
-// GROUP, WORDS, STEP, LANES   set by host/families/banks.cpp: items of a work-group, words of local memory (a power
-//                             of two), words from one read to the next, items after which the addresses repeat
-#if !defined(GROUP) || !defined(WORDS) || !defined(STEP) || !defined(LANES)
-#error "banks.cl needs GROUP, WORDS, STEP and LANES: see host/families/banks.cpp"
+// GROUP, WORDS, STEP, LANES   work-items of a work-group, words of local memory (a power of two), words from one read
+//                             to the next, work-items after which the addresses repeat
+#ifdef EDITOR
+#define GROUP 64
+#define WORDS 4096
+#define STEP 32
+#define LANES 32
+#elif !defined(GROUP) || !defined(WORDS) || !defined(STEP) || !defined(LANES)
+#error "banks.cl needs GROUP, WORDS, STEP and LANES from the host"
 #endif
 
-// All items go on by as much, so whoever met at the first read meets at each.
+// Advances all work-items by the same step, so that every read has the conflicts of the first.
 __kernel void banks(__global uint* restrict out, __global const uint* restrict in, const uint stride,
-                    const uint shift, const uint trips) {
+                    const uint shift, const uint iterations) {
   __local uint words[WORDS];
   const uint lane = (uint)get_local_id(0);
   for (uint i = lane; i < WORDS; i += GROUP) words[i] = in[i];
@@ -17,7 +22,7 @@ __kernel void banks(__global uint* restrict out, __global const uint* restrict i
   uint at = (lane % LANES) * stride + (lane % 2u) * shift;
   uint sum = 0;
 #pragma unroll 8
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
     sum += words[at & (WORDS - 1u)];
     at += STEP;
   }

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// lanes: PATHS distinct dependent chains, dealt to the work-items `granularity` at a time.
+// lanes: diverges into PATHS distinct dependent chains, `granularity` neighbouring work-items each.
 //
-// PATHS, MULTIPLIER, INCREMENT   set by host/families/lanes.cpp; PATHS is 1, 2, 4 .. 64
-#if !defined(PATHS) || !defined(MULTIPLIER) || !defined(INCREMENT)
-#error "lanes.cl needs PATHS, MULTIPLIER and INCREMENT: see host/families/lanes.cpp"
+// PATHS                   1, 2, 4 .. 64
+// MULTIPLIER, INCREMENT   of the chains' linear steps
+#ifdef EDITOR
+#define PATHS 64
+#define MULTIPLIER 1664525u
+#define INCREMENT 1013904223u
+#elif !defined(PATHS) || !defined(MULTIPLIER) || !defined(INCREMENT)
+#error "lanes.cl needs PATHS, MULTIPLIER and INCREMENT from the host"
 #endif
 
-// Every path has its own immediates and its own loop, so that no compiler can turn the switch into a choice
-// of operands; the xor of the shifted value keeps the linear steps from being folded.
+// Gives every path its own immediates and its own loop, so that no compiler can turn the switch into a choice of
+// operands; the xor of the shifted value keeps the linear steps from being folded.
 #define STEP(p) ((x ^ (x >> (7 + (p) % 5))) * (MULTIPLIER + 8u * (p)) + (INCREMENT + 2u * (p)))
-#define PATH(p) for (uint i = 0; i < trips; ++i) x = STEP(p)
+#define PATH(p) for (uint i = 0; i < iterations; ++i) x = STEP(p)
 #define ARM(p) case p: PATH(p); break
 #define ARMS4(p) ARM(p); ARM(p + 1u); ARM(p + 2u); ARM(p + 3u)
 #define ARMS16(p) ARMS4(p); ARMS4(p + 4u); ARMS4(p + 8u); ARMS4(p + 12u)
 
-__kernel void branch_divergence(__global uint* restrict out, __global const uint* restrict in, const uint n, const uint trips,
-                    const uint granularity) {
+__kernel void branch_divergence(__global uint* restrict out, __global const uint* restrict in, const uint n,
+                                const uint iterations, const uint granularity) {
   const uint item = (uint)get_global_id(0);
   if (item >= n) return;
   uint x = in[item];

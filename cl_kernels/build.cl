@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// build: a kernel that is as long as one likes, for a compiler to chew on.
+// build: has a kernel of a chosen length, for a compiler.
 //
-// STATEMENTS, NONCE    the first set by host/families/build.cpp, the second by each build: a number of its own
-#if !defined(STATEMENTS)
-#error "build.cl needs STATEMENTS: see host/families/build.cpp"
+// STATEMENTS, NONCE    of the kernel; a number that differs from build to build, so that no cache has the program
+#ifdef EDITOR
+#define STATEMENTS 64
+#elif !defined(STATEMENTS)
+#error "build.cl needs STATEMENTS from the host"
 #endif
 #if !defined(NONCE)
 #define NONCE 0u
 #endif
 
-// Statement k. None is like another, and each needs the one before: nothing is shared, hoisted or left out.
+// Defines statement k. No two are equal, and each needs the one before: nothing is merged, hoisted or left out.
 #define DO_1(k) x = (x ^ (x >> 15)) * (2u * (k) + 1u) + (x >> 7);
 #define DO_2(k) DO_1(k) DO_1(k + 1u)
 #define DO_4(k) DO_2(k) DO_2(k + 2u)
@@ -24,7 +26,7 @@
 #define DO_OF(n, k) DO_##n(k)
 #define DO(n) DO_OF(n, 1u)
 
-// `nonce` is NONCE, unless the program is another's.
+// Gets NONCE as `nonce`: where the program is another build's, the result is wrong.
 __kernel void built(__global uint* restrict out, const uint seed, const uint nonce) {
   uint x = seed + (uint)get_global_id(0) + (NONCE ^ nonce);
   DO(STATEMENTS)

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache: walks in which every load waits for the one before, and groups that go through memory of their own
-// again and again.
+// cache: chases pointers, two loads to a hop, and sweeps repeatedly over a working set per work-group.
 //
-// GROUP, V, WORDS   set by host/families/cache.cpp: items of a work-group, a vector of uint and its words
-#if !defined(GROUP) || !defined(V) || !defined(WORDS)
-#error "cache.cl needs GROUP, V and WORDS: see host/families/cache.cpp"
+// GROUP, V, WORDS   work-items of a work-group, a vector of uint and its words
+#ifdef EDITOR
+#define GROUP 256
+#define V uint4
+#define WORDS 4
+#elif !defined(GROUP) || !defined(V) || !defined(WORDS)
+#error "cache.cl needs GROUP, V and WORDS from the host"
 #endif
 
-// As chase in latency.cl, but of two loads to a hop: the node, which holds its own place, and the word
-// `apart` words behind it, which holds the next node. The second is as quick as a cache where the first has
-// brought it along.
+// Chases pointers as chase in latency.cl does, but by two loads to a hop: the node, which holds its own place, and
+// the word `apart` words behind it, which holds the next node. The second hits the cache where the first has fetched
+// its line.
 __kernel void pair(__global uint* restrict out, __global const uint* restrict next, __global uint* restrict place,
                    const uint hops, const uint apart) {
   const uint group = (uint)get_group_id(0);
@@ -21,14 +24,14 @@ __kernel void pair(__global uint* restrict out, __global const uint* restrict ne
   out[2 * group + 1] = at;
 }
 
-// Each group sums the `vectors` of a part of memory `trips` times: its own, or in turns everybody's. Added up,
-// so that a trip left out shows.
-__kernel void read(__global V* restrict out, __global const V* restrict in, const uint vectors, const uint trips,
-                   const uint step) {
+// Sums the `vectors` of a part of memory, `iterations` times: the work-group's own part, or the parts of all in turn.
+// A sum shows a sweep that was left out.
+__kernel void read(__global V* restrict out, __global const V* restrict in, const uint vectors,
+                   const uint iterations, const uint step) {
   const uint lane = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
   uint part = (uint)get_group_id(0);
   V sum = (V)(0);
-  for (uint trip = 0; trip < trips; ++trip) {
+  for (uint sweep = 0; sweep < iterations; ++sweep) {
     __global const V* own = in + (size_t)part * vectors;
 #pragma unroll 8
     for (uint i = lane; i < vectors; i += GROUP) sum += own[i];
@@ -37,23 +40,23 @@ __kernel void read(__global V* restrict out, __global const V* restrict in, cons
   out[get_global_id(0)] = sum;
 }
 
-// Barriers, or a compiler might keep all but the last trip to itself.
-__kernel void write(__global V* restrict out, const uint vectors, const uint trips) {
+// Separates sweeps by barriers, or a compiler might drop all but the last.
+__kernel void write(__global V* restrict out, const uint vectors, const uint iterations) {
   const uint lane = (uint)get_local_id(0);
   const size_t first = get_group_id(0) * (size_t)vectors;
-  for (uint trip = 0; trip < trips; ++trip) {
+  for (uint sweep = 0; sweep < iterations; ++sweep) {
 #pragma unroll 8
-    for (uint i = lane; i < vectors; i += GROUP) out[first + i] = (V)((uint)(first + i) + trip);
+    for (uint i = lane; i < vectors; i += GROUP) out[first + i] = (V)((uint)(first + i) + sweep);
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
 }
 
-__kernel void copy(__global V* restrict out, __global const V* restrict in, const uint vectors, const uint trips) {
+__kernel void copy(__global V* restrict out, __global const V* restrict in, const uint vectors, const uint iterations) {
   const uint lane = (uint)get_local_id(0);
   const size_t first = get_group_id(0) * (size_t)vectors;
-  for (uint trip = 0; trip < trips; ++trip) {
+  for (uint sweep = 0; sweep < iterations; ++sweep) {
 #pragma unroll 8
-    for (uint i = lane; i < vectors; i += GROUP) out[first + i] = in[first + i] + (V)(trip);
+    for (uint i = lane; i < vectors; i += GROUP) out[first + i] = in[first + i] + (V)(sweep);
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
 }

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// formats: chains of one operation in a number format, by one of the paths to it; x = x * m + c of packed words.
+// formats: computes chains of x = x * m + c of packed words, in a number format and by one of the paths to it.
 //
-// ILP                        set by host/families/formats.cpp: chains of an item
-// HALF_BUILTIN, HALF_PTX ..  one of these: format and path
-#if !defined(ILP)
-#error "formats.cl needs ILP: see host/families/formats.cpp"
+// ILP                        chains of a work-item
+// HALF_BUILTIN, HALF_PTX ..  one of these is defined: format and path
+#ifdef EDITOR
+#define ILP 4
+#define INT16_BUILTIN
+#elif !defined(ILP)
+#error "formats.cl needs ILP from the host"
 #endif
 
-// Two halves.
+// Steps two halves.
 #if defined(HALF_BUILTIN)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 uint step(const uint x, const uint m, const uint c) { return as_uint(fma(as_half2(x), as_half2(m), as_half2(c))); }
 #elif defined(HALF_PTX)
 uint step(const uint x, const uint m, const uint c) {
   uint y;
-  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(x), "r"(m), "r"(c));
+  __asm__("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(x), "r"(m), "r"(c));
   return y;
 }
 #elif defined(HALF_EMULATION)
-// As floats, rounded to halves after each step.
+// Steps floats, rounded to halves after each step.
 uint step(const uint x, const uint m, const uint c) {
   uint y;
-  vstore_half2_rte(fma(vload_half2(0, (const half*)&x), vload_half2(0, (const half*)&m), vload_half2(0, (const half*)&c)), 0,
-                   (half*)&y);
+  vstore_half2_rte(
+      fma(vload_half2(0, (const half*)&x), vload_half2(0, (const half*)&m), vload_half2(0, (const half*)&c)), 0,
+      (half*)&y);
   return y;
 }
 
-// Four bytes times four, their sum and one word more.
+// Steps the dot product of four bytes with four, plus a word.
 #elif defined(DOT8_EXTENSION)
 uint step(const uint x, const uint m, const uint c) { return (uint)dot_4x8packed_ss_int(x, m) + c; }
 #elif defined(DOT8_PTX)
 uint step(const uint x, const uint m, const uint c) {
   uint y;
-  asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(y) : "r"(x), "r"(m), "r"(c));
+  __asm__("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(y) : "r"(x), "r"(m), "r"(c));
   return y;
 }
 #elif defined(DOT8_EMULATION)
@@ -41,7 +45,7 @@ uint step(const uint x, const uint m, const uint c) {
   return (uint)(product.x + product.y + product.z + product.w) + c;
 }
 
-// Two numbers of 16 bits.
+// Steps two numbers of 16 bits.
 #elif defined(INT16_BUILTIN)
 uint step(const uint x, const uint m, const uint c) { return as_uint(as_ushort2(x) * as_ushort2(m) + as_ushort2(c)); }
 #elif defined(INT16_EMULATION)
@@ -50,7 +54,7 @@ uint step(const uint x, const uint m, const uint c) {
   return (high << 16) | (low & 0xFFFFu);
 }
 
-// The low 24 bits of both.
+// Steps the low 24 bits of both.
 #elif defined(INT24_BUILTIN)
 uint step(const uint x, const uint m, const uint c) { return mad24(x & 0xFFFFFFu, m & 0xFFFFFFu, c); }
 #elif defined(INT24_EMULATION)
@@ -66,12 +70,12 @@ uint step(const uint x, const uint m, const uint c) { return (x & 0xFFFFFFu) * (
 #if !defined(MATRIX_HALF) && !defined(MATRIX_INT8)
 
 __kernel void chains(__global uint* restrict out, __global const uint* restrict in, const uint m, const uint c,
-                     const uint trips) {
+                     const uint iterations) {
   const size_t item = get_global_id(0);
   uint x[ILP];
 #pragma unroll
   for (uint k = 0; k < ILP; ++k) x[k] = in[item * ILP + k];
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
 #pragma unroll
     for (uint k = 0; k < ILP; ++k) x[k] = step(x[k], m, c);
   }
@@ -83,28 +87,29 @@ __kernel void chains(__global uint* restrict out, __global const uint* restrict 
 
 #elif defined(MATRIX_HALF_PTX) || defined(MATRIX_INT8_PTX)
 
-// Of 16 rows by 8 columns, a lane holds two of a row and two of the row eight below.
+// Defines a warp's product: of 16 rows by 8 columns, a lane holds two sums of a row and two of the row eight below.
 #if defined(MATRIX_HALF_PTX)
 typedef float Sum;
 #define MULTIPLY(d, a, b)                                                                                        \
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "       \
+  __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "       \
                "{%0,%1,%2,%3};"                                                                                  \
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                  \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #else
 typedef int Sum;
 #define MULTIPLY(d, a, b)                                                                                        \
-  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "         \
+  __asm__ volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "         \
                "{%0,%1,%2,%3};"                                                                                  \
                : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                  \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #endif
 
-// Adds A * B to each of a warp's ILP sums, `trips` times. Both are packed along the dimension that they share: eight
-// words a row of A, eight a column of B, one behind the other in `in`.
-__kernel void matrices(__global Sum* restrict out, __global const uint* restrict in, const uint trips) {
+// Adds A * B to each of a warp's ILP sums, `iterations` times. Both are packed along the dimension that they share:
+// eight words a row of A, eight a column of B, one behind the other in `in`.
+__kernel void matrices(__global Sum* restrict out, __global const uint* restrict in, const uint iterations) {
   const uint item = (uint)get_global_id(0), lane = item % 32, row = lane / 4, word = lane % 4;
-  const uint a[4] = {in[row * 8 + word], in[(row + 8) * 8 + word], in[row * 8 + word + 4], in[(row + 8) * 8 + word + 4]};
+  const uint a[4] = {in[row * 8 + word], in[(row + 8) * 8 + word], in[row * 8 + word + 4],
+                     in[(row + 8) * 8 + word + 4]};
   const uint b[2] = {in[128 + row * 8 + word], in[128 + row * 8 + word + 4]};
   Sum d[ILP][4];
 #pragma unroll
@@ -112,7 +117,7 @@ __kernel void matrices(__global Sum* restrict out, __global const uint* restrict
 #pragma unroll
     for (uint j = 0; j < 4; ++j) d[k][j] = (Sum)(k + 1);
   }
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
 #pragma unroll
     for (uint k = 0; k < ILP; ++k) MULTIPLY(d[k], a, b);
   }
@@ -138,8 +143,8 @@ typedef int8 Sums;
 #define MULTIPLY(a, b, d) intel_sub_group_i8_i8_matrix_mad_k32(a, b, d)
 #endif
 
-// The same product by Intel's sub-groups: eight rows by as many columns as they have items. Sixteen of them make a tile
-// at once, with its columns for rows; eight make its halves one after the other.
+// Computes the same product by Intel's sub-groups: eight rows by as many columns as they have lanes. Sixteen lanes
+// make a tile at once, with its columns for rows; eight make its halves one after the other.
 #if defined(MATRIX_HALF_SUBGROUP16) || defined(MATRIX_INT8_SUBGROUP16)
 #define LANES 16
 #define HALVES 1
@@ -148,7 +153,7 @@ typedef int8 Sums;
 #define HALVES 2
 #endif
 
-// Some of Intel's compilers have them, and do not say so.
+// Declares functions that some of Intel's compilers have and do not report.
 #if defined(cl_intel_subgroups_short) && !defined(cl_intel_subgroup_matrix_multiply_accumulate)
 #if LANES == 16
 Sums __attribute__((overloadable)) MULTIPLY(short8 a, int8 b, Sums d);
@@ -158,7 +163,7 @@ Sums __attribute__((overloadable)) MULTIPLY(int8 a, int8 b, Sums d);
 #endif
 
 __attribute__((intel_reqd_sub_group_size(LANES)))
-__kernel void matrices(__global Sum* restrict out, __global const uint* restrict in, const uint trips) {
+__kernel void matrices(__global Sum* restrict out, __global const uint* restrict in, const uint iterations) {
   const uint item = (uint)get_global_id(0), lane = item % LANES;
 #if LANES == 16
   __global const short* columns = (__global const short*)(in + 128) + lane;
@@ -179,7 +184,7 @@ __kernel void matrices(__global Sum* restrict out, __global const uint* restrict
 #pragma unroll
     for (uint h = 0; h < HALVES; ++h) d[k][h] = (Sums)((Sum)(k + 1));
   }
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
 #pragma unroll
     for (uint k = 0; k < ILP; ++k) {
 #pragma unroll

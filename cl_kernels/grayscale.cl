@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// grayscale: one RGBA pixel per item, or a vector of them.
+// grayscale: turns RGBA pixels gray, one per work-item, or a vector of them.
 //
 // WIDTH   pixels of a vector of the kernel words
-#ifndef WIDTH
-#error "grayscale.cl needs WIDTH: see host/families/grayscale.cpp"
+#ifdef EDITOR
+#define WIDTH 4
+#elif !defined(WIDTH)
+#error "grayscale.cl needs WIDTH from the host"
 #endif
 
-// Rec. 601 luma in 256ths, rounded to nearest; the weights add up to 256, so white stays white. Alpha stays.
-// One component after the other: Oclgrind 21.10 crashes on the shuffle that a vector literal becomes.
+// Returns Rec. 601 luma in 256ths, rounded to nearest; the weights add up to 256, so white stays white. Alpha stays.
+// Sets components one by one: Oclgrind 21.10 crashes on the shuffle that a vector literal becomes.
 uchar4 gray_of(const uchar4 pixel) {
   const uchar luma = (uchar)((77u * pixel.x + 150u * pixel.y + 29u * pixel.z + 128u) >> 8);
   uchar4 gray = pixel;
@@ -17,20 +19,20 @@ uchar4 gray_of(const uchar4 pixel) {
   return gray;
 }
 
-// ---- Groups of a row: dimension 1 is the row; `pitch` pixels lie between the starts of two rows -----------
+// ---- Work-groups of a row: dimension 1 is the row; `pitch` pixels lie between the starts of two rows ------
 
 __kernel void naive(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch) {
   const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
   if (x < pitch) out[i] = gray_of(in[i]);
 }
 
-// Rows are as long as their groups, as the article's were: nothing is out of bounds.
+// Leaves the check out, as the article did: rows are as long as their work-groups, so nothing is out of bounds.
 __kernel void unchecked(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch) {
   const size_t i = get_global_id(1) * pitch + get_global_id(0);
   out[i] = gray_of(in[i]);
 }
 
-// Through local memory, with a barrier before and after the work on it.
+// Works in local memory, with a barrier before and after.
 __kernel void staged(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch,
                      __local uchar4* held) {
   const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x, lane = get_local_id(0);
@@ -41,7 +43,7 @@ __kernel void staged(__global uchar4* restrict out, __global const uchar4* restr
   if (x < pitch) out[i] = held[lane];
 }
 
-// The same of rows that are as long as their groups: no more than the two copies and the barriers are added.
+// Does the same without the check: no more than the two copies and the barriers are added to `unchecked`.
 __kernel void staged_unchecked(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pitch,
                                __local uchar4* held) {
   const size_t i = get_global_id(1) * pitch + get_global_id(0), lane = get_local_id(0);
@@ -52,8 +54,8 @@ __kernel void staged_unchecked(__global uchar4* restrict out, __global const uch
   out[i] = held[lane];
 }
 
-// What the barriers alone cost: with them, and without, which no item needs that reads what it wrote itself. Volatile,
-// or compilers would do without local memory where no barrier is.
+// Works in local memory with barriers, or without, to time the barriers alone: no work-item needs them, as each reads
+// what it wrote itself. `volatile` keeps compilers from dropping local memory where no barrier is.
 #define STAGED(BARRIER)                                                                                \
   const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x, lane = get_local_id(0);         \
   if (x < pitch) held[lane] = in[i];                                                                   \
@@ -72,13 +74,13 @@ __kernel void staged_unsynced(__global uchar4* restrict out, __global const ucha
   STAGED((void)0);
 }
 
-// Four loads of a byte in place of one of a pixel.
+// Loads four bytes in place of a pixel.
 __kernel void bytes(__global uchar4* restrict out, __global const uchar* restrict in, const uint pitch) {
   const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
   if (x < pitch) out[i] = gray_of((uchar4)(in[4 * i], in[4 * i + 1], in[4 * i + 2], in[4 * i + 3]));
 }
 
-// Pixels of three bytes, as an image without alpha has them.
+// Works on pixels of three bytes, as an image without alpha has them.
 __kernel void rgb(__global uchar* restrict out, __global const uchar* restrict in, const uint pitch) {
   const size_t x = get_global_id(0), i = get_global_id(1) * pitch + x;
   if (x >= pitch) return;
@@ -90,20 +92,20 @@ __kernel void rgb(__global uchar* restrict out, __global const uchar* restrict i
   vstore3(pixel, i, out);
 }
 
-// ---- Groups of the whole image, and what becomes of the last one ------------------------------------------
+// ---- Work-groups of the whole image, and what becomes of the last one -------------------------------------
 
 __kernel void guarded(__global uchar4* restrict out, __global const uchar4* restrict in, const uint pixels) {
   const size_t i = get_global_id(0);
   if (i < pixels) out[i] = gray_of(in[i]);
 }
 
-// The buffers hold whole groups.
+// Leaves the check out: the buffers hold whole work-groups.
 __kernel void padded(__global uchar4* restrict out, __global const uchar4* restrict in) {
   const size_t i = get_global_id(0);
   out[i] = gray_of(in[i]);
 }
 
-// Only whole groups are launched; the host does what they leave.
+// Leaves the check out: only whole work-groups are launched, and the host does the rest.
 __kernel void host_tail(__global uchar4* restrict out, __global const uchar4* restrict in) {
   const size_t i = get_global_id(0);
   out[i] = gray_of(in[i]);
@@ -111,8 +113,8 @@ __kernel void host_tail(__global uchar4* restrict out, __global const uchar4* re
 
 // ---- Pixels as numbers ------------------------------------------------------------------------------------
 //
-// Compilers that make vectors of neighbouring items, as those for processors do, make none of items that have a
-// vector of four bytes each. A number per pixel they can put beside others; or the item has WIDTH of them.
+// Compilers for processors make vectors of neighbouring work-items, but not of those that have a vector of four bytes
+// each. Of a number per pixel they do; or the work-item has WIDTH of them.
 
 #if WIDTH == 1
 typedef uint Words;
@@ -122,7 +124,7 @@ typedef uint Words;
 typedef JOIN(uint, WIDTH) Words;
 #endif
 
-// Red and blue by one product: it has 77 red + 29 blue in its upper half, as what is below carries nothing there.
+// Multiplies red and blue at once: the product has 77 red + 29 blue in its upper half, without a carry from below.
 #define GRAY_OF(pixel)                                                                                     \
   (((pixel) & 0xFF000000u) |                                                                               \
    ((((((pixel) & 0x00FF00FFu) * 0x004D001Du >> 16) + ((pixel) >> 8 & 0xFFu) * 150u + 128u) >> 8) * 0x00010101u))

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // divergence: adds on even and subtracts on odd rows (or columns) of n x n matrices.
 //
-// Set by host/families/divergence.cpp, all but T and T_BITS as 0 or 1:
-//   T, T_BITS     float, 32 or double, 64
-//   PARITY_ROW    the row decides between + and -, else the column
-//   ROW_FIRST     dimension 0 is the row (neighbouring items lie n elements apart), else the column
-//   OPERANDS_AB   the right operand is b, else a
-//   GUARD         the global size was rounded up beyond n
-// And PADDING, the elements between the end of a row and the next, and INDEX, the type that places are computed in.
-#if !defined(T) || !defined(T_BITS) || !defined(PARITY_ROW) || !defined(ROW_FIRST) || !defined(OPERANDS_AB) || \
+// T, T_BITS     float, 32 or double, 64
+// PARITY_ROW    1: the row decides between + and -; 0: the column
+// ROW_FIRST     1: dimension 0 is the row (neighbouring work-items lie n elements apart); 0: the column
+// OPERANDS_AB   1: the right operand is b; 0: a
+// GUARD         1: the global size was rounded up beyond n
+// PADDING       elements between the end of a row and the next
+// INDEX         type that places are computed in
+#ifdef EDITOR
+#define T float
+#define T_BITS 32
+#define PARITY_ROW 1
+#define ROW_FIRST 0
+#define OPERANDS_AB 1
+#define GUARD 1
+#define PADDING 0
+#define INDEX size_t
+#elif !defined(T) || !defined(T_BITS) || !defined(PARITY_ROW) || !defined(ROW_FIRST) || !defined(OPERANDS_AB) || \
     !defined(GUARD) || !defined(PADDING) || !defined(INDEX)
-#error "divergence.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB, GUARD, PADDING, INDEX: see host/families/divergence.cpp"
+#error "divergence.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB, GUARD, PADDING and INDEX from the host"
 #endif
 
-// Integers as wide as T, for select() and for its sign bit.
+// Names integers as wide as T, for select() and for its sign bit.
 #if T_BITS == 64
 #define TRUTH long
 #define BITS ulong
@@ -28,10 +37,10 @@
 #define AS_T JOIN(as_, T)
 #define SIGN (T_BITS - 1)
 
-// Without `restrict`, as published: with it a compiler may load what later steps of `loop` need before it stores.
+// Leaves `restrict` out, as published: with it a compiler may load what later steps of `loop` need before it stores.
 #define MATRICES __global const T *a, __global const T *b, __global T *c, const uint n
 
-// Where element (row, column) lies, and its two operands.
+// Define where element (row, column) lies, and its two operands.
 #define AT (row * (n + PADDING) + column)
 #define LEFT a[AT]
 #if OPERANDS_AB
@@ -40,7 +49,7 @@
 #define RIGHT ((void)b, a[AT])
 #endif
 
-// The index that decides, and the other one.
+// Name the index that decides, and the other one.
 #if PARITY_ROW
 #define DECIDING row
 #define OTHER column
@@ -61,7 +70,7 @@
   const INDEX column = (INDEX)get_global_id(ROW_FIRST ? 1 : 0); \
   if (GUARD && (row >= n || column >= n)) return
 
-// One item per line of the matrix; dimension 0 is that line.
+// Computes one line of the matrix per work-item; dimension 0 is that line.
 __kernel void loop(MATRICES) {
   const INDEX line = (INDEX)get_global_id(0);
   if (GUARD && line >= n) return;
@@ -72,13 +81,13 @@ __kernel void loop(MATRICES) {
   }
 }
 
-// One item per element.
+// Computes one element per work-item.
 __kernel void grid(MATRICES) {
   ELEMENT;
   ADD_OR_SUBTRACT;
 }
 
-// The first half of the items takes the even lines, the rest the odd ones: neighbours take the same branch.
+// Gives the first half of the work-items the even lines, the rest the odd ones: neighbours take the same branch.
 __kernel void unweave(MATRICES) {
   const INDEX item = (INDEX)get_global_id(DECIDING_DIMENSION);
   const INDEX OTHER = (INDEX)get_global_id(1 - DECIDING_DIMENSION);
@@ -93,26 +102,26 @@ __kernel void unweave(MATRICES) {
   }
 }
 
-// Arithmetic in place of the branch.
+// Replaces the branch by arithmetic.
 __kernel void nobranch(MATRICES) {
   ELEMENT;
   c[AT] = LEFT + RIGHT * (T)(1 - 2 * (int)(DECIDING & 1));
 }
 
-// The built-in choice between two values.
+// Replaces the branch by the built-in function select.
 __kernel void select_(MATRICES) {
   ELEMENT;
   c[AT] = select(LEFT - RIGHT, LEFT + RIGHT, (TRUTH)(DECIDING % 2 == 0));
 }
 
-// The parity bit flips the sign bit of the right operand.
+// Flips the sign bit of the right operand by the parity bit.
 __kernel void signbit_(MATRICES) {
   ELEMENT;
   c[AT] = LEFT + AS_T(AS_BITS(RIGHT) ^ ((BITS)(DECIDING & 1) << SIGN));
 }
 
-// The published forms that never did their work, as exhibits: bench-thread-diverge at d4c7427. They are kept
-// as they were but for names; only the warnings that would have told are silenced.
+// Known-incorrect kernels, as published in bench-thread-diverge at d4c7427, but for names. The warnings that would
+// have told are silenced.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wuninitialized"
@@ -120,7 +129,7 @@ __kernel void signbit_(MATRICES) {
 #pragma clang diagnostic ignored "-Wconversion"
 #endif
 
-// The inner index hides the outer one and is initialised from itself.
+// Shadows the outer index by an inner one that is initialised from itself.
 __kernel void unweave_published(MATRICES) {
   ulong row = get_global_id(0);
   ulong column = get_global_id(1);
@@ -133,7 +142,7 @@ __kernel void unweave_published(MATRICES) {
   }
 }
 
-// 1 - 2 in an unsigned type is its largest value, not -1.
+// Computes 1 - 2 in an unsigned type, which is its largest value, not -1.
 __kernel void nobranch_published(MATRICES) {
   ulong row = get_global_id(0);
   ulong column = get_global_id(1);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// occupancy: copies that have a chosen number of bytes in flight, and reads of local and of private memory.
+// occupancy: copies with a chosen number of bytes in flight, and reads local and private memory.
 //
-// GROUP, V, WORDS   set by host/families/occupancy.cpp: items of a work-group; type of a word; words that an
-//                   item has in flight
-#if !defined(GROUP) || !defined(V) || !defined(WORDS)
-#error "occupancy.cl needs GROUP, V and WORDS: see host/families/occupancy.cpp"
+// GROUP, V, WORDS   work-items of a work-group; type of a word; words that a work-item has in flight
+#ifdef EDITOR
+#define GROUP 256
+#define V uint4
+#define WORDS 4
+#elif !defined(GROUP) || !defined(V) || !defined(WORDS)
+#error "occupancy.cl needs GROUP, V and WORDS from the host"
 #endif
 
-// All loads of an item come before its stores. `unused` local memory keeps other groups off the compute unit;
-// no n is so large that it is touched, but no compiler knows.
+// Copies with all loads of a work-item before its stores. `unused` local memory keeps other work-groups off the
+// compute unit; no n is so large that it is touched, but no compiler knows.
 __kernel void copy(__global V* restrict out, __global const V* restrict in, const uint n, const uint tiles,
                    __local uint* unused) {
   const uint lane = (uint)get_local_id(0);
@@ -27,8 +30,8 @@ __kernel void copy(__global V* restrict out, __global const V* restrict in, cons
   }
 }
 
-// Four words of local memory per step, in which neighbouring items read neighbouring words.
-__kernel void local_(__global uint* restrict out, __global const uint* restrict in, const uint trips) {
+// Reads four words of local memory per step, without bank conflicts.
+__kernel void local_(__global uint* restrict out, __global const uint* restrict in, const uint iterations) {
   __local uint words[2 * GROUP];
   const uint lane = (uint)get_local_id(0);
   const size_t item = get_global_id(0);
@@ -36,7 +39,7 @@ __kernel void local_(__global uint* restrict out, __global const uint* restrict 
   words[lane + GROUP] = in[item];
   barrier(CLK_LOCAL_MEM_FENCE);
   uint folded = 0;
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
     const uint at = lane + (i * 4 & (GROUP - 1));
     folded += words[at] ^ i;
     folded += words[at + 1] ^ i;
@@ -46,12 +49,12 @@ __kernel void local_(__global uint* restrict out, __global const uint* restrict 
   out[item] = folded;
 }
 
-// The steps of local_ on the item's own words, one operation of whole numbers to each.
-__kernel void private_(__global uint* restrict out, __global const uint* restrict in, const uint trips) {
+// Does the steps of local_ on the work-item's own words, one integer operation to each.
+__kernel void private_(__global uint* restrict out, __global const uint* restrict in, const uint iterations) {
   const size_t item = get_global_id(0), items = get_global_size(0);
   const uint a = in[item], b = in[(item + 1) % items], c = in[(item + 2) % items], d = in[(item + 3) % items];
   uint folded = 0;
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
     folded += a ^ i;
     folded += b ^ i;
     folded += c ^ i;

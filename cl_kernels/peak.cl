@@ -1,33 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling: the plainest kernels that move and compute as much as a device can.
+// ceiling: measures peaks by the plainest kernels that move and compute as much as a device can.
 //
-// RUN                set by host/families/ceiling.cpp: consecutive vectors per item, of local_read per turn
-// SPREAD, TURN       for reread alone: odd numbers that scatter its walk
-// T, V               element type of the arithmetic kernel, and T or a vector of it; for local_read a vector
-#if !defined(RUN) || !defined(T) || !defined(V)
-#error "ceiling.cl needs RUN, T and V: see host/families/ceiling.cpp"
+// RUN                consecutive vectors per work-item, of local_read per iteration
+// SPREAD, TURN       of reread alone: odd numbers that scatter its walk
+// T, V               element type of the arithmetic kernel, and T or a vector of it; of local_read a vector
+// STREAMING          1: of copy_stream_run alone
+#ifdef EDITOR
+#define RUN 4
+#define SPREAD 5
+#define TURN 3
+#define T float
+#define V float4
+#elif !defined(RUN) || !defined(T) || !defined(V)
+#error "ceiling.cl needs RUN, T and V from the host"
 #endif
+#include "lib/streaming_store.cl"
 
-// One vector per item: neighbours touch neighbouring addresses.
+// Copies one vector per work-item, coalesced.
 __kernel void copy(__global uint4* restrict out, __global const uint4* restrict in) {
   out[get_global_id(0)] = in[get_global_id(0)];
 }
 
-// RUN consecutive wide vectors per item: what suits a device whose items are loops on a core.
+// Copies RUN consecutive wide vectors per work-item: suits a processor, whose work-items are loops on a core.
 __kernel void copy_run(__global uint16* restrict out, __global const uint16* restrict in) {
   const size_t first = get_global_id(0) * RUN;
   for (uint i = 0; i < RUN; ++i) out[first + i] = in[first + i];
 }
 
-// The same past the caches.
-#ifdef STORE_STREAMING
+// Copies with stores that bypass the caches.
+#if STREAMING
 __kernel void copy_stream_run(__global uint16* restrict out, __global const uint16* restrict in) {
   const size_t first = get_global_id(0) * RUN;
-  for (uint i = 0; i < RUN; ++i) STORE_STREAMING(in[first + i], &out[first + i]);
+  for (uint i = 0; i < RUN; ++i) STORE(&out[first + i], in[first + i]);
 }
 #endif
 
-// Each item folds RUN vectors that lie a whole launch apart, so that neighbours read neighbours.
+// Reads RUN vectors per work-item that lie a whole launch apart: coalesced.
 __kernel void read(__global uint4* restrict out, __global const uint4* restrict in) {
   const size_t item = get_global_id(0), items = get_global_size(0);
   uint4 folded = (uint4)(0);
@@ -35,8 +43,8 @@ __kernel void read(__global uint4* restrict out, __global const uint4* restrict 
   out[item] = folded;
 }
 
-// Each group folds RUN vectors of each item, all neighbours of each other, and stores one: what a device reads while
-// it writes nothing. Groups are of a power of two items.
+// Reads a tile of RUN vectors per work-item and stores one vector per work-group: read bandwidth without writes.
+// Work-groups have a power of two work-items.
 __kernel void read_tile(__global uint4* restrict out, __global const uint4* restrict in, __local uint4* of_items) {
   const size_t lane = get_local_id(0), size = get_local_size(0);
   __global const uint4* tile = in + get_group_id(0) * size * RUN + lane;
@@ -51,7 +59,7 @@ __kernel void read_tile(__global uint4* restrict out, __global const uint4* rest
   if (lane == 0) out[get_group_id(0)] = of_items[0];
 }
 
-// Each item folds RUN consecutive wide vectors.
+// Reads RUN consecutive wide vectors per work-item.
 __kernel void read_run(__global uint16* restrict out, __global const uint16* restrict in) {
   const size_t item = get_global_id(0), first = item * RUN;
   uint16 folded = (uint16)(0);
@@ -59,8 +67,8 @@ __kernel void read_run(__global uint16* restrict out, __global const uint16* res
   out[item] = folded;
 }
 
-// Each item folds RUN vectors of a working set of `mask` + 1 blocks, a block being a vector per item of the
-// group. Groups walk the blocks in different orders, so that the caches nearest to them help little.
+// Reads RUN vectors per work-item of a working set of `mask` + 1 blocks, a vector per work-item each. Work-groups
+// walk the blocks in different orders, so that caches of single compute units help little.
 #if defined(SPREAD) && defined(TURN)
 __kernel void reread(__global uint4* restrict out, __global const uint4* restrict in, const uint mask) {
   const uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
@@ -73,7 +81,7 @@ __kernel void reread(__global uint4* restrict out, __global const uint4* restric
   out[get_global_id(0)] = folded;
 }
 
-// The same by one item per group, with wide vectors.
+// Does the same by one work-item per work-group, with wide vectors.
 __kernel void reread_run(__global uint16* restrict out, __global const uint16* restrict in, const uint mask) {
   const uint group = (uint)get_global_id(0), groups = (uint)get_global_size(0);
   uint16 folded = (uint16)(0);
@@ -85,33 +93,33 @@ __kernel void reread_run(__global uint16* restrict out, __global const uint16* r
 }
 #endif
 
-// Each item sums vectors of local memory, neighbours neighbouring ones, RUN in each turn. `words` holds the
-// `mask` + 1 vectors of `in`, from another one on in each group, and the first RUN of them once more, so that
-// a turn need not look where they end.
+// Sums vectors of local memory, RUN per iteration, neighbours reading neighbouring ones. `words` holds the `mask` + 1
+// vectors of `in`, from another one on in each work-group, and the first RUN of them once more, so that an iteration
+// need not wrap around.
 __kernel void local_read(__global V* restrict out, __global const V* restrict in, __local V* words, const uint mask,
-                         const uint turns) {
+                         const uint iterations) {
   const uint lane = (uint)get_local_id(0), group = (uint)get_group_id(0);
   for (uint i = lane; i < mask + 1 + RUN; i += (uint)get_local_size(0)) words[i] = in[(group + i) & mask];
   barrier(CLK_LOCAL_MEM_FENCE);
   V sum = (V)(0);
-  for (uint i = 0; i < turns; ++i) {
-    __local const V* turn = words + ((lane + i * RUN) & mask);
+  for (uint i = 0; i < iterations; ++i) {
+    __local const V* run = words + ((lane + i * RUN) & mask);
 #pragma unroll
-    for (uint k = 0; k < RUN; ++k) sum += turn[k];
+    for (uint k = 0; k < RUN; ++k) sum += run[k];
   }
   out[get_global_id(0)] = sum;
 }
 
-// Eight independent chains per item, so that latency hides, 16 steps per turn, so that the loop does not
-// count. `scale` and `shift` come as arguments, as a compiler that knew them would fold the chain.
+// Computes eight independent chains per work-item, which hides latency, 16 steps per iteration, so that the loop does
+// not count. `scale` and `shift` are arguments, as a compiler that knew them would fold the chain.
 #define STEP(x) x = x * scale + shift
 #define STEPS STEP(a); STEP(b); STEP(c); STEP(d); STEP(e); STEP(f); STEP(g); STEP(h)
 #define STEPS_4 STEPS; STEPS; STEPS; STEPS
 __kernel void arithmetic(__global V* restrict out, __global const V* restrict in, const T scale, const T shift,
-                         const uint trips) {
+                         const uint iterations) {
   const size_t item = get_global_id(0);
   V a = in[item], b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
     STEPS_4;
     STEPS_4;
     STEPS_4;

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduction: n values become one, from the classic ladder to what devices want today.
+// reduction: reduces n values to one, from the steps of Harris's lecture (2007) to what devices want today.
 //
-// Behind elements.cl, whose values and operator these are, and bundles.cl. Set by host/families/reduction.cpp:
-// GROUP              items of a work-group, a power of two
-// VEC, UNROLL        for tiles: elements of a vector; vectors that an item loads at a time
-// STRIDED            for tiles: 1: the groups take turns, 0: each takes a run of neighbours
-// LOCKSTEP           1: the last 64 values in local memory, by one bundle and without the barriers of its group
-#if !defined(GROUP) || !defined(VEC) || !defined(UNROLL) || !defined(STRIDED) || !defined(LOCKSTEP)
-#error "reduction.cl needs GROUP, VEC, UNROLL, STRIDED and LOCKSTEP: see host/families/reduction.cpp"
+// GROUP              work-items of a work-group, a power of two
+// VEC, UNROLL        of tiles: values of a vector; vectors that a work-item loads at a time
+// STRIDED            of tiles: 1: work-groups take them in turns, 0: each takes consecutive ones
+// LOCKSTEP           1: one sub-group folds the last 64 values in local memory without the barriers of its work-group
+#ifdef EDITOR
+#define VEC 4
+#define UNROLL 4
+#define STRIDED 1
+#define LOCKSTEP 0
+#elif !defined(GROUP) || !defined(VEC) || !defined(UNROLL) || !defined(STRIDED) || !defined(LOCKSTEP)
+#error "reduction.cl needs GROUP, VEC, UNROLL, STRIDED and LOCKSTEP from the host"
 #endif
+#include "lib/subgroup.cl"
 
-// A kernel is one function, on whatever compiler.
+// Inlines all functions into their kernel, whatever the compiler would do.
 #define INLINE static __attribute__((always_inline))
 
 #define AS_T JOIN(as_, T)
 
-// Of values and of vectors of them.
+// Combines values, and vectors of them.
 #if OP == SUM
 #define COMBINE(a, b) ((a) + (b))
 #elif OP == MIN
@@ -24,49 +29,49 @@
 #define COMBINE(a, b) max(a, b)
 #endif
 
-// ---- Folding the values of a work-group, one per item; item 0 gets the result -----------------------------
+// ---- Folding the values of a work-group, one per work-item; work-item 0 gets the result -------------------
 
-// Every level waits for the one before; what a level reads, nobody writes in it.
+// Folds one level. Every level waits for the one before; no work-item writes what another reads in it.
 #define FOLD(stride) \
   if (lane < (stride)) scratch[lane] = COMBINE(scratch[lane], scratch[lane + (stride)])
 #define LEVEL(stride)           \
   barrier(CLK_LOCAL_MEM_FENCE); \
   FOLD(stride)
 
-#if BUNDLED
+#if SUBGROUP_OPS
 
-// What the first `count` are, of warps 64 at most, for all items of a bundle.
-INLINE T fold_by_bundle(const __local T* scratch, const uint count) {
-  const uint lane = own_lane();
+// Folds the first `count` values, with warps 64 at most, for all lanes of a sub-group.
+INLINE T fold_by_subgroup(const __local T* scratch, const uint count) {
+  const uint lane = subgroup_lane();
   T x = lane < count ? scratch[lane] : neutral();
-#if PTX
-  if (count > BUNDLE) x = COMBINE(x, scratch[lane + BUNDLE]);
+#if SUBGROUP_PTX
+  if (count > SUBGROUP_SIZE) x = COMBINE(x, scratch[lane + SUBGROUP_SIZE]);
 #else
-  for (uint i = lane + bundle_items(); i < count; i += bundle_items()) x = COMBINE(x, scratch[i]);
+  for (uint i = lane + subgroup_items(); i < count; i += subgroup_items()) x = COMBINE(x, scratch[i]);
 #endif
-  return sum_of_bundle(x);
+  return subgroup_reduce(x);
 }
 
-// What one bundle has to do. All do it where bundles are OpenCL's sub-groups: PoCL makes what they tell each other out
-// of barriers of the whole group, and one in a branch is lost.
-#if SUBGROUPS
-#define ONE_BUNDLE
+// Begins what the first sub-group does. With OpenCL's sub-groups all do it: PoCL makes their exchanges out of
+// barriers of the whole work-group, which are lost in a branch.
+#if SUBGROUP_SIZE_VARIES
+#define FIRST_SUBGROUP
 #else
-#define ONE_BUNDLE if (own_bundle() == 0)
+#define FIRST_SUBGROUP if (subgroup_id() == 0)
 #endif
 
 INLINE T fold_group(T x, __local T* scratch) {
-  x = sum_of_bundle(x);
-  if (own_lane() == 0) scratch[own_bundle()] = x;
+  x = subgroup_reduce(x);
+  if (subgroup_lane() == 0) scratch[subgroup_id()] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
-  ONE_BUNDLE x = fold_by_bundle(scratch, BUNDLES);
+  FIRST_SUBGROUP x = fold_by_subgroup(scratch, SUBGROUPS);
   return x;
 }
 
 #else
 
 INLINE T fold_group(T x, __local T* scratch) {
-  const uint lane = own_item();
+  const uint lane = item_id();
   scratch[lane] = x;
 #pragma unroll
   for (uint stride = GROUP / 2; stride > 0; stride /= 2) {
@@ -77,16 +82,16 @@ INLINE T fold_group(T x, __local T* scratch) {
 
 #endif
 
-// ---- The ladder: a group folds as many neighbours as it has items, or twice as many --------------------
+// ---- Harris's steps: a work-group folds as many values as it has work-items, or twice as many --------------
 //
-// All but `unrolled` ask for the size of the group at run time, lest a compiler unroll their loops.
+// All but `unrolled` ask for the size of the work-group at run time, lest a compiler unroll their loops.
 
 INLINE T element(__global const T* restrict in, const size_t i, const uint n) { return i < n ? in[i] : neutral(); }
 
-// Half of the items drop out at every level, every second of them.
+// Folds with every second work-item of a level, then every fourth: warps diverge.
 __kernel void interleaved(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item(), size = (uint)get_local_size(0);
+  const uint lane = item_id(), size = (uint)get_local_size(0);
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = 1; stride < size; stride *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -95,10 +100,10 @@ __kernel void interleaved(__global T* restrict out, __global const T* restrict i
   if (lane == 0) out[get_group_id(0)] = scratch[0];
 }
 
-// The same sums by neighbouring items, whose accesses now meet in the banks of local memory.
+// Folds the same pairs by neighbouring work-items: no divergence, but bank conflicts.
 __kernel void nondivergent(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item(), size = (uint)get_local_size(0);
+  const uint lane = item_id(), size = (uint)get_local_size(0);
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = 1; stride < size; stride *= 2) {
     const uint i = 2 * stride * lane;
@@ -108,10 +113,10 @@ __kernel void nondivergent(__global T* restrict out, __global const T* restrict 
   if (lane == 0) out[get_group_id(0)] = scratch[0];
 }
 
-// Neighbouring items, neighbouring addresses.
+// Folds by neighbouring work-items at neighbouring addresses: no bank conflicts.
 __kernel void sequential(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item();
+  const uint lane = item_id();
   scratch[lane] = element(in, get_global_id(0), n);
   for (uint stride = (uint)get_local_size(0) / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
@@ -125,10 +130,10 @@ INLINE T first_two(__global const T* restrict in, const uint n, const size_t siz
   return COMBINE(a, b);
 }
 
-// No item begins idle.
+// Adds two values while loading, so that no work-item begins idle.
 __kernel void first_add(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item(), size = (uint)get_local_size(0);
+  const uint lane = item_id(), size = (uint)get_local_size(0);
   scratch[lane] = first_two(in, n, size);
   for (uint stride = size / 2; stride > 0; stride /= 2) {
     LEVEL(stride);
@@ -136,29 +141,29 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
   if (lane == 0) out[get_group_id(0)] = scratch[0];
 }
 
-// The last 64 values, without a loop. The lecture left the barriers out, and the conditions, as a warp ran in
-// lock-step. OpenCL promises no such thing: a bundle has a barrier of its own, and among smaller ones than the
-// lecture's, the group's serves as long as more than one of them has work; and an item from which another one reads
-// must not write, so that the conditions stay.
+// Folds the last 64 values without a loop. The lecture left the barriers out, and the conditions, as a warp ran in
+// lockstep. OpenCL guarantees no such thing: a sub-group has a barrier of its own, and with sub-groups smaller than
+// the lecture's, the work-group's serves as long as more than one of them has work; and a work-item from which
+// another one reads must not write, so that the conditions stay.
 #if LOCKSTEP
 #define LAST_WARP                                                          \
   LEVEL(32);                                                               \
   uint last = 16;                                                          \
-  for (; 2 * last > BUNDLE; last /= 2) {                                   \
+  for (; 2 * last > SUBGROUP_SIZE; last /= 2) {                                   \
     LEVEL(last);                                                           \
   }                                                                        \
-  ONE_BUNDLE {                                                             \
+  FIRST_SUBGROUP {                                                             \
     _Pragma("unroll") for (uint stride = last; stride > 0; stride /= 2) {  \
-      BUNDLE_BARRIER();                                                    \
+      SUBGROUP_BARRIER();                                                    \
       FOLD(stride);                                                        \
     }                                                                      \
     if (lane == 0) out[get_group_id(0)] = scratch[0];                      \
   }
-#elif BUNDLED
+#elif SUBGROUP_OPS
 #define LAST_WARP                                       \
   barrier(CLK_LOCAL_MEM_FENCE);                         \
-  ONE_BUNDLE {                                          \
-    const T last = fold_by_bundle(scratch, 64);         \
+  FIRST_SUBGROUP {                                          \
+    const T last = fold_by_subgroup(scratch, 64);         \
     if (lane == 0) out[get_group_id(0)] = last;         \
   }
 #else
@@ -175,7 +180,7 @@ __kernel void first_add(__global T* restrict out, __global const T* restrict in,
 #if GROUP >= 64
 __kernel void last_warp(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item(), size = (uint)get_local_size(0);
+  const uint lane = item_id(), size = (uint)get_local_size(0);
   scratch[lane] = first_two(in, n, size);
   for (uint stride = size / 2; stride > 32; stride /= 2) {
     LEVEL(stride);
@@ -211,16 +216,16 @@ __kernel void last_warp(__global T* restrict out, __global const T* restrict in,
 
 __kernel void unrolled(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item();
+  const uint lane = item_id();
   scratch[lane] = first_two(in, n, GROUP);
   UNROLLED_LEVELS;
   LAST_WARP;
 }
 
-// The same, of as many pairs as the groups have to share: few groups walk through all values.
+// Does the same in a grid-stride loop: few work-groups walk through all values.
 __kernel void more_work(__global T* restrict out, __global const T* restrict in, const uint n) {
   __local T scratch[GROUP];
-  const uint lane = own_item();
+  const uint lane = item_id();
   T mine = neutral();
   for (size_t i = get_group_id(0) * 2 * GROUP + lane; i < n; i += get_num_groups(0) * 2 * GROUP) {
     const T a = in[i], b = element(in, i + GROUP, n);
@@ -232,7 +237,7 @@ __kernel void more_work(__global T* restrict out, __global const T* restrict in,
 }
 #endif
 
-// ---- Tiles: a group folds many, each item several vectors of a tile ------------------------------------
+// ---- Tiles: a work-group folds many, each work-item several vectors of a tile -----------------------------
 
 #define TILE ((uint)(GROUP * VEC * UNROLL))
 
@@ -254,9 +259,9 @@ INLINE T fold8(JOIN(T, 8) x) { return fold4(COMBINE(x.lo, x.hi)); }
 INLINE T fold16(JOIN(T, 16) x) { return fold8(COMBINE(x.lo, x.hi)); }
 #endif
 
-// What this item has of its group's tiles. `run` is the tiles of a group that takes neighbours.
+// Folds this work-item's share of its work-group's tiles; `run` consecutive ones where they are not STRIDED.
 INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run) {
-  const uint lane = own_item(), group = (uint)get_group_id(0);
+  const uint lane = item_id(), group = (uint)get_group_id(0);
   const uint tiles = (n + TILE - 1) / TILE;
 #if STRIDED
   const uint first = group, last = tiles, step = (uint)get_num_groups(0);
@@ -275,7 +280,7 @@ INLINE T fold_tiles(__global const T* restrict in, const uint n, const uint run)
 #pragma unroll
       for (uint u = 0; u < UNROLL; ++u) sums[u] = COMBINE(sums[u], tile[u * GROUP + lane]);
     } else {
-      // Once per launch and not worth vectors, which volatile keeps compilers from making.
+      // Reads the last tile once per launch; volatile keeps compilers from making vectors, which are not worth it.
       for (uint i = base + lane; i < n; i += GROUP) rest = COMBINE(rest, ((volatile __global const T*)in)[i]);
     }
   }
@@ -290,20 +295,20 @@ __kernel void tiles(__global T* restrict out,
     const uint run) {
   __local T scratch[GROUP];
   const T all = fold_group(fold_tiles(in, n, run), scratch);
-  if (own_item() == 0) out[get_group_id(0)] = all;
+  if (item_id() == 0) out[get_group_id(0)] = all;
 }
 
-// ---- One launch: the group that finishes last, by a count, folds what all left; nobody waits -----------
+// ---- One launch: the work-group that finishes last, by a count, folds what all left; nobody waits ---------
 
-// Orders this item's atomics before those that follow, as seen from other groups. mem_fence promises that to
-// its own group alone, but there is nothing stronger in OpenCL C 1.2, and drivers order atomics by it.
+// Orders this work-item's atomics before those that follow, as seen from other work-groups. mem_fence guarantees that
+// to the own work-group alone, but OpenCL C 1.2 has nothing stronger, and drivers order atomics by it.
 #ifdef __NV_CL_C_VERSION
 #define FENCE() __asm__ volatile("fence.acq_rel.gpu;" ::: "memory")
 #else
 #define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-// Partial results go through atomics: other accesses need not reach other groups.
+// Passes partial results by atomics: other accesses need not reach other work-groups.
 #if VALUE_BYTES == 4
 #define WORD uint
 #define AS_WORD as_uint
@@ -317,15 +322,15 @@ __kernel void tiles(__global T* restrict out,
 #endif
 
 #if VALUE_BYTES == 4 || defined(cl_khr_int64_base_atomics)
-// The count is back at 0 for the next launch.
+// Reduces in one launch, and resets the count for the next one.
 __kernel void single(__global T* restrict out,
     __global const T* restrict in, const uint n,
     const uint run,
     volatile __global WORD* partials,
     volatile __global uint* count) {
   __local T scratch[GROUP];
-  __local uint is_last[1];  // not a scalar: clang takes item 0's store for the only one
-  const uint lane = own_item(), groups = (uint)get_num_groups(0);
+  __local uint is_last[1];  // not a scalar: clang takes work-item 0's store for the only one
+  const uint lane = item_id(), groups = (uint)get_num_groups(0);
   const T own = fold_group(fold_tiles(in, n, run), scratch);
   if (lane == 0) {
     EXCHANGE(&partials[get_group_id(0)], AS_WORD(own));
@@ -334,7 +339,7 @@ __kernel void single(__global T* restrict out,
     FENCE();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  // The other groups fold nothing, but they fold: so no barrier stands in a branch.
+  // Lets the other work-groups fold nothing, so that no barrier stands in a branch.
   const uint left = is_last[0] != 0 ? groups : 0;
   T mine = neutral();
   for (uint i = lane; i < left; i += GROUP) {
@@ -349,8 +354,9 @@ __kernel void single(__global T* restrict out,
 }
 #endif
 
-// Sum and count in one word: the sum in the upper half, where its carry leaves the word. The addition that
-// makes the count full has the total; no order among several words matters, so no fence is needed.
+// Sums up by one atomic addition per work-group to a word with the sum in its upper half, whose carry leaves the
+// word, and the count below. The addition that completes the count has the total, and with one word no fence is
+// needed.
 #if OP == SUM && VALUE_BYTES == 4 && defined(cl_khr_int64_base_atomics)
 __kernel void atomic(__global T* restrict out,
     __global const T* restrict in, const uint n,
@@ -358,7 +364,7 @@ __kernel void atomic(__global T* restrict out,
     volatile __global ulong* total) {
   __local T scratch[GROUP];
   const T own = fold_group(fold_tiles(in, n, run), scratch);
-  if (own_item() == 0) {
+  if (item_id() == 0) {
     const ulong mine = ((ulong)own << 32) + 1;
     const ulong all = atom_add(total, mine) + mine;
     if ((uint)all == (uint)get_num_groups(0)) {

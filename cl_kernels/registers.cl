@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// registers: items that keep many values alive, and groups that count how many of them are there at once.
+// registers: keeps many values live per work-item, and counts the work-groups that are resident at once.
 //
-// LIVE     set by host/families/registers.cpp: values that an item keeps, a multiple of 8 up to 512
-// LANES    items after which the values begin again
-// CENSUS   whether the groups count each other
-#if !defined(LIVE) || !defined(LANES) || !defined(CENSUS)
-#error "registers.cl needs LIVE, LANES and CENSUS: see host/families/registers.cpp"
+// LIVE     values that a work-item keeps live, a multiple of 8 up to 512
+// LANES    work-items after which the values repeat
+// CENSUS   1: counts resident work-groups
+#ifdef EDITOR
+#define LIVE 24
+#define LANES 32
+#define CENSUS 1
+#elif !defined(LIVE) || !defined(LANES) || !defined(CENSUS)
+#error "registers.cl needs LIVE, LANES and CENSUS from the host"
 #endif
 
-// EACH(DO) is DO(0) to DO(LIVE - 1), written out: the index of a loop would keep the array in memory where a compiler
-// does not unroll it.
+// Defines EACH(DO) as DO(0) to DO(LIVE - 1), written out: the index of a loop would keep the array in memory where a
+// compiler does not unroll it.
 #define DO_2(DO, i) DO(i) DO((i) + 1)
 #define DO_4(DO, i) DO_2(DO, i) DO_2(DO, (i) + 2)
 #define DO_8(DO, i) DO_4(DO, i) DO_4(DO, (i) + 4)
@@ -62,11 +66,12 @@
 
 __kernel void set(__global uint* restrict counts) { counts[get_global_id(0)] = 0; }
 
-// No value can be left out or reckoned early: each step needs those of the one before.
+// Updates all values in each step from those of the one before, so that none can be left out or computed early.
 //
-// A group is there from when its first item says so to when that says farewell, so many steps of all its items later:
-// no group waits for another. Without the barriers a device whose items follow one another would count first items.
-__kernel void registers(__global uint* restrict out, __global const uint* restrict in, const uint trips
+// CENSUS: the first work-item of a work-group counts itself in before the steps and out after them, and keeps the
+// largest count that it saw: no work-group waits for another. Barriers let all work-items of the work-group take
+// part, or a device that runs them one after the other would count first work-items.
+__kernel void registers(__global uint* restrict out, __global const uint* restrict in, const uint iterations
 #if CENSUS
                         ,
                         volatile __global uint* counts, __global uint* restrict met
@@ -84,7 +89,7 @@ __kernel void registers(__global uint* restrict out, __global const uint* restri
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-  for (uint step = 0; step < trips; ++step) {
+  for (uint step = 0; step < iterations; ++step) {
     EACH(UPDATE)
 #if CENSUS
     if (first) most = max(most, atomic_add(&counts[0], 0u));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// special: elementary functions in full, half and native precision; what becomes of denormals, and of a product and
-// a sum.
+// special: evaluates elementary functions in full, half and native precision, and shows denormals and contraction.
 //
-// FUNCTION, ARGUMENTS   set by host/families/special.cpp: what is called, such as native_sin, and with how many
-//                       arguments: 1 or 2
-#if !defined(FUNCTION) || !defined(ARGUMENTS)
-#error "special.cl needs FUNCTION and ARGUMENTS: see host/families/special.cpp"
+// FUNCTION, ARGUMENTS   what is called, such as native_sin, and with how many arguments: 1 or 2
+#ifdef EDITOR
+#define FUNCTION native_sin
+#define ARGUMENTS 1
+#elif !defined(FUNCTION) || !defined(ARGUMENTS)
+#error "special.cl needs FUNCTION and ARGUMENTS from the host"
 #endif
 
 #define full_divide(x, y) ((x) / (y))
@@ -16,21 +17,21 @@
 #define VALUE(x, y) FUNCTION(x)
 #endif
 
-// One value of the sweep, and the sum of `trips` values at points of a grid that are known in advance. All of its
-// points are exact. Both arguments change, or a compiler might keep what follows from one of them.
+// Evaluates one value of the sweep, and the sum of `iterations` values at points of a grid that are known in advance.
+// All of its points are exact. Both arguments change, or a compiler might hoist what depends on one of them.
 __kernel void evaluate(__global float* restrict values, __global float* restrict sums,
                        __global const float* restrict xs,
 #if ARGUMENTS == 2
                        __global const float* restrict ys,
 #endif
-                       const float first, const float step, const uint points, const uint trips) {
+                       const float first, const float step, const uint points, const uint iterations) {
   const size_t i = get_global_id(0);
   float x = first + step * (float)((uint)i % points);
 #if ARGUMENTS == 2
   const float mirror = 2.0f * first + 1.0f;
 #endif
   float sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f;
-  for (uint k = 0; k < trips; k += 4) {
+  for (uint k = 0; k < iterations; k += 4) {
     const float x1 = x + step, x2 = x1 + step, x3 = x2 + step;
     sum0 += VALUE(x, mirror - x);
     sum1 += VALUE(x1, mirror - x1);

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// sync: what items tell each other, step after step: through memory and barriers, by sub-groups, or by NVIDIA's
-// shuffles.
+// sync: exchanges values between work-items, step by step: by memory and barriers, sub-groups, or NVIDIA's shuffles.
 //
-// OPERATION       set by host/families/sync.cpp: 0 exchange, 1 reduce, 2 scan, 3 shuffle, 4 broadcast
+// OPERATION       0 exchange, 1 reduce, 2 scan, 3 shuffle, 4 broadcast
 // BY              0 memory, 1 sub-groups, 2 NVIDIA's shuffles
-// GLOBAL          whether that memory, and the fence of the barriers, is global
-// GROUP, WIDTH    items of a work-group and, of memory, those that an operation is among: powers of two
-// BARRIERS        of an exchange: those of a step
-#if !defined(OPERATION) || !defined(BY) || !defined(GLOBAL) || !defined(GROUP) || !defined(WIDTH) || !defined(BARRIERS)
-#error "sync.cl needs OPERATION, BY, GLOBAL, GROUP, WIDTH and BARRIERS: see host/families/sync.cpp"
+// GLOBAL          1: that memory, and the fence of the barriers, is global
+// GROUP, WIDTH    work-items of a work-group and, by memory, those that take part in an operation: powers of two
+// BARRIERS        barriers of a step of an exchange
+#ifdef EDITOR
+#define OPERATION 0
+#define BY 0
+#define GLOBAL 0
+#define GROUP 64
+#define WIDTH 32
+#define BARRIERS 2
+#elif !defined(OPERATION) || !defined(BY) || !defined(GLOBAL) || !defined(GROUP) || !defined(WIDTH) || \
+    !defined(BARRIERS)
+#error "sync.cl needs OPERATION, BY, GLOBAL, GROUP, WIDTH and BARRIERS from the host"
 #endif
 
 #if BY == 0
@@ -19,9 +26,9 @@
 #define FENCE CLK_LOCAL_MEM_FENCE
 #endif
 
-// Two sides are written and read in turns, so that one barrier is enough: whoever writes a side again has passed the
-// next one, which all reach that have read it.
-#define TELL(x)                            \
+// Writes to one of two sides in turns, so that one barrier per step is enough: who writes a side again has passed the
+// next barrier, which all reach that have read it.
+#define WRITE_SIDE(x)                      \
   side = GROUP - side;                     \
   scratch[side + lane] = (x);              \
   barrier(FENCE)
@@ -54,9 +61,9 @@ static __attribute__((always_inline)) uint from(const uint x, const uint lane) {
 
 #endif
 
-// Each step makes x of what the items know, by an operation, and then 3 * x + own + the number of the step. Beside it
-// an item says among how many that was.
-__kernel void sync(__global uint* restrict out, __global const uint* restrict in, const uint trips
+// Computes x by the operation in each step, and then 3 * x + own + the number of the step. A work-item writes x, and
+// among how many work-items the operation was.
+__kernel void sync(__global uint* restrict out, __global const uint* restrict in, const uint iterations
 #if GLOBAL
                    ,
                    __global uint* all_scratch
@@ -80,11 +87,11 @@ __kernel void sync(__global uint* restrict out, __global const uint* restrict in
   const uint width = LOCKSTEP;
 #endif
 
-  for (uint i = 0; i < trips; ++i) {
+  for (uint i = 0; i < iterations; ++i) {
 #if OPERATION == 0
-    TELL(x);
+    WRITE_SIDE(x);
     x = scratch[side + (lane + 1u) % GROUP];
-    // Each further barrier stands between two changes of x, or it might be one with the next.
+    // Changes x between two barriers, or a compiler might merge them.
 #pragma unroll
     for (uint k = 1; k < BARRIERS; ++k) {
       x ^= own;
@@ -94,7 +101,7 @@ __kernel void sync(__global uint* restrict out, __global const uint* restrict in
 #if BY == 0
 #pragma unroll
     for (uint mask = WIDTH / 2; mask > 0; mask /= 2) {
-      TELL(x);
+      WRITE_SIDE(x);
       x += scratch[side + (lane ^ mask)];
     }
 #elif BY == 1
@@ -107,7 +114,7 @@ __kernel void sync(__global uint* restrict out, __global const uint* restrict in
 #if BY == 0
 #pragma unroll
     for (uint distance = 1; distance < WIDTH; distance *= 2) {
-      TELL(x);
+      WRITE_SIDE(x);
       if (lane % WIDTH >= distance) x += scratch[side + lane - distance];
     }
 #elif BY == 1
@@ -121,7 +128,7 @@ __kernel void sync(__global uint* restrict out, __global const uint* restrict in
 #endif
 #elif OPERATION == 3
 #if BY == 0
-    TELL(x);
+    WRITE_SIDE(x);
     x = scratch[side + lane / WIDTH * WIDTH + (lane + i) % WIDTH];
 #elif BY == 1
     x = SHUFFLE(x, (get_sub_group_local_id() + i) & (width - 1u));
@@ -130,7 +137,7 @@ __kernel void sync(__global uint* restrict out, __global const uint* restrict in
 #endif
 #else
 #if BY == 0
-    TELL(x);
+    WRITE_SIDE(x);
     x = scratch[side + lane / WIDTH * WIDTH + i % WIDTH];
 #elif BY == 1
     x = sub_group_broadcast(x, i & (width - 1u));

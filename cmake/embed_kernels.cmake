@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # embed_kernels: turns .cl files, the published claims and figures, what was tuned and a photograph into one C++ file of byte arrays. Run at
 # build time:
-#   cmake -DOUT=<file.cpp> -DSOURCE=<repository> -DKERNELS="cl_kernels/a.cl;cl_kernels/shared/b.cl"
+#   cmake -DOUT=<file.cpp> -DSOURCE=<repository> -DKERNELS="cl_kernels/a.cl;cl_kernels/lib/b.cl"
 #     -DCLAIMS=claims.json -DFIGURES=figures.csv "-DTUNED=a.json;b.json" -DPHOTOGRAPH=a.pgm -P embed_kernels.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 bytes_of("${CLAIMS}" claims)

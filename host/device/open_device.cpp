@@ -95,7 +95,7 @@ TimerProbe OpenDevice::spin(std::size_t items, cl_uint trips, double work) {
 
 void OpenDevice::open_harness() {
   stage("certify timer");
-  const Source source = source_of({"shared/harness"}, {}, kernel_dir_);
+  const Source source = source_of("lib/harness", {}, kernel_dir_);
   spin_ = cl::Kernel(build(source).program, "spin");
   const std::size_t most_items = std::min<std::size_t>(max_items, most_each * info_.units());
   spin_out_ = cl::Buffer(context_, CL_MEM_READ_WRITE, most_items * sizeof(cl_uint));

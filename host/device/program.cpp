@@ -2,11 +2,13 @@
 #include "device/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <re2/re2.h>
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -15,15 +17,78 @@ namespace clweave::device {
 
 namespace {
 
-std::string kernel_file(const std::string& stem, const std::string& dir) {
-  if (dir.empty()) return std::string(embedded_kernels.at(stem));
-  const std::string path = dir + "/" + stem + ".cl";
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw Error(ErrorCode::io,
-                "cannot read " + path + " (--kernels takes a folder with every .cl file, see cl_kernels/)");
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using Defines = std::map<std::string, std::string>;
+
+// Joins kernel files to one text, as a preprocessor would that knows their folder alone.
+class Joiner {
+ public:
+  Joiner(const std::string& dir, const Defines& defines) : dir_(dir), defines_(defines) {}
+
+  // `asked_by`: "", or what includes the file.
+  void add(const std::string& file, const std::string& asked_by) {
+    if (std::ranges::find(open_, file) != open_.end())
+      throw Error(ErrorCode::io, fmt::format("{}{} includes itself: {}", asked_by, file, fmt::join(open_, " > ")));
+    if (!seen_.insert(file).second) return;
+    const std::string text = text_of(file, asked_by);
+    open_.push_back(file);
+    text_ += fmt::format("#line 1 \"{}\"\n", file);
+    int number = 0, conditions = 0;
+    for (const auto& line : split(text, '\n')) {
+      ++number;
+      static const RE2 directive(R"(\s*#\s*(\w+)\s*(.*))");
+      std::string word, rest;
+      if (!RE2::FullMatch(line, directive, &word, &rest)) word.clear();
+      if (word.starts_with("if")) ++conditions;
+      if (word == "endif") --conditions;
+      if (word == "include") {
+        const std::string place = fmt::format("{}:{}: ", file, number);
+        if (conditions > 0)
+          throw Error(ErrorCode::io, place + "an #include within #if: a file is taken once, whether or not it counts there");
+        add(included(rest, place), place);
+        text_ += fmt::format("#line {} \"{}\"\n", number + 1, file);
+      } else {
+        text_ += (word == "pragma" && rest == "once" ? "" : line) + "\n";
+      }
+    }
+    open_.pop_back();
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  // Returns the file that `#include "file"` or `#include NAME` means.
+  std::string included(const std::string& what, const std::string& place) {
+    static const RE2 quoted(R"re("([^"]+)"\s*(?://.*)?)re"), name(R"((\w+)\s*(?://.*)?)");
+    std::string file;
+    if (RE2::FullMatch(what, quoted, &file)) return file;
+    if (!RE2::FullMatch(what, name, &file))
+      throw Error(ErrorCode::io, place + "#include takes \"file\" or the name of a define, not " + what);
+    const auto define = defines_.find(file);
+    if (define == defines_.end())
+      throw Error(ErrorCode::io, place + "the plan has no define " + file + " that names the file");
+    return define->second;
+  }
+
+  std::string text_of(const std::string& file, const std::string& asked_by) const {
+    if (dir_.empty()) {
+      const auto found = embedded_kernels.find(file.substr(0, file.rfind(".cl")));
+      if (found == embedded_kernels.end() || !file.ends_with(".cl"))
+        throw Error(ErrorCode::io, fmt::format("{}there is no kernel file {}", asked_by, file));
+      return std::string(found->second);
+    }
+    const std::string path = dir_ + "/" + file;
+    std::ifstream in(path, std::ios::binary);
+    if (!in)
+      throw Error(ErrorCode::io, asked_by + "cannot read " + path +
+                                " (--kernels takes a folder with every .cl file, see cl_kernels/)");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  const std::string& dir_;
+  const Defines& defines_;
+  std::string text_;
+  std::set<std::string> seen_;
+  std::vector<std::string> open_;  // files within each other
+};
 
 // Computes the FNV-1a hash (Fowler, Noll, Vo): it names a text in a table and need not be cryptographic.
 std::string hash_of(std::string_view text) {
@@ -34,22 +99,23 @@ std::string hash_of(std::string_view text) {
 
 }  // namespace
 
-Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
+Source source_of(const std::string& stem, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir, const std::string& options) {
+  Joiner joiner(kernel_dir, defines);
+  joiner.add("lib/prelude.cl", "");
+  joiner.add(stem + ".cl", "");
   Source source;
-  const auto append = [&](const std::string& stem) {
-    source.text += fmt::format("#line 1 \"{}.cl\"\n{}\n", stem, kernel_file(stem, kernel_dir));
-  };
-  append("shared/prelude");
-  for (const auto& stem : stems) append(stem);
-  for (const auto& [name, value] : defines) source.options += fmt::format(" -D {}={}", name, value);
+  source.text = joiner.text();
+  for (const auto& [name, value] : defines) {
+    if (!value.ends_with(".cl")) source.options += fmt::format(" -D {}={}", name, value);
+  }
   if (!options.empty()) source.options += " " + options;
   source.kernel_hash = hash_of(source.text + "\n" + source.options);
   return source;
 }
 
 Source source_of(const Plan& plan, const std::string& kernel_dir) {
-  return source_of(plan.sources, plan.defines, kernel_dir, plan.options);
+  return source_of(plan.source, plan.defines, kernel_dir, plan.options);
 }
 
 std::string refusal_in(const std::string& log, bool probe) {
@@ -74,18 +140,19 @@ std::string refusal_in(const std::string& log, bool probe) {
 }
 
 std::string with_files(const std::string& log, const std::string& text) {
-  static const RE2 place(R"((?s)(.*?)<kernel>:(\d+):)");
+  static const RE2 place(R"((?s)(.*?)<kernel>:(\d+):)"), marked(R"re(#line (\d+) "(.*)")re");
   const auto lines = split(text, '\n');
   std::string out, before;
   re2::StringPiece rest(log);
   for (std::size_t line = 0; RE2::Consume(&rest, place, &before, &line);) {
-    std::size_t start = std::min(line, lines.size());
-    while (start > 0 && !lines[start - 1].starts_with("#line 1 ")) --start;
+    std::size_t start = std::min(line, lines.size()), first = 0;
+    std::string file;
+    while (start > 0 && !RE2::FullMatch(lines[start - 1], marked, &first, &file)) --start;
     out += before;
     if (start == 0)
       out += fmt::format("<kernel>:{}:", line);
     else
-      out += fmt::format("{}:{}:", split(lines[start - 1], '"').at(1), line - start);
+      out += fmt::format("{}:{}:", file, first + line - start - 1);
   }
   return out + std::string(rest);
 }

@@ -15,15 +15,18 @@ extern const std::map<std::string, std::string_view>
     embedded_kernels;  // generated from cl_kernels/, by path without .cl
 
 struct Source {
-  std::string text;     // prelude.cl, then each <stem>.cl, with #line so that messages name the files
+  std::string text;     // a kernel file with all that it includes, and #line, so that messages name the files
   std::string options;  // " -D NAME=value ..." in the order of the names
   std::string
       kernel_hash;  // 16 hex digits over text and options: an edited kernel cannot pass as a shipped one
 };
 
-// Joins the sources: the embedded ones or, if `kernel_dir` is not empty, the files there, so that kernels can
-// be edited without a build. Throws `io` if a file cannot be read.
-Source source_of(const std::vector<std::string>& stems, const std::map<std::string, std::string>& defines,
+// Joins lib/prelude.cl, <stem>.cl and the files that they include, each once: the driver sees no #include. A
+// file is named from the kernels' folder: #include "lib/elements.cl". #include NAME takes the file that the
+// define NAME says; such a define is no macro of the program. An empty `kernel_dir` means the embedded files;
+// otherwise those of that folder, so that kernels can be edited without a build. Throws `io`, with file and
+// line, if a file is missing, includes itself, or is included within #if.
+Source source_of(const std::string& stem, const std::map<std::string, std::string>& defines,
                  const std::string& kernel_dir, const std::string& options = "");
 Source source_of(const Plan&, const std::string& kernel_dir);
 

@@ -28,7 +28,10 @@ namespace {
 
 // ---- Plans ---------------------------------------------------------------------------------------------
 
-enum class Before { look_back = 1, sections, counted, unordered };  // numbered as in compaction.cl
+enum class Before { look_back, sections, counted, unordered };
+constexpr std::array<const char*, 4> carries = {
+    "compaction/carry_look_back.cl", "compaction/carry_sections.cl", "compaction/carry_counted.cl",
+    "compaction/carry_unordered.cl"};
 
 // How a design works.
 struct Form {
@@ -154,7 +157,7 @@ std::uint64_t three_pass(Plan& p, const Case& at, const Setting& s, const Memory
   const std::uint64_t scan_tiles = ceil_div(s.n, s.group * s.items);
   const Buffer sums = garbage(p, at.seed, 4 * scan_tiles);
   const Range tiles = {s.tiles * s.group}, scans = {scan_tiles * s.group}, group = {s.group};
-  p.define("KERNEL_THREE_PASS", 1).define("KERNEL_REDUCE_THEN_SCAN", 1);
+  p.source = "compaction/three_pass";
   p.launch("flags", tiles, group, flags, m.in, s.n);
   p.launch("reduce_tiles", scans, group, sums, flags, s.n, std::uint64_t{0});
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, scan_tiles);
@@ -177,7 +180,8 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
   const std::uint64_t units = groups * s.group / s.unit;
   const Buffer sums = garbage(p, at.seed, 4 * units);
   const Range all = {groups * s.group}, group = {s.group};
-  p.define("KERNEL_SEQUENCES", 1).define("KERNEL_SCAN_SUMS", 1).define("UNIT", s.unit);
+  p.source = "compaction/sequences";
+  p.define("UNIT", s.unit);
   p.define("WRITE", at.is("write", "by_ratio") ? 0 : at.is("write", "scattered") ? 1 : 2);
   p.launch("count_sequences", all, group, sums, m.in, s.n, chunks / units, chunks % units);
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, units);
@@ -195,7 +199,8 @@ std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setti
                   std::uint64_t& moved) {
   define_states(p, s, device);
   need_turns(device, 2 * s.n, s.tiles);  // to count, and to move
-  p.define("KERNEL_CPU", 1).define("CHUNK", s.tile).define("SPARE", spare).define("KEY_BYTES", s.key_bytes);
+  p.source = "compaction/cpu";
+  p.define("CHUNK", s.tile).define("SPARE", spare).define("KEY_BYTES", s.key_bytes);
   const Buffer states = states_of(p, at, s);
   p.launch("cpu", {s.tiles}, {1}, m.out, m.index, m.count, states, m.in, s.n,
            static_cast<std::uint32_t>(s.tiles));
@@ -206,10 +211,11 @@ std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setti
 std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, const Memory& m,
                     std::uint64_t& moved) {
   const std::string ranks = *s.form->ranks != '\0' ? s.form->ranks : at.text("ranks");
-  p.define("KERNEL_COMPACT", 1).define("BEFORE", static_cast<int>(*s.form->before));
+  p.source = "compaction/compact";
+  p.define("CARRY", carries.at(static_cast<std::size_t>(*s.form->before)));
   p.define("RANKS", ranks == "sums" ? 1 : ranks == "packed" ? 2 : 3);
   p.define("STAGED", s.form->staged ? 1 : 0)
-      .define("AHEAD", s.form->ahead ? 1 : 0)
+      .define("PERSISTENT", s.form->ahead ? 1 : 0)
       .define("MASKS", s.form->masks ? 1 : 0);
   const auto count = static_cast<std::uint32_t>(s.tiles);
   const Range all = {s.tiles * s.group}, group = {s.group};
@@ -217,7 +223,6 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
     const std::uint64_t mask_words = s.form->masks ? s.tiles * s.tile / 32 : 0;
     const Buffer sums = garbage(p, at.seed, 4 * s.tiles);
     const Buffer masks = s.form->masks ? garbage(p, at.seed, 4 * mask_words) : sums;
-    p.define("KERNEL_COUNT_TILES", 1).define("KERNEL_SCAN_SUMS", 1);
     p.launch("count_tiles", all, group, sums, masks, m.in, s.n);
     p.launch("scan_sums", group, group, sums, std::uint64_t{0}, s.tiles);
     p.launch("compact", all, group, m.out, m.index, m.count, sums, masks, m.in, s.n, count, count);
@@ -266,24 +271,14 @@ void check(Plan& p, const Setting& s, const Memory& m, const Keys& keys, std::ui
 }
 
 void define_keys(Plan& p, const Setting& s, const KeyType& type, Predicate predicate) {
-  p.define("T", "uint").define("U", "uint").define("OP", 1).define("PARTS", 1).define("VALUE_BYTES", 4);
+  p.define("T", "uint").define("U", "uint").define("OP", 1).define("VALUE_BYTES", 4);
   p.define("EXCLUSIVE", 1).define("INITIAL", 0).define("GROUP", s.group).define("ITEMS", s.items);
   p.define("KEY", type.cl).define("STRUCT", type.words == 4 ? 1 : 0).define("INDEX", s.index ? 1 : 0);
   p.define("PREDICATE", static_cast<int>(predicate)).define("LIMIT", type.limit);
   p.define("DROPPED", predicate == Predicate::nonzero ? "0"
                       : predicate == Predicate::even  ? type.dropped_even
                                                       : type.limit);
-  if (!s.cpu) p.define("ROWS", s.rows).define("VEC", s.width);
-}
-
-std::vector<std::string> sources_of(const Setting& s) {
-  std::vector<std::string> out = {"shared/elements", "shared/bundles", "shared/group_scan"};
-  if (!s.cpu) out.emplace_back("shared/rows");
-  if (s.chained()) out.emplace_back("shared/tile_states");
-  if (s.chained() && !s.cpu) out.emplace_back("shared/look_back");
-  if (!s.chained() && s.form->before != Before::unordered) out.emplace_back("scan");
-  out.emplace_back("compaction");
-  return out;
+  if (!s.cpu) p.define("VECTORS", s.rows).define("VEC", s.width);
 }
 
 Plan plan(const Case& at, const DeviceInfo& device) {
@@ -298,7 +293,6 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t kept = keys.count(), words = type.words;
 
   define_keys(p, s, type, predicate);
-  p.sources = sources_of(s);
   const Buffer in = p.input<std::uint32_t>(
       s.n * words, [keys, words](std::uint64_t i) { return keys(i / words)[i % words]; });
   const Buffer out = p.output<std::uint32_t>(s.n * words, kept * words);

@@ -149,7 +149,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("T", type_name<T>()).define("W", std::to_string(width) + "u");
   p.define("V", type_name<T>() + (width == 1 ? "" : std::to_string(width)));
   p.define("LANES", std::to_string(lanes) + "u").define("ILP", std::to_string(ilp) + "u");
-  if (at.is("store", "streaming")) p.sources = {"shared/streaming_store", "copy"};
+  if (at.is("store", "streaming")) p.define("STREAMING", 1);
   const Contents<T> value(at);
   const auto in = p.input<T>(n, value);
   const auto out = p.output<T>(n);

@@ -42,7 +42,7 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
 
   Plan p;
   p.define("RUN", static_cast<std::int64_t>(run)).define("T", "float").define("V", "float");
-  if (kernel == "copy_stream_run") p.sources = {"shared/streaming_store", "peak"};
+  if (kernel == "copy_stream_run") p.define("STREAMING", 1);
   using Word = std::uint32_t;
   const Contents<Word> value(at);
   const auto in = p.input<Word>(bytes / sizeof(Word), value);

@@ -261,7 +261,6 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const std::uint64_t width = form.vector_bytes == 0 ? 1 : form.vector_bytes / sizeof(T);
   const std::uint64_t vectors = is_run(form) ? std::max<std::uint64_t>(1, unroll / 2) : unroll;
   Plan p;
-  p.sources = {"shared/elements", "shared/bundles", "reduction"};
   use_subgroup_impl(p, lanes, device, group);
   p.derived.emplace_back("subgroup_impl_used", name_of(lanes));
   p.define("T", type_name<T>())

@@ -16,7 +16,6 @@
 #include <array>
 #include <bit>
 #include <boost/range/adaptor/reversed.hpp>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -317,11 +316,11 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const Setti
   limit_registers(p, at, device);
   // pascal looks at whole states, whose parts the items of a bundle share.
   if (s.in_parts())
-    p.define("LOOKS", s.kernel == "pascal" ? s.window * std::bit_ceil(s.parts) / bundle : s.window / bundle);
-  if (takes_rows(s.kernel)) p.define("ROWS", s.rows).define("VEC", vector_bytes / value_bytes);
-  if (s.kernel == "pipelined") p.define("AHEAD", s.is_persistent ? 1 : 0);
+    p.define("PARTS_AT_ONCE", s.kernel == "pascal" ? s.window * std::bit_ceil(s.parts) / bundle : s.window / bundle);
+  if (takes_rows(s.kernel)) p.define("VECTORS", s.rows).define("VEC", vector_bytes / value_bytes);
+  if (s.kernel == "pipelined") p.define("PERSISTENT", s.is_persistent ? 1 : 0);
   if (s.kernel == "sam") {
-    p.define("STREAMS", s.streams).define("AHEAD", at.is("prefetch", "yes") ? 1 : 0);
+    p.define("STREAMS", s.streams).define("PREFETCH", at.is("prefetch", "yes") ? 1 : 0);
     // Of so many barriers behind each other, PoCL makes programs that take minutes to compile.
     p.define("UNROLL_ORDERS", device.type == "cpu" ? 0 : 1);
   }
@@ -433,7 +432,7 @@ Plan plan_of_encode(const Case& at, const Setting& s) {
   Plan p;
   p.define("U", type).define("ORDER", s.order).define("TUPLE", s.tuple);
   p.define("WIDTH", width).define("V", width == 1 ? type : type + std::to_string(width));
-  p.sources = {"shared/delta"};
+  p.source = "scan/delta";
   const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = p.input<T>(s.values, signal), out = p.output<T>(s.values);
   if (s.kernel == "encode") {
@@ -457,7 +456,7 @@ Plan plan_of_copy(const Case& at, const Setting& s) {
   Plan p;
   const ScanInput<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const Buffer in = p.input<T>(s.values, value), out = p.output<T>(s.values);
-  p.sources = {"shared/harness"};  // it needs no kernel
+  p.source = "lib/harness";  // it needs no kernel
   p.steps.emplace_back(CopyBuffer{in, out, s.values * sizeof(T)});
   p.expect<T>(out, value);
   p.cost = {.read = s.values * sizeof(T), .written = s.values * sizeof(T), .flops = 0, .items = s.values};
@@ -469,37 +468,17 @@ Plan plan_of_copy(const Case& at, const Setting& s) {
 
 void define_kernel(Plan& p, const Setting& s, const std::string& type, const std::string& wraps,
                    std::uint64_t value_bytes) {
-  std::string rung = s.kernel == "batched" ? "reduce_then_scan" : s.kernel;
-  std::ranges::transform(rung, rung.begin(), [](unsigned char c) { return std::toupper(c); });
-  p.define("KERNEL_" + rung, 1).define("T", type).define("U", wraps);
+  p.define("T", type).define("U", wraps);
   p.define("OP", static_cast<int>(s.op)).define("LEAST", least_of(type));
   p.define("EXCLUSIVE", s.exclusive ? 1 : 0).define("INITIAL", initial_value);
   p.define("GROUP", s.group).define("ITEMS", s.items).define("VALUE_BYTES", value_bytes);
-  p.define("PARTS", s.parts).define("ORDER", s.order).define("TUPLE", s.tuple);
+  p.define("ORDER", s.order).define("TUPLE", s.tuple);
+  if (s.op != Op::affine && s.bytes > value_bytes) p.define("PARTS", s.tuple);  // elements are structs
   if (s.reorder) p.define("REORDER", 1);
   if (s.round_trip) p.define("WIDTH", 1);
-  if (s.kernel == "pascal" || s.kernel == "cpu") p.define("ITEM", "Value");
-  if (s.tuple_rows) p.define("ITEM", "VALUE");
+  if (takes_rows(s.kernel) && s.kernel != "sam")
+    p.define("TILE_SCAN", s.tuple_rows ? "scan/tuple_scan.cl" : "scan/value_scan.cl");
   if (s.kernel == "pascal") p.define("VEC", vector_bytes / value_bytes);
-}
-
-std::vector<std::string> sources_of(const Setting& s) {
-  std::vector<std::string> out = {"shared/elements"};
-  const auto add = [&](std::initializer_list<const char*> stems) {
-    out.insert(out.end(), stems.begin(), stems.end());
-  };
-  if (s.kernel == "cpu") {
-    add({"shared/tile_states", "shared/streaming_store", "shared/scan_cpu"});
-  } else {
-    add({"shared/bundles", "shared/group_scan"});
-    if (takes_rows(s.kernel)) add({"shared/rows"});
-    if (s.streams > 1) add({"shared/streams"});
-    if (chains(s.kernel)) add({"shared/tile_states", "shared/look_back"});
-    if (s.in_parts()) add({"shared/parts"});
-    add({s.kernel == "pascal" ? "shared/pascal" : s.tuple_rows ? "shared/tuples" : "scan"});
-  }
-  if (s.round_trip) add({"shared/delta"});
-  return out;
 }
 
 template <class T>
@@ -521,7 +500,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   use_subgroup_impl(p, s.lanes, device, s.group);
   refuse_what_cannot_be(s, device);
   define_kernel(p, s, type_name<T>(), type_name<typename Wraps<T>::Type>(), sizeof(T));
-  p.sources = sources_of(s);
+  p.source = "scan/" + (s.kernel == "batched" ? "reduce_then_scan" : s.kernel);
   const ScanInput<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};
   const auto signal = signal_of<T>(at, s.tuple);
   const Buffer in = s.round_trip ? p.input<T>(s.values, signal) : p.input<T>(s.values, value);

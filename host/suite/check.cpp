@@ -91,7 +91,7 @@ std::string argument_text(const Arg& arg) {
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
   std::string text =
-      fmt::format("{} {} {} {} {} {}", fmt::join(plan.sources, " "), fmt::join(plan.defines, " "),
+      fmt::format("{} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
                   plan.queues.count, plan.queues.in_order, plan.single, plan.idle_s);
   for (const auto& spec : plan.buffers) {
     text += fmt::format(" {} bytes, {} spare, place {} + {}", spec.bytes, spec.spare,
@@ -183,7 +183,11 @@ class Checker {
   }
 
   void family_itself() {
-    rule(std::ranges::find(stems_, family_.name) != stems_.end(), "there is no kernel file of its name");
+    rule(std::ranges::any_of(stems_,
+                             [&](const auto& stem) {
+                               return stem == family_.name || stem.starts_with(family_.name + "/");
+                             }),
+         "there is no kernel file of its name");
     rule(family_.question.ends_with('?'), "its question ends without a question mark");
     rule(static_cast<bool>(family_.plan), "it has no plan function");
     rule(!family_.view.rows.empty(), "its view has no rows");
@@ -284,10 +288,13 @@ class Checker {
   }
 
   void sound(const Plan& plan, const DeviceInfo& device) {
-    for (const auto& stem : plan.sources)
-      rule(std::ranges::find(stems_, stem) != stems_.end(), "there is no kernel file {}.cl", stem);
+    const auto is_kernel_file = [&](const std::string& file) {
+      return std::ranges::any_of(stems_, [&](const auto& stem) { return stem + ".cl" == file; });
+    };
+    rule(is_kernel_file(plan.source + ".cl"), "there is no kernel file {}.cl", plan.source);
     for (const auto& [name, value] : plan.defines) {
       rule(only(name, of_defines), "define {} is not in capitals", name);
+      rule(!value.ends_with(".cl") || is_kernel_file(value), "there is no kernel file {}", value);
       rule(value.find_first_of(" \t\n\"'") == std::string::npos, "define {}={} is no single word", name,
            value);
     }

@@ -163,7 +163,7 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
                   fmt::format("{}={}: {} takes {}", name, text_of(value), name, axis.domain_text()));
   }
   Plan plan = family.plan(at, device);
-  if (plan.sources.empty()) plan.sources = {family.name};
+  if (plan.source.empty()) plan.source = family.name;
   std::uint64_t total = 0;
   for (const auto& buffer : plan.buffers) {
     if (buffer.place == BufferPlace::pageable) continue;

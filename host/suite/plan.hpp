@@ -177,7 +177,7 @@ struct Queues {
 };
 
 struct Plan {
-  std::vector<std::string> sources;  // stems of the .cl files, joined in order; empty: the family's own
+  std::string source;  // the kernel file, without .cl; empty: the family's own
   std::map<std::string, std::string> defines;
   std::string options;  // compiler options beside the defines
   std::vector<BufferSpec> buffers;

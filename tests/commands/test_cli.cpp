@@ -651,9 +651,8 @@ TEST_F(Cli, ABrokenKernelCostsItsCasesAlone) {
 
 // An OpenCL error names the call.
 TEST_F(Cli, ARefusedArgumentIsNamed) {
-  const std::string kernels =
-      edited_kernels("branch_divergence.cl", ",\n                    const uint granularity) {",
-                     ") {\n  const uint granularity = 1;");
+  const std::string kernels = edited_kernels("branch_divergence.cl", ", const uint granularity) {",
+                                             ") {\n  const uint granularity = 1;");
   const Ended ended = run(tiny + Strings{"--kernels", kernels, "--csv", csv()});
   EXPECT_EQ(ended.code, 1) << ended.err;
   const Record record = read_results(csv()).cases.at(0);

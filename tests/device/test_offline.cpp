@@ -65,7 +65,7 @@ std::vector<Program> make_programs(const char* preset) {
   selection.preset = preset;
   selection.peaks = false;
   const auto jobs = select_jobs(families, selection);
-  std::vector<Program> programs = {{"the harness", source_of({"shared/harness"}, {}, ""), false}};
+  std::vector<Program> programs = {{"the harness", source_of("lib/harness", {}, ""), false}};
   std::set<std::string> seen, left_out;  // fingerprints; families
   for (const auto& family : families) {
     if (!family.presets.at(preset).empty()) left_out.insert(family.name);

@@ -25,11 +25,11 @@ Strings quick_kernels() {
     const fs::path out = fs::temp_directory_path() / fmt::format("clweave-kernels-{}", getpid());
     fs::remove_all(out);
     fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", out, fs::copy_options::recursive);
-    std::string text = content_of(out / "shared/harness.cl");
-    const std::string loop = "i < trips;";
+    std::string text = content_of(out / "lib/harness.cl");
+    const std::string loop = "i < iterations;";
     const auto at = text.find(loop);
     if (at == std::string::npos) throw std::runtime_error("harness.cl has no loop " + loop);
-    std::ofstream(out / "shared/harness.cl") << text.replace(at, loop.size(), "i < trips / 256;");
+    std::ofstream(out / "lib/harness.cl") << text.replace(at, loop.size(), "i < iterations / 256;");
     return out;
   }();
   return {"--kernels", folder.string()};

@@ -105,7 +105,7 @@ TEST(Check, FindsWhatBreaksARule) {
        }),
        "finding f of one row"},
       {of_plan([](Plan& p) { p.known_incorrect = "wrong"; }), "a known-incorrect case says"},
-      {of_plan([](Plan& p) { p.sources = {"bad"}; }), "no kernel file bad.cl"},
+      {of_plan([](Plan& p) { p.source = "bad"; }), "no kernel file bad.cl"},
       {of_plan([](Plan& p) { p.defines["lower"] = "1"; }), "define lower is not in capitals"},
       {of_plan([](Plan& p) { p.defines["A"] = "1 2"; }), "no single word"},
       {of_plan([](Plan& p) { p.defines["T"] = "double"; }), "says double on a device without"},

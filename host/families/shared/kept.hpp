@@ -79,7 +79,7 @@ class KeyPermutation {
 };
 
 enum class Pattern { random, alternating, runs, sorted };
-enum class Predicate { nonzero = 1, even, less };  // numbered as in compaction.cl
+enum class Predicate { nonzero = 1, even, less };  // numbered as in compaction/keys.cl
 
 // Which of n keys are kept. How many is exact and known beforehand.
 class Choice {

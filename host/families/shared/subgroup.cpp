@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/shared/subgroup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -47,7 +49,7 @@ SubgroupImpl subgroup_impl_of(const DeviceInfo& device) {
 }
 
 void use_subgroup_impl(Plan& p, SubgroupImpl lanes, const DeviceInfo& device, std::uint64_t group) {
-  p.define("LANES", static_cast<int>(lanes));
+  p.define("SUBGROUP_IMPL", fmt::format("lib/subgroup_{}.cl", name_of(lanes)));
   p.probe = lanes == SubgroupImpl::opencl || lanes == SubgroupImpl::amd;
   if (lanes == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "subgroup_impl=ptx needs NVIDIA's compiler");
   if (lanes == SubgroupImpl::amd)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lanes: by what the items of a group tell each other what they have: the host's side of
-// cl_kernels/shared/bundles.cl.
+// cl_kernels/lib/subgroup_*.cl.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace clweave::families {
 
-enum class SubgroupImpl { portable, ptx, opencl, amd };  // numbered as in bundles.cl
+enum class SubgroupImpl { portable, ptx, opencl, amd };
 
 // Axis `lanes`; `what` they do begins its meaning.
 Axis subgroup_axis(const std::string& what);
@@ -23,7 +23,7 @@ std::string name_of(SubgroupImpl);           // as the axis has it
 // The device's own, or portable, by what its driver says; whether they can be had, the compiler tells.
 SubgroupImpl subgroup_impl_of(const DeviceInfo&);
 
-// Defines LANES and tells the compiler which language that takes: what it does not take, the device has not.
+// Defines SUBGROUP_IMPL and tells the compiler which language that takes: what it does not take, the device has not.
 // `unsupported` where that is known before. `group`: items of a work-group.
 void use_subgroup_impl(Plan&, SubgroupImpl, const DeviceInfo&, std::uint64_t group);
 

@@ -50,13 +50,12 @@ void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t til
 void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
   // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
   const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
-  p.define("STATE_BITS", t.state_bits()).define("POLLS", t.waits ? enough : t.polls);
-  p.define("DROP", t.drop).define("WINDOW", t.window).define("BY_NUMBER", t.by_number(device) ? 1 : 0);
+  p.define("STATE_BITS", t.state_bits()).define("SPIN_LIMIT", t.waits ? enough : t.polls);
+  p.define("FAULT_RATE", t.drop).define("WINDOW", t.window).define("TILE_BY_GROUP_ID", t.by_number(device) ? 1 : 0);
 }
 
 void define_streaming(Plan& p, const DeviceInfo& device, std::uint64_t bytes) {
-  p.define("PLAIN_WILL_DO", 1);
-  p.define("STREAMING", bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 1 : 0);
+  p.define("STREAMING", bytes > static_cast<std::uint64_t>(device.cache_bytes) ? 2 : 0);
 }
 
 Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes) {
@@ -100,7 +99,7 @@ void limit_registers(Plan& p, const Case& at, const DeviceInfo& device) {
       round_up(registers, 8) * group <= registers_of_unit,
       fmt::format("{} items of {} registers, where a unit has {}", group, registers, registers_of_unit));
   p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
-  p.define("LIMITED", 1);
+  p.define("REGISTERS_LIMITED", 1);
 }
 
 Dealt one_each(const Tiles& t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tiles: what families that work tile by tile ask of a case, a device and a plan: the host's side of
-// cl_kernels/shared/{tile_states,look_back,streaming_store}.cl.
+// cl_kernels/lib/{tile_states,decoupled_look_back,streaming_store}.cl.
 #pragma once
 #include <functional>
 
@@ -25,7 +25,7 @@ struct Tiles {
   // States that are looked at at once, where local memory holds them.
   std::uint64_t seen() const { return lanes == SubgroupImpl::portable ? window : 1; }
   std::uint64_t state_bits() const { return halves ? 32 : 64; }
-  // Whether a group takes the tile of its own number, as claim_one of tile_states.cl has it.
+  // Whether a group takes the tile of its own number, as acquire_one_tile of tile_states.cl has it.
   bool by_number(const DeviceInfo&) const;
 };
 
@@ -40,7 +40,7 @@ void need_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 // tiles' polls.
 void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
 
-void define_states(Plan&, const Tiles&, const DeviceInfo&);  // what tile_states.cl and look_back.cl ask for
+void define_states(Plan&, const Tiles&, const DeviceInfo&);  // what tile_states.cl and decoupled_look_back.cl ask for
 // Tells NVIDIA's compiler what axis registers says; `unsupported` of others where that is not 0.
 void limit_registers(Plan&, const Case&, const DeviceInfo&);
 void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);  // past the caches where they hold less

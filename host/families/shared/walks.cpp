@@ -84,7 +84,7 @@ Plan plan_of_walks(std::uint64_t seed, const Walks& walks) {
   });
   const auto out = p.output<Word>(2 * walks.groups);
   if (apart == 0) {
-    p.sources = {"latency"};
+    p.source = "latency";
     p.define("GROUP", 1).define("NODES", 1);
     p.launch("chase", {walks.groups}, {1}, out, next, place, static_cast<Word>(walks.hops));
   } else {

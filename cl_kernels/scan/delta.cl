@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// delta: delta coding: differences of differences, to the ORDER, with what lies a TUPLE before.
+// delta: encodes a signal as differences of differences to the ORDER, between values a TUPLE apart; a scan decodes it.
 //
-// U          type of a value, unsigned: differences wrap
-// WIDTH, V   values of an item, or of a step of a run, and a vector of as many
+// WIDTH             values of a work-item, or of a step of a run; defined where the program encodes
+// V                 a vector of WIDTH values
+// U                 type of a value, unsigned: differences wrap
+// ORDER, TUPLE      of the differences
+#pragma once
+#ifdef EDITOR
+#ifndef U
+#define U uint
+#endif
+#define V uint4
+#define WIDTH 4
+#ifndef ORDER
+#define ORDER 2
+#define TUPLE 1
+#endif
+#endif
 
-// Of what lies as many tuples before, the differences: x[0] is what is left.
+#ifdef WIDTH
+
+// Turns x[k], the value k tuples before, into differences: x[0] is the one of the highest order.
 #define DIFFER(x)                                                                        \
   _Pragma("unroll") for (uint left = ORDER; left > 0; --left) {                          \
     _Pragma("unroll") for (uint k = 0; k < left; ++k) (x)[k] -= (x)[k + 1];              \
@@ -16,7 +32,7 @@ typedef union {
   U values[2 * WIDTH];
 } Neighbours;
 
-// The vector that lies `back` values before the one at `first`: out of two that begin where vectors do.
+// Returns the vector that lies `back` values before the one at `first`: from two aligned loads.
 V vector_before(__global const U* restrict in, const ulong first, const uint back) {
   const uint of_lower = back % WIDTH;
   __global const V* upper = (__global const V*)(in + first - (back - of_lower));
@@ -55,7 +71,7 @@ __kernel void encode(__global U* restrict out, __global const U* restrict in, co
 #define PASTED(name, width) name##width
 #define OF_WIDTH(name, width) PASTED(name, width)
 
-// Processors read what lies between vectors as fast as vectors.
+// Encodes a run per work-item, by unaligned vector loads, which cost a processor no more than aligned ones.
 __kernel void encode_run(__global U* restrict out, __global const U* restrict in, const ulong n, const ulong run) {
   ulong i = get_global_id(0) * run;
   const ulong end = min(i + run, n);
@@ -71,3 +87,5 @@ __kernel void encode_run(__global U* restrict out, __global const U* restrict in
 #endif
   for (; i < end; ++i) out[i] = encoded(in, i);
 }
+
+#endif  // WIDTH

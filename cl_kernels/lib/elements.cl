@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// elements: what is scanned, and what is known of a stretch of it: a value, an affine map, a tuple of values.
+// elements: defines what is scanned or reduced: a value, a tuple of values, or an affine map; and the operator.
 //
-// T, U              type of a value, and the unsigned type of its width: integers wrap. U is T for floating types
+// T, U              type of a value, and the unsigned type of its width, in which integers wrap; U is T for floats
 // OP                1 sum, 2 max, 3 xor, 4 composition of affine maps x -> a x + b, each a pair of uint; 5 min
 // LEAST             identity of max and min
-// PARTS             values of an element; 1: a value is an element
-// EXCLUSIVE, INITIAL   1: INITIAL comes before the first element; 0: nothing
-// ITEM              what is scanned, where that is no element
-// KEY               what lies in memory, where that is no item
-#if !defined(T) || !defined(U) || !defined(OP) || !defined(PARTS)
-#error "elements.cl needs T, U, OP, PARTS and more: see host/families/scan.cpp"
+// VALUE_BYTES       4 or 8
+// EXCLUSIVE, INITIAL   1: an exclusive scan, INITIAL precedes the first element; 0: an inclusive one
+// PARTS             values of an element; 1, unless said otherwise: a value is an element
+// ITEM              type of a scanned item where that is no element
+// KEY               type in memory where that is no item
+#pragma once
+#ifdef EDITOR
+#define T uint
+#define U uint
+#define OP 1
+#define LEAST 0
+#define VALUE_BYTES 4
+#define EXCLUSIVE 0
+#define INITIAL 0
+#elif !defined(T) || !defined(U) || !defined(OP) || !defined(VALUE_BYTES) || !defined(EXCLUSIVE) || !defined(INITIAL)
+#error "elements.cl needs T, U, OP, VALUE_BYTES, EXCLUSIVE and INITIAL from the host"
+#endif
+#ifndef PARTS
+#define PARTS 1
 #endif
 
 #define SUM 1
@@ -58,7 +71,7 @@ typedef struct {
 typedef Value Element;
 #endif
 
-// First `l`, then `r`. Affine maps do not commute: an implementation that swaps neighbours shows.
+// Combines `l`, then `r`. Affine maps do not commute, so a scan that swaps neighbours gives a wrong result.
 Element combine(const Element l, const Element r) {
 #if OP == AFFINE
   return (uint2)(r.x * l.x, r.x * l.y + r.y);
@@ -85,7 +98,7 @@ Element element_of(const Value value) {
 
 Element identity(void) { return element_of(neutral()); }
 
-// What comes before the first element.
+// Returns what precedes the first element of a scan.
 Element initial(void) { return element_of(EXCLUSIVE ? (Value)INITIAL : neutral()); }
 
 #ifndef ITEM

@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan_cpu: scans for processors. A group is one item and goes on from tile to tile; a tile stays in its core's
-// cache between the pass that sums it up and the pass that scans it.
+// cpu: scans in one pass on a processor: a persistent work-group is one work-item, with wide vectors.
 //
-// Behind elements.cl, tile_states.cl and streaming_store.cl.
+// A tile stays in its core's cache between the pass that sums it up and the pass that scans it.
+//
+// ORDER             of the scan
 // CHUNK             values of a tile, a multiple of 16 * 16 * 16
-// STREAMING         1: the output goes past the caches
-// Arrays stay in registers where all that works on them is one function.
+#ifdef EDITOR
+#define ORDER 2
+#define TUPLE 1
+#define CHUNK 4096
+#elif !defined(ORDER) || !defined(CHUNK)
+#error "cpu.cl needs ORDER and CHUNK from the host"
+#endif
+#define PARTS ORDER
+#define ITEM Value
+#include "lib/tile_states.cl"
+#include "lib/streaming_store.cl"
+#include "scan/around.cl"
+
+// Inlines what works on arrays, so that these stay in registers.
 #define INLINE static __attribute__((always_inline))
 
 #define WIDE 16
 typedef JOIN(VALUE, 16) Wide;
 
-// PICK(a, b, i0 .. i15): of the 32 values of a and b.
+// Defines PICK(a, b, i0 .. i15), which picks 16 of the 32 values of a and b.
 #ifdef __has_builtin
 #if __has_builtin(__builtin_shufflevector)
 #define PICK __builtin_shufflevector
@@ -26,9 +39,9 @@ typedef JOIN(VALUE, 16) Wide;
 #endif
 
 #if STREAMING
-#define STORE(value, pointer) STORE_STREAMING(value, (__global Wide*)(pointer))
+#define PUT(value, pointer) STORE((__global Wide*)(pointer), value)
 #else
-#define STORE(value, pointer) vstore16(value, 0, pointer)
+#define PUT(value, pointer) vstore16(value, 0, pointer)
 #endif
 
 Wide combine_wide(const Wide l, const Wide r) {
@@ -41,7 +54,7 @@ Wide combine_wide(const Wide l, const Wide r) {
 #endif
 }
 
-// Scans one value; returns its place in the scan of the highest order.
+// Scans one value. Returns its value in the scan of the highest order.
 Value advance(Value* state, Value x) {
 #pragma unroll
   for (uint k = 0; k < ORDER; ++k) {
@@ -51,7 +64,8 @@ Value advance(Value* state, Value x) {
   return x;
 }
 
-// What ends with `r` over a stretch of m values, after `l`: `weights` are C(m + e - 1, e) for e below ORDER.
+// Joins the state `l` with the state `r` of the m values behind it; `weights` are C(m + e - 1, e) for e below ORDER,
+// as in pascal.cl.
 Element joined(const Element l, const Element r, __global const Value* restrict weights) {
 #if ORDER == 1
   (void)weights;
@@ -72,7 +86,7 @@ Element joined(const Element l, const Element r, __global const Value* restrict 
 #define LAST(x) PICK(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
 #define MOVED_UP(none, x) PICK(none, x, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
 
-// Within quarters, which are processors' lanes of 128 bits and cheap to move in; then across.
+// Scans within quarters, processors' lanes of 128 bits in which moves are cheap, and then across them.
 INLINE Wide scan_wide(const Wide none, Wide x) {
   x = combine_wide(PICK(none, x, 0, 16, 17, 18, 0, 20, 21, 22, 0, 24, 25, 26, 0, 28, 29, 30), x);
   x = combine_wide(PICK(none, x, 0, 0, 16, 17, 0, 0, 20, 21, 0, 0, 24, 25, 0, 0, 28, 29), x);
@@ -98,7 +112,7 @@ Element total_of(const Sums* sums, __global const Value* restrict table) {
   return all;
 }
 
-// Reads from memory what is to come while it writes: neither waits for the other.
+// Scans a tile and sums up the next one, so that reads and writes of memory overlap.
 void scan_and_sum_up(__global Value* restrict out, __global const Value* restrict in, const Element carry,
                      __global const Value* restrict table, Sums* sums, __global const Value* restrict next) {
   (void)table;
@@ -107,7 +121,7 @@ void scan_and_sum_up(__global Value* restrict out, __global const Value* restric
   for (uint i = 0; i < CHUNK; i += WIDE) {
     const Wide x = scan_wide(none, vload16(0, in + i));
     coming = combine_wide(coming, vload16(0, next + i));
-    STORE(combine_wide(carries, EXCLUSIVE ? MOVED_UP(none, x) : x), out + i);
+    PUT(combine_wide(carries, EXCLUSIVE ? MOVED_UP(none, x) : x), out + i);
     carries = combine_wide(carries, LAST(x));
   }
   sums->wide = coming;
@@ -115,8 +129,8 @@ void scan_and_sum_up(__global Value* restrict out, __global const Value* restric
 
 #else
 
-// Of higher orders, each of the 16 places of a vector scans a run, a sixteenth of the tile: blocks of 16 times 16
-// values are turned, scanned downwards, and turned back.
+// Scans higher orders by a run, a sixteenth of the tile, in each of the 16 places of a vector: blocks of 16 x 16
+// values are transposed, scanned downwards, and transposed back.
 #define RUN (CHUNK / WIDE)
 
 #define LOW8(a, b) PICK(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
@@ -134,7 +148,7 @@ void scan_and_sum_up(__global Value* restrict out, __global const Value* restric
     x[r + d] = HIGH(a, b);             \
   }
 
-INLINE void turn(Wide* x) {
+INLINE void transpose(Wide* x) {
 #pragma unroll
   for (uint r = 0; r < WIDE; ++r) STAGE(8, LOW8, HIGH8)
 #pragma unroll
@@ -148,7 +162,7 @@ INLINE void turn(Wide* x) {
 INLINE void load_block(Wide* x, __global const Value* restrict in) {
 #pragma unroll
   for (uint r = 0; r < WIDE; ++r) x[r] = vload16(0, in + r * RUN);
-  turn(x);
+  transpose(x);
 }
 
 INLINE void scan_block(Wide* x, Wide* states) {
@@ -180,7 +194,7 @@ void sum_up(Sums* sums, __global const Value* restrict in) {
   for (uint k = 0; k < ORDER; ++k) sums->wide[k] = states[k];
 }
 
-// Turns what each run ends with into what precedes it; returns what the last ends with.
+// Turns what each run ends with into what precedes it. Returns what the last ends with.
 Element scan_sums(Sums* sums, Element before, __global const Value* restrict table) {
   for (uint r = 0; r < WIDE; ++r) {
     Element own;
@@ -208,18 +222,19 @@ void scan_and_sum_up(__global Value* restrict out, __global const Value* restric
     Wide x[WIDE];
     load_block(x, in + i);
     scan_block(x, states);
-    turn(x);
+    transpose(x);
 #pragma unroll
-    for (uint r = 0; r < WIDE; ++r) STORE(x[r], out + r * RUN + i);
+    for (uint r = 0; r < WIDE; ++r) PUT(x[r], out + r * RUN + i);
   }
   sum_up(sums, next);
 }
 
 #endif
 
-// What precedes a tile: from the nearest one whose prefix is known, over the sums of those between. What is not
-// there is computed here after a wait that takes as long, so nothing depends on another group's progress.
-Element look_back_alone(volatile __global Word* states, const Claim mine, __global const Value* restrict in,
+// Returns what precedes a tile, by serial look-back to the nearest inclusive prefix and with fallback: a tile that
+// stays INVALID is summed up here after a wait that takes as long, so nothing depends on another work-group's
+// progress.
+Element look_back(volatile __global Word* states, const Ticket mine, __global const Value* restrict in,
                         __global const Value* restrict table) {
   Element carry = initial(), sum;
   uint known = mine.tile;  // tiles that the carry holds
@@ -227,7 +242,7 @@ Element look_back_alone(volatile __global Word* states, const Claim mine, __glob
   if (known == 0) carry = initial();
   for (; known < mine.tile; ++known) {
     uint flag = INVALID;
-    for (uint polled = 0; flag == INVALID && polled < POLLS + CHUNK / WIDE; ++polled)
+    for (uint spins = 0; flag == INVALID && spins < SPIN_LIMIT + CHUNK / WIDE; ++spins)
       flag = poll(states, known, mine.epoch, &sum);
     if (flag == INVALID) {
       Sums sums;
@@ -240,7 +255,7 @@ Element look_back_alone(volatile __global Word* states, const Claim mine, __glob
   return carry;
 }
 
-// Fewer values than a tile has: nobody comes behind.
+// Scans the last values, fewer than a tile, which nobody looks back at.
 void scan_rest(__global Value* restrict out, __global const Value* restrict in, const uint length, Element carry) {
   Value* state = (Value*)&carry;
   for (uint i = 0; i < length; ++i) {
@@ -252,9 +267,9 @@ void scan_rest(__global Value* restrict out, __global const Value* restrict in, 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void cpu(__global Value* restrict out, volatile __global Word* states, __global const Value* restrict in,
                   __global const Value* restrict table, const ulong n, const uint tiles, const uint tickets) {
-  __local uint said[2];
+  __local uint ticket[2];
   const uint whole = (uint)(n / CHUNK);  // tiles
-  Claim mine = claim(states, tickets, said);
+  Ticket mine = acquire_tile(states, tickets, ticket);
   if (mine.tile >= tiles) return;
   Sums sums;
   if (mine.tile < whole) sum_up(&sums, in + (size_t)mine.tile * CHUNK);
@@ -266,11 +281,11 @@ __kernel void cpu(__global Value* restrict out, volatile __global Word* states, 
       total = total_of(&sums, table);
       if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
     }
-    const Element carry = look_back_alone(states, mine, in, table);
+    const Element carry = look_back(states, mine, in, table);
     if (is_whole) publish(states, mine.tile, mine.epoch, INCLUSIVE, joined(carry, total, OF_TILE(table)));
-    const Claim next = claim(states, tickets, said);
+    const Ticket next = acquire_tile(states, tickets, ticket);
     if (is_whole) {
-      // Without a whole tile to come, this one is summed up once more for nothing.
+      // Sums up this tile once more, for nothing, where no whole tile is to come.
       const size_t coming = next.tile < whole ? (size_t)next.tile * CHUNK : first;
       scan_and_sum_up(out + first, in + first, carry, table, &sums, in + coming);
     } else {

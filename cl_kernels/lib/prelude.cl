@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prelude: goes before every file; the only place that turns on extensions: all that some kernel here uses.
+// prelude: turns on the extensions that some kernel here uses; the host puts it before every program.
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// streaming_store: STORE_STREAMING(value, pointer) stores past the caches.
+// streaming_store: defines STORE(pointer, value), where STREAMING asks for it a non-temporal store.
 //
-// A cache that is to hold a line must read it first, though all of it is overwritten: a third of a copy's
-// traffic. Where a compiler has no such stores, only a kernel with PLAIN_WILL_DO is built, and stores as ever.
-#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
+// STREAMING         1: stores bypass the caches, or the program does not compile; 2: they do where the compiler has
+//                   such stores; 0: plain stores
+//
+// A write-back cache reads a line before it is overwritten, a third of a copy's traffic, unless a store bypasses it.
+#pragma once
+#ifdef EDITOR
+#define STREAMING 2
+#endif
 
-// Of clang's word for it nothing is left in PTX. Nobody who calls this reads what was stored.
+#if STREAMING && (defined(__NV_CL_C_VERSION) || defined(__NVPTX__))
+
+// Stores by PTX: clang's builtin leaves no trace of the hint in it. No caller reads what was stored.
 void store_streaming(__global void* to, const uint* words, const uint bytes) {
   uint at = 0;
 #pragma unroll
@@ -21,7 +28,7 @@ void store_streaming(__global void* to, const uint* words, const uint bytes) {
   if (bytes == 1) __asm__ volatile("st.global.cs.u8 [%0], %1;" : : "l"(to), "h"((ushort)words[0]));
 }
 // Behind a comma, a type is without its address space.
-#define STORE_STREAMING(value, pointer)                    \
+#define STORE(pointer, value)                              \
   do {                                                     \
     union {                                                \
       __typeof__(((void)0, (value))) stored;               \
@@ -31,15 +38,15 @@ void store_streaming(__global void* to, const uint* words, const uint bytes) {
     store_streaming((pointer), both.words, sizeof(value)); \
   } while (0)
 
-#elif defined(__has_builtin)
+#elif STREAMING && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
-#define STORE_STREAMING(value, pointer) __builtin_nontemporal_store(value, pointer)
+#define STORE(pointer, value) __builtin_nontemporal_store(value, pointer)
 #endif
 #endif
 
-#ifndef STORE_STREAMING
-#ifndef PLAIN_WILL_DO
+#ifndef STORE
+#if STREAMING == 1
 #error "unsupported: the compiler has no streaming stores"
 #endif
-#define STORE_STREAMING(value, pointer) (*(pointer) = (value))
+#define STORE(pointer, value) (*(pointer) = (value))
 #endif

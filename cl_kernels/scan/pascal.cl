@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// pascal: scans of higher orders and of tuples, all at once, with one exchange between tiles.
+// pascal: scans higher orders and tuples all at once, with one exchange between tiles, by binomial coefficients.
 //
-// What is known of a stretch of positions is, for each of TUPLE slots, the last value of the scans of orders 1 to
-// ORDER from zero: a polynomial s[0] + s[1] z + .. modulo z^ORDER. m zeros behind the stretch multiply it by
-// (1 - z)^-m, whose coefficients are the binomials C(m + e - 1, e), and m zeros less by (1 - z)^m. So states that
-// are taken back to where a tile, or everything, begins add up like the sums of a plain scan, and one
-// multiplication brings what precedes a stretch to where it begins. Slots do not meet at all.
+// The state of a run of values is, for each of TUPLE slots, the last value of the scans of orders 1 to ORDER from
+// zero: a polynomial s[0] + s[1] z + .. modulo z^ORDER. m zeros behind the run multiply it by (1 - z)^-m, whose
+// coefficients are the binomials C(m + e - 1, e), and m zeros less by (1 - z)^m. So states that are moved back to
+// where a tile, or everything, begins add up like the sums of a plain scan, and one multiplication moves what
+// precedes a run to where it begins. Slots do not interact.
 //
+// ORDER, TUPLE      of the scan
 // VEC               values of a vector of 16 bytes, which divides ITEMS
 //
-// `table` holds, a column per item, the coefficients that take its state back to where the tile begins and those
-// that bring one from there to it; then, a row per tile, the same between the tile and the front.
+// `table` holds a column per work-item, of the coefficients that move its state back to where the tile begins and
+// those that move one from there to it; then a row per tile, of the same between the tile and the front.
+#ifdef EDITOR
+#define ORDER 2
+#define TUPLE 2
+#define VEC 4
+#elif !defined(ORDER) || !defined(TUPLE) || !defined(VEC)
+#error "pascal.cl needs ORDER, TUPLE and VEC from the host"
+#endif
+#define PARTS (ORDER * TUPLE)
+#define ITEM Value
+#include "lib/group_scan.cl"
+#include "scan/around.cl"
+#include "scan/state_parts.cl"
+
 #define COLUMNS (ITEMS / VEC)
-#define STRIDE (COLUMNS | 1)  // odd: items that walk their own vectors meet in no bank
+#define STRIDE (COLUMNS | 1)  // odd: work-items that walk their own vectors have no bank conflicts
 
 typedef JOIN(VALUE, VEC) Vector;
 
@@ -29,14 +43,14 @@ Weights item_weights(__global const Value* restrict table, const uint way) {
   Weights w;
   w.at[0] = 1;
 #pragma unroll
-  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + own_item()];
+  for (uint e = 1; e < ORDER; ++e) w.at[e] = table[(way * ORDER + e) * GROUP + item_id()];
   return w;
 }
 #define BACK 0
 #define ONWARD 1
 
-#if PTX
-typedef Value Place;  // each item of the first bundle has a coefficient of the tile's row
+#if SUBGROUP_PTX
+typedef Value Place;  // each lane of the first warp has a coefficient of the tile's row
 
 Place place_of(__global const Value* restrict table, const uint tile) {
 #if ORDER > 1
@@ -79,7 +93,7 @@ Element moved(const Element state, const Weights w) {
 #endif
 }
 
-// Scans one value into its slot; returns its place in the scan of the highest order.
+// Scans one value into its slot. Returns its value in the scan of the highest order.
 Value advance(Element* state, const uint slot, Value x) {
 #pragma unroll
   for (uint k = 0; k < ORDER; ++k) {
@@ -91,13 +105,13 @@ Value advance(Element* state, const uint slot, Value x) {
 
 // ---- The tile, in local memory ---------------------------------------------------------------------------------
 
-// Vectors are numbered as they lie in global memory; neighbours take neighbours. Items of a bundle hand them to each
-// other, or where they cannot, those of the group.
+// Returns the number, in global memory, of a vector that this work-item loads: coalesced, and where there are
+// sub-groups of one's own, so that a barrier of the sub-group is enough.
 uint vector_of(const uint column) {
-#if BUNDLED
-  return own_bundle() * BUNDLE * COLUMNS + column * bundle_items() + own_lane();
+#if SUBGROUP_OPS
+  return subgroup_id() * SUBGROUP_SIZE * COLUMNS + column * subgroup_items() + subgroup_lane();
 #else
-  return column * GROUP + own_item();
+  return column * GROUP + item_id();
 #endif
 }
 #define STAGED(v) ((v) / COLUMNS * STRIDE + (v) % COLUMNS)
@@ -122,12 +136,12 @@ void load_vectors(__local Vector* staged, __global const Value* restrict in, con
       staged[STAGED(vector_of(c))] = x.vector;
     }
   }
-  BUNDLE_BARRIER();
+  SUBGROUP_BARRIER();
 }
 
 void store_vectors(__local const Vector* staged, __global Value* restrict out, const ulong n, const ulong tile) {
   const ulong first = tile * TILE;
-  BUNDLE_BARRIER();
+  SUBGROUP_BARRIER();
   if (first + TILE <= n) {
     __global Vector* vectors = (__global Vector*)(out + first);
 #pragma unroll
@@ -145,7 +159,7 @@ void store_vectors(__local const Vector* staged, __global Value* restrict out, c
   }
 }
 
-// What the item's own values end with, from zero.
+// Returns the state of the work-item's own values.
 Element fold(__local const Vector* own) {
   Element state = identity();
 #pragma unroll
@@ -174,9 +188,9 @@ void scan_vectors(__local Vector* own, Element state) {
   }
 }
 
-// ---- What precedes an item -------------------------------------------------------------------------------------
+// ---- What precedes a work-item -------------------------------------------------------------------------------------
 
-// Elements in local memory, the same part of all of them adjacent: neighbours meet in no bank.
+// Keep elements in local memory, the same part of all of them adjacent, against bank conflicts.
 void put(__local Value* held, const uint stride, const uint at, const Element element) {
 #pragma unroll
   for (uint p = 0; p < PARTS; ++p) held[p * stride + at] = element.at[p];
@@ -188,65 +202,65 @@ Element get(__local const Value* held, const uint stride, const uint at) {
   return element;
 }
 
-#if PTX
+#if SUBGROUP_PTX
 
-#define MEMORY __local Element held[BUNDLES]
-#define PRECEDE(state) precede(states, mine, said, state, held, place)
+#define MEMORY __local Element held[SUBGROUPS]
+#define PRECEDE(state) precede(states, mine, ticket, state, held, place)
 #define WILL_PUBLISH(tile) prefetch_state(states, tile)
 
-// A state of which each item of the first bundle has its own part.
+// Moves a state of which each lane of the first warp has its own part.
 Value moved_part(const Value state, const Place place, const uint way) {
   Value there = state;
   const uint k = own_part() % ORDER;
 #pragma unroll
   for (uint d = 1; d < ORDER; ++d) {
-    const Value w = from_lane(place, way * ORDER + d), below = from_below(state, d);
+    const Value w = subgroup_broadcast(place, way * ORDER + d), below = subgroup_shuffle_up(state, d);
     if (k >= d) there += w * below;
   }
   return there;
 }
 
-// What the items of the bundle before this one hold, and in its last one what all do.
-Element scan_in_bundle(const Element mine, Element* all) {
+// Returns the sum of the lanes before this one, and in *all of the last lane that of all.
+Element scan_in_warp(const Element mine, Element* all) {
   Element before;
   *all = mine;
 #pragma unroll
-  for (uint d = 1; d < BUNDLE; d *= 2) {
+  for (uint d = 1; d < SUBGROUP_SIZE; d *= 2) {
 #pragma unroll
     for (uint p = 0; p < PARTS; ++p) all->at[p] = with_below(all->at[p], d);
   }
 #pragma unroll
-  for (uint p = 0; p < PARTS; ++p) before.at[p] = without(all->at[p], mine.at[p]);
+  for (uint p = 0; p < PARTS; ++p) before.at[p] = exclusive_of(all->at[p], mine.at[p]);
   return before;
 }
 
-// The first bundle adds up those of the group and looks back for all.
-Element precede(volatile __global Word* states, Claim claimed, const __local uint* said, const Element mine,
+// Returns what precedes the work-item: the first warp adds up those of the work-group and looks back for all.
+Element precede(volatile __global Word* states, Ticket acquired, const __local uint* ticket, const Element mine,
                 __local Element* held, const Place place) {
   Element all;
-  const Element before = scan_in_bundle(mine, &all);
-  if (own_lane() == BUNDLE - 1) held[own_bundle()] = all;
+  const Element before = scan_in_warp(mine, &all);
+  if (subgroup_lane() == SUBGROUP_SIZE - 1) held[subgroup_id()] = all;
   barrier(CLK_LOCAL_MEM_FENCE);
-  know_launch(&claimed, said);
-  if (own_bundle() == 0) {
+  receive_epoch(&acquired, ticket);
+  if (subgroup_id() == 0) {
     const uint part = own_part();
     Value total = neutral();
 #pragma unroll
-    for (uint b = 0; b < BUNDLES; ++b) total = combine_values(total, held[b].at[part]);
+    for (uint s = 0; s < SUBGROUPS; ++s) total = combine_values(total, held[s].at[part]);
     total = moved_part(total, place, BACK);
-    if (claimed.tile > 0) publish_parts(states, claimed.tile, claimed.epoch, AGGREGATE, total);
-    const Value carry = look_back_parts(states, claimed);
-    publish_parts(states, claimed.tile, claimed.epoch, INCLUSIVE, combine_values(carry, total));
+    if (acquired.tile > 0) publish_parts(states, acquired.tile, acquired.epoch, AGGREGATE, total);
+    const Value carry = look_back_parts(states, acquired);
+    publish_parts(states, acquired.tile, acquired.epoch, INCLUSIVE, combine_values(carry, total));
     Value here = moved_part(carry, place, ONWARD);
 #pragma unroll
-    for (uint b = 0; b < BUNDLES; ++b) {
-      const Value sum = held[b].at[part];
-      if (own_lane() < PARTS) held[b].at[part] = here;
+    for (uint s = 0; s < SUBGROUPS; ++s) {
+      const Value sum = held[s].at[part];
+      if (subgroup_lane() < PARTS) held[s].at[part] = here;
       here = combine_values(here, sum);
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  return combine(held[own_bundle()], before);
+  return combine(held[subgroup_id()], before);
 }
 
 #else
@@ -255,15 +269,15 @@ Element precede(volatile __global Word* states, Claim claimed, const __local uin
 #define MEMORY                        \
   __local Value held[HELD * PARTS];   \
   WINDOW_MEMORY
-#define PRECEDE(state) precede(states, mine, said, state, held, place, window, table, in, n)
+#define PRECEDE(state) precede(states, mine, ticket, state, held, place, window, table, in, n)
 #define WILL_PUBLISH(tile)
 
-// What the items before this one hold, and what all do.
+// Returns the sum of the work-items before this one, and that of all in *total.
 Element scan_states(__local Value* held, Element mine, Element* total) {
-#if BUNDLED
+#if SUBGROUP_OPS
   return scan_group((__local Element*)held, mine, total);
 #else
-  const uint lane = own_item();
+  const uint lane = item_id();
   barrier(CLK_LOCAL_MEM_FENCE);
   put(held, GROUP, lane, mine);
   for (uint distance = 1; distance < GROUP; distance *= 2) {
@@ -278,23 +292,23 @@ Element scan_states(__local Value* held, Element mine, Element* total) {
 #endif
 }
 
-Element precede(volatile __global Word* states, Claim claimed, const __local uint* said, const Element mine,
+Element precede(volatile __global Word* states, Ticket acquired, const __local uint* ticket, const Element mine,
                 __local Value* held, const Place place, __local Seen* window, __global const Value* restrict table,
                 __global const Value* restrict in, const ulong n) {
   Element total;
   const Element before = scan_states(held, mine, &total);
   total = moved(total, tile_weights(place, BACK));
-  know_launch(&claimed, said);
-  if (own_item() == 0 && claimed.tile > 0) publish(states, claimed.tile, claimed.epoch, AGGREGATE, total);
+  receive_epoch(&acquired, ticket);
+  if (item_id() == 0 && acquired.tile > 0) publish(states, acquired.tile, acquired.epoch, AGGREGATE, total);
   const Element carry =
-      look_back_for_all(states, claimed, total, window, (__local Element*)held, in, n, ITEMS, table);
+      parallel_look_back(states, acquired, total, window, (__local Element*)held, in, n, ITEMS, table);
   return combine(moved(carry, tile_weights(place, ONWARD)), before);
 }
 
-// A tile's sum, taken to the front.
+// Returns a tile's state, moved to the front.
 Element fold_tile(__local Element* sums, __global const Value* restrict in, const ulong n, const ulong tile,
                   const uint items, __global const Value* restrict table) {
-  const ulong first = (tile * GROUP + own_item()) * items;
+  const ulong first = (tile * GROUP + item_id()) * items;
   Element mine = identity(), total;
 #pragma unroll
   for (uint k = 0; k < ITEMS; ++k) (void)advance(&mine, k % TUPLE, first + k < n ? in[first + k] : neutral());
@@ -309,15 +323,15 @@ __kernel void pascal(__global Value* restrict out, volatile __global Word* state
                      __global const Value* restrict table, const ulong n, const uint tiles) {
   __local Vector staged[GROUP * STRIDE];
   MEMORY;
-  __local uint said[2];
-  __local Vector* own = staged + own_item() * STRIDE;
-  Word drawn;
-  const Claim mine = claim_one(states, tiles, said, &drawn);
-  const Place place = place_of(table, mine.tile);  // is on its way with the values
+  __local uint ticket[2];
+  __local Vector* own = staged + item_id() * STRIDE;
+  Word counter;
+  const Ticket mine = acquire_one_tile(states, tiles, ticket, &counter);
+  const Place place = place_of(table, mine.tile);  // is loaded together with the values
   WILL_PUBLISH(mine.tile);
   load_vectors(staged, in, n, mine.tile);
-  hear_launch(states, drawn, tiles, said);
-  // Weights are on their way before what they weigh is known.
+  broadcast_epoch(states, counter, tiles, ticket);
+  // Loads weights before what they weigh is known.
   const Weights back = item_weights(table, BACK);
   const Element state = moved(fold(own), back);
   const Weights onward = item_weights(table, ONWARD);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// chained: scans in one pass; each tile waits for the inclusive prefix of the one before (Yan, Long, Zhang 2013).
+#include "scan/chained_tile.cl"
+
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void chained(__global Element* restrict out, volatile __global Word* states,
+                      __global const Element* restrict in, const ulong n, const uint tiles) {
+  CHAIN_MEMORY;
+  const Ticket mine = acquire_tile(states, tiles, ticket);
+  Element x[ITEMS], total;
+  load_tile(staged, in, n, mine.tile, identity(), x);
+  const Element before = scan_group(sums, fold(x), &total);
+  if (get_local_id(0) == 0) {
+    Element carry = initial();
+    for (uint spins = 0; mine.tile > 0 && spins < SPIN_LIMIT; ++spins) {
+      if (poll(states, mine.tile - 1, mine.epoch, &carry) == INCLUSIVE) break;
+    }
+    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+    carried[0] = carry;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lookback: scans in one pass with decoupled look-back by one work-item (Merrill & Garland 2016).
+#include "scan/chained_tile.cl"
+
+// Publishes the aggregate before it waits, so that later tiles need not wait for this one's prefix.
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void lookback(__global Element* restrict out, volatile __global Word* states,
+                       __global const Element* restrict in, const ulong n, const uint tiles) {
+  CHAIN_MEMORY;
+  const Ticket mine = acquire_tile(states, tiles, ticket);
+  Element x[ITEMS], total;
+  load_tile(staged, in, n, mine.tile, identity(), x);
+  const Element before = scan_group(sums, fold(x), &total);
+  if (get_local_id(0) == 0) {
+    if (mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+    Element carry = identity();
+    int position = (int)mine.tile - 1;
+    serial_look_back(states, mine.epoch, &position, &carry);
+    publish(states, mine.tile, mine.epoch, INCLUSIVE, combine(carry, total));
+    carried[0] = carry;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  scan_items(x, combine(carried[0], before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// lookback_wide: scans in one pass with decoupled look-back by many work-items (Merrill & Garland 2016).
+#include "lib/decoupled_look_back.cl"
+#include "scan/fold_tile.cl"
+#include "scan/local_tile.cl"
+
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+__kernel void lookback_wide(__global Element* restrict out, volatile __global Word* states,
+                            __global const Element* restrict in, const ulong n, const uint tiles) {
+  TILE_MEMORY;
+  __local uint ticket[2];
+  WINDOW_MEMORY;
+  const Ticket mine = acquire_tile(states, tiles, ticket);
+  Element x[ITEMS], total;
+  load_tile(staged, in, n, mine.tile, identity(), x);
+  const Element before = scan_group(sums, fold(x), &total);
+  if (get_local_id(0) == 0 && mine.tile > 0) publish(states, mine.tile, mine.epoch, AGGREGATE, total);
+  const Element carry = LOOK_BACK(mine, total, ITEMS);
+  scan_items(x, combine(carry, before), EXCLUSIVE);
+  store_tile(staged, out, n, mine.tile, x);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// pipelined: scans like register_tile.cl, but overlaps the look-back with the scan and with the next tile's loads.
+//
+// TILE_SCAN         as in register_tile.cl
+// PERSISTENT        1: a work-group loops over tiles and loads the next one before it waits; 0: it has one tile
+#define SUM_FIRST 1
+#ifdef EDITOR
+#define TILE_SCAN "scan/value_scan.cl"
+#define PERSISTENT 1
+#elif !defined(PERSISTENT)
+#error "pipelined.cl needs PERSISTENT from the host"
+#endif
+#include TILE_SCAN
+
+KNOWN_GROUP
+__kernel void pipelined(__global Value* restrict out, volatile __global Word* states,
+                        __global const Value* restrict in, const ulong n, const uint tiles, const uint tickets) {
+  TILE_SCAN_MEMORY;
+  Word counter;
+  Ticket mine = acquire_one_tile(states, tickets, ticket, &counter);
+  if (mine.tile >= tiles) return;
+  Tile x;
+  load_vectors(&x, in, n, mine.tile, neutral());
+  broadcast_epoch(states, counter, tickets, ticket);
+  while (mine.tile < tiles) {
+    Progress progress;
+#if PERSISTENT
+    if (item_id() == 0) draw_ticket(states, tickets, ticket);
+#endif
+    const Total total = begin_tile(&x, &progress, vectors, sums);
+    receive_epoch(&mine, ticket);
+    publish_aggregate(states, mine, total);
+#if PERSISTENT
+    const Ticket next = {ticket[0], ticket[1]};
+    Tile y;
+    load_vectors(&y, in, n, next.tile, neutral());  // loads nothing behind the last tile
+#endif
+    continue_tile(&x, &progress);
+    const Carry carry = CARRY_OF(mine, total);
+    finish_tile(&x, &progress, carry, vectors);
+    store_vectors(&x, out, n, mine.tile);
+#if PERSISTENT
+    x = y;
+    mine = next;
+#else
+    mine.tile = tiles;
+#endif
+  }
+}

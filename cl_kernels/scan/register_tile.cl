@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// register_tile: scans in one pass with decoupled look-back (Merrill & Garland 2016), tiles in registers.
+//
+// TILE_SCAN         scan/value_scan.cl, or scan/tuple_scan.cl for tuples as they lie in memory
+#ifdef EDITOR
+#define TILE_SCAN "scan/value_scan.cl"
+#endif
+#include TILE_SCAN
+
+KNOWN_GROUP
+__kernel void register_tile(__global Value* restrict out, volatile __global Word* states,
+                            __global const Value* restrict in, const ulong n, const uint tiles) {
+  TILE_SCAN_MEMORY;
+  Word counter;
+  Ticket mine = acquire_one_tile(states, tiles, ticket, &counter);
+  Tile x;
+  Progress progress;
+  load_vectors(&x, in, n, mine.tile, neutral());
+  broadcast_epoch(states, counter, tiles, ticket);
+  const Total total = begin_tile(&x, &progress, vectors, sums);
+  receive_epoch(&mine, ticket);
+  publish_aggregate(states, mine, total);
+  const Carry carry = CARRY_OF(mine, total);
+  finish_tile(&x, &progress, carry, vectors);
+  store_vectors(&x, out, n, mine.tile);
+}
