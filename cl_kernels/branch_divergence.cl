@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lanes: diverges into PATHS distinct dependent chains, `granularity` neighbouring work-items each.
+// branch_divergence: diverges into PATHS distinct dependent chains, `granularity` neighbouring work-items each.
 //
 // PATHS                   1, 2, 4 .. 64
 // MULTIPLIER, INCREMENT   of the chains' linear steps
@@ -8,7 +8,7 @@
 #define MULTIPLIER 1664525u
 #define INCREMENT 1013904223u
 #elif !defined(PATHS) || !defined(MULTIPLIER) || !defined(INCREMENT)
-#error "lanes.cl needs PATHS, MULTIPLIER and INCREMENT from the host"
+#error "branch_divergence.cl needs PATHS, MULTIPLIER and INCREMENT from the host"
 #endif
 
 // Gives every path its own immediates and its own loop, so that no compiler can turn the switch into a choice of

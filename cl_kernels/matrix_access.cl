@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// divergence: adds on even and subtracts on odd rows (or columns) of n x n matrices.
+// matrix_access: adds on even and subtracts on odd rows (or columns) of n x n matrices.
 //
 // T, T_BITS     float, 32 or double, 64
 // PARITY_ROW    1: the row decides between + and -; 0: the column
@@ -19,7 +19,7 @@
 #define INDEX size_t
 #elif !defined(T) || !defined(T_BITS) || !defined(PARITY_ROW) || !defined(ROW_FIRST) || !defined(OPERANDS_AB) || \
     !defined(GUARD) || !defined(PADDING) || !defined(INDEX)
-#error "divergence.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB, GUARD, PADDING and INDEX from the host"
+#error "matrix_access.cl needs T, T_BITS, PARITY_ROW, ROW_FIRST, OPERANDS_AB, GUARD, PADDING and INDEX from the host"
 #endif
 
 // Names integers as wide as T, for select() and for its sign bit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceiling: measures peaks by the plainest kernels that move and compute as much as a device can.
+// peak: measures peaks by the plainest kernels that move and compute as much as a device can.
 //
 // RUN                consecutive vectors per work-item, of local_read per iteration
 // SPREAD, TURN       of reread alone: odd numbers that scatter its walk
@@ -12,7 +12,7 @@
 #define T float
 #define V float4
 #elif !defined(RUN) || !defined(T) || !defined(V)
-#error "ceiling.cl needs RUN, T and V from the host"
+#error "peak.cl needs RUN, T and V from the host"
 #endif
 #include "lib/streaming_store.cl"
 

@@ -1,20 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_program: what is made of compilers' complaints.
+// test_program: kernel files are joined to a program, and compilers' messages name them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "base/temporary_folder.hpp"
 #include "device/program.hpp"
+#include "plans.hpp"
 
 using namespace clweave::commands;
 
 namespace {
 
-const std::string text = "#line 1 \"shared/prelude.cl\"\na\nb\n#line 1 \"scan.cl\"\nc\nd\n";
+// Kernel files, of which lib/prelude.cl is empty.
+class KernelFiles {
+ public:
+  KernelFiles(std::initializer_list<std::pair<const char*, const char*>> files) {
+    std::filesystem::create_directory(folder_.path() / "lib");
+    std::ofstream(folder_.path() / "lib/prelude.cl");
+    for (const auto& [name, text] : files) std::ofstream(folder_.path() / name) << text;
+  }
+  Source joined(const std::map<std::string, std::string>& defines = {}) const {
+    return source_of("a", defines, folder_.path().string());
+  }
+  std::string refusal(const std::map<std::string, std::string>& defines = {}) const {
+    return error_of([&] { joined(defines); }).what();
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+const std::string prelude = "#line 1 \"lib/prelude.cl\"\n\n";
+
+TEST(Includes, AreJoinedOnceWithTheLinesOfTheirFiles) {
+  const KernelFiles files = {{"a.cl", "#include \"lib/b.cl\"\n#include \"lib/c.cl\"  // why\na\n"},
+                             {"lib/b.cl", "#pragma once\n# include \"lib/c.cl\"\nb"},
+                             {"lib/c.cl", "c\n"}};
+  EXPECT_EQ(files.joined().text, prelude +
+                                     "#line 1 \"a.cl\"\n#line 1 \"lib/b.cl\"\n\n#line 1 \"lib/c.cl\"\nc\n\n"
+                                     "#line 3 \"lib/b.cl\"\nb\n#line 2 \"a.cl\"\n#line 3 \"a.cl\"\na\n\n");
+}
+
+TEST(Includes, OfANameTakeTheFileOfTheDefine) {
+  const KernelFiles files = {{"a.cl", "#include WAY\n"}, {"lib/b.cl", "b"}, {"lib/c.cl", "c"}};
+  const Source source = files.joined({{"N", "1"}, {"WAY", "lib/c.cl"}});
+  EXPECT_EQ(source.text, prelude + "#line 1 \"a.cl\"\n#line 1 \"lib/c.cl\"\nc\n#line 2 \"a.cl\"\n\n");
+  EXPECT_EQ(source.options, " -D N=1");
+  EXPECT_NE(source.kernel_hash, files.joined({{"N", "1"}, {"WAY", "lib/b.cl"}}).kernel_hash);
+}
+
+TEST(Includes, ThatCannotBeFollowedNameTheirPlace) {
+  using testing::HasSubstr;
+  using testing::StartsWith;
+  EXPECT_THAT(KernelFiles({{"a.cl", "\n#include \"b.cl\"\n"}}).refusal(), StartsWith("a.cl:2: cannot read "));
+  EXPECT_EQ(error_of([] { source_of("none", {}, ""); }).what(), std::string("there is no kernel file none.cl"));
+  EXPECT_EQ(KernelFiles({{"a.cl", "#include \"b.cl\"\n"}, {"b.cl", "\n#include \"a.cl\"\n"}}).refusal(),
+            "b.cl:2: a.cl includes itself: a.cl > b.cl");
+  EXPECT_EQ(KernelFiles({{"a.cl", "#include WAY\n"}}).refusal({{"OTHER", "b.cl"}}),
+            "a.cl:1: the plan has no define WAY that names the file");
+  EXPECT_THAT(KernelFiles({{"a.cl", "#include <b.cl>\n"}}).refusal(), HasSubstr("a.cl:1: #include takes"));
+  EXPECT_THAT(KernelFiles({{"a.cl", "#ifdef A\n#endif\n#if B\n#include \"b.cl\"\n#endif\n"}}).refusal(),
+              StartsWith("a.cl:4: an #include within #if"));
+}
+
+const std::string text =
+    "#line 1 \"lib/prelude.cl\"\na\nb\n#line 1 \"scan.cl\"\n#line 1 \"lib/b.cl\"\ne\n#line 2 \"scan.cl\"\nc\nd\n";
 
 TEST(Log, LinesOfTheWholeTextBecomeThoseOfItsFiles) {
-  EXPECT_EQ(with_files("<kernel>:6:70: error: no\n  d\n<kernel>:2:1: note: here\n", text),
-            "scan.cl:2:70: error: no\n  d\nshared/prelude.cl:1:1: note: here\n");
+  EXPECT_EQ(with_files("<kernel>:9:70: error: no\n  d\n<kernel>:2:1: note: here\n", text),
+            "scan.cl:3:70: error: no\n  d\nlib/prelude.cl:1:1: note: here\n");
+  EXPECT_EQ(with_files("<kernel>:6:1: error: no\n", text), "lib/b.cl:1:1: error: no\n");
   EXPECT_EQ(with_files("scan.cl:2:70: error: no", text), "scan.cl:2:70: error: no");
-  EXPECT_EQ(with_files("<kernel>:99:1: error", text), "scan.cl:95:1: error") << "where it ends is somewhere";
+  EXPECT_EQ(with_files("<kernel>:99:1: error", text), "scan.cl:93:1: error") << "where it ends is somewhere";
   EXPECT_EQ(with_files("<kernel>:3:1: error", "a\nb\n"), "<kernel>:3:1: error");
 }
 

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# check_kernels: every kernel file compiles by itself, as an editor opens it, and says on its second line what it does.
+#   cmake -DKERNELS=<repository>/cl_kernels -DCLANG=<clang> -P check_kernels.cmake
+# The options are those of clangd: compile_flags.txt, and what .clangd adds for some files.
+cmake_minimum_required(VERSION 3.21)
+file(GLOB_RECURSE files RELATIVE ${KERNELS} ${KERNELS}/*.cl)
+set(wrong "")
+foreach(file IN LISTS files)
+  get_filename_component(name ${file} NAME_WE)
+  file(STRINGS ${KERNELS}/${file} lines LIMIT_COUNT 2)
+  list(GET lines 1 line)
+  if(NOT line MATCHES "^// ${name}: ")
+    string(APPEND wrong "${file}:2: must begin with '// ${name}: ', not: ${line}\n")
+  endif()
+endforeach()
+
+function(compile options)
+  execute_process(COMMAND ${CLANG} -fsyntax-only -Werror @compile_flags.txt ${options} ${ARGN} WORKING_DIRECTORY ${KERNELS}
+    RESULT_VARIABLE code ERROR_VARIABLE text)
+  if(NOT code EQUAL 0)
+    set(wrong "${wrong}${text}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+file(STRINGS ${KERNELS}/.clangd lines REGEX "^ *(PathMatch|Add):")
+foreach(line IN LISTS lines)
+  if(line MATCHES "PathMatch: (.*)")
+    set(pattern ${CMAKE_MATCH_1})
+  elseif(line MATCHES "Add: .(.*).$")
+    string(REPLACE ", " ";" options ${CMAKE_MATCH_1})
+    set(special ${files})
+    list(TRANSFORM special PREPEND ${KERNELS}/)
+    list(FILTER special INCLUDE REGEX "^${pattern}$")
+    list(TRANSFORM special REPLACE "^${KERNELS}/" "")
+    list(REMOVE_ITEM files ${special})
+    compile("${options}" ${special})
+  endif()
+endforeach()
+compile("" ${files})
+if(wrong)
+  message(FATAL_ERROR "kernel files that do not stand by themselves:\n${wrong}")
+endif()
