@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lookback_wide: scans in one pass with decoupled look-back by many work-items (Merrill & Garland 2016).
+// lookback_parallel: scans in one pass with decoupled look-back by many work-items (Merrill & Garland 2016).
 #include "lib/decoupled_look_back.cl"
 #include "scan/fold_tile.cl"
 #include "scan/local_tile.cl"
 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void lookback_wide(__global Element* restrict out, volatile __global Word* states,
+__kernel void lookback_parallel(__global Element* restrict out, volatile __global Word* states,
                             __global const Element* restrict in, const ulong n, const uint tiles) {
   TILE_MEMORY;
   __local uint ticket[2];
