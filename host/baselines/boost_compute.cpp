@@ -21,7 +21,7 @@
 #include "base/log.hpp"
 #include "baselines/native.hpp"
 #include "device/enumerate.hpp"
-#include "families/shared/scanned.hpp"
+#include "families/scan/reference.hpp"
 
 namespace clweave::baselines {
 namespace {

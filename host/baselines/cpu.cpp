@@ -25,7 +25,7 @@
 
 #include "base/error.hpp"
 #include "baselines/native.hpp"
-#include "families/shared/scanned.hpp"
+#include "families/scan/reference.hpp"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif

@@ -18,7 +18,7 @@
 #endif
 #include "baselines/cuda.hpp"
 #include "baselines/native.hpp"
-#include "families/shared/scanned.hpp"
+#include "families/scan/reference.hpp"
 
 namespace clweave::baselines {
 namespace {

@@ -27,7 +27,8 @@ class Joiner {
   // `asked_by`: "", or what includes the file.
   void add(const std::string& file, const std::string& asked_by) {
     if (std::ranges::find(open_, file) != open_.end())
-      throw Error(ErrorCode::io, fmt::format("{}{} includes itself: {}", asked_by, file, fmt::join(open_, " > ")));
+      throw Error(ErrorCode::io,
+                  fmt::format("{}{} includes itself: {}", asked_by, file, fmt::join(open_, " > ")));
     if (!seen_.insert(file).second) return;
     const std::string text = text_of(file, asked_by);
     open_.push_back(file);
@@ -43,7 +44,8 @@ class Joiner {
       if (word == "include") {
         const std::string place = fmt::format("{}:{}: ", file, number);
         if (conditions > 0)
-          throw Error(ErrorCode::io, place + "an #include within #if: a file is taken once, whether or not it counts there");
+          throw Error(ErrorCode::io,
+                      place + "an #include within #if: a file is taken once, whether or not it counts there");
         add(included(rest, place), place);
         text_ += fmt::format("#line {} \"{}\"\n", number + 1, file);
       } else {
@@ -79,7 +81,7 @@ class Joiner {
     std::ifstream in(path, std::ios::binary);
     if (!in)
       throw Error(ErrorCode::io, asked_by + "cannot read " + path +
-                                " (--kernels takes a folder with every .cl file, see cl_kernels/)");
+                                     " (--kernels takes a folder with every .cl file, see cl_kernels/)");
     return {std::istreambuf_iterator<char>(in), {}};
   }
 

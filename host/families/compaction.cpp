@@ -26,44 +26,111 @@ namespace clweave::families {
 
 namespace {
 
-// ---- Plans ---------------------------------------------------------------------------------------------
+// ---- Designs -------------------------------------------------------------------------------------------
 
-enum class Before { look_back, sections, counted, unordered };
-constexpr std::array<const char*, 4> carries = {
-    "compaction/carry_look_back.cl", "compaction/carry_sections.cl", "compaction/carry_counted.cl",
-    "compaction/carry_unordered.cl"};
+struct Design {
+  // Sequence of launches.
+  enum class Method {
+    three_pass,  // flags, their scan, scatter
+    sequences,   // a sequence per unit: count, scan of the counts, move
+    tiles,       // tile by tile
+    processor,   // chunk by chunk, by one work-item each
+  };
+  // What tells how many keys are kept before a tile.
+  enum class Carry { none, look_back, sections, counts_of_earlier_launch, atomic_addition };
 
-// How a design works.
-struct Form {
-  const char* name = "";
-  std::optional<Before> before = {};  // of those that go by tiles
-  const char* ranks = "";             // empty: as the axis says
-  bool staged = false, ahead = false, masks = false;
+  const char* name;
+  const char* source;  // kernel file
+  Method method = Method::tiles;
+  Carry carry = Carry::none;
+  const char* carry_file = "";  // kernel file that computes it
+  const char* ranks = "sums";   // of the keys in a tile; empty: as axis ranks says
+  bool staged = false;          // collects kept keys in local memory
+  bool persistent = false;      // work-groups loop over all tiles
+  bool masks = false;           // the earlier launch leaves a bit per key
+  bool keeps_order = true;
 
-  bool chained() const { return before == Before::look_back || before == Before::sections; }
+  bool on_processor() const { return method == Method::processor; }
+  bool in_sequences() const { return method == Method::sequences; }
+  bool by_tiles() const { return method == Method::tiles; }
+  bool looks_back() const { return carry == Carry::look_back; }
+  bool by_tile_states() const { return looks_back() || carry == Carry::sections; }
+  // Tells whether a launch of its own scans counts or flags.
+  bool scans_counts() const {
+    return method == Method::three_pass || in_sequences() || carry == Carry::counts_of_earlier_launch;
+  }
+  bool groups_per_cu() const { return persistent || in_sequences(); }
 };
-constexpr std::array<Form, 11> forms = {{{"three_pass", {}, "sums", false, false, false},
-                                         {"billeter", {}, "sums", false, false, false},
-                                         {"spataro", Before::counted, "votes", false, false, false},
-                                         {"orange_owls", Before::counted, "votes", false, false, true},
-                                         {"hughes", Before::sections, "sums", false, false, false},
-                                         {"single_pass", Before::look_back, "sums", false, false, false},
-                                         {"ranked", Before::look_back, "", false, false, false},
-                                         {"staged", Before::look_back, "", true, false, false},
-                                         {"pipelined", Before::look_back, "", true, true, false},
-                                         {"unordered", Before::unordered, "packed", true, false, false},
-                                         {"cpu", {}, "sums", false, false, false}}};
 
-const Form& form_of(const Case& at) {
-  return *std::ranges::find_if(forms, [&](const Form& form) { return at.is("kernel", form.name); });
+using Method = Design::Method;
+using Carry = Design::Carry;
+
+constexpr const char* look_back = "compaction/carry_look_back.cl";
+constexpr const char* counted = "compaction/carry_counted.cl";
+constexpr const char* compact = "compaction/compact";
+
+constexpr std::array designs = {
+    Design{.name = "three_pass", .source = "compaction/three_pass", .method = Method::three_pass},
+    Design{.name = "billeter", .source = "compaction/sequences", .method = Method::sequences},
+    Design{.name = "spataro",
+           .source = compact,
+           .carry = Carry::counts_of_earlier_launch,
+           .carry_file = counted,
+           .ranks = "votes"},
+    Design{.name = "orange_owls",
+           .source = compact,
+           .carry = Carry::counts_of_earlier_launch,
+           .carry_file = counted,
+           .ranks = "votes",
+           .masks = true},
+    Design{.name = "hughes",
+           .source = compact,
+           .carry = Carry::sections,
+           .carry_file = "compaction/carry_sections.cl"},
+    Design{.name = "single_pass", .source = compact, .carry = Carry::look_back, .carry_file = look_back},
+    Design{
+        .name = "ranked", .source = compact, .carry = Carry::look_back, .carry_file = look_back, .ranks = ""},
+    Design{.name = "staged",
+           .source = compact,
+           .carry = Carry::look_back,
+           .carry_file = look_back,
+           .ranks = "",
+           .staged = true},
+    Design{.name = "pipelined",
+           .source = compact,
+           .carry = Carry::look_back,
+           .carry_file = look_back,
+           .ranks = "",
+           .staged = true,
+           .persistent = true},
+    Design{.name = "unordered",
+           .source = compact,
+           .carry = Carry::atomic_addition,
+           .carry_file = "compaction/carry_unordered.cl",
+           .ranks = "packed",
+           .staged = true,
+           .keeps_order = false},
+    Design{.name = "cpu", .source = "compaction/cpu", .method = Method::processor},
+};
+
+const Design& design_named(const std::string& name) {
+  return *std::ranges::find(designs, name, &Design::name);
+}
+const Design& design_of(const Case& at) { return design_named(at.text("kernel")); }
+// Makes a condition of a fact of the design.
+template <class F>
+auto design_is(F fact) {
+  return [fact](const Case& at) { return static_cast<bool>(std::invoke(fact, design_of(at))); };
 }
 Values kernels() {
   Values names;
-  for (const auto& form : forms) names.emplace_back(std::string(form.name));
+  for (const auto& design : designs) names.emplace_back(std::string(design.name));
   return names;
 }
 
-constexpr std::uint64_t spare = 16;  // keys of the widest vector that kernel cpu writes
+// ---- Plans ---------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t spare = 16;  // keys of the widest vector that cpu.cl writes
 
 double fraction_of(const Case& at) {
   const Value& value = at.at("selectivity");
@@ -87,77 +154,74 @@ Pattern pattern_of(const Case& at) {
   return at.is("pattern", "runs") ? Pattern::runs : Pattern::sorted;
 }
 
-// What all plans know of their case.
-struct Setting : Tiles {
-  const Form* form;
-  bool index, sequences, three_pass, cpu;
-  std::uint64_t n, key_bytes, width, rows, items;
-  std::uint64_t unit;  // items that walk a sequence
-
-  // What precedes a tile comes from tile states.
-  bool chained() const { return cpu || form->chained(); }
+// What every plan knows of its case.
+struct Config : Tiles {
+  const Design* design;
+  bool index;
+  std::uint64_t n, key_bytes, width, vectors, items;
+  std::uint64_t unit;  // work-items that walk a sequence
 };
 
-Setting setting_of(const Case& at, const DeviceInfo& device) {
-  const bool cpu = at.is("kernel", "cpu");
-  Setting s = {};
-  static_cast<Tiles&>(s) = tiles_of(at, device, cpu);
-  s.form = &form_of(at);
-  s.waits = s.form->before == Before::sections || (s.form->before == Before::look_back && s.ptx());
-  s.is_persistent = s.form->ahead;
+Config config_of(const Case& at, const DeviceInfo& device) {
+  const Design& design = design_of(at);
+  Config s = {};
+  static_cast<Tiles&>(s) = tiles_of(at, device, design.on_processor());
+  s.design = &design;
+  s.waits = design.carry == Carry::sections || (design.looks_back() && s.ptx());
+  s.is_persistent = design.persistent;
   s.index = at.is("output", "key_index");
-  s.sequences = at.is("kernel", "billeter");
-  s.three_pass = at.is("kernel", "three_pass");
-  s.cpu = cpu;
   s.n = at.count("n", 1, most_keys);
   s.key_bytes = 4 * type_of(at).words;
   s.width = at.count("width", 1, 4);
-  s.rows = s.sequences ? 1 : at.count("vectors_per_item", 1, 32);
+  s.vectors = design.in_sequences() ? 1 : at.count("vectors_per_item", 1, 32);
   s.items = at.count("per_work_item", 1, 64);
   s.unit = s.ptx() || at.is("sequence", "subgroup") ? bundle : s.group;
   s.groups_per_unit = at.count("groups_per_cu", 1, 1024);
-  s.tile = cpu ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes : s.group * s.rows * s.width;
+  s.tile = design.on_processor() ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes
+                                 : s.group * s.vectors * s.width;
   s.tiles = ceil_div(s.n, s.tile);
   return s;
 }
 
-// What the kernels declare, so that a device with less is refused and not asked.
-std::uint64_t local_bytes_of(const Setting& s) {
+// Returns the local memory that the kernels declare, so that a device with less is refused and not asked.
+std::uint64_t local_bytes_of(const Config& s) {
   const std::uint64_t place_bytes = s.index ? 4 : 0;
-  if (s.cpu) return (s.tile + spare) * (s.key_bytes + place_bytes) + 16;
+  const Design& design = *s.design;
+  if (design.on_processor()) return (s.tile + spare) * (s.key_bytes + place_bytes) + 16;
   const std::uint64_t scan_sums = 4 * (s.group * s.items * 33 / 32 + 2 * s.group);
-  if (s.three_pass) return scan_sums;
-  if (s.sequences) return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
-  const std::uint64_t vectors = s.lanes == SubgroupImpl::portable ? s.group * s.rows * 33 / 32 : 1;
-  const std::uint64_t masks = s.form->masks && !s.ptx() ? s.tile / 32 : 0;
+  if (design.method == Method::three_pass) return scan_sums;
+  if (design.in_sequences())
+    return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
+  const std::uint64_t vectors = s.lanes == SubgroupImpl::portable ? s.group * s.vectors * 33 / 32 : 1;
+  const std::uint64_t masks = design.masks && !s.ptx() ? s.tile / 32 : 0;
   const std::uint64_t ranks =
       4 * (vectors + masks + 2 * s.group + (s.waits ? 2 * s.group : 0)) + 12 * s.seen() + 64;
-  return std::max(s.form->before == Before::counted ? scan_sums : 0,
-                  ranks + (s.form->staged ? s.tile * (s.key_bytes + (s.index ? 2 : 0)) : 0));
+  return std::max(design.scans_counts() ? scan_sums : 0,
+                  ranks + (design.staged ? s.tile * (s.key_bytes + (s.index ? 2 : 0)) : 0));
 }
 
-void refuse_what_cannot_be(const Setting& s, const DeviceInfo& device) {
-  if (!s.cpu && (s.group % bundle != 0 || s.group > bundle * bundle))
+void refuse_what_cannot_be(const Config& s, const DeviceInfo& device) {
+  const bool on_processor = s.design->on_processor();
+  if (!on_processor && (s.group % bundle != 0 || s.group > bundle * bundle))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
-  if (s.tile > 65536 && !s.cpu)
+  if (s.tile > 65536 && !on_processor)
     throw Error(ErrorCode::usage,
-                "group * rows * width must be 65536 at most: places in a tile have 16 bits");
+                "group * vectors_per_item * width must be 65536 at most: places in a tile have 16 bits");
   if (s.width == 3) throw Error(ErrorCode::usage, "width must be 1, 2 or 4");
   need_tiles(s, device, local_bytes_of(s));
 }
 
-// The buffers of a plan.
+// Buffers of a plan.
 struct Memory {
   Buffer in, out, index, count;
 };
 
-// Returns the bytes that the design's own data take, and adds what reading and writing them moves to `moved`.
-std::uint64_t three_pass(Plan& p, const Case& at, const Setting& s, const Memory& m, std::uint64_t& moved) {
+// Adds the launches of a design. Returns the bytes of its metadata, and adds what these move to `moved`.
+std::uint64_t three_pass(Plan& p, const Case& at, const Config& s, const Memory& m, std::uint64_t& moved) {
   const Buffer flags = garbage(p, at.seed, 4 * s.n), ranks = garbage(p, at.seed, 4 * s.n);
   const std::uint64_t scan_tiles = ceil_div(s.n, s.group * s.items);
   const Buffer sums = garbage(p, at.seed, 4 * scan_tiles);
   const Range tiles = {s.tiles * s.group}, scans = {scan_tiles * s.group}, group = {s.group};
-  p.source = "compaction/three_pass";
   p.launch("flags", tiles, group, flags, m.in, s.n);
   p.launch("reduce_tiles", scans, group, sums, flags, s.n, std::uint64_t{0});
   p.launch("scan_sums", group, group, sums, std::uint64_t{0}, scan_tiles);
@@ -167,8 +231,8 @@ std::uint64_t three_pass(Plan& p, const Case& at, const Setting& s, const Memory
   return 4 * (2 * s.n + scan_tiles);
 }
 
-std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, const Memory& m,
-                       std::uint64_t& moved) {
+std::uint64_t sequences(Plan& p, const Case& at, const DeviceInfo& device, const Config& s, const Memory& m,
+                        std::uint64_t& moved) {
   const std::uint64_t chunks = ceil_div(s.n, s.unit * s.width);
   const std::uint64_t fixed = at.count("groups", 0, 1 << 20);
   const std::uint64_t least = ceil_div(chunks * s.unit, device.most_turns() * s.group);
@@ -180,7 +244,6 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
   const std::uint64_t units = groups * s.group / s.unit;
   const Buffer sums = garbage(p, at.seed, 4 * units);
   const Range all = {groups * s.group}, group = {s.group};
-  p.source = "compaction/sequences";
   p.define("UNIT", s.unit);
   p.define("WRITE", at.is("write", "by_ratio") ? 0 : at.is("write", "scattered") ? 1 : 2);
   p.launch("count_sequences", all, group, sums, m.in, s.n, chunks / units, chunks % units);
@@ -191,15 +254,14 @@ std::uint64_t billeter(Plan& p, const Case& at, const DeviceInfo& device, const 
   return 4 * units;
 }
 
-Buffer states_of(Plan& p, const Case& at, const Setting& s) {
+Buffer states_of(Plan& p, const Case& at, const Config& s) {
   return stale_states(p, at.seed, s, s.tiles * (s.halves ? 2 : 1));
 }
 
-std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, const Memory& m,
-                  std::uint64_t& moved) {
+std::uint64_t chunks(Plan& p, const Case& at, const DeviceInfo& device, const Config& s, const Memory& m,
+                     std::uint64_t& moved) {
   define_states(p, s, device);
   need_turns(device, 2 * s.n, s.tiles);  // to count, and to move
-  p.source = "compaction/cpu";
   p.define("CHUNK", s.tile).define("SPARE", spare).define("KEY_BYTES", s.key_bytes);
   const Buffer states = states_of(p, at, s);
   p.launch("cpu", {s.tiles}, {1}, m.out, m.index, m.count, states, m.in, s.n,
@@ -208,28 +270,28 @@ std::uint64_t cpu(Plan& p, const Case& at, const DeviceInfo& device, const Setti
   return 8 * s.tiles;
 }
 
-std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Setting& s, const Memory& m,
+std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Config& s, const Memory& m,
                     std::uint64_t& moved) {
-  const std::string ranks = *s.form->ranks != '\0' ? s.form->ranks : at.text("ranks");
-  p.source = "compaction/compact";
-  p.define("CARRY", carries.at(static_cast<std::size_t>(*s.form->before)));
+  const Design& design = *s.design;
+  const std::string ranks = *design.ranks != '\0' ? design.ranks : at.text("ranks");
+  p.define("CARRY", design.carry_file);
   p.define("RANKS", ranks == "sums" ? 1 : ranks == "packed" ? 2 : 3);
-  p.define("STAGED", s.form->staged ? 1 : 0)
-      .define("PERSISTENT", s.form->ahead ? 1 : 0)
-      .define("MASKS", s.form->masks ? 1 : 0);
+  p.define("STAGED", design.staged ? 1 : 0)
+      .define("PERSISTENT", design.persistent ? 1 : 0)
+      .define("MASKS", design.masks ? 1 : 0);
   const auto count = static_cast<std::uint32_t>(s.tiles);
   const Range all = {s.tiles * s.group}, group = {s.group};
-  if (s.form->before == Before::counted) {
-    const std::uint64_t mask_words = s.form->masks ? s.tiles * s.tile / 32 : 0;
+  if (design.scans_counts()) {
+    const std::uint64_t mask_words = design.masks ? s.tiles * s.tile / 32 : 0;
     const Buffer sums = garbage(p, at.seed, 4 * s.tiles);
-    const Buffer masks = s.form->masks ? garbage(p, at.seed, 4 * mask_words) : sums;
+    const Buffer masks = design.masks ? garbage(p, at.seed, 4 * mask_words) : sums;
     p.launch("count_tiles", all, group, sums, masks, m.in, s.n);
     p.launch("scan_sums", group, group, sums, std::uint64_t{0}, s.tiles);
     p.launch("compact", all, group, m.out, m.index, m.count, sums, masks, m.in, s.n, count, count);
     moved += s.n * s.key_bytes + 16 * s.tiles + 8 * mask_words;  // with masks, the second n at most
     return 4 * (s.tiles + mask_words);
   }
-  if (s.form->before == Before::unordered) {
+  if (design.carry == Carry::atomic_addition) {
     p.define("STATE_BITS", s.state_bits());
     const Buffer word = p.input<std::uint64_t>(1, [](std::uint64_t) { return 0; });  // and left so
     p.launch("compact", all, group, m.out, m.index, m.count, word, m.in, m.in, s.n, count, count);
@@ -245,11 +307,11 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Set
   return 8 * s.tiles;
 }
 
-void check(Plan& p, const Setting& s, const Memory& m, const Keys& keys, std::uint64_t words) {
+void check(Plan& p, const Config& s, const Memory& m, const Keys& keys, std::uint64_t words) {
   const std::uint64_t kept = keys.count();
   p.expect<std::uint32_t>(m.count, [=, n = s.n](std::uint64_t i) { return i == 0 ? kept : n - kept; });
   if (kept == 0) return;
-  if (s.form->before == Before::unordered) {
+  if (!s.design->keeps_order) {
     const auto seen = std::make_shared<KeptMultiset>(keys, s.n, words);
     p.checks.push_back({m.out, [seen](std::uint64_t offset, std::span<const std::byte> bytes) {
                           return seen->compare(offset, bytes);
@@ -270,7 +332,7 @@ void check(Plan& p, const Setting& s, const Memory& m, const Keys& keys, std::ui
   }
 }
 
-void define_keys(Plan& p, const Setting& s, const KeyType& type, Predicate predicate) {
+void define_keys(Plan& p, const Config& s, const KeyType& type, Predicate predicate) {
   p.define("T", "uint").define("U", "uint").define("OP", 1).define("VALUE_BYTES", 4);
   p.define("EXCLUSIVE", 1).define("INITIAL", 0).define("GROUP", s.group).define("ITEMS", s.items);
   p.define("KEY", type.cl).define("STRUCT", type.words == 4 ? 1 : 0).define("INDEX", s.index ? 1 : 0);
@@ -278,12 +340,23 @@ void define_keys(Plan& p, const Setting& s, const KeyType& type, Predicate predi
   p.define("DROPPED", predicate == Predicate::nonzero ? "0"
                       : predicate == Predicate::even  ? type.dropped_even
                                                       : type.limit);
-  if (!s.cpu) p.define("VECTORS", s.rows).define("VEC", s.width);
+  if (!s.design->on_processor()) p.define("VECTORS", s.vectors).define("VEC", s.width);
+}
+
+std::uint64_t add_launches(Plan& p, const Case& at, const DeviceInfo& device, const Config& s,
+                           const Memory& m, std::uint64_t& moved) {
+  switch (s.design->method) {
+    case Method::three_pass: return three_pass(p, at, s, m, moved);
+    case Method::sequences: return sequences(p, at, device, s, m, moved);
+    case Method::processor: return chunks(p, at, device, s, m, moved);
+    default: return tiles(p, at, device, s, m, moved);
+  }
 }
 
 Plan plan(const Case& at, const DeviceInfo& device) {
-  const Setting s = setting_of(at, device);
+  const Config s = config_of(at, device);
   Plan p;
+  p.source = s.design->source;
   use_subgroup_impl(p, s.lanes, device, s.group);
   refuse_what_cannot_be(s, device);
   const KeyType& type = type_of(at);
@@ -307,39 +380,40 @@ Plan plan(const Case& at, const DeviceInfo& device) {
             .items = s.n};
   p.peak = Peak::copy;
   std::uint64_t moved = p.cost.read + p.cost.written;
-  const std::uint64_t metadata = s.three_pass  ? three_pass(p, at, s, m, moved)
-                                 : s.sequences ? billeter(p, at, device, s, m, moved)
-                                 : s.cpu       ? cpu(p, at, device, s, m, moved)
-                                               : tiles(p, at, device, s, m, moved);
+  const std::uint64_t metadata = add_launches(p, at, device, s, m, moved);
   p.derive("metadata_bytes", static_cast<std::int64_t>(metadata));
   p.derive("traffic_bytes", static_cast<std::int64_t>(moved));
-  p.derived.emplace_back("stable", s.form->before == Before::unordered ? "no" : "yes");
+  p.derived.emplace_back("stable", s.design->keeps_order ? "yes" : "no");
   return p;
 }
 
-bool polls(const Case& at) {
-  return at.is("kernel", "cpu") ||
-         (form_of(at).before == Before::look_back && !at.is("subgroup_impl", "ptx"));
+// Tells whether a state that stays invalid is computed, after so many polls as axis spin_limit says.
+bool falls_back(const Case& at) {
+  const Design& design = design_of(at);
+  return design.on_processor() || (design.looks_back() && !at.is("subgroup_impl", "ptx"));
 }
 
-// An axis that a design does not heed stays at its default.
+// A processor compacts vectors of four keys, or of the four words of one.
+bool is_valid_on_processor(const Case& at) {
+  return at.is("subgroup_impl", "portable") && at.number("width") == (at.is("type", "struct16") ? 1 : 4);
+}
+
+// Leaves axes that a design does not heed at their defaults.
 bool is_valid(const Case& at) {
-  const Form& form = form_of(at);
-  const bool sequences = at.is("kernel", "billeter"), cpu = at.is("kernel", "cpu");
+  const Design& design = design_of(at);
+  const bool widest = at.is("state_width", "widest");
   const double kept = fraction_of(at);
   if ((kept == 0 || kept == 1) && !at.is("pattern", "random")) return false;
   if (at.is("type", "float") && at.is("predicate", "even")) return false;
   if (at.is("type", "struct16") && at.number("width") != 1) return false;  // has the width of a vector
-  if (cpu && !(at.is("type", "struct16") ? at.number("width") == 1 : at.number("width") == 4)) return false;
-  if (cpu && !at.is("subgroup_impl", "portable")) return false;
-  if (at.is("subgroup_impl", "ptx") && (at.is("kernel", "three_pass") || at.is("state_width", "half")))
-    return false;
-  if (*form.ranks != '\0' && !at.is("ranks", "packed")) return false;
-  if (at.is("kernel", "ranked") && at.is("ranks", "sums")) return false;  // is single_pass
-  if (!sequences && !at.is("write", "by_ratio")) return false;
-  if (at.number("fault_rate") != 0 && !polls(at)) return false;
-  if (at.is("output", "key_index") && form.before == Before::unordered) return false;  // the keys tell
-  return at.is("state_width", "widest") || cpu || form.chained() || form.before == Before::unordered;
+  if (design.on_processor() && !is_valid_on_processor(at)) return false;
+  if (at.is("subgroup_impl", "ptx") && (design.method == Method::three_pass || !widest)) return false;
+  if (*design.ranks != '\0' && !at.is("ranks", "packed")) return false;
+  if (*design.ranks == '\0' && !design.staged && at.is("ranks", "sums")) return false;  // is single_pass
+  if (!design.in_sequences() && !at.is("write", "by_ratio")) return false;
+  if (at.number("fault_rate") != 0 && !falls_back(at)) return false;
+  if (at.is("output", "key_index") && !design.keeps_order) return false;  // the keys tell
+  return widest || design.on_processor() || design.by_tile_states() || !design.keeps_order;
 }
 
 // ---- The series' question ------------------------------------------------------------------------------
@@ -374,15 +448,15 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     for (const auto& [kernel, by_width] : by_kernel) {
       double& own = best.emplace(kernel, no_time).first->second;
       for (const auto& [width, time] : by_width) own = std::min(own, time.time_s);
-      if (kernel != "unordered") all = std::min(all, own);
+      if (design_named(kernel).keeps_order) all = std::min(all, own);
     }
     if (best.size() < 2 || all == no_time) continue;
     const std::string at = fmt::format("kept_{:g}", 100 * kept);
     const std::string where = fmt::format("of {} uint, {:g} % kept: ", n, 100 * kept);
     std::vector<std::string> ratios;
-    for (const auto& form : forms) {
-      const auto it = best.find(form.name);
-      if (it != best.end()) ratios.push_back(fmt::format("{} {:.2f}", form.name, it->second / all));
+    for (const auto& design : designs) {
+      const auto it = best.find(design.name);
+      if (it != best.end()) ratios.push_back(fmt::format("{} {:.2f}", design.name, it->second / all));
     }
     out.push_back({at + "_best", 1e-9 * (4 + 4 * kept) * static_cast<double>(n) / all, "GB/s",
                    fmt::format("{}time over that of the best that keeps the order: {}", where,
@@ -406,12 +480,6 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     }
   }
   return out;
-}
-
-// In a launch of their own.
-bool scans_counts(const Case& at) {
-  return at.is("kernel", "three_pass") || at.is("kernel", "billeter") ||
-         form_of(at).before == Before::counted;
 }
 
 std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
@@ -457,7 +525,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .domain = multiples_of(bundle, bundle, 1024),
        .search_values =
            [](const Case& at, const DeviceInfo& device) {
-             return at.is("kernel", "cpu") ? Values{256} : group_sizes(at, device);
+             return design_of(at).on_processor() ? Values{256} : group_sizes(at, device);
            }},
       {.name = "vectors_per_item",
        .meaning = "vectors of a work-item and a tile",
@@ -465,22 +533,21 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .tunable = true,
        .domain = whole(1, 32),
        .search_values = where(
-           [](const Case& at) { return !at.is("kernel", "billeter") && !at.is("kernel", "cpu"); }, rows)},
+           [](const Case& at) { return !design_of(at).in_sequences() && !design_of(at).on_processor(); },
+           rows)},
       {.name = "per_work_item",
        .meaning = "counts of a work-item that scans them",
        .values = per_item,
        .tunable = true,
        .domain = whole(1, 64),
-       .search_values = where(scans_counts, per_item)},
-      window_axis([](const Case& at) { return form_of(at).before == Before::look_back; }),
+       .search_values = where(design_is(&Design::scans_counts), per_item)},
+      window_axis(design_is(&Design::looks_back)),
       {.name = "groups_per_cu",
        .meaning = "work-groups per compute unit, of pipelined and billeter",
        .values = per_unit,
        .tunable = true,
        .domain = whole(1, 1024),
-       .search_values =
-           where([](const Case& at) { return at.is("kernel", "pipelined") || at.is("kernel", "billeter"); },
-                 per_unit),
+       .search_values = where(design_is(&Design::groups_per_cu), per_unit),
        .per_compute_unit = more_than_zero("groups_per_cu")},
       {.name = "groups",
        .meaning = "work-groups of billeter in all, whatever the device: 120 were published, without those "
@@ -488,9 +555,8 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .values = {0, 120, 480},
        .tunable = true,
        .domain = whole(0, 1 << 20),
-       .when = [](const Case& at) { return at.is("kernel", "billeter"); }},
-      registers_axis("hughes, single_pass, ranked, staged and pipelined",
-                     [](const Case& at) { return form_of(at).chained(); }),
+       .when = design_is(&Design::in_sequences)},
+      registers_axis("hughes, single_pass, ranked, staged and pipelined", design_is(&Design::by_tile_states)),
       {"ranks",
        "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
        "a "
@@ -506,10 +572,10 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            "as published",
        .values = {"group", "subgroup"},
        .when =
-           [](const Case& at) { return at.is("kernel", "billeter") && at.is("subgroup_impl", "portable"); }},
+           [](const Case& at) { return design_of(at).in_sequences() && at.is("subgroup_impl", "portable"); }},
       subgroup_axis("how items count what they keep:"),
       chunk_axis("a tile of cpu", {16, 4, 8, 32, 64, 128}, 1 << 16),
-      spin_limit_axis(polls),
+      spin_limit_axis(falls_back),
       state_axis(),
       fault_rate_axis()};
 }
@@ -520,10 +586,9 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
            at.is("output", "key") && at.at("selectivity") == Value(0.5);
   };
   auto out = with_own_subgroup_impl(outcomes, device, is_valid, counts);
-  std::ranges::move(
-      at_device_size(outcomes, device, 2, plan,
-                     [&](const Case& at) { return counts(at) && !at.is("kernel", "unordered"); }),
-      std::back_inserter(out));
+  std::ranges::move(at_device_size(outcomes, device, 2, plan,
+                                   [&](const Case& at) { return counts(at) && design_of(at).keeps_order; }),
+                    std::back_inserter(out));
   return out;
 }
 
@@ -641,7 +706,7 @@ Family compaction() {
       .plan = plan,
       .refine = refine,
       .findings = findings,
-      .for_comparison = [](const Case& at) { return at.is("kernel", "unordered"); },
+      .for_comparison = [](const Case& at) { return !design_of(at).keeps_order; },
       .memory_bound = true};
 }
 

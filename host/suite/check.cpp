@@ -90,9 +90,8 @@ std::string argument_text(const Arg& arg) {
 
 // Describes what reaches the device: program, buffers with samples of their contents, commands.
 std::string request_of(const Plan& plan) {
-  std::string text =
-      fmt::format("{} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
-                  plan.queues.count, plan.queues.in_order, plan.single, plan.idle_s);
+  std::string text = fmt::format("{} {} {} {} {} {}", plan.source, fmt::join(plan.defines, " "),
+                                 plan.queues.count, plan.queues.in_order, plan.single, plan.idle_s);
   for (const auto& spec : plan.buffers) {
     text += fmt::format(" {} bytes, {} spare, place {} + {}", spec.bytes, spec.spare,
                         static_cast<int>(spec.place), spec.misaligned);
@@ -183,10 +182,9 @@ class Checker {
   }
 
   void family_itself() {
-    rule(std::ranges::any_of(stems_,
-                             [&](const auto& stem) {
-                               return stem == family_.name || stem.starts_with(family_.name + "/");
-                             }),
+    rule(std::ranges::any_of(
+             stems_,
+             [&](const auto& stem) { return stem == family_.name || stem.starts_with(family_.name + "/"); }),
          "there is no kernel file of its name");
     rule(family_.question.ends_with('?'), "its question ends without a question mark");
     rule(static_cast<bool>(family_.plan), "it has no plan function");

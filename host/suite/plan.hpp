@@ -261,6 +261,13 @@ struct Plan {
     steps.emplace_back(Launch{std::move(kernel), std::move(global), std::move(local), {pack(args)...}, 0});
   }
 
+  // Appends an argument to the last launch.
+  template <class A>
+  Plan& pass(const A& argument) {
+    std::get<Launch>(steps.back()).args.push_back(pack(argument));
+    return *this;
+  }
+
   // Expects every element i of `b` to equal value(i); `tolerance` is relative to |expected|, 0 = same value.
   template <class T, class F>
   void expect(Buffer b, F value, double tolerance = 0) {

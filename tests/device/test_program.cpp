@@ -56,7 +56,8 @@ TEST(Includes, ThatCannotBeFollowedNameTheirPlace) {
   using testing::HasSubstr;
   using testing::StartsWith;
   EXPECT_THAT(KernelFiles({{"a.cl", "\n#include \"b.cl\"\n"}}).refusal(), StartsWith("a.cl:2: cannot read "));
-  EXPECT_EQ(error_of([] { source_of("none", {}, ""); }).what(), std::string("there is no kernel file none.cl"));
+  EXPECT_EQ(error_of([] { source_of("none", {}, ""); }).what(),
+            std::string("there is no kernel file none.cl"));
   EXPECT_EQ(KernelFiles({{"a.cl", "#include \"b.cl\"\n"}, {"b.cl", "\n#include \"a.cl\"\n"}}).refusal(),
             "b.cl:2: a.cl includes itself: a.cl > b.cl");
   EXPECT_EQ(KernelFiles({{"a.cl", "#include WAY\n"}}).refusal({{"OTHER", "b.cl"}}),
@@ -67,7 +68,8 @@ TEST(Includes, ThatCannotBeFollowedNameTheirPlace) {
 }
 
 const std::string text =
-    "#line 1 \"lib/prelude.cl\"\na\nb\n#line 1 \"scan.cl\"\n#line 1 \"lib/b.cl\"\ne\n#line 2 \"scan.cl\"\nc\nd\n";
+    "#line 1 \"lib/prelude.cl\"\na\nb\n#line 1 \"scan.cl\"\n#line 1 \"lib/b.cl\"\ne\n#line 2 "
+    "\"scan.cl\"\nc\nd\n";
 
 TEST(Log, LinesOfTheWholeTextBecomeThoseOfItsFiles) {
   EXPECT_EQ(with_files("<kernel>:9:70: error: no\n  d\n<kernel>:2:1: note: here\n", text),

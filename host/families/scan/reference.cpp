@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/shared/scanned.hpp"
+#include "families/scan/reference.hpp"
 
 #include <cstdlib>
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/scan/config.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace clweave::families {
+
+namespace {
+
+using Tuples = ScanDesign::Tuples;
+
+Op op_of(const Case& at) {
+  if (at.is("op", "sum")) return Op::sum;
+  if (at.is("op", "max")) return Op::max;
+  return at.is("op", "xor") ? Op::xor_ : Op::affine;
+}
+
+// Sets what an element is, and the state of a run of them.
+void set_elements(ScanConfig& s, const Case& at, std::uint64_t value_bytes) {
+  const bool affine = s.op == Op::affine, in_state = s.is(Tuples::in_state);
+  s.reorder = s.tuple > 1 && !in_state && at.is("tuple_by", "reorder");
+  s.scans = s.design->all_orders ? 1 : s.order;
+  s.streams = s.is(Tuples::streams) && !s.reorder ? s.tuple : 1;
+  const bool tuples = s.tuple > 1 && !in_state && !s.reorder && s.streams == 1;
+  s.in_place = tuples && s.is(Tuples::in_place);
+  const bool structs = tuples && !s.in_place;
+  const std::uint64_t together = affine ? 2 : structs ? s.tuple : 1;
+  s.parts = in_state ? s.order * s.tuple : s.is(Tuples::none) ? s.order : tuples ? s.tuple : 1;
+  s.bytes = value_bytes * together;
+  s.state_bytes = value_bytes * (affine ? 2 : s.parts);
+  const std::uint64_t n = at.count("n", 1, std::int64_t{1} << 34);
+  s.values = affine ? 2 * n : std::max(s.tuple, n - n % s.tuple);
+  s.n = s.values / together;
+  s.items = at.count("per_work_item", 1, 64);
+  // A work-item with states of tuples takes whole tuples and whole vectors.
+  s.items = in_state  ? round_up(s.items, std::lcm(s.tuple, vector_bytes / value_bytes))
+            : structs ? std::max<std::uint64_t>(1, s.items / s.tuple)
+                      : s.items;
+}
+
+std::uint64_t tile_of(const ScanConfig& s, const Case& at) {
+  if (s.design->on_processor())
+    return round_up(at.count("chunk_kib", 1, 1 << 20) * 1024 / s.bytes, 16ULL * 16 * 16);
+  return s.group * (s.design->in_registers() ? s.vectors * (vector_bytes / s.bytes) : s.items);
+}
+
+}  // namespace
+
+ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t value_bytes) {
+  ScanConfig s = {};
+  const ScanDesign& design = scan_design_of(at);
+  static_cast<Tiles&>(s) = tiles_of(at, device, design.on_processor());
+  s.design = &design;
+  s.waits = design.waits || s.ptx();
+  s.is_persistent = design.persistence == ScanDesign::Persistence::always ||
+                    (design.persistence == ScanDesign::Persistence::by_axis && s.groups_per_unit > 0);
+  s.op = op_of(at);
+  s.exclusive = at.is("form", "exclusive");
+  s.round_trip = at.is("task", "round_trip");
+  s.order = at.count("scan_order", 1, 8);
+  s.tuple = at.count("tuple", 1, 32);
+  s.vectors = at.count("vectors_per_item", 1, 64);
+  set_elements(s, at, value_bytes);
+  s.tile = tile_of(s, at);
+  s.tiles = ceil_div(s.n, s.tile);
+  return s;
+}
+
+}  // namespace clweave::families

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// config: what every plan of a scan knows of its case.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "families/scan/designs.hpp"
+#include "families/scan/reference.hpp"
+#include "families/shared/sample_image.hpp"
+#include "families/shared/tiles.hpp"
+
+namespace clweave::families {
+
+struct ScanConfig : Tiles {
+  const ScanDesign* design;
+  Op op;
+  bool exclusive, reorder, round_trip;
+  std::uint64_t order, tuple;
+  std::uint64_t scans;               // one after the other
+  std::uint64_t values, n;           // values; elements, which are tuples, maps, or values
+  std::uint64_t bytes, state_bytes;  // of an element; of the state of a run of them
+  std::uint64_t parts;               // values of a state
+  std::uint64_t streams;             // values of a tuple with sums of their own
+  bool in_place;                     // scans tuples whose values are elements, in registers
+  std::uint64_t items, vectors;      // of a work-item: elements; vectors
+
+  bool is(ScanDesign::Tuples tuples) const { return design->tuples == tuples; }
+  // Tells whether each lane of a warp that looks back has a part of a state, as state_parts.cl has it.
+  bool in_parts() const { return ptx() && (in_place || is(ScanDesign::Tuples::in_state)); }
+};
+
+inline constexpr std::uint64_t vector_bytes = 16;
+
+ScanConfig scan_config(const Case&, const DeviceInfo&, std::uint64_t value_bytes);
+
+// Signal that is delta-coded, of axis `signal`.
+template <class T>
+Signal<T> signal_of(const Case& at, std::uint64_t channels) {
+  return {Random<std::uint64_t>(at.seed, 2), channels,
+          at.is("signal", "image") ? sample_image().pixels : std::string_view()};
+}
+
+// Unsigned type of the same width for integers, which wrap; T itself for floating types.
+template <class T>
+struct Wraps {
+  using Type = T;
+};
+template <>
+struct Wraps<std::int32_t> {
+  using Type = std::uint32_t;
+};
+template <>
+struct Wraps<std::int64_t> {
+  using Type = std::uint64_t;
+};
+
+}  // namespace clweave::families
