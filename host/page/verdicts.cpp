@@ -35,7 +35,7 @@ DrawnGraph counts_graph(const Input& input) {
   graph.intervals = false;
   GraphPanel panel{.note = "a claim counts once as published and once at its best, where both are tested"};
   for (const auto& [verdict, colour] : decided) {
-    graph.columns.push_back(claims::text_of(verdict));
+    graph.columns.push_back(base::text_of(verdict));
     graph.colours.emplace_back(colour);
   }
   std::size_t most = 0;
@@ -59,7 +59,7 @@ DrawnGraph counts_graph(const Input& input) {
 }
 
 std::string cell_of(const Ruling& ruling) {
-  std::string text = claims::text_of(ruling.verdict);
+  std::string text = base::text_of(ruling.verdict);
   if (ruling.number) text += " " + number_text(ruling.number->value, ruling.decision->rule.unit);
   return text + (ruling.cached ? " cached" : "");
 }
@@ -72,7 +72,7 @@ Json verdicts_table(const Input& input) {
     const Ruling& first = input.devices.front().rulings[r];
     const Claim& claim = *first.claim;
     Json row = Json::array({claim.id, claim.ours() ? "clweave" : claim.id.substr(0, claim.id.find('-')),
-                            first.decision != nullptr ? claims::text_of(first.decision->launched) : "",
+                            first.decision != nullptr ? base::text_of(first.decision->launched) : "",
                             claim.statement, evidence_text(claim)});
     for (const auto& device : input.devices) row.push_back(cell_of(device.rulings[r]));
     rows.push_back(std::move(row));
@@ -83,7 +83,7 @@ Json verdicts_table(const Input& input) {
   Json words = Json::array();
   for (const Verdict verdict : {Verdict::fails, Verdict::holds, Verdict::within_noise, Verdict::undecided,
                                 Verdict::not_measured, Verdict::not_testable, Verdict::no_evidence})
-    words.push_back(claims::text_of(verdict));
+    words.push_back(base::text_of(verdict));
   out["verdicts"] = std::move(words);
   return out;
 }

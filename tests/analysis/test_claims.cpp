@@ -35,7 +35,7 @@ Family loom() {
                  {"type", "", {"int", "double"}},
                  {"n", "", {64, 1024}},
                  {.name = "group", .meaning = "", .values = {64, 128, 256}, .tunable = true},
-                 {"form", "", {"corrected", "published"}}};
+                 {"form", "", {"corrected", "known_incorrect"}}};
   family.findings = [](const std::vector<Outcome>& outcomes, const DeviceInfo&) -> std::vector<Finding> {
     return {{"rows", static_cast<double>(outcomes.size()), "", ""},
             {"first_s", outcomes.at(0).time_s, "s", ""},
@@ -75,7 +75,7 @@ Record failed(const Axes& a, const std::string& status, const std::string& reaso
   r.status = enum_named<Status>(status).value();
   r.reason = reason;
   r.time_s = r.time_low_s = r.time_high_s = r.gb_per_s = {};
-  if (a.form == "published") r.known_incorrect = "yes";
+  if (a.form == "known_incorrect") r.known_incorrect = "yes";
   return r;
 }
 
@@ -235,13 +235,13 @@ TEST(Claims, AClaimWithoutRuleIsUntestableOrHasNoEvidence) {
 }
 
 TEST(Claims, ExhibitsShowTheFaultAndDecideNothing) {
-  const std::string json =
-      claim(plain_over_twill,
-            R"(, "fault": "the shed was shut", "exhibit": {"family": "loom", "form": "published"})");
+  const std::string json = claim(
+      plain_over_twill,
+      R"(, "fault": "the shed was shut", "known_incorrect": {"family": "loom", "form": "known_incorrect"})");
   auto records = two(2, 1);
   EXPECT_EQ(Ruled(json, records).ruling.known_incorrect, "");
   auto known_incorrect =
-      failed({"plain", "int", "64", "64", "published"}, "wrong_result",
+      failed({"plain", "int", "64", "64", "known_incorrect"}, "wrong_result",
              "exhibit: shut; 2 of 64 elements correct, 2 written; first wrong: [2] is 0, expected 7");
   records.push_back(known_incorrect);
   known_incorrect.status = Status::ok;
@@ -1030,7 +1030,8 @@ TEST(ClaimsFile, SaysWhichClaimIsWrongAndWhat) {
       error_of(claim(
           R"("number": "ratio", "above": 1, "of": {"family": "loom", "n": 64, "any_of": [{"n": 1024}]})")),
       HasSubstr("any_of asks again for n"));
-  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "fault": "x")")), HasSubstr("exhibit or a check"));
+  EXPECT_THAT(error_of(claim(plain_over_twill, R"(, "fault": "x")")),
+              HasSubstr("known_incorrect case or a check"));
   EXPECT_THAT(error_of("[" + claim(plain_over_twill).substr(1, claim(plain_over_twill).size() - 2) + "," +
                        claim(plain_over_twill).substr(1)),
               HasSubstr("second claim"));
@@ -1307,7 +1308,7 @@ const std::string two_claims =
     R"([{"id": "t-1", "statement": "Twill is faster", "source": "Jacquard 1804",
          "published": [{"device": "Loom 0", "value": 1.5}],
          "decided_by": {"number": "ratio", "of": {"family": "loom"}, "to": {"family": "loom", "kernel": "twill"}, "above": 1},
-         "fault": "The shed was shut.", "exhibit": {"family": "loom", "form": "published"}},
+         "fault": "The shed was shut.", "known_incorrect": {"family": "loom", "form": "known_incorrect"}},
         {"id": "t-2", "statement": "Satin shines", "source": "Jacquard 1804",
          "decided_by": {"number": "ratio", "of": {"family": "loom", "kernel": "satin"}, "below": 1}}])";
 // clang-format on
@@ -1331,7 +1332,7 @@ std::string shown(const Report& report, const char* format) {
 std::vector<Record> without_noise() {
   auto records = two(2, 1, 0);
   records.push_back(
-      failed({"plain", "int", "64", "64", "published"}, "wrong_result", "2 of 64 elements correct"));
+      failed({"plain", "int", "64", "64", "known_incorrect"}, "wrong_result", "2 of 64 elements correct"));
   return records;
 }
 
@@ -1400,7 +1401,7 @@ TEST(ClaimsOutput, Csv) {
   const auto records = without_noise();
   EXPECT_EQ(
       shown(report_of(all_rulings(claims, records), false), "csv"),
-      R"(device,claim,setting,verdict,value,low,high,unit,asked,note,cached,runs,published,evidence,exhibit,statement,source,command,cases
+      R"(device,claim,setting,verdict,value,low,high,unit,asked,note,cached,runs,published,evidence,known_incorrect,statement,source,command,cases
 "Loom 1, Invented, driver 1.2",t-1,as published,holds,2,2,2,x,> 1x ±3 %,type=int n=64,,1,1.5x Loom 0,void: The shed was shut.,1 of 1 rows wrong: 2 of 64 elements correct,Twill is faster,Jacquard 1804,,loom/plain/int/64/64/corrected;loom/twill/int/64/64/corrected
 "Loom 1, Invented, driver 1.2",t-2,as published,not measured,,,,x,< 1x ±3 %,rows are missing,,,,,,Satin shines,Jacquard 1804,"clweave run --device ""Loom 1"" --claim t-2",
 )");

@@ -19,7 +19,7 @@ bool by_number(const char* family, const char* kernel, const char* lanes, const 
                                {"window", number(32)},
                                {"groups_per_cu", number(groups_per_unit)}},
                               device);
-  return plan.defines.at("BY_NUMBER") == "1";
+  return plan.defines.at("TILE_BY_GROUP_ID") == "1";
 }
 
 }  // namespace
