@@ -53,6 +53,6 @@ TEST(Tiles, AreDealtByTicketsToGroupsThatGoOn) {
 // But on NVIDIA's, whose order is known.
 TEST(Tiles, AreDealtByTicketsToGroupsThatWait) {
   EXPECT_FALSE(by_number("compaction", "hughes", "portable", roomy()));
-  EXPECT_FALSE(by_number("compaction", "hughes", "subgroup", roomy()));
+  EXPECT_FALSE(by_number("compaction", "hughes", "opencl", roomy()));
   EXPECT_TRUE(by_number("compaction", "hughes", "ptx", roomy()));
 }
