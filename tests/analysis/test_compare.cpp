@@ -621,7 +621,7 @@ TEST(DeviceComparison, DevicesWithoutATimerMeetTheOthersByTheHostsClock) {
   EXPECT_EQ(compared(3, "cold"), std::tuple(0U, 0U, 1U, 0U, 0.0));
 }
 
-TEST(DeviceComparison, ExhibitsStandApart) {
+TEST(DeviceComparison, KnownIncorrectCasesStandApart) {
   Record known_incorrect = bad(cell("A", "grid", "64", 1, 0.5), "wrong_result");
   known_incorrect.known_incorrect = "yes";
   const ResultsSet set =

@@ -175,17 +175,17 @@ TEST(FamilyTable, ShowsRowsThatFailed) {
                               "clever  unsupported  launch_failed\n"));
 }
 
-TEST(FamilyTable, ShowsExhibitsApartFromFailures) {
+TEST(FamilyTable, ShowsKnownIncorrectApartFromFailures) {
   const std::string text =
       plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "known_incorrect"),
-                                                  "wrong_result", "exhibit: an unsigned factor", "yes")});
+                                                  "wrong_result", "known incorrect: an unsigned factor", "yes")});
   EXPECT_THAT(text, HasSubstr("grid  form=corrected, "));
   EXPECT_THAT(text, HasSubstr("grid  form=known_incorrect, "));
   EXPECT_THAT(text, HasSubstr("plain   known incorrect: wrong\n"));
 }
 
 // It is not wrong on a device that cannot run it.
-TEST(FamilyTable, CallsAnExhibitWrongOnlyWhereItIs) {
+TEST(FamilyTable, CallsAKnownIncorrectCaseWrongOnlyWhereItIs) {
   for (const char* status : {"unsupported", "build_failed", "timeout"}) {
     const std::string text =
         plain({broken(grid_row("plain", "row", 0, "64", "known_incorrect"), status, "why", "yes")});

@@ -155,10 +155,10 @@ TEST(Summary, LeavesOutWhatANameHasNoRoomFor) {
   EXPECT_THAT(plain(records), HasSubstr("grid    plain_and_very_long_indeed_as_names_go .. "));
 }
 
-TEST(Summary, ShowsExhibitsApartFromFailures) {
+TEST(Summary, ShowsKnownIncorrectApartFromFailures) {
   EXPECT_THAT(
       plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
-                                                  "wrong_result", "exhibit: an unsigned factor", "yes")}),
+                                                  "wrong_result", "known incorrect: an unsigned factor", "yes")}),
       AllOf(HasSubstr("2 rows: 1 known incorrect wrong_result, 1 ok\n"),
             HasSubstr("1 known-incorrect as published: "), Not(HasSubstr("failed"))));
 }

@@ -203,7 +203,7 @@ std::vector<Job> jobs_of(const std::string& family, const std::vector<std::strin
   return select_jobs(families(), wanted);
 }
 
-bool is_exhibit(const Job& job) {
+bool is_known_incorrect(const Job& job) {
   return job.family->axis("form") != nullptr && job.at.is("form", "known_incorrect");
 }
 
@@ -235,7 +235,7 @@ std::vector<Job> smoke_jobs(bool known_incorrect_cases) {
   std::vector<Job> out;
   const auto add = [&](const std::vector<Job>& jobs) {
     std::ranges::copy_if(jobs, std::back_inserter(out),
-                         [&](const Job& job) { return is_exhibit(job) == known_incorrect_cases; });
+                         [&](const Job& job) { return is_known_incorrect(job) == known_incorrect_cases; });
   };
   for (const auto& family : families()) add(jobs_of(family.name));
   add(jobs_of("branch_divergence", {"paths=64"}, {"n=60"}));  // all that a simulator has of 64 paths
@@ -459,7 +459,7 @@ TEST_F(Kernels, WhatIsBeyondTheSimulatorIsRightWithLessOfIt) {
   if (!on("oclgrind")) GTEST_SKIP() << "only the simulator needs this";
   const auto look = [](const std::string& family, std::size_t least) {
     std::vector<Job> jobs = jobs_of(family, {}, {"n=33"});
-    std::erase_if(jobs, [](const Job& job) { return is_exhibit(job) || !is_beyond_the_simulator(job); });
+    std::erase_if(jobs, [](const Job& job) { return is_known_incorrect(job) || !is_beyond_the_simulator(job); });
     EXPECT_GE(jobs.size(), least);
     const Opened opened(kernels());
     for (const auto& job : jobs) {
@@ -504,7 +504,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
         // Oclgrind 21.10 makes no kernel of some of these programs: it does not know what LLVM says of
         // pointers there.
         if (on("oclgrind") && record.reason.find("CL_INVALID_KERNEL_NAME") != std::string::npos) continue;
-        EXPECT_EQ(plan_of(family, at, gpu).defines.at("BY_NUMBER"), "1");
+        EXPECT_EQ(plan_of(family, at, gpu).defines.at("TILE_BY_GROUP_ID"), "1");
         EXPECT_TRUE(record.ok());
         right += record.ok() ? 1 : 0;
       }
@@ -516,7 +516,7 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
 
 // The point of the known-incorrect cases: no device computes what their authors thought, and the row says how
 // much.
-TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
+TEST_F(Kernels, KnownIncorrectCasesTellHowWrongTheyAre) {
   const auto before = log().size();
   const auto jobs = smoke_jobs(true);
   ASSERT_FALSE(jobs.empty());
@@ -531,7 +531,7 @@ TEST_F(Kernels, ExhibitsTellHowWrongTheyAre) {
     }
     EXPECT_EQ(record.known_incorrect, "yes");
     EXPECT_FALSE(record.failed());
-    EXPECT_THAT(record.reason, testing::StartsWith("exhibit: as published, "));
+    EXPECT_THAT(record.reason, testing::StartsWith("known incorrect: as published, "));
     if (record.ok()) {
       EXPECT_THAT(record.reason, HasSubstr("right on this device"));
       continue;

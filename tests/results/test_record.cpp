@@ -249,7 +249,7 @@ TEST(Records, RefuseAnotherSchema) {
   EXPECT_THAT(complaint(table_with({{"schema", ""}})), HasSubstr("schema ''"));
 }
 
-TEST(ARecord, FailedUnlessTheDeviceLacksSomethingOrItIsAnExhibit) {
+TEST(ARecord, FailedUnlessTheDeviceLacksSomethingOrItIsKnownIncorrect) {
   const auto with = [](const char* status, const char* known_incorrect) {
     Record record;
     record.status = enum_named<Status>(status).value();

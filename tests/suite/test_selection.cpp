@@ -237,7 +237,7 @@ TEST(Selection, GivesEveryCaseTheSeed) {
 
 // ---- Order ---------------------------------------------------------------------------------------------
 
-TEST(Order, PutsCeilingsFirstAndExhibitsLast) {
+TEST(Order, PutsPeaksFirstAndKnownIncorrectLast) {
   EXPECT_THAT(
       ids({}),
       ElementsAre("peak/kernel=copy/n=1000", "peak/kernel=read/n=1000",
