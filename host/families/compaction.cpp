@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// compaction: how fast are the keys that a predicate keeps brought together, and what makes one design faster
-// than another?
+// compaction: how fast are the keys that satisfy a predicate brought together, and what makes one design
+// faster than another?
 //
 // After M. Billeter, O. Olsson, U. Assarsson, "Efficient Stream Compaction on Wide SIMD Many-Core
 // Architectures" (2009); D. M. Hughes, I. S. Lim, M. W. Jones, A. Knoll, B. Spencer, "InK-Compact" (2013); D.
 // Spataro's cuStreamComp and Orange Owls' compactions (2015); and the series "Parallel Stream Compaction"
-// (Crazy on Cuda, 2018), which measured these against each other and asked: loops, the volume of the counts,
-// or wide loads?
+// (Crazy on Cuda, 2018), which compared these and asked which matters: loops, the volume of the counts, or
+// wide loads?
 //
-// Counted bytes, the same for all designs: each key read once, each kept one (and its place, where that is
-// asked for) and the two counts written once. What a design moves beyond that is in the column
-// `traffic_bytes`.
+// Rates count the same bytes for all designs: each key read once, each kept key (with its index, if that is
+// an output) and the two counts written once. Column `traffic_bytes` has what a design really moves.
 #include <fmt/format.h>
 
 #include <limits>
@@ -29,14 +28,13 @@ namespace {
 // ---- Designs -------------------------------------------------------------------------------------------
 
 struct Design {
-  // Sequence of launches.
   enum class Method {
     three_pass,  // flags, their scan, scatter
-    sequences,   // a sequence per unit: count, scan of the counts, move
-    tiles,       // tile by tile
-    processor,   // chunk by chunk, by one work-item each
+    sequences,   // count, scan of the counts, move; each work-group or sub-group handles one sequence
+    tiles,       // one launch, tile by tile
+    processor,   // one launch, a chunk per work-item
   };
-  // What tells how many keys are kept before a tile.
+  // Computes how many keys are kept before a tile.
   enum class Carry { none, look_back, sections, counts_of_earlier_launch, atomic_addition };
 
   const char* name;
@@ -44,7 +42,7 @@ struct Design {
   Method method = Method::tiles;
   Carry carry = Carry::none;
   const char* carry_file = "";  // kernel file that computes it
-  const char* ranks = "sums";   // of the keys in a tile; empty: as axis ranks says
+  const char* ranks = "sums";   // how keys of a tile are numbered; empty: axis ranks
   bool staged = false;          // collects kept keys in local memory
   bool persistent = false;      // work-groups loop over all tiles
   bool masks = false;           // the earlier launch leaves a bit per key
@@ -114,7 +112,7 @@ constexpr std::array designs = {
 };
 
 const Design& design_named(const std::string& name) {
-  // Kernels of other programs, which claims ask about, are no designs of ours.
+  // Serves the kernels of other programs, which claims ask about.
   static constexpr Design other{.name = "", .source = ""};
   const auto* const it = std::ranges::find(designs, name, &Design::name);
   return it != designs.end() ? *it : other;
@@ -133,14 +131,14 @@ Values kernels() {
 
 // ---- Plans ---------------------------------------------------------------------------------------------
 
-constexpr std::uint64_t spare = 16;  // keys of the widest vector that cpu.cl writes
+constexpr std::uint64_t spare = 16;  // keys of the widest vector that cpu.cl writes past the end
 
 double fraction_of(const Case& at) {
   const Value& value = at.at("selectivity");
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* real = std::get_if<double>(&value);
   const double kept = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : -1;
-  if (!(kept >= 0 && kept <= 1)) throw Error(ErrorCode::usage, "kept must be 0 to 1, such as 0.25");
+  if (!(kept >= 0 && kept <= 1)) throw Error(ErrorCode::usage, "selectivity must be 0 to 1, such as 0.25");
   return kept;
 }
 
@@ -157,12 +155,12 @@ Pattern pattern_of(const Case& at) {
   return at.is("pattern", "runs") ? Pattern::runs : Pattern::sorted;
 }
 
-// What every plan knows of its case.
+// Holds the axes of a case.
 struct Config : Tiles {
   const Design* design;
   bool index;
   std::uint64_t n, key_bytes, width, vectors, items;
-  std::uint64_t unit;  // work-items that walk a sequence
+  std::uint64_t unit;  // work-items that handle a sequence
 };
 
 Config config_of(const Case& at, const DeviceInfo& device) {
@@ -178,8 +176,8 @@ Config config_of(const Case& at, const DeviceInfo& device) {
   s.width = at.count("width", 1, 4);
   s.vectors = design.in_sequences() ? 1 : at.count("vectors_per_item", 1, 32);
   s.items = at.count("per_work_item", 1, 64);
-  s.unit = s.ptx() || at.is("sequence", "subgroup") ? bundle : s.group;
-  s.groups_per_unit = at.count("groups_per_cu", 1, 1024);
+  s.unit = s.ptx() || at.is("sequence", "subgroup") ? subgroup_size : s.group;
+  s.groups_per_cu = at.count("groups_per_cu", 1, 1024);
   s.tile = design.on_processor() ? at.count("chunk_kib", 1, 1 << 16) * 1024 / s.key_bytes
                                  : s.group * s.vectors * s.width;
   s.tiles = ceil_div(s.n, s.tile);
@@ -195,17 +193,17 @@ std::uint64_t local_bytes_of(const Config& s) {
   if (design.method == Method::three_pass) return scan_sums;
   if (design.in_sequences())
     return std::max(scan_sums, 2 * s.tile * (s.key_bytes + place_bytes) + 8 * s.group);
-  const std::uint64_t vectors = s.lanes == SubgroupImpl::portable ? s.group * s.vectors * 33 / 32 : 1;
+  const std::uint64_t vectors = s.subgroup_impl == SubgroupImpl::portable ? s.group * s.vectors * 33 / 32 : 1;
   const std::uint64_t masks = design.masks && !s.ptx() ? s.tile / 32 : 0;
-  const std::uint64_t ranks =
-      4 * (vectors + masks + 2 * s.group + (s.waits ? 2 * s.group : 0)) + 12 * s.seen() + 64;
+  const std::uint64_t ranks = 4 * (vectors + masks + 2 * s.group + (s.waits ? 2 * s.group : 0)) +
+                              12 * s.states_in_local_memory() + 64;
   return std::max(design.scans_counts() ? scan_sums : 0,
                   ranks + (design.staged ? s.tile * (s.key_bytes + (s.index ? 2 : 0)) : 0));
 }
 
 void refuse_what_cannot_be(const Config& s, const DeviceInfo& device) {
   const bool on_processor = s.design->on_processor();
-  if (!on_processor && (s.group % bundle != 0 || s.group > bundle * bundle))
+  if (!on_processor && (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   if (s.tile > 65536 && !on_processor)
     throw Error(ErrorCode::usage,
@@ -239,7 +237,7 @@ std::uint64_t sequences(Plan& p, const Case& at, const DeviceInfo& device, const
   const std::uint64_t chunks = ceil_div(s.n, s.unit * s.width);
   const std::uint64_t fixed = at.count("groups", 0, 1 << 20);
   const std::uint64_t least = ceil_div(chunks * s.unit, device.most_turns() * s.group);
-  const std::uint64_t wanted = fixed > 0 ? fixed : std::max(device.units() * s.groups_per_unit, least);
+  const std::uint64_t wanted = fixed > 0 ? fixed : std::max(device.units() * s.groups_per_cu, least);
   Plan::need(wanted >= least,
              fmt::format("groups={}: the device leaves every loop after {} turns, for which it takes {}",
                          fixed, device.most_turns(), least));
@@ -258,7 +256,7 @@ std::uint64_t sequences(Plan& p, const Case& at, const DeviceInfo& device, const
 }
 
 Buffer states_of(Plan& p, const Case& at, const Config& s) {
-  return stale_states(p, at.seed, s, s.tiles * (s.halves ? 2 : 1));
+  return stale_states(p, at.seed, s, s.tiles * (s.half_width ? 2 : 1));
 }
 
 std::uint64_t chunks(Plan& p, const Case& at, const DeviceInfo& device, const Config& s, const Memory& m,
@@ -291,21 +289,24 @@ std::uint64_t tiles(Plan& p, const Case& at, const DeviceInfo& device, const Con
     p.launch("count_tiles", all, group, sums, masks, m.in, s.n);
     p.launch("scan_sums", group, group, sums, std::uint64_t{0}, s.tiles);
     p.launch("compact", all, group, m.out, m.index, m.count, sums, masks, m.in, s.n, count, count);
-    moved += s.n * s.key_bytes + 16 * s.tiles + 8 * mask_words;  // with masks, the second n at most
+    moved += s.n * s.key_bytes + 16 * s.tiles +
+             8 * mask_words;  // an upper bound: masks save loads of the second pass
     return 4 * (s.tiles + mask_words);
   }
   if (design.carry == Carry::atomic_addition) {
     p.define("STATE_BITS", s.state_bits());
-    const Buffer word = p.input<std::uint64_t>(1, [](std::uint64_t) { return 0; });  // and left so
+    // Starts at zero, where the last work-group resets it.
+    const Buffer word = p.input<std::uint64_t>(1, [](std::uint64_t) { return 0; });
     p.launch("compact", all, group, m.out, m.index, m.count, word, m.in, m.in, s.n, count, count);
     return 8;
   }
   define_states(p, s, device);
   limit_registers(p, at, device);
   const Buffer states = states_of(p, at, s);
-  const Dealt dealt = s.is_persistent ? going_on(s, device, s.groups_per_unit) : one_each(s);
-  p.launch("compact", {dealt.groups * s.group}, group, m.out, m.index, m.count, states, m.in, m.in, s.n,
-           dealt.tiles, dealt.tickets);
+  const TileAssignment assignment =
+      s.is_persistent ? persistent_groups(s, device, s.groups_per_cu) : one_tile_per_group(s);
+  p.launch("compact", {assignment.groups * s.group}, group, m.out, m.index, m.count, states, m.in, m.in, s.n,
+           assignment.tiles, assignment.tickets);
   moved += 24 * s.tiles;
   return 8 * s.tiles;
 }
@@ -360,7 +361,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const Config s = config_of(at, device);
   Plan p;
   p.source = s.design->source;
-  use_subgroup_impl(p, s.lanes, device, s.group);
+  use_subgroup_impl(p, s.subgroup_impl, device, s.group);
   refuse_what_cannot_be(s, device);
   const KeyType& type = type_of(at);
   const Predicate predicate = predicate_of(at);
@@ -390,36 +391,37 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   return p;
 }
 
-// Tells whether a state that stays invalid is computed, after so many polls as axis spin_limit says.
+// Tells whether a work-group computes a state itself that stays invalid for `spin_limit` polls.
 bool falls_back(const Case& at) {
   const Design& design = design_of(at);
   return design.on_processor() || (design.looks_back() && !at.is("subgroup_impl", "ptx"));
 }
 
-// A processor compacts vectors of four keys, or of the four words of one.
+// Accepts vectors of four words alone, which is what cpu.cl compacts.
 bool is_valid_on_processor(const Case& at) {
   return at.is("subgroup_impl", "portable") && at.number("width") == (at.is("type", "struct16") ? 1 : 4);
 }
 
-// Leaves axes that a design does not heed at their defaults.
+// Rejects other values than the default of axes that do not affect a design.
 bool is_valid(const Case& at) {
   const Design& design = design_of(at);
   const bool widest = at.is("state_width", "widest");
   const double kept = fraction_of(at);
   if ((kept == 0 || kept == 1) && !at.is("pattern", "random")) return false;
   if (at.is("type", "float") && at.is("predicate", "even")) return false;
-  if (at.is("type", "struct16") && at.number("width") != 1) return false;  // has the width of a vector
+  if (at.is("type", "struct16") && at.number("width") != 1) return false;  // a key is a vector
   if (design.on_processor() && !is_valid_on_processor(at)) return false;
   if (at.is("subgroup_impl", "ptx") && (design.method == Method::three_pass || !widest)) return false;
   if (*design.ranks != '\0' && !at.is("ranks", "packed")) return false;
   if (*design.ranks == '\0' && !design.staged && at.is("ranks", "sums")) return false;  // is single_pass
   if (!design.in_sequences() && !at.is("write", "by_ratio")) return false;
   if (at.number("fault_rate") != 0 && !falls_back(at)) return false;
-  if (at.is("output", "key_index") && !design.keeps_order) return false;  // the keys tell
+  if (at.is("output", "key_index") && !design.keeps_order)
+    return false;  // an unordered key tells its own index
   return widest || design.on_processor() || design.by_tile_states() || !design.keeps_order;
 }
 
-// ---- The series' question ------------------------------------------------------------------------------
+// ---- Findings ------------------------------------------------------------------------------------------
 
 constexpr double no_time = std::numeric_limits<double>::infinity();
 
@@ -428,8 +430,8 @@ struct Best {
   void update_min(double t) { time_s = std::min(time_s, t); }
 };
 
-// At each kept ratio, of the size with the most cases: every design over the best, and what wide loads, few
-// counts and collecting in local memory bring.
+// Compares, at each selectivity of the size with the most cases, every design with the best, and concludes
+// what wide loads, few counts and staging in local memory gain.
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& /*device*/) {
   const auto counts = [](const Case& at) {
     return at.is("pattern", "random") && at.is("type", "uint") && at.is("predicate", "non_zero") &&
@@ -486,10 +488,10 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
 }
 
 std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
-  const Values rows = {8, 1, 2, 4, 6, 12, 16}, per_item = {8, 2, 4, 16}, per_unit = {4, 1, 2, 3, 6, 8, 16};
+  const Values rows = {8, 1, 2, 4, 6, 12, 16}, per_item = {8, 2, 4, 16}, per_cu = {4, 1, 2, 3, 6, 8, 16};
   return {
       {"kernel",
-       "three_pass: flags, their scan, scatter; billeter: few units of lanes count and move a sequence "
+       "three_pass: flags, their scan, scatter; billeter: few sub-groups count and move a sequence "
        "each; spataro: tiles are counted, the counts scanned, keys ranked by votes; orange_owls: the "
        "votes are kept as masks, and only what they keep is read again; hughes: one pass, tiles wait "
        "for their section and the one before; single_pass: counts by look-back; ranked: with packed "
@@ -525,7 +527,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        .meaning = "items of a work-group",
        .values = {256, 32, 64, 128, 512, 1024},
        .tunable = true,
-       .domain = multiples_of(bundle, bundle, 1024),
+       .domain = multiples_of(subgroup_size, subgroup_size, 1024),
        .search_values =
            [](const Case& at, const DeviceInfo& device) {
              return design_of(at).on_processor() ? Values{256} : group_sizes(at, device);
@@ -547,10 +549,10 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
       window_axis(design_is(&Design::looks_back)),
       {.name = "groups_per_cu",
        .meaning = "work-groups per compute unit, of pipelined and billeter",
-       .values = per_unit,
+       .values = per_cu,
        .tunable = true,
        .domain = whole(1, 1024),
-       .search_values = where(design_is(&Design::groups_per_cu), per_unit),
+       .search_values = where(design_is(&Design::groups_per_cu), per_cu),
        .per_compute_unit = more_than_zero("groups_per_cu")},
       {.name = "groups",
        .meaning = "work-groups of billeter in all, whatever the device: 120 were published, without those "
@@ -571,7 +573,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
        {"by_ratio", "scattered", "collected"}},
       {.name = "sequence",
        .meaning =
-           "who walks one of billeter's: group: a work-group, with ptx 32 of its items; lanes: 32 items, "
+           "who walks one of billeter's: group: a work-group, with ptx 32 of its items; subgroup: 32 items, "
            "as published",
        .values = {"group", "subgroup"},
        .when =
@@ -641,8 +643,8 @@ Presets presets_of(const Values& patterns, const Values& predicates) {
                own},
       .quick = {"kernel=" + kernels(), "kernel=billeter,staged width=1"},
       .profile = {"kernel=billeter,staged,pipelined,cpu"},
-      // As published: 480 sequences in 120 groups of 128, and 1024 keys a count, one per item and tile. Then
-      // what devices want today, and what NVIDIA's own shuffles bring.
+      // Begins with the published launches: 480 sequences in 120 work-groups of 128, and 1024 keys per count,
+      // one per work-item. Then come launches that suit today's devices, and NVIDIA's sub-group backend.
       .paper = {"kernel=" + kernels() + " selectivity=" + ratios + " n=16777216",
                 "kernel=" + of_series + " selectivity=" + ratios + " n=16777216 width=1",
                 "kernel=billeter selectivity=" + ratios +

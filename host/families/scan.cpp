@@ -5,11 +5,11 @@
 // (2016), D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016), and T.
 // Smith, R. Levien, J. Owens, "Decoupled Fallback" (2025).
 //
-// Floating inputs of sums are whole numbers of seven bits: every partial sum is exact, so the result does not
+// Sums of floating types add whole numbers of seven bits: every partial sum is exact, so the result does not
 // depend on the order of the additions, and no error hides behind a tolerance.
 //
-// Counted bytes: each element once in and once out, whatever the design. What it really asks of memory is in
-// the column traffic_bytes, and what it needs beside input and output in auxiliary_bytes.
+// Rates count each element as read once and written once, whatever the design. Column traffic_bytes has what
+// the design really moves, and auxiliary_bytes the memory that it needs beside input and output.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -31,7 +31,7 @@ namespace {
 using Method = ScanDesign::Method;
 using Tuples = ScanDesign::Tuples;
 
-// Tells whether a state that stays invalid is computed, after so many polls as axis spin_limit says.
+// Tells whether a work-group computes a state itself that stays invalid for `spin_limit` polls.
 bool falls_back(const Case& at) {
   const ScanDesign& design = scan_design_of(at);
   return design.single_pass() && !design.waits && !at.is("subgroup_impl", "ptx");
@@ -39,7 +39,8 @@ bool falls_back(const Case& at) {
 
 bool is_inclusive_sum(const Case& at) { return at.is("op", "sum") && at.is("form", "inclusive"); }
 
-// Delta coding takes differences of integers, which an inclusive sum takes back; only it has signals.
+// Accepts delta coding of integers alone, whose differences an inclusive sum undoes exactly. Axis signal
+// belongs to delta coding.
 bool is_valid_coding(const Case& at, const ScanDesign& design, bool floating) {
   const bool round_trip = at.is("task", "round_trip");
   if (!design.encodes() && !round_trip) return !at.is("signal", "image");
@@ -48,13 +49,14 @@ bool is_valid_coding(const Case& at, const ScanDesign& design, bool floating) {
          !(round_trip || at.is("tuple_by", "reorder") || at.text("type").starts_with("u"));
 }
 
-// Affine maps are pairs of uint, which neither vectors nor weights know.
+// Rejects affine maps where a design takes values: a map is a pair of uint, which does not fit its vectors or
+// weights.
 bool is_valid_affine(const Case& at, const ScanDesign& design) {
   return at.is("type", "uint") && at.is("form", "inclusive") && at.is("subgroup_impl", "portable") &&
          at.number("tuple") == 1 && !design.in_registers() && !design.weights;
 }
 
-// A copy moves words of 4 or 8 bytes, whatever they mean.
+// Accepts a copy once per word size: it moves 4 or 8 bytes, whatever their type.
 bool is_valid_copy(const Case& at) {
   return (at.is("type", "uint") || at.is("type", "ulong")) && is_inclusive_sum(at) &&
          at.number("tuple") == 1 && at.number("scan_order") == 1 && !at.is("task", "round_trip");
@@ -62,18 +64,17 @@ bool is_valid_copy(const Case& at) {
 
 bool is_valid_tuple(const Case& at, const ScanDesign& design) {
   const bool tuples = at.number("tuple") > 1, orders = at.number("scan_order") > 1;
-  if (design.tuples == Tuples::in_state && !tuples && !orders)
-    return false;  // a plain scan has no use for it
+  if (design.tuples == Tuples::in_state && !tuples && !orders) return false;  // other designs do plain scans
   if (design.tuples == Tuples::none && tuples) return false;
   if (at.is("tuple_by", "reorder"))
     return tuples && !orders && design.tuples != Tuples::in_state && is_inclusive_sum(at);
-  // A sub-group of OpenCL may have fewer work-items than a tuple has values.
+  // Excludes OpenCL's sub-groups, which may have fewer work-items than a tuple has values.
   return design.tuples != Tuples::streams || !tuples || !at.is("subgroup_impl", "opencl");
 }
 
 bool is_valid_subgroup_impl(const Case& at, const ScanDesign& design) {
   if (at.is("subgroup_impl", "portable")) return true;
-  // OpenCL's sub-groups have no xor.
+  // Excludes xor, which OpenCL's sub-group functions lack.
   if (!design.subgroups || (at.is("op", "xor") && at.is("subgroup_impl", "opencl"))) return false;
   return !at.is("subgroup_impl", "ptx") || (design.ptx && at.is("state_width", "widest"));
 }
@@ -84,10 +85,10 @@ bool is_valid(const Case& at) {
   if (at.is("op", "xor") && floating) return false;
   if (at.is("op", "affine") && !is_valid_affine(at, design)) return false;
   if (design.copies() && !is_valid_copy(at)) return false;
-  // Higher orders undo differences; a scan of exclusive scans undoes nothing.
+  // Restricts higher orders to inclusive sums of integers, which undo repeated differences exactly.
   if (at.number("scan_order") > 1 && (floating || !is_inclusive_sum(at))) return false;
   if (!is_valid_coding(at, design, floating) || !is_valid_tuple(at, design)) return false;
-  // A single batch is reduce_then_scan.
+  // Requires several batches: one alone is reduce_then_scan.
   if (design.batches &&
       static_cast<double>(at.number("n")) <= 256.0 * static_cast<double>(at.number("batch_kib")))
     return false;
@@ -95,7 +96,7 @@ bool is_valid(const Case& at) {
   return is_valid_subgroup_impl(at, design) && (at.number("fault_rate") == 0 || falls_back(at));
 }
 
-// Few and large tiles are worth a search where tiles pass on states of many words.
+// Searches large tiles where a state has many words, because fewer tiles pass on fewer of them.
 Values per_work_item_values(const Case& at, const DeviceInfo&) {
   const ScanDesign& design = scan_design_of(at);
   if (design.tuples == Tuples::in_state) return {16, 32, 48, 64};
@@ -212,7 +213,7 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
       spin_limit_axis(falls_back),
       state_axis(),
       fault_rate_axis()};
-  // The driver's copy has nothing to tune.
+  // Exempts the driver's copy from tuning.
   for (auto& axis : axes) {
     if (axis.tunable)
       axis.when = [when = axis.when](const Case& at) {
@@ -222,7 +223,8 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
   return axes;
 }
 
-// Leaves out designs that compute no scan, or read everything once per pass.
+// Adds the vendor's sub-group backend, and the size that fits the device. Leaves out designs that compute no
+// scan, and those of log n passes.
 std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
   const auto counts = [](const Case& at) {
     const ScanDesign& design = scan_design_of(at);
@@ -239,7 +241,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   const Values tile_kernels = {"hillis_steele", "three_phase", "reduce_then_scan",  "batched",
                                "chained",       "lookback",    "lookback_fallback", "lookback_parallel"};
   const Values row_kernels = {"register_tile", "pipelined"};
-  // The sizes of the published plots.
+  // Lists the sizes of the published plots.
   Values sizes;
   for (std::int64_t n = 1 << 10; n <= 1 << 30; n *= 2) sizes.emplace_back(n);
   for (std::int64_t n = 1000; n <= 1000000000; n *= 10) sizes.emplace_back(n);
@@ -249,12 +251,12 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
   const Values orders = {2, 5, 8}, tuples = {2, 5, 8};
   const Values all_orders = {1, 2, 3, 4, 5, 6, 7, 8};
   const Values all_tuples = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
-  // As published: groups of 1024, two per compute unit, whose values leave an item 32 registers. Where the
-  // compiler takes no such word, it may give more, and then fewer groups fit.
+  // Launches SAM as published: two work-groups of 1024 per compute unit, so that a work-item has 32
+  // registers. A compiler without axis registers may use more, and then fewer work-groups fit.
   const std::string launch = " group=1024 vectors_per_item=2 groups_per_cu=2 prefetch=no";
   const std::string best = " group=512 vectors_per_item=8", best_tuples = " group=512 vectors_per_item=4";
-  // Its installer chose how many values an item takes; and what was the fastest of an H200.
-  // Of tuples no local memory holds four rows of such groups.
+  // Adds the launches among which SAM's installer chose, and the fastest on an H200. Tuples get one vector
+  // per work-item, because four do not fit local memory.
   const auto chosen = [&](const Values& n, const std::string& what) -> Sweeps {
     const std::string all = "kernel=sam type=" + widths + what + " n=" + n;
     const std::string published = " group=1024 groups_per_cu=2 prefetch=no";
@@ -282,8 +284,8 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                       " group=256 vectors_per_item=8 groups_per_cu=4 subgroup_impl=portable,ptx"} +
            sam(n, "", best) + sam(n, by_order, best) + sam(n, by_tuple, best_tuples);
   };
-  // What is beside the plots: what else there is for orders and tuples, and what one device's own lanes
-  // bring them. pascal: tiles of nearly as much local memory as a device is sure to have.
+  // Compares the plots with other designs for orders and tuples, and with NVIDIA's sub-group backend. pascal
+  // gets tiles that fill most of the local memory that OpenCL guarantees.
   const auto beside = [&](const Values& n) -> Sweeps {
     return Sweeps{"kernel=pascal type=uint scan_order=" + orders + " n=" + n + " group=192 per_work_item=48",
                   "kernel=pascal type=ulong scan_order=" + orders + " n=" + n + " group=96 per_work_item=48",
@@ -304,7 +306,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
            sam_ptx(n, " tuple=" + tuples, best_tuples) + chosen(n, "") + chosen(n, " scan_order=" + orders) +
            chosen(n, " tuple=" + tuples);
   };
-  // Every order and tuple that SAM knows, and both together.
+  // Sweeps every order and tuple that SAM supports, alone and combined.
   const auto grown = [&](const Values& n) -> Sweeps {
     return Sweeps{"kernel=register_tile type=" + widths + " scan_order=" + all_orders + " n=" + n,
                   "kernel=lookback_parallel,pascal type=uint tuple=" + all_tuples + " n=" + n +
@@ -403,7 +405,7 @@ Presets presets_of(const Values& kernels, const Values& types, const Values& ops
                  "scan_order=1,2,8 tuple=1,3 n=4194304",
                  "kernel=lookback_fallback n=16777216 fault_rate=0,2,8,64,512"} +
           grown({1 << 26, 1 << 28}),
-      // Of orders and tuples pascal, too.
+      // Includes pascal, which the tuner would otherwise miss: it serves orders and tuples.
       .tune = {"kernel=pipelined,register_tile,lookback_parallel,lookback_fallback,three_phase,cpu",
                "kernel=pipelined,register_tile subgroup_impl=ptx group=128,256 window=64",
                "kernel=pascal group=128 per_work_item=48 subgroup_impl=portable,ptx"}};

@@ -40,12 +40,12 @@ std::vector<Outcome> lockstep_times(const std::vector<Case>& cases, double width
 }  // namespace
 
 TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
-  const Family lanes = family_named("branch_divergence");
+  const Family family = family_named("branch_divergence");
   for (const char* preset : {"quick", "full"}) {
-    const auto cases = preset_of(lanes, preset);
+    const auto cases = preset_of(family, preset);
     for (const int width : {1, 4, 8, 16, 32, 64}) {
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        const auto findings = lanes.findings(lockstep_times(cases, width, seed), roomy());
+        const auto findings = family.findings(lockstep_times(cases, width, seed), roomy());
         EXPECT_EQ(finding_of(findings, "simd_width"), width) << preset << ", seed " << seed;
       }
     }
@@ -54,14 +54,14 @@ TEST(LanesFindings, InferTheWidthInSpiteOfNoiseAndOutliers) {
 
 // Times known to a factor of three.
 TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
-  const Family lanes = family_named("branch_divergence");
-  const auto cases = preset_of(lanes, "quick");
+  const Family family = family_named("branch_divergence");
+  const auto cases = preset_of(family, "quick");
   std::vector<Outcome> outcomes = lockstep_times(cases, 16, 1);
   for (auto& o : outcomes) {
     o.low_s = o.time_s / 3;
     o.high_s = o.time_s * 3;
   }
-  const auto found = lanes.findings(outcomes, roomy()).at(0);
+  const auto found = family.findings(outcomes, roomy()).at(0);
   EXPECT_EQ(found.name, "simd_width");
   EXPECT_FALSE(found.value);
   EXPECT_LE(found.low.value(), 16);
@@ -71,7 +71,7 @@ TEST(LanesFindings, LeaveTheWidthUndecidedWhereTheTimesDoNotDecide) {
     o.low_s = o.time_s / 1.01;
     o.high_s = o.time_s * 1.01;
   }
-  EXPECT_EQ(finding_of(lanes.findings(outcomes, roomy()), "simd_width"), 16);
+  EXPECT_EQ(finding_of(family.findings(outcomes, roomy()), "simd_width"), 16);
 }
 
 TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
@@ -85,15 +85,15 @@ TEST(Findings, ARatioLiesWhereTheTwoMediansLeaveIt) {
 }
 
 TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
-  const Family lanes = family_named("branch_divergence");
+  const Family family = family_named("branch_divergence");
   std::vector<Outcome> outcomes;
-  for (const auto& at : preset_of(lanes, "quick")) {
+  for (const auto& at : preset_of(family, "quick")) {
     const auto serial = std::clamp(32.0 / static_cast<double>(at.number("granularity")), 1.0,
                                    static_cast<double>(at.number("paths")));
     outcomes.push_back({at, 1e-3 * serial});
   }
   DeviceInfo device = roomy();
-  const auto findings = lanes.findings(outcomes, device);
+  const auto findings = family.findings(outcomes, device);
   EXPECT_EQ(finding_of(findings, "simd_width"), 32);
   EXPECT_DOUBLE_EQ(finding_of(findings, "serialised_paths"), 32);
   EXPECT_EQ(findings.at(0).unit, "items");
@@ -101,12 +101,12 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   EXPECT_EQ(findings.at(1).unit, "ratio");
   EXPECT_EQ(findings.at(1).text, "time of 32 divergent paths, granularity 1, over one path");
   device.lockstep = 0;
-  EXPECT_THAT(lanes.findings(outcomes, device).at(0).text, testing::EndsWith("the driver reports nothing"));
+  EXPECT_THAT(family.findings(outcomes, device).at(0).text, testing::EndsWith("the driver reports nothing"));
   // No price without the one path, no width without the others.
   std::vector<Outcome> others, one;
   for (const auto& outcome : outcomes) (outcome.at.number("paths") == 1 ? one : others).push_back(outcome);
-  EXPECT_EQ(lanes.findings(others, device).size(), 1U);
-  EXPECT_THAT(lanes.findings(one, device), testing::IsEmpty());
+  EXPECT_EQ(family.findings(others, device).size(), 1U);
+  EXPECT_THAT(family.findings(one, device), testing::IsEmpty());
 }
 
 TEST(DivergenceFindings, AreTheRatiosOfTheTimes) {
@@ -638,7 +638,7 @@ TEST(Presets, HaveThePublishedLaunches) {
   has("scan",
       "kernel=sam type=uint,ulong n=268435456 group=256 vectors_per_item=8 groups_per_cu=4 "
       "subgroup_impl=portable,ptx");
-  // At every size of the plots by the lanes that are fastest, too.
+  // Includes the fastest sub-group backend at every size of the plots.
   has("scan",
       "kernel=sam type=uint n=1024,1000000000 group=512 vectors_per_item=8 subgroup_impl=portable,ptx");
   has("scan",

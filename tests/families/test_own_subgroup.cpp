@@ -69,10 +69,10 @@ TEST(OwnLanes, WhatADeviceLacksIsRefusedWithTheReason) {
     const char* kernel = family == std::string("scan")        ? "pipelined"
                          : family == std::string("reduction") ? "single"
                                                               : "staged";
-    const auto with = [&](const char* lanes, std::int64_t group, const DeviceInfo& device) {
+    const auto with = [&](const char* impl, std::int64_t group, const DeviceInfo& device) {
       return plan_with(family,
                        {{"kernel", word(kernel)},
-                        {"subgroup_impl", word(lanes)},
+                        {"subgroup_impl", word(impl)},
                         {"group", number(group)},
                         {"window", number(32)}},
                        device);
@@ -124,19 +124,19 @@ TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
 TEST(OwnLanes, NobodyWaitsButWarps) {
   for (const char* family : {"scan", "compaction"}) {
     const char* kernel = family == std::string("scan") ? "register_tile" : "staged";
-    for (const char* lanes : {"portable", "ptx", "opencl", "amd"}) {
+    for (const char* impl : {"portable", "ptx", "opencl", "amd"}) {
       DeviceInfo device = roomy();
       device.vendor = "Apple";  // whose groups may never go on
       const auto make = [&] {
         plan_with(family,
                   {{"kernel", word(kernel)},
-                   {"subgroup_impl", word(lanes)},
+                   {"subgroup_impl", word(impl)},
                    {"group", number(64)},
                    {"window", number(32)}},
                   device);
       };
-      SCOPED_TRACE(std::string(family) + " " + lanes);
-      if (lanes == std::string("ptx"))
+      SCOPED_TRACE(std::string(family) + " " + impl);
+      if (impl == std::string("ptx"))
         EXPECT_THAT(complaint(make), HasSubstr("may never go on"));
       else
         EXPECT_NO_THROW(make());

@@ -111,10 +111,10 @@ TEST(Scan, TakesTuplesOfPowersOfTwoIntoTilesInRegisters) {
 
 // An item of a warp holds a part of a state; where many look at whole states, there may be more.
 TEST(Scan, ByNvidiasWarpsTakesStatesOfThirtyTwoPartsAtMost) {
-  const auto take = [](const char* lanes, std::int64_t order, std::int64_t tuple) {
+  const auto take = [](const char* impl, std::int64_t order, std::int64_t tuple) {
     plan_with("scan",
               {{"kernel", word("pascal")},
-               {"subgroup_impl", word(lanes)},
+               {"subgroup_impl", word(impl)},
                {"scan_order", number(order)},
                {"tuple", number(tuple)},
                {"group", number(32)},

@@ -73,7 +73,8 @@ TEST(Scan, HasAnImageOnlyWhereItEncodes) {
     EXPECT_NE(at.is("task", "round_trip"), at.is("kernel", "encode")) << at.id();
 }
 
-// What is searched of kernel pascal in one size of groups and windows: its lanes, and values of an item.
+// Returns what the tuner searches of kernel pascal at one work-group size and window: its sub-group backends
+// and the values of a work-item.
 std::set<std::string> tried_of_pascal(const std::string& set) {
   Selection wanted;
   wanted.preset = "tune";

@@ -54,7 +54,7 @@ ScanConfig scan_config(const Case& at, const DeviceInfo& device, std::uint64_t v
   s.design = &design;
   s.waits = design.waits || s.ptx();
   s.is_persistent = design.persistence == ScanDesign::Persistence::always ||
-                    (design.persistence == ScanDesign::Persistence::by_axis && s.groups_per_unit > 0);
+                    (design.persistence == ScanDesign::Persistence::by_axis && s.groups_per_cu > 0);
   s.op = op_of(at);
   s.exclusive = at.is("form", "exclusive");
   s.round_trip = at.is("task", "round_trip");

@@ -23,11 +23,13 @@ using Tuples = ScanDesign::Tuples;
 
 // ---- Local memory that the kernels declare, so that a device with less is refused and not asked ---------
 
-std::uint64_t look_back_bytes(const ScanConfig& s) { return s.seen() * (s.state_bytes + 8); }
+std::uint64_t look_back_bytes(const ScanConfig& s) {
+  return s.states_in_local_memory() * (s.state_bytes + 8);
+}
 
 // Returns the bytes of a tile of that many elements in local memory, padded against bank conflicts.
 std::uint64_t padded_bytes(const ScanConfig& s, std::uint64_t elements) {
-  return s.bytes * (elements + elements / bundle);
+  return s.bytes * (elements + elements / subgroup_size);
 }
 
 std::uint64_t bytes_with_tile_of(const ScanConfig& s, std::uint64_t elements) {
@@ -36,15 +38,15 @@ std::uint64_t bytes_with_tile_of(const ScanConfig& s, std::uint64_t elements) {
 }
 
 std::uint64_t register_tile_bytes(const ScanConfig& s) {
-  const bool portable = s.lanes == SubgroupImpl::portable;
+  const bool portable = s.subgroup_impl == SubgroupImpl::portable;
   if (s.streams > 1) {
-    const std::uint64_t of_subgroups = s.group / bundle * s.streams;
+    const std::uint64_t of_subgroups = s.group / subgroup_size * s.streams;
     return portable ? padded_bytes(s, s.tile) +
                           s.bytes * (of_subgroups * (s.vectors + 1) + s.group + s.streams) + 32
                     : s.bytes * of_subgroups * (s.vectors + 2) + 1024;
   }
   if (s.in_place) {
-    const bool shuffles = s.ptx() || s.lanes == SubgroupImpl::amd;
+    const bool shuffles = s.ptx() || s.subgroup_impl == SubgroupImpl::amd;
     return s.bytes * s.group + s.state_bytes + 1024 +
            (shuffles ? 0 : padded_bytes(s, s.tile) + look_back_bytes(s));
   }
@@ -58,17 +60,19 @@ std::uint64_t local_bytes_of(const ScanConfig& s) {
   if (!s.is(Tuples::in_state)) return bytes_with_tile_of(s, s.tile);
   const std::uint64_t vectors = s.group * (s.items * s.bytes / vector_bytes | 1);
   return vectors * vector_bytes + 32 +
-         (s.ptx() ? (s.group / bundle + 2) * s.state_bytes : s.group * s.state_bytes + look_back_bytes(s));
+         (s.ptx() ? (s.group / subgroup_size + 2) * s.state_bytes
+                  : s.group * s.state_bytes + look_back_bytes(s));
 }
 
 void refuse_what_cannot_be(const ScanConfig& s, const DeviceInfo& device) {
-  if ((s.design->in_registers() || s.ptx()) && (s.group % bundle != 0 || s.group > bundle * bundle))
+  if ((s.design->in_registers() || s.ptx()) &&
+      (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   Plan::need(!s.in_place || std::has_single_bit(s.tuple),
              "tuple must be a power of two, so that each place of a vector belongs to one value of a tuple; "
              "sam, pascal and lookback_parallel take others");
   Plan::need(
-      !s.in_parts() || s.parts <= bundle,
+      !s.in_parts() || s.parts <= subgroup_size,
       "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp looks at a state at once");
   need_tiles(s, device, local_bytes_of(s));
 }
@@ -190,8 +194,8 @@ std::optional<Buffer> weight_table(Plan& p, const ScanConfig& s) {
 struct Ring {
   std::uint64_t slots, rounds;
 };
-Ring ring_of(const ScanConfig& s, const Dealt& dealt) {
-  const std::uint64_t slots = s.design->ring ? std::bit_ceil(18 * dealt.groups) : s.tiles;
+Ring ring_of(const ScanConfig& s, const TileAssignment& assignment) {
+  const std::uint64_t slots = s.design->ring ? std::bit_ceil(18 * assignment.groups) : s.tiles;
   return {slots, s.tiles / slots + 1};
 }
 
@@ -215,7 +219,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
   // Lanes share the parts of a state of all values: a window counts states.
   if (s.in_parts())
     p.define("PARTS_AT_ONCE",
-             s.window * (s.is(Tuples::in_state) ? std::bit_ceil(s.parts) : std::uint64_t{1}) / bundle);
+             s.window * (s.is(Tuples::in_state) ? std::bit_ceil(s.parts) : std::uint64_t{1}) / subgroup_size);
   if (design.in_registers() || s.is(Tuples::in_state)) p.define("VEC", vector_bytes / value_bytes);
   if (design.in_registers()) p.define("VECTORS", s.vectors);
   if (s.is(Tuples::in_place)) p.define("TILE_SCAN", s.in_place ? "scan/tuple_scan.cl" : "scan/value_scan.cl");
@@ -236,16 +240,17 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
 template <class T>
 Scan single_pass(Plan& p, const Case& at, const DeviceInfo& device, const ScanConfig& s) {
   define_chain(p, at, device, s, sizeof(T));
-  const std::uint64_t per_unit = s.groups_per_unit > 0 ? s.groups_per_unit : s.design->on_processor() ? 1 : 2;
-  const Dealt dealt = s.is_persistent ? going_on(s, device, per_unit) : one_each(s);
-  const Ring ring = ring_of(s, dealt);
+  const std::uint64_t per_cu = s.groups_per_cu > 0 ? s.groups_per_cu : s.design->on_processor() ? 1 : 2;
+  const TileAssignment assignment =
+      s.is_persistent ? persistent_groups(s, device, per_cu) : one_tile_per_group(s);
+  const Ring ring = ring_of(s, assignment);
   const Buffer states = states_of(p, at, s, ring);
   const std::optional<Buffer> table = weight_table<T>(p, s);
   return [=, &p](Buffer to, Buffer from) {
-    p.launch(s.design->name, {dealt.groups * s.group}, {s.group}, to, states, from);
+    p.launch(s.design->name, {assignment.groups * s.group}, {s.group}, to, states, from);
     if (s.design->weights) p.pass(table.value_or(from));
-    p.pass(s.n).pass(dealt.tiles);
-    if (s.design->persistent()) p.pass(dealt.tickets);
+    p.pass(s.n).pass(assignment.tiles);
+    if (s.design->persistent()) p.pass(assignment.tickets);
     if (s.design->ring)
       p.pass(static_cast<std::uint32_t>(std::countr_zero(ring.slots)))
           .pass(static_cast<std::uint32_t>(ring.rounds));
@@ -343,7 +348,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
 
   Plan p;
   p.source = s.design->source;
-  use_subgroup_impl(p, s.lanes, device, s.group);
+  use_subgroup_impl(p, s.subgroup_impl, device, s.group);
   refuse_what_cannot_be(s, device);
   define_kernel(p, s, type_name<T>(), type_name<typename Wraps<T>::Type>(), sizeof(T));
   const ScanInput<T> value{Random<T>(at.seed, 1), Random<std::uint64_t>(at.seed, 2), s.op, s.values};

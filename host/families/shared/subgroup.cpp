@@ -40,7 +40,7 @@ SubgroupImpl subgroup_impl_of(const Case& at) {
       std::ranges::find_if(names, [&](auto name) { return at.is("subgroup_impl", name); }) - names.begin());
 }
 
-std::string name_of(SubgroupImpl lanes) { return names.at(static_cast<std::size_t>(lanes)); }
+std::string name_of(SubgroupImpl impl) { return names.at(static_cast<std::size_t>(impl)); }
 
 SubgroupImpl subgroup_impl_of(const DeviceInfo& device) {
   if (is_nvidias(device)) return SubgroupImpl::ptx;
@@ -48,16 +48,16 @@ SubgroupImpl subgroup_impl_of(const DeviceInfo& device) {
   return has_subgroups(device) ? SubgroupImpl::opencl : SubgroupImpl::portable;
 }
 
-void use_subgroup_impl(Plan& p, SubgroupImpl lanes, const DeviceInfo& device, std::uint64_t group) {
-  p.define("SUBGROUP_IMPL", fmt::format("lib/subgroup_{}.cl", name_of(lanes)));
-  p.probe = lanes == SubgroupImpl::opencl || lanes == SubgroupImpl::amd;
-  if (lanes == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "subgroup_impl=ptx needs NVIDIA's compiler");
-  if (lanes == SubgroupImpl::amd)
+void use_subgroup_impl(Plan& p, SubgroupImpl impl, const DeviceInfo& device, std::uint64_t group) {
+  p.define("SUBGROUP_IMPL", fmt::format("lib/subgroup_{}.cl", name_of(impl)));
+  p.probe = impl == SubgroupImpl::opencl || impl == SubgroupImpl::amd;
+  if (impl == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "subgroup_impl=ptx needs NVIDIA's compiler");
+  if (impl == SubgroupImpl::amd)
     Plan::need(group % 64 == 0,
                "with subgroup_impl=amd, group must be a multiple of 64: a wavefront has as many");
-  if (lanes != SubgroupImpl::opencl) return;
+  if (impl != SubgroupImpl::opencl) return;
   Plan::need(has_subgroups(device), "the driver reports no sub-groups");
-  // Of OpenCL C 1.2 only Intel's extension has them.
+  // Raises the language version: OpenCL C 1.2 has sub-groups only through Intel's extension.
   if (!device.has_extension("cl_intel_subgroups"))
     p.options = device.version.starts_with("OpenCL 2") ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }

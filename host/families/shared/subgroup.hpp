@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lanes: by what the items of a group tell each other what they have: the host's side of
+// subgroup: selects the sub-group backend, by which work-items exchange values: the host's side of
 // cl_kernels/lib/subgroup_*.cl.
 #pragma once
 #include <functional>
@@ -15,21 +15,24 @@ namespace clweave::families {
 
 enum class SubgroupImpl { portable, ptx, opencl, amd };
 
-// Axis `lanes`; `what` they do begins its meaning.
+// Makes axis `subgroup_impl`, whose meaning begins with `what`.
 Axis subgroup_axis(const std::string& what);
-SubgroupImpl subgroup_impl_of(const Case&);  // by the axis, which must not say `best`
-std::string name_of(SubgroupImpl);           // as the axis has it
+// Reads the axis, whose value must not be `best`.
+SubgroupImpl subgroup_impl_of(const Case&);
+// Returns the value of the axis.
+std::string name_of(SubgroupImpl);
 
-// The device's own, or portable, by what its driver says; whether they can be had, the compiler tells.
+// Returns the backend of the device's vendor, or portable, by what the driver reports. Whether it works, only
+// the compiler can tell.
 SubgroupImpl subgroup_impl_of(const DeviceInfo&);
 
-// Defines SUBGROUP_IMPL and tells the compiler which language that takes: what it does not take, the device has not.
-// `unsupported` where that is known before. `group`: items of a work-group.
+// Defines SUBGROUP_IMPL and chooses the language that it needs. Throws `unsupported` if the device is known
+// to lack it; otherwise a failed compilation tells. `group`: work-items of a work-group.
 void use_subgroup_impl(Plan&, SubgroupImpl, const DeviceInfo&, std::uint64_t group);
 
-// Of the outcomes of portable lanes that count, at the size that most have, the same by the device's own:
-// none where it has none, so that no preset grows by what a device lacks, nor on NVIDIA's, whose presets name
-// them.
+// Repeats the portable outcomes that count, at the size that most have, with the device's own backend.
+// Returns nothing for a device without one, so that no preset grows by cases that it cannot run, nor for
+// NVIDIA's, whose cases the presets name.
 std::vector<Case> with_own_subgroup_impl(const std::vector<Outcome>&, const DeviceInfo&,
                                          const std::function<bool(const Case&)>& is_valid,
                                          const std::function<bool(const Case&)>& counts);

@@ -13,33 +13,34 @@ namespace clweave::families {
 
 Tiles tiles_of(const Case& at, const DeviceInfo& device, bool one_item) {
   Tiles t = {};
-  t.lanes = subgroup_impl_of(at);
-  t.halves = !device.int64_atomics || at.is("state_width", "half");
+  t.subgroup_impl = subgroup_impl_of(at);
+  t.half_width = !device.int64_atomics || at.is("state_width", "half");
   t.group = one_item ? 1 : at.count("group", 1, 4096);
   t.window = at.count("window", 1, 4096);
   if (!t.ptx()) t.window = std::min(t.window, t.group);
-  t.polls = at.count("spin_limit", 1, 60000);
-  t.drop = at.count("fault_rate", 0, 1000000);
-  t.groups_per_unit = at.count("groups_per_cu", 0, 1024);
+  t.spin_limit = at.count("spin_limit", 1, 60000);
+  t.fault_rate = at.count("fault_rate", 0, 1000000);
+  t.groups_per_cu = at.count("groups_per_cu", 0, 1024);
   return t;
 }
 
-// GPUs start groups in the order of their numbers. A processor's threads take a stretch of groups each, so
-// that all but the first would look back at tiles which nobody has begun. Who waits needs to know that the
-// tiles before are begun: only a ticket tells, except on NVIDIA's, where the order is known and waits end.
-bool Tiles::by_number(const DeviceInfo& device) const {
+// Relies on GPUs, which start work-groups in the order of their numbers. Each thread of a processor takes a
+// range of work-groups, so that all but the first would look back at tiles that have not been started. A
+// work-group that waits must know that the tiles before have been started: that takes a ticket, except on
+// NVIDIA's GPUs, where the order is known and waits end after SPIN_LIMIT polls.
+bool Tiles::tile_by_group_id(const DeviceInfo& device) const {
   return device.type == "gpu" && !is_persistent && (!waits || ptx());
 }
 
 void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_bytes) {
   Plan::need(local_bytes <= static_cast<std::uint64_t>(device.local_bytes),
              fmt::format("{} bytes of local memory, the device has {}", local_bytes, device.local_bytes));
-  Plan::need(!t.ptx() || !t.halves, "subgroup_impl=ptx needs 64-bit atomics");
-  Plan::need(!t.ptx() || (t.window % bundle == 0 && t.window <= 8 * bundle),
+  Plan::need(!t.ptx() || !t.half_width, "subgroup_impl=ptx needs 64-bit atomics");
+  Plan::need(!t.ptx() || (t.window % subgroup_size == 0 && t.window <= 8 * subgroup_size),
              "with subgroup_impl=ptx, window must be a multiple of 32, up to 256");
   Plan::need(!t.waits || device.groups_make_progress(),
              "a group that has started may never go on while others wait for it");
-  const std::uint64_t most_tiles = t.halves ? 1 << 17 : INT32_MAX / 2;
+  const std::uint64_t most_tiles = t.half_width ? 1 << 17 : INT32_MAX / 2;
   Plan::need(t.tiles <= most_tiles, fmt::format("{} tiles, the tickets count to {}", t.tiles, most_tiles));
 }
 
@@ -48,10 +49,12 @@ void need_turns(const DeviceInfo& device, std::uint64_t turns, std::uint64_t til
 }
 
 void define_states(Plan& p, const Tiles& t, const DeviceInfo& device) {
-  // Seconds: a wait that ends without its value makes a wrong result, not an endless run.
-  const std::uint64_t enough = device.type == "cpu" ? 1 << 28 : 1 << 20;
-  p.define("STATE_BITS", t.state_bits()).define("SPIN_LIMIT", t.waits ? enough : t.polls);
-  p.define("FAULT_RATE", t.drop).define("WINDOW", t.window).define("TILE_BY_GROUP_ID", t.by_number(device) ? 1 : 0);
+  // Ends a wait after seconds: a lost state then makes a wrong result, not an endless run.
+  const std::uint64_t seconds = device.type == "cpu" ? 1 << 28 : 1 << 20;
+  p.define("STATE_BITS", t.state_bits()).define("SPIN_LIMIT", t.waits ? seconds : t.spin_limit);
+  p.define("FAULT_RATE", t.fault_rate)
+      .define("WINDOW", t.window)
+      .define("TILE_BY_GROUP_ID", t.tile_by_group_id(device) ? 1 : 0);
 }
 
 void define_streaming(Plan& p, const DeviceInfo& device, std::uint64_t bytes) {
@@ -64,31 +67,31 @@ Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes) {
 
 namespace {
 
-constexpr std::uint64_t control_words = 16;  // the tickets have a line of their own
+constexpr std::uint64_t control_words = 16;  // CONTROL_WORDS of tile_states.cl
 
 template <class Word>
 Buffer stale_words(Plan& p, std::uint64_t seed, std::uint64_t words, std::uint64_t rounds) {
   constexpr unsigned bits = 8 * sizeof(Word);
   constexpr unsigned epoch_bits = bits == 64 ? 30 : 14, ticket_bits = bits == 64 ? 32 : 18;
   constexpr std::uint64_t epochs = std::uint64_t{1} << epoch_bits;
-  const std::uint64_t stamp = (epochs - 2) * rounds;  // of the first launch
+  const std::uint64_t first_launch = (epochs - 2) * rounds;  // epoch of its first round
   const Random<std::uint64_t> random(seed, 4);
   return p.input<Word>(control_words + words, [=](std::uint64_t i) {
     if (i == 0) return static_cast<Word>((epochs - 2) << ticket_bits);
-    const std::uint64_t other = (stamp - 1 - random(i) % 8) % epochs;
-    return static_cast<Word>(random(i) >> (64 - bits) << (bits / 2) | other << 2 | (1 + random(i) / 8 % 2));
+    const std::uint64_t earlier = (first_launch - 1 - random(i) % 8) % epochs;
+    return static_cast<Word>(random(i) >> (64 - bits) << (bits / 2) | earlier << 2 | (1 + random(i) / 8 % 2));
   });
 }
 
-constexpr std::uint64_t registers_of_unit = 65536;  // of NVIDIA's since 2012
+constexpr std::uint64_t registers_per_cu = 65536;  // of NVIDIA's GPUs since 2012
 
 bool heeds_registers(const DeviceInfo& device) { return device.has_extension("cl_nv_compiler_options"); }
 
 }  // namespace
 
 Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles& t, std::uint64_t words, std::uint64_t rounds) {
-  return t.halves ? stale_words<std::uint32_t>(p, seed, words, rounds)
-                  : stale_words<std::uint64_t>(p, seed, words, rounds);
+  return t.half_width ? stale_words<std::uint32_t>(p, seed, words, rounds)
+                      : stale_words<std::uint64_t>(p, seed, words, rounds);
 }
 
 void limit_registers(Plan& p, const Case& at, const DeviceInfo& device) {
@@ -96,22 +99,22 @@ void limit_registers(Plan& p, const Case& at, const DeviceInfo& device) {
   if (registers == 0) return;
   Plan::need(heeds_registers(device), "only NVIDIA's compiler is told of registers");
   Plan::need(
-      round_up(registers, 8) * group <= registers_of_unit,
-      fmt::format("{} items of {} registers, where a unit has {}", group, registers, registers_of_unit));
+      round_up(registers, 8) * group <= registers_per_cu,
+      fmt::format("{} items of {} registers, where a unit has {}", group, registers, registers_per_cu));
   p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
   p.define("REGISTERS_LIMITED", 1);
 }
 
-Dealt one_each(const Tiles& t) {
+TileAssignment one_tile_per_group(const Tiles& t) {
   return {t.tiles, static_cast<std::uint32_t>(t.tiles), static_cast<std::uint32_t>(t.tiles)};
 }
 
-Dealt going_on(const Tiles& t, const DeviceInfo& device, std::uint64_t groups_per_unit) {
-  const std::uint64_t groups = std::min(device.units() * groups_per_unit, t.tiles);
+TileAssignment persistent_groups(const Tiles& t, const DeviceInfo& device, std::uint64_t groups_per_cu) {
+  const std::uint64_t groups = std::min(device.units() * groups_per_cu, t.tiles);
   return {groups, static_cast<std::uint32_t>(t.tiles), static_cast<std::uint32_t>(t.tiles + groups)};
 }
 
-Axis window_axis(std::function<bool(const Case&)> heeded) {
+Axis window_axis(std::function<bool(const Case&)> when) {
   const Values windows = {32, 16, 64, 128, 256};
   return {.name = "window",
           .meaning =
@@ -121,8 +124,8 @@ Axis window_axis(std::function<bool(const Case&)> heeded) {
           .tunable = true,
           .domain = whole(1, 4096),
           .search_values = where(
-              [heeded = std::move(heeded)](const Case& at) {
-                return heeded(at) && (at.is("subgroup_impl", "portable") || at.is("subgroup_impl", "ptx"));
+              [when = std::move(when)](const Case& at) {
+                return when(at) && (at.is("subgroup_impl", "portable") || at.is("subgroup_impl", "ptx"));
               },
               windows)};
 }
@@ -137,7 +140,8 @@ Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib)
 }
 
 Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when) {
-  const Values search_values = {0, 40, 48, 64, 80};  // 32 are what two groups of 1024 leave: SAM as published
+  const Values search_values = {0, 40, 48, 64,
+                                80};  // 32, of SAM as published, is what two work-groups of 1024 leave
   return {.name = "registers",
           .meaning = "that NVIDIA's compiler may give an item of " + kernels +
                      "; 0: as many as it likes, and it knows how large a group is",

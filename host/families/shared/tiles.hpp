@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tiles: what families that work tile by tile ask of a case, a device and a plan: the host's side of
+// tiles: plans kernels that work tile by tile: the host's side of
 // cl_kernels/lib/{tile_states,decoupled_look_back,streaming_store}.cl.
 #pragma once
 #include <functional>
@@ -11,58 +11,65 @@
 
 namespace clweave::families {
 
-inline constexpr std::uint64_t bundle = 32;  // items that are counted together, where the device says no more
+// Fixes the sub-group size of subgroup_portable.cl, which is also that of NVIDIA's warps.
+inline constexpr std::uint64_t subgroup_size = 32;
 
+// Holds how a launch divides its elements into tiles. `tiles_of` sets the members that have no default.
 struct Tiles {
-  SubgroupImpl lanes;
-  bool halves;                 // words of a state have 32 bits, for 64 are not to be had
-  bool waits = false;          // a group goes on only when others have published: the family says so
-  bool is_persistent = false;  // a group goes on from tile to tile: the family says so
-  std::uint64_t group, window, polls, drop, groups_per_unit;
-  std::uint64_t tile = 0, tiles = 0;  // elements of a tile, and how many tiles: the family says so
+  SubgroupImpl subgroup_impl;
+  bool half_width;             // words of a tile state have 32 bits instead of 64
+  bool waits = false;          // work-groups wait for the states of others, without a fallback
+  bool is_persistent = false;  // work-groups loop over many tiles
+  std::uint64_t group, window, spin_limit, fault_rate, groups_per_cu;
+  std::uint64_t tile = 0, tiles = 0;  // elements of a tile; number of tiles
 
-  bool ptx() const { return lanes == SubgroupImpl::ptx; }
-  // States that are looked at at once, where local memory holds them.
-  std::uint64_t seen() const { return lanes == SubgroupImpl::portable ? window : 1; }
-  std::uint64_t state_bits() const { return halves ? 32 : 64; }
-  // Whether a group takes the tile of its own number, as acquire_one_tile of tile_states.cl has it.
-  bool by_number(const DeviceInfo&) const;
+  bool ptx() const { return subgroup_impl == SubgroupImpl::ptx; }
+  // Returns how many tile states of a look-back window lie in local memory: other sub-groups keep theirs in
+  // registers.
+  std::uint64_t states_in_local_memory() const {
+    return subgroup_impl == SubgroupImpl::portable ? window : 1;
+  }
+  std::uint64_t state_bits() const { return half_width ? 32 : 64; }
+  // Tells whether a work-group takes the tile of its own number: TILE_BY_GROUP_ID of tile_states.cl.
+  bool tile_by_group_id(const DeviceInfo&) const;
 };
 
-// By the axes below; `one_item`: a group is one item, whatever axis group says.
+// Reads the axes below. `one_item`: a work-group is one work-item, whatever axis group says.
 Tiles tiles_of(const Case&, const DeviceInfo&, bool one_item);
 
-// `unsupported`, with the reason, where the device cannot. `local_bytes` is what the kernels declare.
+// Throws `unsupported` if the device cannot run the kernels, which declare `local_bytes` of local memory.
 void need_tiles(const Tiles&, const DeviceInfo&, std::uint64_t local_bytes);
 
-// For kernels whose group is one item that loops: `unsupported` on a device that counts the turns of all
-// groups together, as llvmpipe does where there is a barrier, when its limit does not cover `turns` and the
-// tiles' polls.
+// Throws `unsupported` if loops of `turns` iterations, and the polls of the tile states, exceed the device's
+// limit. Meant for kernels of one work-item per work-group: llvmpipe adds up the iterations of all
+// work-groups where there is a barrier.
 void need_turns(const DeviceInfo&, std::uint64_t turns, std::uint64_t tiles);
 
-void define_states(Plan&, const Tiles&, const DeviceInfo&);  // what tile_states.cl and decoupled_look_back.cl ask for
-// Tells NVIDIA's compiler what axis registers says; `unsupported` of others where that is not 0.
+// Defines the macros of tile_states.cl and decoupled_look_back.cl.
+void define_states(Plan&, const Tiles&, const DeviceInfo&);
+// Passes axis registers to NVIDIA's compiler. Throws `unsupported` for others, unless it is 0.
 void limit_registers(Plan&, const Case&, const DeviceInfo&);
-void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);  // past the caches where they hold less
+// Makes streaming_store.cl use non-temporal stores if `bytes` exceed the caches.
+void define_streaming(Plan&, const DeviceInfo&, std::uint64_t bytes);
 
-// What lies in memory that a launch must not trust.
+// Allocates scratch memory with random content, so that a kernel that reads before it writes fails its check.
 Buffer garbage(Plan& p, std::uint64_t seed, std::uint64_t bytes);
 
-// `words` of tile states and the tickets before them, all filled in and all stamped by another launch than
-// the next. The number of the launch is about to start from zero again, so that every run meets that, too.
-// `rounds`: stamps of a launch.
+// Allocates the tickets and `words` of tile states. Every state looks published, but by an earlier launch, so
+// that a kernel which ignores the epoch fails its check. The epoch is about to wrap around, so that every run
+// tests that, too. `rounds`: epochs that a launch uses.
 Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles&, std::uint64_t words, std::uint64_t rounds = 1);
 
-// How the tiles are dealt: to a group each, or to groups that go on from tile to tile.
-struct Dealt {
+// Assigns tiles to work-groups: one each, or many to each of a few persistent ones.
+struct TileAssignment {
   std::uint64_t groups;
-  std::uint32_t tiles, tickets;  // who goes on draws one ticket too many
+  std::uint32_t tiles, tickets;  // a persistent work-group draws one ticket beyond its last tile
 };
-Dealt one_each(const Tiles&);
-Dealt going_on(const Tiles&, const DeviceInfo&, std::uint64_t groups_per_unit);
+TileAssignment one_tile_per_group(const Tiles&);
+TileAssignment persistent_groups(const Tiles&, const DeviceInfo&, std::uint64_t groups_per_cu);
 
-// Axes that such families have.
-Axis window_axis(std::function<bool(const Case&)> heeded);
+// Make the axes that such families share.
+Axis window_axis(std::function<bool(const Case&)> when);
 Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib);
 Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)> when);
 Axis spin_limit_axis(std::function<bool(const Case&)> when);
