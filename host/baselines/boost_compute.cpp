@@ -130,8 +130,8 @@ Prepared of_type(const Case& at, const F& f) {
 
 bool is_whole(const Case& at) { return !at.is("type", "float") && !at.is("type", "double"); }
 
-// Behind the first groups its exclusive scans begin with 0, which is neutral to the maxima of some types
-// alone.
+// Accepts maxima of exclusive scans for unsigned types alone, because beyond the first work-groups
+// Boost.Compute begins with 0.
 bool scans(const Case& at) {
   const bool is_unsigned = at.is("type", "uint") || at.is("type", "ulong");
   const bool max = at.is("op", "max") && (is_unsigned || at.is("form", "inclusive"));

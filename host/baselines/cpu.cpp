@@ -3,8 +3,9 @@
 //
 //   clweave_baseline_cpu --family scan --csv FILE.csv [--threads N,..] [more: --help]
 //
-// Of what the standard library does in parallel (par_..), oneTBB is behind it. A program of its own: an
-// OpenCL driver for the processor may bring another oneTBB, and a process holds one.
+// Runs the standard library's parallel algorithms (par_..) on oneTBB, too, which libstdc++ uses for them. It
+// is a program of its own, because an OpenCL driver for the processor may load another version of oneTBB, and
+// a process can hold only one.
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
@@ -42,7 +43,7 @@ void in_stretches(std::size_t n, const F& f) {
                     [&](const auto& range) { f(range.begin(), range.end()); });
 }
 
-// Where so many threads are allowed, which may be more than the processor has.
+// Calls f where so many threads are allowed, which may be more than the processor has.
 void on_threads(unsigned threads, const std::function<void()>& f) {
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
   tbb::task_arena(static_cast<int>(threads)).execute(f);
@@ -203,7 +204,7 @@ Prepared grayscale(const Work& work) {
   return {[=] { some(0, in.size()); }};
 }
 
-// Even rows, or columns, are added, odd ones subtracted.
+// Adds even rows, or columns, and subtracts odd ones.
 template <class T, bool parallel>
 Prepared add_or_subtract(const Work& work) {
   const auto a = work.input<T>(0), b = work.at.is("operands", "ab") ? work.input<T>(1) : a;

@@ -11,7 +11,7 @@ namespace toolkit {
 inline constexpr const char *api = "cuda", *name = "CUDA", *vendor = "NVIDIA Corporation",
                             *device_list = "CUDA_VISIBLE_DEVICES";
 
-// Of cudaRuntimeGetVersion: "13.0".
+// Formats the number of cudaRuntimeGetVersion: "13.0".
 inline std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }

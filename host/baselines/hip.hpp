@@ -75,7 +75,7 @@ namespace toolkit {
 inline constexpr const char *api = "hip", *name = "HIP", *vendor = "Advanced Micro Devices, Inc.",
                             *device_list = "HIP_VISIBLE_DEVICES";
 
-// Of hipRuntimeGetVersion: "6.2".
+// Formats the number of hipRuntimeGetVersion: "6.2".
 inline std::string version(int number) {
   return std::to_string(number / 10000000) + "." + std::to_string(number / 100000 % 100);
 }

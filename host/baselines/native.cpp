@@ -278,7 +278,7 @@ class Budget {
  public:
   Budget(std::optional<double> seconds, std::size_t cases) : seconds_(seconds), cases_(cases) {}
 
-  // For the next case; none where the time is up. One case is measured at least.
+  // Returns the options for the next case, or nothing if the time is up. At least one case is measured.
   std::optional<SamplingOptions> next(SamplingOptions sampling) {
     if (!seconds_) return sampling;
     const double left_s = *seconds_ - (host_now() - began_s_);

@@ -32,7 +32,7 @@ struct Work {
   }
 };
 
-// Ready to be executed, again and again; it has ended when `execute` returns.
+// Holds work that can be executed repeatedly and has ended when `execute` returns.
 struct Prepared {
   std::function<void()> execute;
   std::function<void()> collect = {};  // brings the results to the outputs; empty: they are there
@@ -51,14 +51,13 @@ struct Native {
   bool parallel = true;  // runs on all threads; else on one
 };
 
-// Where baselines run, what made them, and which there are.
+// Holds the baselines of one program, where they run, and what they were built with.
 struct Natives {
-  DeviceInfo device;  // as rows name it; all its limits are set
-  std::vector<unsigned>
-      threads;          // those that are parallel run on so many, in turn; empty: that is no question
-  std::string made_by;  // compilers and libraries with their versions: column build_options
+  DeviceInfo device;              // as rows name it; all its limits are set
+  std::vector<unsigned> threads;  // thread numbers that parallel baselines run with; empty: no choice
+  std::string made_by;            // compilers and libraries with their versions: column build_options
   std::vector<Native> all;
-  // Calls the function where what is parallel has so many threads; empty: it is called as it is.
+  // Calls the function where parallel code uses so many threads; empty: it is called directly.
   std::function<void(unsigned threads, const std::function<void()>&)> on_threads = {};
 };
 
@@ -74,11 +73,11 @@ inline std::string compiled_by() {
 #endif
 }
 
-// This machine's processor as a device.
+// Describes this machine's processor as a device.
 DeviceInfo processor();
 
-// Where a baseline is to run: as --device says, or as near as it gets to a device that `clweave run`
-// measures.
+// Selects where a baseline runs: by --device, or on the device that is the same as, or most like, one that
+// `clweave run` measures.
 struct Wanted {
   std::vector<std::string> selectors;
   std::optional<DeviceInfo> beside;

@@ -30,7 +30,7 @@ using nlohmann::json;
 
 std::vector<std::string> worker_words() { return {"worker", "--parent", std::to_string(getpid())}; }
 
-// Why a child gave no answer.
+// Explains why a child gave no answer.
 struct NoAnswer {
   ErrorCode code;  // timeout or crashed
   std::string why;
@@ -45,7 +45,7 @@ class ChildRunner : public Baseline {
   std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
     if (auto found = enumerate(environment_, complaints)) return *found;
     if (options_.stop_at_once()) return {};
-    // One driver crashes the process or never returns: try each alone, then the good ones together.
+    // Tries each driver alone, then the good ones together, because one crashes the process or never returns.
     auto good = std::make_unique<TemporaryFolder>();
     int kept = 0;
     for (const auto& file : registered_drivers()) {

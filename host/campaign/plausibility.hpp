@@ -12,7 +12,7 @@
 
 namespace clweave::campaign {
 
-// Why a row cannot be true, and which measurement it contradicts.
+// Explains why a row cannot be true, and which measurement it contradicts.
 struct Implausible {
   enum class Against {
     nothing,

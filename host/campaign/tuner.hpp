@@ -63,8 +63,8 @@ struct TuningRules {
   SamplingOptions sampling;
   Strategy strategy = Strategy::exhaustive;
   std::uint64_t seed = 1;
-  // For all searches together, without the peaks. What one leaves is divided evenly among the others; each
-  // gets at least half of an even share, whatever those before it took.
+  // Limits all searches together, without the peaks. What one search leaves is divided evenly among the
+  // others; each gets at least half of an even share, whatever those before it took.
   std::optional<double> budget_s;
   std::optional<std::size_t> budget_cases;
   Environment environment = {};

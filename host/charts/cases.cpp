@@ -24,7 +24,7 @@ bool is_chosen(const CaseName& name, const std::vector<std::pair<std::string, Va
   });
 }
 
-// Whether two cases of one device, series and x differ in this axis.
+// Tells whether two cases of one device, series and x differ in this axis.
 bool splits(const std::string& axis, const std::vector<GraphCase>& cases) {
   std::map<std::tuple<std::size_t, Key, Key>, std::string> met;
   return std::ranges::any_of(cases, [&](const GraphCase& one) {

@@ -19,8 +19,8 @@ std::string name_of(const BaselineTime& program) {
   return out;
 }
 
-// Whether a program does the work of this family, or sets the peak that bounds the run: a copy of as many
-// bytes stands beside whatever it bounds.
+// Tells whether a program does the work of this family, or sets the peak that bounds the run: the copy of
+// another library is the reference for whatever copies bound.
 bool is_comparable(const BaselineTime& program, const Family& family, const RunTime& run) {
   if (program.of->family == family.name) return true;
   const auto& families = all_families();
@@ -28,7 +28,7 @@ bool is_comparable(const BaselineTime& program, const Family& family, const RunT
   return its != families.end() && its->view.reference_of != Peak::none && its->view.reference_of == run.peak;
 }
 
-// Whether it has the panel's values of all axes that the chart does not show.
+// Tells whether it has the panel's values of all axes that the chart does not show.
 bool is_same_work(const Graph& graph, const Family& family, const CaseName& panel, const CaseName& program) {
   return std::ranges::all_of(family.axes, [&](const Axis& axis) {
     const Value *here = panel.axis(axis.name), *there = program.axis(axis.name);

@@ -11,10 +11,10 @@
 
 namespace clweave::charts {
 
-// "n=1024 uint": values that need it with their axis' name; `all_names`: all of them.
+// Formats values, with the name of their axis if they need it or `all_names` is set: "n=1024 uint".
 std::string key_text(const Names& axes, const Key&, bool all_names = true);
 
-// "n: elements" for one axis, "group x groups" for several.
+// Formats the title of an axis of a chart: "n: elements" for one axis, "group x groups" for several.
 std::string axis_title(const Names& axes, const Family&);
 
 // Returns the device's finding of that name, null if none. {type} in the name stands for the panel's value of
@@ -26,7 +26,7 @@ const Finding* finding_of(const DeviceResults&, const Family&, const std::string
 std::string sentence(const Graph&, const Family&, const DrawnGraph&, const GraphPanel&, const DeviceResults&,
                      const CaseName& panel);
 
-// Each device by a name that no other has.
+// Returns a unique name for each device.
 std::vector<std::string> device_labels(const std::vector<const DeviceResults*>&);
 
 }  // namespace clweave::charts

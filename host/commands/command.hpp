@@ -48,7 +48,7 @@ CLI::Validator within(double least, double most);
 
 // Add options that several commands have.
 void add_files(CLI::App&, std::vector<std::string>& files);
-// --format NAME, and --NAME for each of the printers.
+// Adds --format NAME, and --NAME for each of the printers.
 void add_formats(CLI::App&, std::string& format);
 void add_families(CLI::App&, std::vector<std::string>& families, const std::string& meaning);
 void add_devices(CLI::App&, std::vector<std::string>& selectors, const std::string& without);

@@ -19,7 +19,7 @@ struct CompareOptions {
   std::vector<std::string> families;
   bool all = false;  // every case, every table
   std::string format = "text";
-  // Of runs alone.
+  // Options of compare-runs alone.
   std::vector<std::string> against;    // the new side, if `files` are several sessions of the old one
   std::vector<std::string> noise;      // sessions with nothing changed between them
   std::optional<std::string> fail_on;  // see fail_on_of

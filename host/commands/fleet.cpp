@@ -29,7 +29,7 @@ struct Options {
   bool all = false;
 };
 
-// Several files as the one that merge makes of them, which tells their devices apart.
+// Merges several files into a temporary one, so that their devices are told apart.
 class MergedFile {
  public:
   explicit MergedFile(const std::vector<std::string>& names) : path_(names.front()) {

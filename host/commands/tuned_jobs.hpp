@@ -11,7 +11,7 @@
 
 namespace clweave::commands {
 
-// Where the tuned configurations come from, and which cases have none.
+// Collects where the tuned configurations come from, and which cases have none.
 struct TunedSummary {
   std::set<std::string> devices;  // on which they were found; "": on this one
   bool similar_work = false;      // some were found for similar work, not the same

@@ -24,7 +24,7 @@ Texts operator+(Texts words, const Texts& more) {
   return words;
 }
 
-// libclc's of all distributions known to have one.
+// Looks for libclc where the distributions have it.
 Texts libraries(const std::string& file) {
   Texts found;
   for (const char* folder :
@@ -100,7 +100,7 @@ std::map<std::string, Figures> take_remarks(std::string& log) {
   for (const auto& line : split(log, '\n')) {
     std::string what, value;
     if (!RE2::PartialMatch(line, remark, &what, &value)) {
-      // With #line it looks for our files in vain.
+      // Skips complaints about source files, which clang does not find because of #line.
       const bool chatter = line.empty() || line.find("original source location") != std::string::npos;
       if (!chatter) rest += line + "\n";
       continue;
@@ -318,7 +318,8 @@ void be_nvidia(Target& target) {
                  "-Xclang",
                  "+" + ptx};
   };
-  // Older releases of clang stop at sm_86, whose PTX ptxas takes for later processors.
+  // Falls back on PTX for an older processor, which ptxas accepts, because older releases of clang stop at
+  // sm_86.
   const WithLibrary made =
       with_library("nvptx64--nvidiacl.bc", {machine(target.name, "ptx78"), machine("sm_80", "ptx75")});
   target.language = "PTX";

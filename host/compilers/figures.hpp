@@ -18,7 +18,8 @@ struct Figures {
       instructions, branches, selects, fmas, loads, wide_loads, barriers, exchanges;
 };
 
-// All of them, in the order of tables. `heading` is for narrow ones, which the lowest `leaves` leaves first.
+// Names a figure in tables. `heading` is for narrow ones, which drop the column with the lowest `leaves`
+// first.
 struct NamedFigure {
   const char* name;
   const char* heading;

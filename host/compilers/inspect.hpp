@@ -31,7 +31,7 @@ struct Inspected {
   bool failed() const { return why.empty() && !compiled.ok; }
 };
 
-// `kernel_dir` as source_of takes it. The target's compiler is here.
+// Compiles a job for a target, whose compiler must be installed. `kernel_dir`: see source_of.
 Inspected inspect(const Target&, const Job&, const std::string& kernel_dir);
 
 // The same by the driver of a device; `build` asks it.

@@ -136,7 +136,7 @@ std::vector<std::string> row_columns() {
 
 Cell cell_of(const Figure& figure) { return figure ? Cell(*figure) : Cell(); }
 
-// One for each kernel; one without where there is none.
+// Adds a row for each kernel, or one without a kernel if there is none.
 void add_rows(Report& out, const Job& job, const Inspected& one) {
   const auto add = [&](const InspectedKernel* kernel) {
     Report::Row row = {short_id(job), one.by, one.compiler};

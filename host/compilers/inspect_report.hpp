@@ -9,21 +9,21 @@
 
 namespace clweave::compilers {
 
-// Beside the figures, on request.
+// Selects what is printed beside the figures.
 struct InspectionText {
   bool diff = false;  // of two: only the figures that differ
   bool source = false, log = false, isa = false;
 };
 
-// One case by each compiler: a table of figures for every kernel, and what went wrong. `missing`: a sentence
-// for each target that was left out.
+// Reports one case by each compiler: a table of figures for every kernel, and the errors. `missing`: a
+// sentence for each target that was left out.
 Report inspection_report(const Job&, const std::vector<Inspected>&, const std::vector<std::string>& missing,
                          const InspectionText&);
 
 // Findings, and a table for each family: registers and occupancy of every kernel on every target.
 Report survey_report(const Survey&, const std::vector<std::string>& missing);
 
-// README.md and kernels.csv of it into a folder. Throws `io`.
+// Writes it to a folder, as README.md and kernels.csv. Throws `io`.
 void write_survey(const Report&, const std::string& folder);
 
 }  // namespace clweave::compilers

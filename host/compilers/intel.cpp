@@ -53,8 +53,8 @@ Source vocabulary() {
   return source;
 }
 
-// ocloc is half front end. What it made of a program for one device, the next takes: for the same SPIR-V it
-// gives the same binary.
+// Runs ocloc. Its front end takes half of the time, so the SPIR-V that it made of a program for one device is
+// reused for others: the same SPIR-V gives the same binary.
 class Ocloc {
  public:
   explicit Ocloc(std::string device) : device_(std::move(device)) {
@@ -75,9 +75,9 @@ class Ocloc {
     return ran;
   }
 
-  // Into the folder `dump`; false where it cannot.
+  // Disassembles into the folder `dump`. Returns false if it cannot.
   bool disassemble(const fs::path& folder) const {
-    // ocloc looks for a library name that only a development package would have.
+    // Offers a library under the name that ocloc loads, which only the development package has.
     std::string path = std::getenv("LD_LIBRARY_PATH") == nullptr ? "" : std::getenv("LD_LIBRARY_PATH");
     for (const char* libraries : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"}) {
       const fs::path library = fs::path(libraries) / "libiga64.so.1";
@@ -97,7 +97,7 @@ class Ocloc {
   static std::string spirv_in(const fs::path& folder) { return bytes_of(file_in(folder, ".spv")); }
 
  private:
-  // By what the front end sees of a device, and by program.
+  // Caches SPIR-V by what the front end sees of a device, and by program.
   static std::map<std::pair<std::string, std::string>, std::string>& spirv() {
     static std::map<std::pair<std::string, std::string>, std::string> all;
     return all;
@@ -108,7 +108,7 @@ class Ocloc {
     return start(folder, {"-file", folder / "kernel.cl"}, source);
   }
 
-  // Not -q: it keeps the warnings back.
+  // Starts the compiler without -q, which would suppress the warnings.
   Ran start(const fs::path& folder, const Texts& input, const Source& source) const {
     Texts words = {"ocloc", "compile"};
     words.insert(words.end(), input.begin(), input.end());
@@ -187,7 +187,7 @@ std::map<std::string, Figures> figures_in(const fs::path& dump) {
 
 namespace {
 
-// Words that say nothing of the program.
+// Removes messages that say nothing about the program.
 void drop_chatter(std::string& log) {
   RE2::GlobalReplace(&log, "Build succeeded\\.\n|Command was: .*\n|Compilation from IR - .*\n", "");
 }
@@ -210,7 +210,8 @@ const Symptoms& intel_signs() {
       .branches = {{R"(^(?:\([^)]*\))? +(?:if|goto|while) \()"}},
       .selects = {{R"(^(?:\(~?f[^)]*\))? +c?sel \((\d+)\|M)"}},
       .fmas = {{R"(^(?:\(~?f[^)]*\))? +mad \((\d+)\|M\d+\) +\S+:(?:f|hf|df)\s)"}},
-      // By messages to the data port of global memory, of the older and of the newer kind; 0x..FE is local.
+      // Counts messages to the data port of global memory, of the older and of the newer kind; 0x..FE is
+      // local.
       .loads =
           {{R"(^(?:\(~?f[^)]*\))? +send\S* \((\d+)\|M.*0x[0-9A-F]{6}(?:[0-9A-E][0-9A-F]|F[0-9A-DF])\s.*(?:surface read|gathering read|scattered read))"},
            {R"(^(?:\(~?f[^)]*\))? +send\S* \((\d+)\|M.*load\.ugm)"}},

@@ -23,8 +23,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// Every distinct program, a file each: FAMILY-FINGERPRINT.cl, and of all an index.json: file, family,
-// kernel_hash, options, entry_points, cases and devices that ask for it, and whether a compiler may well
+// Writes every distinct program to a file of its own, FAMILY-FINGERPRINT.cl, and an index.json of all: file,
+// family, kernel_hash, options, entry_points, cases and devices that need it, and whether a compiler may well
 // refuse it.
 class SourcesFolder {
  public:

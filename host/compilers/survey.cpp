@@ -57,7 +57,7 @@ std::vector<Job> chosen_jobs(const std::vector<Family>& families, Selection sele
   return jobs;
 }
 
-// "gfx90a and skl 8, pvc 4": targets by what is said of them, in the order met; nothing of an empty word.
+// Groups targets by what is said of them, in the order met: "gfx90a and skl 8, pvc 4". Ignores empty words.
 class Told {
  public:
   void add(const std::string& target, const std::string& what) {
@@ -101,7 +101,7 @@ void each_kernel(const Survey& survey, const Say& say, const Take& take) {
   }
 }
 
-// Kernels of which the same is said, where that is not the same everywhere.
+// Groups kernels for which the targets differ in the same way.
 template <class Say>
 void add_alike(std::vector<SurveyFinding>& out, const char* topic, const Survey& survey, const Say& say) {
   std::vector<std::pair<std::string, std::vector<std::string>>> alike;

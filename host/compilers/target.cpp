@@ -30,7 +30,7 @@ constexpr Unit rdna(int registers, int granule) {
   return {.simds = 4, .waves = 16, .registers = registers, .granule = granule, .local_bytes = 128 * kib};
 }
 constexpr Unit intel(int engines, int threads, std::int64_t local_bytes) {
-  // 128 registers a thread, or 256 for half as many.
+  // Gives a thread 128 registers; with half as many threads each may have 256.
   return {.simds = engines, .waves = threads, .registers = 1024, .granule = 128, .local_bytes = local_bytes};
 }
 

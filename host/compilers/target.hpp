@@ -42,7 +42,7 @@ struct Target {
   std::function<Compiled(const Source&)> compile;
 };
 
-// In the order that tables have them.
+// Returns the names in the order of tables.
 const std::vector<std::string>& target_names();
 
 // Looks for its compilers when it is first asked for. Throws `usage` that names those there are.

@@ -21,13 +21,13 @@ struct Ran {
 // Waits for the end. `words` begin with the program, which is looked for in PATH; `log` is where it writes.
 Ran run_tool(Texts words, const std::filesystem::path& log);
 
-// Where PATH has the program; empty where it is not.
+// Returns the path of a program in PATH, or nothing.
 std::string found_tool(const std::string& name);
 
 // The first match of the pattern's group in what the program prints; empty where there is none.
 std::string first_match(const Texts& words, const std::string& pattern);
 
-// All bytes of a file; none where it is not there.
+// Returns all bytes of a file, none if it does not exist.
 std::string bytes_of(const std::filesystem::path&);
 
 // The file of this extension; of several any, empty where there is none.

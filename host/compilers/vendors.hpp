@@ -12,12 +12,12 @@ namespace clweave::compilers {
 // Returns those in PATH, newest first.
 Texts clangs();
 
-// Words that compile a program, which is put into the folder.
+// Returns the command that compiles a program, which is written to the folder.
 Texts clang_command(const std::string& clang, const Texts& options, const std::filesystem::path& folder,
                     const Source&);
 
-// What clang or NVIDIA's driver has made: the kernels of a program in PTX, assembled for a processor (sm_90)
-// where ptxas is here. `options`: as the program's.
+// Assembles the kernels of a program, which clang or NVIDIA's driver compiled to PTX, for a processor
+// (sm_90), if ptxas is installed. `options`: those of the program.
 void assemble_ptx(Compiled&, const std::string& ptx, const std::string& processor,
                   const std::string& options);
 std::string without_ptxas();  // what to install for what; empty: it is here

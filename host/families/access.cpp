@@ -4,8 +4,8 @@
 // In a copy every access is coalesced. Here the same number of elements is copied with strides, misaligned,
 // through a permutation, and transposed; the reads, the writes or both are uncoalesced.
 //
-// Counted bytes: every element read once and written once, and for gather its index read once; what a device
-// moves beyond that is the cost.
+// Rates count every element as read once and written once, and for gather its index as read once. What a
+// device moves beyond that shows as a lower rate.
 #include <fmt/format.h>
 
 #include <algorithm>

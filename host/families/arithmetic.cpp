@@ -112,7 +112,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   });
   p.cost = {
       .read = n * sizeof(Stored), .written = n * sizeof(Stored), .flops = n * ilp * 2 * trips, .items = n};
-  // Family peak measures none for half, which not every device has.
+  // Leaves half without a peak: family peak measures none, as not every device has the type.
   if constexpr (!std::is_same_v<T, Half>) {
     using SampleSet = std::conditional_t<std::is_integral_v<T>, std::make_signed<T>, std::type_identity<T>>;
     p.peak = enum_named<Peak>("arithmetic_" + type_name<typename SampleSet::type>()).value();

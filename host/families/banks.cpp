@@ -2,7 +2,8 @@
 // banks: how many banks has local memory, how wide are they, and what do a bank conflict and a broadcast
 // cost?
 //
-// Work-items that read different words of one bank conflict. With B banks of w bytes, words at a stride of B
+// Work-items that read different words of one bank wait for each other. With B banks of w bytes, words at a
+// stride of B
 // * w bytes are all in one bank: the time grows with the stride up to there and no further. Then every other
 // work-item reads `shift` bytes further: below w bytes all still conflict in one bank; from w on in two,
 // which takes half as long.

@@ -27,7 +27,7 @@ namespace {
 using Word = std::uint32_t;
 constexpr std::uint64_t page_bytes = 4096, line_bytes = 64;
 constexpr std::uint64_t pair_bytes = 1024;  // between nodes of kernel pair
-// One line more than a page, so that nodes do not all fall into one cache set.
+// Adds a line to a page, so that nodes do not all fall into one cache set.
 constexpr std::uint64_t page_stride = page_bytes + line_bytes;
 constexpr std::int64_t largest = std::int64_t{1} << 34;
 
@@ -433,7 +433,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   if (std::ranges::any_of(outcomes, [](const Outcome& o) { return o.at.is("kernel", "pair"); }))
     out.push_back(line_of(outcomes));
-  // For comparison: the capacities that driver and operating system report.
+  // Adds the capacities that driver and operating system report, for comparison.
   if (levels.empty()) return out;
   if (device.cache_bytes > 0)
     out.push_back({"driver_cache_bytes", static_cast<double>(device.cache_bytes), "B",

@@ -5,7 +5,7 @@
 // loops, and contiguous sequences per sub-group, among them those of Billeter, Olsson and Assarsson (2009).
 // Published launch configurations that do not cover the array are form=known_incorrect.
 //
-// Counted bytes: every element read once and written once.
+// Rates count every element as read once and written once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,8 +37,8 @@ bool has_sequences(const Case& at) {
   return at.is("kernel", "warp_stride") || at.text("kernel").starts_with("billeter");
 }
 
-// Partition of the vectors into sequences: each has `base` chunks, the first `extra` ones one more; the last
-// is clipped to the array.
+// Divides the vectors into sequences: each has `base` chunks, the first `extra` ones one more; the last is
+// clipped to the array.
 struct Split {
   std::uint32_t sequences, vectors, chunk, base, extra;
 
@@ -215,7 +215,7 @@ Sweeps published_search() {
                        (Values{kernel} == Values{"warp_stride"} ? " split=even,turns" : ""));
     }
   }
-  // Only in the published summary, with the time that the search has at 256 x 32768.
+  // Adds a launch of the published summary, which has the time of 256 x 32768 in the search.
   sweeps.emplace_back("kernel=grid_stride width=1 group=800 groups=1024");
   sweeps.push_back("kernel=billeter,billeter_chag width=" + widths + " group=" + Values{billeter_items} +
                    " groups=" + Values{billeter_groups} + " setup=outside,inside");

@@ -206,7 +206,7 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   // Oclgrind accepts what its compiler refuses, and then has no kernel.
   Plan::need(device.platform != "Oclgrind" || !by_subgroup, "Oclgrind has no matrix units");
   Plan p;
-  // NVIDIA's compiler implies its instructions.
+  // Recognises NVIDIA's compiler, which implies the instructions.
   p.probe = at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension") || by_subgroup;
   p.define("ILP", l.ilp).define(upper(at.text("kernel") + "_" + at.text("path")), 1);
   if (at.is("kernel", "matrix_half")) {

@@ -6,7 +6,7 @@
 // never computed that; here they are corrected, and the originals are known-incorrect cases
 // (form=known_incorrect).
 //
-// Counted bytes, of every launch: each operand matrix read once and C written once, without padding between
+// Rates count, for every launch, each operand matrix read once and C written once, without padding between
 // rows.
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // many bytes in flight as many. Occupancy is limited by unused local memory, or by launching only a few
 // work-groups per compute unit that loop over the data.
 //
-// Counted bytes: a copy reads and writes n words; the kernels of local and private memory four words per
+// Rates count bytes: a copy reads and writes n words; the kernels of local and private memory four words per
 // step.
 #include <fmt/format.h>
 
@@ -273,7 +273,7 @@ Family occupancy() {
                          {"type", {"float", "float4"}},
                          {"group", {64}},
                          {"local_bytes", {8192, 16384, 32768, 48128}}};
-  // From 32 work-items per compute unit, 2 % of 2048, to half of them.
+  // Sweeps from 32 work-items per compute unit, 2 % of 2048, to half of them.
   const Sweep walked = {{"words", words},
                         {"type", {"float4"}},
                         {"group", {32, 64, 96, 128, 256, 512}},

@@ -5,8 +5,8 @@
 // best row here. Two shapes of each kernel, three of reads, serve devices that prefer coalesced access and
 // devices that prefer long runs per work-item; the faster one is the peak.
 //
-// Counted bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of local
-// memory and stores. A multiply-add counts as two operations.
+// Rates count bytes: copy twice what it reads; read what it reads and stores; local_read what it reads of
+// local memory and stores. A multiply-add counts as two operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Plan plan_of_memory(const Case& at, const DeviceInfo& device) {
     }
     p.expect<Word>(out, value);
     p.cost = {.read = bytes, .written = bytes, .flops = 0, .items = bytes / sizeof(Word)};
-    // Only incompressible data may define the copy peak.
+    // Excludes zeros from the copy peak, because memory may compress them.
     if (at.is("contents", "random")) p.peak = Peak::copy;
     return p;
   }
@@ -382,12 +382,13 @@ Family peak() {
   const Sweeps caches = {
       "kernel=reread,reread_run "
       "n=262144,1048576,2097152,4194304,8388608,16777216,33554432,67108864,134217728"};
-  // refine finds where between these the cache ends.
+  // Brackets the end of the cache, which refine finds.
   const Sweep ends = "kernel=reread,reread_run n=262144,134217728";
-  const Sweeps card = {"kernel=" + memory + " n=134217728", "kernel=copy,copy_run contents=zeros n=134217728",
-                       ends, "kernel=" + local + " iterations=129",
-                       "kernel=" + arithmetic + " type=float,double,int iterations=8192"};
-  // Larger arrays reach slightly more bandwidth.
+  const Sweeps profile = {"kernel=" + memory + " n=134217728",
+                          "kernel=copy,copy_run contents=zeros n=134217728", ends,
+                          "kernel=" + local + " iterations=129",
+                          "kernel=" + arithmetic + " type=float,double,int iterations=8192"};
+  // Adds larger arrays, which reach slightly more bandwidth.
   const Sweeps thorough = {"kernel=" + memory + " n=67108864,134217728",
                            "kernel=" + copying + " contents=zeros,constant,ramp n=134217728",
                            "kernel=read,read_run,read_tile n=268435456",
@@ -428,8 +429,8 @@ Family peak() {
       .presets = {.smoke = {"kernel=" + memory + " n=32768", "kernel=" + copying + " contents=ramp n=32768",
                             "kernel=reread,reread_run n=4096", "kernel=" + local + " n=65536 iterations=4,67",
                             "kernel=" + arithmetic + " type=" + types + " n=65536 iterations=16"},
-                  .quick = card + Sweeps{"kernel=" + arithmetic + " type=long iterations=8192"},
-                  .profile = card,
+                  .quick = profile + Sweeps{"kernel=" + arithmetic + " type=long iterations=8192"},
+                  .profile = profile,
                   .paper = thorough + caches,
                   .full = thorough + caches,
                   .tune = {"kernel=" + memory + " n=134217728"}},

@@ -28,7 +28,8 @@ enum class Op : std::uint8_t { sum, min, max };
 
 Op op_of(const Case& at) { return at.is("op", "sum") ? Op::sum : at.is("op", "min") ? Op::min : Op::max; }
 
-// One launch: of `count` values, output j is the reduction of blocks j, j + outputs .. of `block` values.
+// Describes one launch: of `count` values, output j is the reduction of blocks j, j + outputs .. of `block`
+// values.
 struct Pass {
   std::uint64_t count, block, outputs;
   double depth;  // longest chain of dependent operations
@@ -208,7 +209,7 @@ struct Passes {
   std::uint64_t run = 0;  // adjacent tiles per work-group
 };
 
-// For work-items that load `vectors` times `width` values.
+// Plans the passes of work-items that load `vectors` times `width` values.
 Passes passes_of(const Case& at, const Form& form, const DeviceInfo& device, std::uint64_t width,
                  std::uint64_t vectors) {
   const auto n = static_cast<std::uint64_t>(at.number("n"));
@@ -381,7 +382,7 @@ std::vector<Case> refine(const std::vector<Outcome>& outcomes, const DeviceInfo&
 // Small sizes cannot occupy more work-groups.
 Sweeps sweeps(const Values& small, const Values& large) {
   const Values groups = {"many", "vector", "subgroup", "single", "atomic"};
-  // Kernels whose last step depends on the sub-group backend, with each backend.
+  // Sweeps kernels whose last step depends on the sub-group backend over all backends.
   const Values last = {"last_warp", "unrolled", "more_work"}, own = {"portable", "ptx", "opencl", "amd"},
                tails = {"portable", "warp_synchronous", "ptx", "opencl", "amd"};
   return {"kernel=" + variants() + " n=" + small + " group=256,1",

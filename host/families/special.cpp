@@ -212,8 +212,8 @@ Plan plan_of_evaluation(const Case& at) {
   return p;
 }
 
-// Of four products one has no denormals, one a denormal result, one a denormal operand, one both. All are
-// exact.
+// Multiplies four kinds of operands: without denormals, with a denormal result, with a denormal operand, and
+// with both. All products are exact.
 Plan plan_of_denormals(const Case& at) {
   const std::uint64_t n = at.count("n");
   const Random<std::uint8_t> bits(at.seed, 1);
@@ -243,7 +243,7 @@ Plan plan_of_denormals(const Case& at) {
   return p;
 }
 
-// c cancels all but a 64th of the product, so that its rounding shows.
+// Cancels all but a 64th of the product by c, so that its rounding shows.
 Plan plan_of_contraction(const Case& at) {
   const std::uint64_t n = at.count("n");
   const Random<float> one(at.seed, 1), other(at.seed, 2);

@@ -35,7 +35,7 @@ Word word_at(const Case& at, const char* axis, const Values& words) {
 Operation operation_of(const Case& at) { return word_at<Operation>(at, "operation", operations); }
 By means_of(const Case& at) { return word_at<By>(at, "by", means); }
 
-// Work-groups repeat a few kinds of inputs.
+// Counts the kinds of inputs that work-groups repeat.
 constexpr std::uint64_t kinds_of_group = 2;
 
 struct Work {

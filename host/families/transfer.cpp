@@ -158,7 +158,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       out.push_back(std::move(least));
     }
   }
-  // Both move n bytes each way: sequentially or at once.
+  // Compares moving n bytes each way one after the other with moving them at once.
   const Outcome* both = large({{"kernel", "both"}, {"memory", "pinned"}, {"wait", "each"}});
   const Outcome* there = large({{"kernel", "write"}, {"memory", "pinned"}});
   const Outcome* back = large({{"kernel", "read"}, {"memory", "pinned"}});

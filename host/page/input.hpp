@@ -17,13 +17,13 @@
 
 namespace clweave::page {
 
-// How a file came about: its first row.
+// Keeps the first row of a file, which tells how it was measured.
 struct FileOrigin {
   std::string file;
   Record first;
 };
 
-// What a page is made from. The set, the families and the changes must outlive it.
+// Holds the input of a page. The set, the families and the changes must outlive it.
 struct Sources {
   const ResultsSet* set = nullptr;
   const std::vector<Family>* families = nullptr;

@@ -42,7 +42,7 @@ struct Sensors {
   std::string remark = {};            // a sentence on sensors that cannot be read; empty: none
 };
 
-// Where sensors are looked for; tests name other places.
+// Names the places where sensors are looked for, so that tests can name others.
 struct SensorPlaces {
   std::string nvml = "libnvidia-ml.so.1";  // environment CLWEAVE_NVML; empty: it is not asked
   std::string sysfs = "/sys";              // environment CLWEAVE_SYSFS_ROOT

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "base/quantity.hpp"
 
@@ -63,8 +64,10 @@ class Canvas {
   std::vector<std::string> signs_;
 };
 
-// The plane of a chart: x and y on their scales, drawn into a canvas.
+// Draws points of a chart, whose x and y have scales, into a canvas.
 struct Plane {
+  Plane(const Scale& across, const Scale& up, Canvas empty) : x(across), y(up), canvas(std::move(empty)) {}
+
   Scale x, y;
   Canvas canvas;
 };

@@ -23,7 +23,7 @@ namespace clweave::results {
 inline constexpr const char* opencl_api = "opencl";
 
 struct Record : Measurement {
-  // What was asked, and where.
+  // Identify the case, the run and the device.
   std::string schema = "clweave-1";
   std::string run_id;
   Count run;
@@ -48,13 +48,13 @@ struct Record : Measurement {
   std::string api = opencl_api;
   std::string family;
   std::string case_id;
-  // What came of it.
+  // Tell the outcome.
   Status status = Status::none;
   std::string reason;
   Verified verified = Verified::none;
   std::string known_incorrect;
   std::string tuned;
-  // How it was timed.
+  // Describe the timing, and the conditions while it ran.
   Timer timer = Timer::none;
   std::string timer_reason;
   std::string method;
@@ -82,7 +82,7 @@ struct Record : Measurement {
   Number power_w;
   Number temperature_c;
   std::string throttle_reasons;
-  // What that means.
+  // Are derived from the measurement, or conclude from several.
   std::string meter_reason;
   Number idle_w;
   Number joules_per_item;
@@ -93,7 +93,7 @@ struct Record : Measurement {
   Number value_low;
   Number value_high;
   std::string unit;
-  // What it was built from.
+  // Describe the program.
   Number build_ms;
   std::string build_options;
   std::string kernel_hash;
@@ -104,15 +104,15 @@ struct Record : Measurement {
   DeviceKey device_key() const { return {platform, device, device_id, driver, uuid, label}; }
   bool ok() const { return status == Status::ok; }
   bool is_baseline() const { return api != opencl_api; }
-  // Returns whether the exit code must show its failure: not if it is unsupported or known to be incorrect.
+  // Tells whether the exit code must show its failure: not if it is unsupported or known to be incorrect.
   bool failed() const { return !ok() && status != Status::unsupported && known_incorrect.empty(); }
 };
 
 // Returns the speed that is compared with the row's peak: Gop/s of arithmetic, else GB/s.
 Number rate_of(const Record&);
 
-// The reason of an ok row that no preset has: its family asked for it, given the other rows. Another session
-// may choose another case.
+// Gives the reason of an ok row that no preset has: the family's refinement added it. Another session may
+// choose another case.
 inline constexpr const char* chosen_here = "chosen by what the other rows say";
 
 struct Column {
@@ -122,13 +122,13 @@ struct Column {
   std::variant<std::string Record::*, Number Record::*, Count Record::*, Status Record::*, Verified Record::*,
                Timer Record::*, Peak Record::*>
       member;
-  bool later = false;  // added after the first files of this schema, which are read without it
+  bool later = false;  // was added after the first files of this schema, which are read without it
 };
 
 // Returns the fixed columns, in file order; the columns of axes follow them.
 const std::vector<Column>& columns();
 
-// The axis of baselines alone: the number of host threads.
+// Names the axis that only baselines have: the number of host threads.
 inline constexpr const char* threads_axis = "threads";
 
 std::vector<std::string> header_cells(const std::vector<std::string>& axis_names);
@@ -139,8 +139,8 @@ std::vector<std::string> cells_of(const Record&, const std::vector<std::string>&
 inline constexpr const char* footer_mark = "#end";
 std::vector<std::string> footer_cells(std::size_t rows, const std::vector<std::string>& axis_names);
 
-// Reads the rows under one header. Columns may stand in any order; one that is not in the table is an axis.
-// Throws `io` with file, line and column for a number that is none, another schema, or a missing column.
+// Reads the rows under one header. Columns may be in any order; one that is not in the table is an axis.
+// Throws `io` with file, line and column for an invalid number, another schema, or a missing column.
 class RecordReader {
  public:
   RecordReader(std::vector<std::string> header, std::string name);
@@ -164,10 +164,10 @@ class RecordReader {
 // Reads the records of a file, in order, without the footer. Throws as RecordReader does.
 std::vector<Record> records_of(const CsvTable&, const std::string& name);
 
-// Adds the axes that the row's family got since, at their defaults, so that rows of old and new files match.
-// Only if its id matches its axes: otherwise it is not of this family.
+// Adds the axes that the family got after the row was written, at their defaults, so that rows of old and new
+// files match. Leaves alone a row whose id does not match its axes, because it is not of this family.
 void add_later_axes(Record&, const std::vector<Family>&);
-// Returns whether that may change the row: whether it lacks an axis of its family.
+// Tells whether that may change the row, because it lacks an axis of its family.
 bool lacks_axes(const Record&, const std::vector<Family>&);
 
 // Formats the column dictionary of results/README.md as a Markdown table.

@@ -7,7 +7,8 @@
 
 namespace clweave::suite {
 
-// Of named enumerations: argument-dependent lookup sees no using-directive, and suite has its own text_of.
+// Makes the functions of named enumerations visible to argument-dependent lookup, which ignores
+// using-directives. (suite has its own text_of.)
 using base::operator<<;
 using base::text_of;
 

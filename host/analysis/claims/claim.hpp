@@ -51,7 +51,7 @@ struct Bound {
   double margin = 0.03;  // relative: a number this near the bound is noise; for `equal`, what counts as equal
 };
 
-// How a number is computed from rows, and what the claim says of that number.
+// Describes how a number is computed from rows, and what the claim says about it.
 struct Rule : Bound {
   enum class Kind {
     ratio,   // quantity of the best of `of` over that of the best of `to`; without `to` the quantity itself

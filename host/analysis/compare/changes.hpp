@@ -26,7 +26,7 @@
 
 namespace clweave::compare {
 
-// What became of a case.
+// Describes how the status of a case changed.
 enum class Transition {
   compared,
   broken,   // ok before, not ok now

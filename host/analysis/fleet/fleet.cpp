@@ -45,10 +45,10 @@ struct Difference {
   double value = 0, se = 1, degrees = 0;
 
   double p(double margin) const {
-    // Most lie within the margin, and their p needs no distribution.
+    // Skips the distribution for a difference within the margin, as most are.
     return std::abs(value) <= margin ? 1 : beyond_margin_p(value / se, margin / se, degrees);
   }
-  // By how many standard errors it lies beyond the margin.
+  // Returns by how many standard errors it lies beyond the margin.
   double beyond(double margin) const { return (std::abs(value) - margin) / se; }
 };
 
@@ -57,7 +57,7 @@ Difference difference(double value, const Sums& others, const Spread& prior, dou
   return {value - others.mean(), std::sqrt(noise.variance * (1 + 1 / others.n)), noise.degrees};
 }
 
-// Bonferroni: the probability that any of so many tests gives this p.
+// Returns the probability that any of so many tests gives this p (Bonferroni).
 double p_of_any(double p, std::size_t tests) { return std::min(1.0, p * static_cast<double>(tests)); }
 
 // The effects of a fleet's devices: by how much longer each takes in each family, as logarithms.
@@ -143,7 +143,7 @@ std::vector<bool> find_outliers(const Effects& effects, Fleet& fleet) {
     else
       fleet.devices[taken[i]].p = 1;
   }
-  // One that others masked is as unlikely as the one that it was named by.
+  // Gives an outlier that others masked a p no larger than that of the outlier found after it.
   double p = 1;
   for (std::size_t i = to_name; i-- > 0;)
     p = fleet.devices[taken[i]].p = std::min(p, fleet.devices[taken[i]].p);
@@ -531,7 +531,7 @@ std::vector<Fleet> fleets_of(const ResultsSet& set, const ResultsSet* baseline, 
   std::vector<IdenticalDevices> good;
   if (baseline != nullptr) {
     good = identical_devices(*baseline, Unit::device);
-    // With a single device, its sessions have to do.
+    // Takes the sessions of a single device instead.
     auto sessions = identical_devices(*baseline, Unit::session);
     for (std::size_t i = 0; i < good.size(); ++i) {
       if (good[i].units.size() < 2) good[i] = std::move(sessions[i]);

@@ -26,7 +26,7 @@
 
 namespace clweave::fleet {
 
-// How a device differs in a family, or in one case.
+// Describes how a device differs in a family, or in one case.
 struct DeviceDifference {
   std::string family;
   std::string id = {};  // empty for a family

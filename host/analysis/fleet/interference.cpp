@@ -77,7 +77,7 @@ std::size_t pair_up(PairedRows& device, const std::vector<Family>& families) {
   for (const auto& row : found.cases) {
     if (row.transition != Transition::compared) continue;
     CaseTimes a = *alone.at(row.id), b = *at_once.at(row.id);
-    // As compare does, by the host's clock, which every run has.
+    // Falls back on the host's clock, which every run has, as compare does.
     if (a.clock != b.clock || a.clock == several_clocks) {
       a = a.by_host().value();
       b = b.by_host().value();

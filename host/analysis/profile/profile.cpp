@@ -27,7 +27,7 @@ struct Answer {
   RowSelection from = {};
   std::string note = {};
 };
-// Called for each bootstrap draw: the rows it needs are selected before.
+// Computes a number for each bootstrap draw from rows that were selected before.
 using DrawnNumber = std::function<std::optional<Answer>(Resample)>;
 
 // Keeps the rows of one clock, that of most rows: times of different clocks do not compare.

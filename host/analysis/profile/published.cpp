@@ -133,7 +133,7 @@ Number value_here(const ResultsSet& set, const DeviceResults& device, const Publ
   }
   if (const auto ours = over_at_largest(best(*figure.of, Taken::time), best(*figure.over, Taken::time)))
     return ours;
-  // Both sides by one clock.
+  // Takes both sides by one clock.
   for (const auto& [timer, what] :
        {std::pair{Timer::event, Taken::time}, std::pair{Timer::host, Taken::host_time}}) {
     const BySize natives = natives_of(set, device, *figure.over, family, timer);

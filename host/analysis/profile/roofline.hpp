@@ -63,8 +63,8 @@ std::vector<Roofline> rooflines_of(const ResultsSet&);
 // that computes. Kernels that only move data have no place on it.
 DrawnGraph graph_of(const std::vector<Roofline>&);
 
-// Per device the chart with a letter per kernel, and a table of what they mean. Its rows are the roofs and
-// the kernels.
+// Draws a chart per device, with a letter per kernel, and explains the letters in a table, whose rows are the
+// roofs and the kernels.
 Report report_of(const std::vector<Roofline>&);
 
 }  // namespace clweave::profile

@@ -79,7 +79,7 @@ void add_families(Report& out, const DeviceResults& device, const std::vector<Fa
     const auto others = contenders(family, cases);
     const Contender* best = best_row(family, others);
     const std::string findings = findings_text(device, family), count = std::to_string(cases.size());
-    // Where a family is viewed by slowdown, its findings are the result.
+    // Shows the findings of a family instead if it is viewed by slowdown, which no best row sums up.
     const bool any = best != nullptr && best->speed(family) && family.view.quantity != "slowdown";
     if (!any || (!best->run.fraction_of_peak && !findings.empty())) {
       const auto ok = std::ranges::count_if(cases, &CaseTimes::ok);
@@ -150,7 +150,7 @@ void add_device(Report& out, const DeviceResults& device, const std::vector<Fami
   for (const auto& [status, count] : counts) totals.push_back(fmt::format("{} {}", count, status));
   add_energy(out, device);
   out.line(fmt::format("{} rows: {}", device.rows, fmt::join(totals, ", ")));
-  // Cut to two lines of a hundred columns, as reasons may be long.
+  // Cuts reasons, which may be long, to two lines of a hundred columns.
   for (const auto& odd : anomalies_of(device))
     out.line("  " + paint(cut(odd.text, 180, "~"), odd.failure ? Style::red : Style::dim));
 }

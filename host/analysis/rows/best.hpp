@@ -27,7 +27,7 @@ struct Contender {
   Number speed(const Family&) const;
 };
 
-// For people: "3.12 GB/s"; its time where it has no rate.
+// Formats a speed for people: "3.12 GB/s", or a time if there is no rate.
 std::string speed_text(const Contender&, const Family&);
 
 std::vector<Contender> contenders(const Family&, const std::vector<const CaseTimes*>&);

@@ -113,7 +113,7 @@ std::optional<Case> case_of(const Family&, const CaseName&);
 // out.
 class Conclusions {
  public:
-  // Whether the times as measured have their intervals, or are known exactly, as drawn ones are.
+  // Tells whether measured times have their intervals, or count as exact, as those of a draw do.
   enum class Times { with_intervals, exact };
   Conclusions(const Family&, std::span<const Timed* const>, const DeviceRows&, Times = Times::with_intervals);
 

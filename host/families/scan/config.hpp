@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config: what every plan of a scan knows of its case.
+// config: reads the axes of a scan.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -25,7 +25,7 @@ struct ScanConfig : Tiles {
   std::uint64_t items, vectors;      // of a work-item: elements; vectors
 
   bool is(ScanDesign::Tuples tuples) const { return design->tuples == tuples; }
-  // Tells whether each lane of a warp that looks back has a part of a state, as state_parts.cl has it.
+  // Tells whether a warp looks back with a part of a state in each lane: state_parts.cl.
   bool in_parts() const { return ptx() && (in_place || is(ScanDesign::Tuples::in_state)); }
 };
 
@@ -33,7 +33,7 @@ inline constexpr std::uint64_t vector_bytes = 16;
 
 ScanConfig scan_config(const Case&, const DeviceInfo&, std::uint64_t value_bytes);
 
-// Signal that is delta-coded, of axis `signal`.
+// Returns the signal that is delta-coded, by axis `signal`.
 template <class T>
 Signal<T> signal_of(const Case& at, std::uint64_t channels) {
   return {Random<std::uint64_t>(at.seed, 2), channels,

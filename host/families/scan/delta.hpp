@@ -5,7 +5,7 @@
 
 namespace clweave::families {
 
-// For signed integers, which is_valid leaves.
+// Plans the delta coding of signed integers; is_valid excludes other types.
 Plan encode_plan(const Case&, const DeviceInfo&);
 
 }  // namespace clweave::families

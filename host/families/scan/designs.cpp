@@ -111,7 +111,7 @@ constexpr std::array designs = {
 std::span<const ScanDesign> scan_designs() { return designs; }
 
 const ScanDesign& scan_design_of(const Case& at) {
-  // Kernels of other programs, which claims ask about, are no designs of ours: no fact holds for them.
+  // Serves the kernels of other programs, which claims ask about: no property holds for them.
   static constexpr ScanDesign other{.name = "", .source = "", .method = ScanDesign::Method::passes};
   const auto* const it =
       std::ranges::find_if(designs, [&](const ScanDesign& design) { return at.is("kernel", design.name); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// designs: what distinguishes the scan designs, one row each; everything else follows from it.
+// designs: the properties of the scan designs, one row each, from which everything else follows.
 #pragma once
 #include <span>
 
@@ -26,8 +26,8 @@ struct ScanDesign {
   // Scan of tuples, whose values are scanned each by itself.
   enum class Tuples {
     structs,   // a tuple is an element
-    in_place,  // a value is an element, and each place of a vector belongs to one value of a tuple: powers of
-               // two
+    in_place,  // a value is an element; each place of a vector belongs to one value of a tuple, so tuples
+               // are powers of two
     streams,   // a value is an element, and each value of a tuple has sums of its own
     in_state,  // a state has all values of a tuple, of all orders
     none,

@@ -65,7 +65,7 @@ std::string launch_of(const Outcome& o) {
                      o.at.number("vectors_per_item"), o.at.text("subgroup_impl"));
 }
 
-// Runs of SAM that differ in order, or in tuple, and in no other axis that SAM heeds.
+// Collects runs of SAM that differ in order, or in tuple, and in no other axis that affects SAM.
 struct Growth {
   std::int64_t n = 0;
   std::map<std::int64_t, const Outcome*> by_size;

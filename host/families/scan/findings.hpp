@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// findings: what the measured scans say: SAM as its authors measured it, and what a single pass gains.
+// findings: concludes SAM's gain as its authors measured it, and the gain of a single pass.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace clweave::families {
 
-// Tells whether a case is a sum as everybody computes it.
+// Tells whether a case is an inclusive sum without fault injection.
 bool is_plain_scan(const Case&);
 
 std::vector<Finding> scan_findings(const std::vector<Outcome>&, const DeviceInfo&);

@@ -79,7 +79,7 @@ void refuse_what_cannot_be(const ScanConfig& s, const DeviceInfo& device) {
 
 // ---- Launches --------------------------------------------------------------------------------------------
 
-// Number of Hillis-Steele passes: ceil(log2 n), at least 1.
+// Returns the number of Hillis-Steele passes: ceil(log2 n), at least 1.
 std::uint64_t passes_of(std::uint64_t n) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::bit_width(n - 1)));
 }
@@ -200,10 +200,11 @@ Ring ring_of(const ScanConfig& s, const TileAssignment& assignment) {
 }
 
 Buffer states_of(Plan& p, const Case& at, const ScanConfig& s, const Ring& ring) {
-  // A ring has sums and prefixes of each order, and of each value of a tuple.
+  // Provides rings for sums and for prefixes, of each order and of each value of a tuple.
   const std::uint64_t rings = s.design->ring ? 2 * s.order * s.streams : 1;
   std::uint64_t pitch = s.state_bytes * 16 / s.state_bits();
-  // A warp writes its state at once: in whole sectors of memory, of which nothing has to be read then.
+  // Pads states that a warp writes at once to whole sectors, so that memory need not be read before it is
+  // written.
   if (s.parts > 1 && s.ptx()) {
     pitch = round_up(pitch, 256 / s.state_bits());
     p.define("PITCH", pitch);
@@ -216,7 +217,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
   const ScanDesign& design = *s.design;
   define_states(p, s, device);
   limit_registers(p, at, device);
-  // Lanes share the parts of a state of all values: a window counts states.
+  // Converts the window, which counts states, if lanes share the parts of a state.
   if (s.in_parts())
     p.define("PARTS_AT_ONCE",
              s.window * (s.is(Tuples::in_state) ? std::bit_ceil(s.parts) : std::uint64_t{1}) / subgroup_size);
@@ -226,7 +227,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
   if (design.persistence == ScanDesign::Persistence::by_axis) p.define("PERSISTENT", s.is_persistent ? 1 : 0);
   if (s.is(Tuples::streams)) {
     p.define("STREAMS", s.streams).define("PREFETCH", at.is("prefetch", "yes") ? 1 : 0);
-    // PoCL compiles so many barriers in sequence for minutes.
+    // Keeps the loop for CPUs, because PoCL would compile so many barriers in sequence for minutes.
     p.define("UNROLL_ORDERS", device.type == "cpu" ? 0 : 1);
   }
   if (!design.on_processor()) return;

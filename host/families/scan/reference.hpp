@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scanned: what scans read, and what must come out of them, on the host.
+// reference: generates the input of scans, and computes the expected results on the host.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -47,7 +47,8 @@ struct ScanInput {
 
   T operator()(std::uint64_t i) const {
     if (op == Op::max) {
-      // It climbs: of plain random values the maximum would soon stand still, and hide a lost carry.
+      // Generates rising values, because the maximum of random ones would soon be constant and hide a lost
+      // carry.
       if constexpr (std::is_floating_point_v<T>) {
         return static_cast<T>(static_cast<double>(i + bits(i) % 64) / static_cast<double>(n) - 0.5);
       } else {
@@ -64,8 +65,8 @@ struct ScanInput {
   }
 };
 
-// What delta coding is for: TUPLE channels, each of two tones and a little noise, in 16 bits; or the pixels
-// of a photograph over and over, from where the seed says.
+// Generates a signal that suits delta coding: TUPLE channels, each of two tones and a little noise, in 16
+// bits; or the pixels of a photograph, repeated, from an offset that depends on the seed.
 template <class T>
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): a Random cannot be left out
 struct Signal {
@@ -85,7 +86,7 @@ struct Signal {
   }
 };
 
-// Differences to the order, with what lies a tuple before.
+// Returns differences of an order between values that are a tuple apart.
 template <class T>
 T encoded(const Signal<T>& signal, std::uint64_t i, std::uint64_t order) {
   std::uint64_t sum = 0, binomial = 1;  // C(order, k), of alternating sign
@@ -97,14 +98,14 @@ T encoded(const Signal<T>& signal, std::uint64_t i, std::uint64_t order) {
   return static_cast<T>(sum);
 }
 
-// C(m + e - 1, e) for e below `order`, modulo 2^64, the coefficients of (1 - z)^-m: what m zeros make of the
-// ends of the scans of all orders.
+// Holds C(m + e - 1, e) for e below `order`, modulo 2^64, the coefficients of (1 - z)^-m. They carry the last
+// values of the scans of all orders over m zeros.
 using Weights = std::vector<std::uint64_t>;
 Weights weights(std::int64_t m, std::uint64_t order);
 Weights product(const Weights&, const Weights&);
 
-// Any value of the scan. A state holds the last value of each order of each slot; that of an affine scan is
-// the map's factor and shift.
+// Computes any value of the scan. A state holds the last value of each order of each slot; that of an affine
+// scan is the map's factor and shift.
 template <class T>
 class ScanReference {
  public:

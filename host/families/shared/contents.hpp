@@ -22,7 +22,7 @@ class Contents {
   T operator()(std::uint64_t i) const {
     if (is_random_) return random_(i);
     if (zeros_) return T{};
-    // Small enough that neighbours differ as floats.
+    // Keeps values small enough that neighbours differ as floats.
     constexpr std::uint64_t most = 1 << 20;
     return static_cast<T>(first_of(random_) + factor_ * (i % most));
   }

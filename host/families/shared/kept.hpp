@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kept: keys of which a predicate keeps some, and what must come out of bringing those together, on the host.
+// kept: generates keys of which a predicate keeps some, and the expected result of a compaction.
 #pragma once
 #include <fmt/format.h>
 
@@ -81,7 +81,7 @@ class KeyPermutation {
 enum class Pattern { random, alternating, runs, sorted };
 enum class Predicate { nonzero = 1, even, less };  // numbered as in compaction/keys.cl
 
-// Which of n keys are kept. How many is exact and known beforehand.
+// Chooses which of n keys are kept. Their number is exact and known beforehand.
 class Choice {
  public:
   Choice(Pattern pattern, double fraction, std::uint64_t n, std::uint64_t seed)
@@ -113,7 +113,7 @@ class Choice {
 
 using Key = std::array<std::uint32_t, 4>;  // as many words as the type has
 
-// What the keys are made of: each kept key tells its place, so that no two are equal.
+// Describes a type of keys. Each kept key contains its index, so that no two are equal.
 struct KeyType {
   const char* name;
   const char* cl;
@@ -141,7 +141,7 @@ class Keys {
   Key operator()(std::uint64_t i) const { return key(i, choice_.keeps(i)); }
   Key kept(std::uint64_t i) const { return key(i, true); }
 
-  // The place of a kept key; none where there is no such key.
+  // Returns the index of a kept key, or nothing if there is no such key.
   std::optional<std::uint64_t> place_of(const Key& found) const {
     const bool floating = type_.cl == std::string("float");
     std::uint32_t place = found[leading()];
@@ -168,7 +168,7 @@ class Keys {
     Key out = {};
     if (type_.words == 4) out = {0, low, low ^ 0x5A5A5A5A, static_cast<std::uint32_t>(noise >> 32)};
     if (type_.cl == std::string("float")) {
-      // Half of the zeros are negative: they are zeros all the same.
+      // Makes half of the zeros negative, which kernels must treat as zeros, too.
       if (predicate_ == Predicate::nonzero)
         out[0] = (kept ? float_base + place : 0) | (low & sign);
       else
@@ -201,12 +201,12 @@ class Keys {
 
 // ---- Checks --------------------------------------------------------------------------------------------
 
-// The places of the kept keys in order, from a table of how many there are before each block.
+// Computes the indices of the kept keys in order, from a table of how many there are before each block.
 class KeptReference {
  public:
   KeptReference(const Keys& keys, std::uint64_t n) : keys_(keys), n_(n), blocks_(n, 4096) {}
 
-  // Gives the place of one kept key after the other; behind the last, n.
+  // Returns the index of one kept key after the other; after the last, n.
   class Walk {
    public:
     Walk(std::shared_ptr<const KeptReference> of, std::uint64_t rank) : of_(std::move(of)) {
@@ -245,8 +245,8 @@ class KeptReference {
   Blocks<std::uint64_t> blocks_;
 };
 
-// Every kept key once, in any order. What was seen is kept from stretch to stretch until all of the buffer
-// was.
+// Expects every kept key once, in any order. Remembers the keys found from one part of the buffer to the next
+// until all of it was compared.
 class KeptMultiset {
  public:
   KeptMultiset(const Keys& keys, std::uint64_t n, std::uint64_t words)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// work_groups: which work-group size suits a kernel, and how little it matters.
+// work_groups: concludes which work-group size suits a kernel, and how much the size matters.
 #pragma once
 #include <vector>
 
