@@ -44,7 +44,7 @@ inline Record row(const std::string& family, const std::vector<std::pair<std::st
   record.family = family;
   record.case_id = family;
   record.axes = axes;
-  for (const auto& [name, value] : axes) record.case_id += "/" + name + "=" + value;
+  for (const auto& [name, value] : axes) record.case_id.append("/").append(name).append("=").append(value);
   record.status = Status::ok;
   record.time_s = 1e-3;
   return record;

@@ -68,7 +68,7 @@ TEST(Baselines, AreTheBestOfEachSideByTheHostsClock) {
   EXPECT_NEAR(rivals[0].high, 3.2 * 1.25 / (1.6 * 0.9), 1e-9);
 }
 
-// Only the host's clock includes launch overhead.
+// Compares times of the device's clock with each other, because only the host's includes launch overhead.
 TEST(Baselines, WithTimeStampsStandByThemAsOursDo) {
   Record library = native_row("cuda", "library", 3e-3);
   library.timer = Timer::event;
@@ -105,7 +105,8 @@ TEST(Baselines, OfTwoLooksNotInTurnsStandWithTheMeanOfThem) {
   EXPECT_NEAR(rivals[0].ratio, 2, 1e-9);
 }
 
-// Interference changes from round to round: here ours was twice as slow, then twice as fast.
+// Compares within each round, because interference changes between them: here our kernel is twice as slow in
+// one and twice as fast in the other.
 TEST(Baselines, AreHeldAgainstEachOtherRoundByRound) {
   const std::vector<Record> records = {
       in_round(1, kernel_row("plain", 4e-3, 4e-3)), in_round(1, native_row("std", "loop", 2e-3)),
@@ -138,7 +139,7 @@ TEST(Baselines, AreTheBestOverAllRounds) {
   EXPECT_NEAR(rivals[0].ratio, 1.5, 1e-9);
 }
 
-// Whichever of the two wins at a size: by what it was done is no part of what was done.
+// Names the work without the program that did it, whichever is faster at a size.
 TEST(Baselines, WorkIsNamedByWhatIsDone) {
   const std::vector<Record> records = {
       kernel_row("plain", 1e-3, 1e-3),         kernel_row("plain", 1e-3, 1e-3, "1024"),

@@ -159,7 +159,7 @@ TEST(RunComparison, OneRunASideCallsOnlyLargeChanges) {
   const auto all = compare_runs(set_of(runs_of("a", {1}) + runs_of("b", {1})),
                                 set_of(runs_of("a", {6}) + runs_of("b", {6.1})), {});
   EXPECT_EQ(all.count(Change::slower), 2U);
-  // Where all cases scatter more than that, their scatter counts.
+  // Lets the scatter of the cases count if it is larger than the prior's.
   std::vector<Record> before, after;
   for (int i = 0; i < 40; ++i) {
     before.push_back(row({{"n", std::to_string(i)}}, 1));
@@ -344,7 +344,7 @@ Counts a_a(const Model& model, int runs, double shared_sd, const ChangeRules& ru
     const auto all = compare_runs(before, after, {}, rules);
     const auto called = static_cast<double>(all.count(Change::slower) + all.count(Change::faster));
     counts.called += called;
-    counts.suites += called > 0;
+    counts.suites += called > 0 ? 1 : 0;
     counts.of += 40;
   }
   return counts;
@@ -370,7 +370,7 @@ TEST(Promise, NothingIsFoundWhereNothingChanged) {
 }
 
 TEST(Promise, TheTestOfItSeesRulesThatDoNotKeepIt) {
-  // Without a margin and at 50 % the same noise is called often: the test above can fail.
+  // Shows that the test above can fail: without a margin the same noise is called often.
   EXPECT_GT(a_a(plain, 5, 0.03, {.margin = 0, .false_discovery = 0.3}).called / 8000, 0.01);
   // And so it is where one run is taken to know its luck.
   const Model worst = [](Noise& noise, int, double) { return 0.16 * noise.normal(); };
@@ -388,10 +388,11 @@ TEST(Promise, TenPercentAreFoundInEveryFamily) {
     for (const auto& one : compare_runs(before, after, {}).cases) {
       const bool slow = std::stoi(one.id) < 10;
       const bool called = one.verdict == Change::slower || one.verdict == Change::faster;
-      (slow ? found : false_ones) += slow ? one.verdict == Change::slower : called;
+      const bool counts = slow ? one.verdict == Change::slower : called;
+      (slow ? found : false_ones) += counts ? 1 : 0;
       (slow ? affected : others) += 1;
       const double truth = slow ? 1.1 : 1;
-      covered += one.low <= truth && truth <= one.high;
+      covered += one.low <= truth && truth <= one.high ? 1 : 0;
     }
   }
   RecordProperty("power", std::to_string(found / affected));
@@ -401,7 +402,7 @@ TEST(Promise, TenPercentAreFoundInEveryFamily) {
 }
 
 TEST(Promise, SessionsThatDifferNeedNoiseFiles) {
-  // All runs of a session share 5 %, which its own runs cannot know.
+  // Shifts all runs of a session together by 5 %, which its own runs cannot show.
   const auto session = [](Noise& noise) {
     const double selection_bias = 0.05 * noise.normal();
     const Model model = [selection_bias](Noise& n, int at, double) {
@@ -503,7 +504,7 @@ Record cell(const std::string& device, const std::string& kernel, const std::str
   return record;
 }
 
-// On A the grid is best, on B the row; weave is wrong on B.
+// Returns rows of two devices: grid is best on A, row on B, and weave is wrong on B.
 ResultsSet two_devices() {
   return set_of({cell("A", "row", "64", 8, 0.1), cell("A", "grid", "64", 1, 0.8),
                  cell("A", "weave", "64", 2, 0.4), cell("A", "row", "128", 8, 0.1),
@@ -690,7 +691,7 @@ TEST(ArchitecturesText, Golden) {
   EXPECT_EQ(json["families"][0]["variants"][2]["devices"][1]["state"], "wrong");
 }
 
-// Without what stands in parentheses, and never cut without a mark.
+// Expects names without what stands in parentheses, and a mark where one is cut.
 TEST(Labels, FitTheHeadOfAColumn) {
   auto records = std::vector{on(row({{"kernel", "a"}}, 1), "llvmpipe (LLVM 15.0.6, 256 bits)"),
                              on(row({{"kernel", "a"}}, 1), std::string(40, 'd')),

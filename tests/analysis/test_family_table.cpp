@@ -176,15 +176,15 @@ TEST(FamilyTable, ShowsRowsThatFailed) {
 }
 
 TEST(FamilyTable, ShowsKnownIncorrectApartFromFailures) {
-  const std::string text =
-      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "known_incorrect"),
-                                                  "wrong_result", "known incorrect: an unsigned factor", "yes")});
+  const std::string text = plain(
+      {grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "known_incorrect"),
+                                            "wrong_result", "known incorrect: an unsigned factor", "yes")});
   EXPECT_THAT(text, HasSubstr("grid  form=corrected, "));
   EXPECT_THAT(text, HasSubstr("grid  form=known_incorrect, "));
   EXPECT_THAT(text, HasSubstr("plain   known incorrect: wrong\n"));
 }
 
-// It is not wrong on a device that cannot run it.
+// Calls nothing wrong that the device could not run.
 TEST(FamilyTable, CallsAKnownIncorrectCaseWrongOnlyWhereItIs) {
   for (const char* status : {"unsupported", "build_failed", "timeout"}) {
     const std::string text =
@@ -218,7 +218,7 @@ TEST(FamilyTable, ShowsTheMedianOfRepetitions) {
   }
   std::string text = plain(records);
   EXPECT_THAT(text, HasSubstr("\nplain   50  25%\n"));
-  // One that failed is shown, whatever the others say.
+  // Shows a failure even if other rows of the cell have numbers.
   records.push_back(broken(grid_row("plain", "row", 0), "timeout", "30 s without a sign of life"));
   text = plain(records);
   EXPECT_THAT(text, HasSubstr("\nplain   timeout\n"));
@@ -367,7 +367,7 @@ TEST(FamilyTable, ShowsWhatTuningGained) {
               HasSubstr("2.00x  1.00 ms  500 us  local=256\n"));
 }
 
-// One of another design stands beside the fastest default launch of its work.
+// Compares a tuned row of another design with the fastest default launch of the same work.
 TEST(FamilyTable, ShowsWhatAnotherDesignGained) {
   Record slow = grid_row("plain", "row", 25), fast = grid_row("plain", "column", 50),
          tuned = grid_row("clever", "row", 100);

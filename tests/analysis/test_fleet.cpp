@@ -129,10 +129,10 @@ std::set<std::size_t> named(const Fleet& fleet) {
 
 constexpr std::size_t few_devices = 8, some_devices = 64, many_devices = 1000;
 
-// None of the fleets that the model's parameters were chosen with.
+// Seeds fleets other than those that the model's parameters were chosen with.
 constexpr std::uint64_t unseen = 20'261'123;
 
-// False alarms are rare, so many are tried; CLWEAVE_FLEETS=200 tries as many with a bad device among them.
+// Tries many good fleets, because false alarms are rare. CLWEAVE_FLEETS=200 tries as many with a bad device.
 std::size_t fleets(std::size_t n, std::size_t of_few) { return n == many_devices ? of_few / 5 : of_few; }
 std::size_t good_fleets(std::size_t n) { return fleets(n, 200); }
 std::size_t bad_fleets(std::size_t n) {
@@ -142,7 +142,7 @@ std::size_t bad_fleets(std::size_t n) {
 
 class FleetOf : public testing::TestWithParam<std::size_t> {
  protected:
-  // In how many of its fleets exactly these devices are named, and what is said of the first.
+  // Returns in how many fleets exactly these devices are outliers, and checks what is said of the first.
   std::size_t found(const std::set<std::size_t>& bad, double factor,
                     const std::function<bool(const DeviceCase&)>& where, const std::string& shared) {
     Inventor invent(unseen + GetParam());

@@ -110,7 +110,8 @@ TEST(Interference, OfOneCardOnlyIsThatCards) {
   EXPECT_LT(all[0].each[1].p, 0.01);
 }
 
-// One comparison in a hundred may claim anything; of 200, eight or more have a chance of a thousandth.
+// Allows eight false claims in 200 comparisons: at the promised rate of one in a hundred, more have a
+// probability of a thousandth.
 TEST(Interference, IsNotClaimedWhereThereIsNone) {
   int claimed = 0, told = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
@@ -154,14 +155,14 @@ TEST(Interference, OfARunThatWasEndedEarlyIsSaidToBeUnknown) {
   EXPECT_THAT(shown(report_of(found(alone, at_once)), "text"), HasSubstr("No case was measured both ways"));
 }
 
-// Other devices are measured one after the other only, and so are part of nothing.
-TEST(Interference, KindsOfCardsAreToldApart) {
+// Ignores devices that were never measured at the same time as others.
+TEST(Interference, ModelsOfDevicesAreToldApart) {
   Invented one(5), other(6, 3);
   auto alone = one.rows({}), at_once = one.rows({{"copy", 2}});
   for (auto* rows : {&alone, &at_once}) {
-    for (auto record : other.rows({})) rows->push_back(on(record, "Loom 2"));
+    for (const auto& record : other.rows({})) rows->push_back(on(record, "Loom 2"));
   }
-  for (auto record : other.rows({})) alone.push_back(on(record, "Loom 3"));
+  for (const auto& record : other.rows({})) alone.push_back(on(record, "Loom 3"));
   const auto all = found(alone, at_once);
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].device, "Loom 1");

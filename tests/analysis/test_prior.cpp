@@ -21,9 +21,9 @@ using namespace clweave::commands;
 
 namespace {
 
-// Four of one program one after the other, and a fifth of another day or half of one; on the H200 of another
-// card, so that what is assumed of one card comes from the four, and has to keep its promise beside the
-// fifth.
+// Counts the recorded sessions: four of one program in sequence, and a fifth half a day or more apart. On the
+// H200 the fifth is of another card: the prior of one card comes from the four, and has to hold for the
+// fifth, too.
 constexpr int sessions = 5, of_one_card = 4;
 const std::string h200 = "nvidia-h200", pocl_3 = "epyc-2-cores-pocl-3", pocl_5 = "xeon-16-cores-pocl-5",
                   rusticl = "epyc-2-cores-rusticl";
@@ -104,7 +104,7 @@ TEST(Prior, FindsFifteenPercent) {
     for (const auto& row : compare_runs(session(0), after, {}).cases) {
       if (std::ranges::find(slower, row.id) == slower.end()) continue;
       ++changed;
-      found += row.verdict == Change::slower;
+      found += row.verdict == Change::slower ? 1 : 0;
     }
   }
   EXPECT_GT(changed, 30);
@@ -128,7 +128,7 @@ TEST(Prior, FindsFifteenPercentOfAllCases) {
       for (const auto& row : compare_runs(session(0), after, {}).cases) {
         if (std::ranges::find(slower, row.id) == slower.end()) continue;
         ++changed;
-        found += row.verdict == Change::slower;
+        found += row.verdict == Change::slower ? 1 : 0;
       }
     }
     EXPECT_GT(changed, 300) << all;
@@ -146,7 +146,9 @@ TEST(Prior, FindsAQuarterOfOneCaseAlone) {
       ResultsSet after = session(b);
       for (auto& run : after.devices.at(0).cases[c].runs) run.time_s *= 1.25;
       for (const auto& row : compare_runs(session(0), after, {}).cases) {
-        if (row.id == cases[c].label()) ++changed, found += row.verdict == Change::slower;
+        if (row.id != cases[c].label()) continue;
+        ++changed;
+        found += row.verdict == Change::slower ? 1 : 0;
       }
     }
   }
@@ -170,7 +172,7 @@ TEST(Prior, IsWhatTheSessionsDifferBy) {
   }
 }
 
-// One figure for all processors, so that some differ by less.
+// Expects the largest spread of all CPUs, which share one prior.
 TEST(Prior, OfProcessorsIsWhatTheSessionsThatDifferMostDifferBy) {
   double most = 0;
   for (const auto& files : {pocl_3, pocl_5, rusticl}) {

@@ -36,7 +36,7 @@ Record row(const std::string& family_name, const Cells& cells, double seconds) {
     }
     r.axes.emplace_back(axis.name, value);
   }
-  for (const auto& [name, cell] : cells) r.case_id += "/" + name + "=" + cell;
+  for (const auto& [name, cell] : cells) r.case_id.append("/").append(name).append("=").append(cell);
   r.status = Status::ok;
   r.timer = Timer::event;
   r.cache = "warm";
@@ -110,7 +110,7 @@ std::vector<Record> measured(const std::string& preset) {
       for (const auto& [axis, value] : at.axes) cells.emplace_back(axis, text_of(value));
       Record r = row(family.name, cells, o.time_s);
       r.case_id = at.id();
-      static_cast<Measurement&>(r) = o;
+      static_cast<Measurement&>(r) = static_cast<const Measurement&>(o);
       r.compute_units = 1;
       out.push_back(r);
     };
@@ -354,7 +354,7 @@ TEST(DeviceProfile, TheIntervalComesFromThoseOfTheRows) {
   EXPECT_EQ(trait(made, "simd_width").figure->high, 16);
 }
 
-// One process tells nothing of what the next would say, and two may agree by chance; three tell.
+// Uses the prior's spread for one or two processes: one shows no spread, and two may agree by chance.
 TEST(DeviceProfile, OneRepetitionOrTwoStandWithWhatProcessesDifferBy) {
   const auto width = [](double seconds, const std::string& device_type, int runs, double interval) {
     Record sure = row("copy", {{"width", "1"}}, 1);

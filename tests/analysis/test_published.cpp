@@ -43,7 +43,7 @@ std::string shown(const std::string& figures, const std::vector<Record>& records
   ResultsSet set = results_of(records, families);
   set.add(header + figures, "figures.csv");
   Report out;
-  add_published(out, set, {&families[0]});
+  add_published(out, set, {&families.front()});
   return text_of(out, "text", Screen{.ascii = false});
 }
 
@@ -61,7 +61,8 @@ TEST(Published, StandsBesideWhatIsLaunchedAlikeAndAtItsBest) {
             "void: what was published is no measurement of what it says; see the claims\n\n");
 }
 
-// No choice of a launch either where it names the table's rows; but what all texts have alike is one.
+// Treats an axis whose published values differ as part of the variant, also if it names the table's rows; one
+// that is the same in all texts stays a launch parameter.
 TEST(Published, WhatTextsCompareInTheTablesRowsIsNoLaunch) {
   Family family = loom();
   family.view = {.rows = {"kernel", "width", "group"}, .columns = {"n"}, .quantity = "rate"};
@@ -92,7 +93,7 @@ TEST(Published, NamesWhatAFractionIsOf) {
       "J,1804,Loom 0,loom/kernel=plain,,0.8,pin bandwidth,,,,\n",
       "figures.csv");
   Report out;
-  add_published(out, set, {&families[0]});
+  add_published(out, set, {&families.front()});
   const std::string text = text_of(out, "text", Screen{.ascii = false});
   EXPECT_THAT(text, testing::HasSubstr("80 % of pin bandwidth"));
   EXPECT_THAT(text, testing::HasSubstr("%: published of what is named; here of what family peak reached"));
@@ -108,22 +109,22 @@ TEST(Published, FractionsAndSpeedUpsAreTakenAtTheLargestSize) {
   EXPECT_THAT(text, testing::ContainsRegex("twill over plain +2x +4x +4x"));
 }
 
-// A vendor's own lanes that one side alone was measured with are no speed-up over the other's portable ones.
-TEST(Published, SpeedUpsAreOfLanesThatBothSidesHave) {
+// Ignores a sub-group backend that only one side was measured with, which would be no fair speed-up.
+TEST(Published, SpeedUpsAreOfBackendsThatBothSidesHave) {
   Family family = loom();
   family.axes.push_back(
       {.name = "subgroup_impl", .meaning = "", .values = {"portable", "ptx"}, .tunable = true});
-  const auto by = [](const char* kernel, const char* lanes, double seconds) {
+  const auto by = [](const char* kernel, const char* impl, double seconds) {
     Record r = timed(kernel, 4, 256, 1024, seconds, 0.5);
-    r.axes.emplace_back("subgroup_impl", lanes);
-    r.case_id += fmt::format("/subgroup_impl={}", lanes);
+    r.axes.emplace_back("subgroup_impl", impl);
+    r.case_id += fmt::format("/subgroup_impl={}", impl);
     return r;
   };
   const std::string figure = "J,1804,Loom 0,loom/kernel=plain/n=*,,,loom/kernel=twill/n=*,2,,\n";
   std::vector<Record> records = {by("plain", "portable", 2e-4), by("plain", "ptx", 1e-4),
                                  by("twill", "portable", 6e-4)};
   EXPECT_THAT(shown(figure, records, family), testing::ContainsRegex("plain over twill +2x +3x +3x"));
-  // A kernel without lanes stands beside the best of the others.
+  // Compares a kernel without sub-group backends with the best of the others.
   const Record without = timed("plain", 4, 256, 1024, 3e-4, 0.5);
   EXPECT_THAT(shown(figure, {without, by("twill", "portable", 6e-4)}, family),
               testing::ContainsRegex("plain over twill +2x +2x +2x"));

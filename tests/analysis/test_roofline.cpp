@@ -136,7 +136,7 @@ TEST(Roofline, AKernelThatOnlyMovesIsHeldAgainstMemory) {
   EXPECT_DOUBLE_EQ(all[0].kernels[0].fraction, 0.9);
 }
 
-// Its bytes never reach the memory whose bytes rows count.
+// Draws the roof of local memory without bounding rows, which count bytes of global memory.
 TEST(Roofline, LocalMemoryIsARoofThatBoundsNothing) {
   const auto records = peaks() + row("peak", "local_read", "float", 1, 5'000'000'000'000, 0, "local") +
                        row("f", "k", "float", 1, 50'000'000'000, 100'000'000'000, "") +

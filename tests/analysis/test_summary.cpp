@@ -103,7 +103,7 @@ TEST(Summary, TellsTraitsOfTheProfileFirst) {
               HasSubstr("branch_divergence  width 32 items, cost 2x "));
 }
 
-// Where a tuned launch is the better one it is told whole.
+// Expects the whole launch configuration where a tuned one is better.
 TEST(Summary, TellsTheLeastEnergyAndByWhat) {
   const auto with = [](Record record, double joules) {
     record.meter = "nvml";
@@ -156,11 +156,11 @@ TEST(Summary, LeavesOutWhatANameHasNoRoomFor) {
 }
 
 TEST(Summary, ShowsKnownIncorrectApartFromFailures) {
-  EXPECT_THAT(
-      plain({grid_row("plain", "row", 50), broken(grid_row("plain", "row", 0, "64", "published"),
-                                                  "wrong_result", "known incorrect: an unsigned factor", "yes")}),
-      AllOf(HasSubstr("2 rows: 1 known incorrect wrong_result, 1 ok\n"),
-            HasSubstr("1 known-incorrect as published: "), Not(HasSubstr("failed"))));
+  EXPECT_THAT(plain({grid_row("plain", "row", 50),
+                     broken(grid_row("plain", "row", 0, "64", "published"), "wrong_result",
+                            "known incorrect: an unsigned factor", "yes")}),
+              AllOf(HasSubstr("2 rows: 1 known incorrect wrong_result, 1 ok\n"),
+                    HasSubstr("1 known-incorrect as published: "), Not(HasSubstr("failed"))));
 }
 
 TEST(Summary, ShowsTheBestOfEachCeiling) {

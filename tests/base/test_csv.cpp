@@ -45,6 +45,10 @@ std::string content(const std::filesystem::path& path) {
 }
 
 class CsvFile : public testing::Test {
+ public:
+  CsvFile(const CsvFile&) = delete;
+  CsvFile& operator=(const CsvFile&) = delete;
+
  protected:
   CsvFile() {
     std::string name = std::filesystem::temp_directory_path() / "clweave-csv-XXXXXX";
@@ -77,8 +81,8 @@ class StdoutPipe {
   StdoutPipe(const StdoutPipe&) = delete;
   StdoutPipe& operator=(const StdoutPipe&) = delete;
 
-  // Size of one read(2).
-  std::string read_once() {
+  // Returns what one read(2) gets.
+  std::string read_once() const {
     std::string out(1 << 16, '\0');
     const ssize_t n = ::read(reader_, out.data(), out.size());
     out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);

@@ -27,7 +27,7 @@ TEST(RandomValues, AreThoseOfSplitMix64) {
   EXPECT_EQ(keyless(std::int32_t{}), static_cast<std::int32_t>(0xE220A839U));
   EXPECT_EQ(keyless(std::uint8_t{}), 0xE2U);
   EXPECT_EQ(keyless(float{}), static_cast<float>(0xE220A8 - 0x800000) / 8388608.0F);
-  EXPECT_EQ(keyless(double{}), 0xE220A8397B1DCDAFU / 2048 / 0x1p52 - 1);
+  EXPECT_EQ(keyless(double{}), static_cast<double>(0xE220A8397B1DCDAFU >> 11) / 0x1p52 - 1);
 }
 
 TEST(RandomValues, OfFloatingTypesFillOneGridFromMinusOneToOne) {

@@ -285,7 +285,7 @@ TEST(StopRules, ConvergesAtThePrecisionAndNotBeyond) {
 }
 
 TEST(StopRules, NeedsABoundedInterval) {
-  // All equal, so that only the missing ranks can hold it back.
+  // Repeats one value, so that only missing ranks can keep it from stopping.
   const Values equal(300, 1.0);
   const StopRule eager{.min_samples = 5, .check_every = 1};
   EXPECT_EQ(decide(eager, std::span(equal).first(7), 0), Stop::go_on);
@@ -381,9 +381,9 @@ TEST(CommonSpread, MatchesReference) {
   const std::vector<Spread> known{{1, 4}, {2, 4}, {4, 4}, {30, 4}, {0.05, 4}};
   EXPECT_NEAR(common_spread(known).degrees, 1.01858404959432601, 1e-8);
   EXPECT_NEAR(common_spread(known).variance, 0.621082369517449836, 1e-8);
-  // One that knows nothing does not count.
+  // Ignores a spread without degrees of freedom.
   EXPECT_EQ(common_spread(spreads).degrees, common_spread(known).degrees);
-  // Equal ones vary less than chance would make them.
+  // Trusts many equal spreads fully, because they vary less than by chance.
   EXPECT_EQ(common_spread(std::vector<Spread>(9, {2, 4})).degrees, infinity);
   EXPECT_EQ(common_spread(std::vector<Spread>(2, {2, 4})).degrees, 0);
   expect_refused([] { common_spread(std::vector<Spread>{{0, 4}}); }, "not positive");

@@ -13,6 +13,10 @@ using testing::HasSubstr;
 namespace {
 
 class Beside : public testing::Test {
+ public:
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
  protected:
   Beside() {
     trial_.set("POCL_CACHE_DIR", fs::absolute("pocl_cache").string());

@@ -37,7 +37,7 @@ inline const std::vector<Family>& families() {
 }
 
 inline Job peak(const char* kernel = "copy") {
-  return {&families()[0], {"peak", {{"kernel", std::string(kernel)}}, 1}, false, true};
+  return {&families().front(), {"peak", {{"kernel", std::string(kernel)}}, 1}, false, true};
 }
 inline Job toy(const char* kernel, std::int64_t n = 1024) {
   return {&families()[1], {"toy", {{"kernel", std::string(kernel)}, {"n", n}}, 1}};
@@ -90,9 +90,9 @@ class FakeRunner : public Runner {
   }
 
   void answer(const Job& job, Answer with) { answers_[job.at.id()] = std::move(with); }
-  // One time after the other; the last stays.
+  // Answers with one time after the other, and then with the last for ever.
   void times(const Job& job, std::vector<double> seconds) {
-    answer(job, [this, job, seconds](int nth) {
+    answer(job, [this, job, seconds = std::move(seconds)](int nth) {
       return ok_row(on_, job,
                     seconds[std::min<std::size_t>(static_cast<std::size_t>(nth), seconds.size()) - 1]);
     });

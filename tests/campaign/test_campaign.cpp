@@ -29,15 +29,15 @@ namespace fs = std::filesystem;
 class CampaignTest : public testing::Test {
  protected:
   std::string path() const { return folder_.of("rows.csv"); }
-  std::vector<std::string> axes() const { return axis_names(families()); }
-  Record common() const {
+  static std::vector<std::string> axes() { return axis_names(families()); }
+  static Record common() {
     Record record;
     record.run_id = "one";
     record.version = version;
     record.command = R"(["run"])";
     return record;
   }
-  Origin origin() const {
+  static Origin origin() {
     Record record;
     describe_device(record, device());
     return {common().command, common().run_id, version, {record.device_key().text()}};
@@ -152,7 +152,7 @@ TEST_F(RefinedTest, ARowThatAFamilyAskedForSaysSo) {
   EXPECT_EQ(row(of(1536)).reason, chosen_here);
 }
 
-// Beside what it asked for stands the tuned launch of it, which nothing is concluded from.
+// Measures the tuned launch beside a case that refinement adds. Findings do not use it.
 TEST_F(RefinedTest, WhatAFamilyAskedForIsMeasuredAsTunedToo) {
   with_tuned_ = [&](std::vector<Job> jobs, const auto&) {
     if (jobs.front().at.number("n") == 1536) {
@@ -301,7 +301,7 @@ TEST_F(CampaignTest, WhatBeatsItsCeilingsEachTimeIsImplausible) {
   EXPECT_EQ(run({peak(), peak("copy_run"), toy("a")}), case_failed);
   EXPECT_EQ(row(toy("a")).status, Status::implausible);
   EXPECT_EQ(row(toy("a")).time_s, Number(1e-3)) << "the number stays, with its reason";
-  // Both peaks before and behind each look at the row.
+  // Expects both peaks before and after each repetition of the row.
   EXPECT_EQ(std::ranges::count(runner_.ran, "toy/kernel=a/n=1024"), 4);
   EXPECT_EQ(std::ranges::count(runner_.ran, "peak/kernel=copy_run"), 5);
 }
@@ -315,13 +315,13 @@ TEST_F(CampaignTest, AFamilyOfImplausibleRowsEnds) {
 }
 
 TEST_F(CampaignTest, ASiblingOfAWorseMomentIsMeasuredAgainBesideTheRow) {
-  // Whichever is first in the shuffled order, the small one's first time was too long.
+  // Makes the first time of the small case too long, whichever case comes first in the shuffled order.
   runner_.times(toy("a", 1024), {10e-3, 1e-3});
   runner_.times(toy("a", 4096), {4e-3});
   EXPECT_EQ(run({toy("a", 1024), toy("a", 4096)}), success) << said_;
 }
 
-// In the middle of it: neither ok nor implausible is known, so resume decides.
+// Interrupts the repetition of a doubtful case: whether it is ok is not known yet, so it gets no row.
 TEST_F(CampaignTest, AnInterruptedDoubtIsNoRow) {
   runner_.times(peak(), {2e-3});
   runner_.answer(toy("a"), [this](int nth) {
@@ -345,7 +345,7 @@ TEST_F(CampaignTest, ABudgetIsSharedByWhatIsLeft) {
   EXPECT_NEAR(runner_.rules[2].stop.max_seconds, 2.0 / 2, 1e-6);
 }
 
-// It holds to within one case, and the rest is left to those who resume.
+// Ends within one case of the budget, and leaves the other cases to --resume.
 TEST_F(CampaignTest, ASpentBudgetEndsTheRun) {
   rules_.budget_s = 10;
   runner_.before = [this](const Job&) { now_s_ += 6; };
@@ -396,7 +396,7 @@ class RivalTest : public CampaignTest {
       return with(row);
     });
   }
-  std::vector<Job> jobs() const { return {peak(), toy("a"), toy("b")}; }
+  static std::vector<Job> jobs() { return {peak(), toy("a"), toy("b")}; }
 
   FakeRunner baseline_runner_;
   std::string turns_;
@@ -517,7 +517,7 @@ TEST_F(CampaignTest, AFileThatIsCutEndsTheRun) {
 TEST_F(CampaignTest, AFileGoesOnUnderItsOwnHeaderAndVersionOnly) {
   run({toy("a")});
   const auto text = read_text(path());
-  const auto refused = [&](std::string other) {
+  const auto refused = [&](const std::string& other) {
     std::ofstream(path()) << other;
     try {
       ResultsFile::read(path(), axes());

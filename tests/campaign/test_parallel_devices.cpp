@@ -116,7 +116,7 @@ TEST(ParallelDevices, BeginsTheTimingOfACaseTogether) {
   }
 }
 
-// Work beside it would be in a timer's certificate.
+// Opens all devices before any works, because other work would disturb the certificate of a timer.
 TEST(ParallelDevices, OpensTheDevicesOneAfterTheOtherBeforeAnyWorks) {
   Profile::opened = 0;
   const auto looks = [](const DeviceInfo& on, const Job& job, const auto& ready) {
@@ -190,7 +190,7 @@ namespace {
 
 class AtOnceTest : public testing::Test {
  protected:
-  Exit run(std::vector<Job> jobs, std::vector<Does> does) {
+  Exit run(const std::vector<Job>& jobs, std::vector<Does> does) {
     Record common;
     common.run_id = "one";
     common.version = version;
@@ -254,7 +254,8 @@ TEST_F(AtOnceTest, EveryCaseOfEveryCardIsMeasuredOnceMoreInTheSameOrder) {
   EXPECT_TRUE(ResultsFile::read(folder_.of("x-at-once.csv"), axis_names(families())).complete);
 }
 
-// Twice the work in less than half of the time, as the smaller case met a busier neighbour.
+// Accepts twice the work in less than half of the time, because other devices may have disturbed the smaller
+// case.
 TEST_F(AtOnceTest, ASmallerCaseThatIsDisturbedMoreIsNoWonder) {
   const auto varies = [](const DeviceInfo& on, const Job& job, const auto& ready) {
     ready();

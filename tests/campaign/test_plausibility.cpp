@@ -98,7 +98,7 @@ TEST_F(JudgeTest, TwiceTheWorkInLessTimeIsDoubted) {
   EXPECT_EQ(problem.sibling->id(), toy("a", 1024).at.id());
   EXPECT_FALSE(plausibility.check(ok_row(device(), toy("b", 4096), 2e-3), toy("b", 4096)))
       << "another kernel";
-  // Measured again, the small one is faster than it looked.
+  // Clears the doubt when the small case, measured again, turns out faster.
   plausibility.learn(ok_row(device(), toy("a", 1024), 1.1e-3), toy("a", 1024));
   EXPECT_FALSE(plausibility.check(big, toy("a", 4096)));
 }
@@ -125,7 +125,7 @@ TEST_F(JudgeTest, StampsFarFromTheHostsClockAreDoubted) {
   EXPECT_EQ(of(late), Against::nothing);
   for (auto& sample : late.samples) sample.host_s = 5.5e-3;
   EXPECT_EQ(of(late), Against::stamps) << "so late is it not";
-  // One sample that waited for the host is no timer's fault.
+  // Does not blame the timer for one sample that waited for the host.
   Row row = with(1e-3, 1.1e-3);
   row.samples[2].host_s = 50e-3;
   EXPECT_EQ(of(row), Against::nothing);

@@ -29,7 +29,8 @@ struct Recording {
 
 void PrintTo(const Recording& recording, std::ostream* out) { *out << recording.file; }
 
-// All that was measured once and in full. A brief look finds any time within the interval of that.
+// Replays a search space that was measured in full. A short measurement returns any time within the recorded
+// interval.
 struct RecordedSpace {
   Space space;
   std::vector<Record> rows;
@@ -127,7 +128,7 @@ TEST_P(RecordedSearch, HalvingComesWithinAHundredthOfTheBest) {
   EXPECT_LE(cost, 0.05 * static_cast<double>(all.space.size())) << "full samplings";
 }
 
-// As many trials as a slow device has time for.
+// Searches with as many trials as a slow device has time for.
 TEST_P(RecordedSearch, WithFewTrialsItComesWithinSomeHundredths) {
   const RecordedSpace all = read(GetParam());
   double mean = 0;

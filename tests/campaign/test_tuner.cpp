@@ -105,7 +105,8 @@ TEST(Search, TheBudgetEndsIt) {
         << "halving looks at one in full anyhow";
 }
 
-// However small the budget: a brief look is no reason to keep anything.
+// Measures some configuration in full, however small the budget: a short measurement is not enough to keep
+// one.
 TEST(Search, HalvingLooksAtSomethingInFull) {
   const Space space = grid(40, 40);
   for (const std::size_t budget : {2U, 5U, 10U, 50U, 200U}) {
@@ -229,7 +230,8 @@ TEST(SearchSpaces, HoldEveryConfigurationThatTheDeviceCanRun) {
   const auto all = search_spaces_of(toy_jobs(), {}, device());
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].work, "toy/kernel=a/n=1024");
-  // 256 is too large; 96 comes from the preset; numbers in order, the default first where it can run.
+  // Leaves out 256, which is too large, and adds 96 of the preset. Numbers ascend, after the default if it
+  // can run.
   std::vector<std::string> texts;
   for (const auto& at : all[1].cases) texts.push_back(at.id());
   EXPECT_THAT(texts,
@@ -553,7 +555,8 @@ Case of_order(const Value& order, Case at) {
   return at;
 }
 
-// Such as another operation, or another share that is kept.
+// Uses a configuration tuned for similar work, such as another operation or selectivity, if there is none for
+// the same.
 TEST_F(Store, IsTriedAtWorkThatIsAlikeWhereNothingNearerIsKnown) {
   static const Family related = with_works({"up", "down", "round"}, alike_within({{"up", "down"}}));
   const auto ordered = [](const char* order, std::int64_t n, std::int64_t group) {
@@ -668,7 +671,7 @@ class Nearest : public Store {
     info.type = type;
     return info;
   }
-  // Where what is measured beside a case was found.
+  // Returns where the configuration was found that is measured beside a case.
   static std::string of(const DeviceInfo& on, const std::vector<nlohmann::json>& stores) {
     const auto launches = TunedLaunches(on, stores).beside(toy(), at("a", 1024, 96));
     return launches.empty() ? "none" : launches[0].of;

@@ -106,7 +106,7 @@ class Cli : public testing::Test {
 
   Ended run(const Strings& words) { return checked(trial_.run(words), words); }
 
-  // In the test's folder.
+  // Runs the program in the test's folder.
   Ended run_inside(const Strings& words) {
     trial_.start(Strings{"-C", folder().string(), CLWEAVE_BINARY} + words, "env");
     return checked(trial_.finish(), words);
@@ -212,7 +212,7 @@ TEST_F(Cli, HelpListsEveryOption) {
   }
 }
 
-// Nothing asked is the question what there is.
+// Prints the help if there is no command.
 TEST_F(Cli, NoWordsPrintTheHelp) {
   show({});
   const Ended alone = run({});
@@ -238,7 +238,7 @@ TEST_F(Cli, VersionIsOneLine) {
       << ended.out;
 }
 
-// Decided before a driver is loaded: without any, the answer is the same.
+// Refuses wrong words before a driver is loaded, so that the message is the same without any.
 TEST_F(Cli, WrongWordsSayWhatMayBeTyped) {
   const std::vector<std::pair<Strings, Strings>> table = {
       {{"nosuch"}, {"clweave --help"}},
@@ -370,7 +370,7 @@ TEST_F(Cli, WithoutOpenCLItSaysWhatIsMissing) {
   }
   EXPECT_EQ(run({"list"}).code, 0);
 
-  // Or a library without the functions.
+  // Tries a library without the functions, too.
   fs::remove(library);
   fs::create_symlink(CLWEAVE_OTHER_LIBRARY, library);
   const Ended ended = run({"devices"});
@@ -405,7 +405,7 @@ TEST_F(Cli, DevicesAreSelectedByAnythingThatNamesThem) {
   EXPECT_EQ(chosen(all, {"PoCL"}), Strings{pocl});
   EXPECT_EQ(chosen(all, {"LLVMpipe"}), Strings{rusticl});
   EXPECT_EQ(chosen(all, {"mesa"}), Strings{rusticl});
-  // In the order asked for, each once.
+  // Keeps the order of the words, and names each device once.
   EXPECT_EQ(chosen(all, {"llvmpipe", "cpu"}), (Strings{rusticl, pocl}));
 }
 
@@ -491,7 +491,7 @@ TEST_F(Cli, DryRunRunsNothing) {
   EXPECT_FALSE(fs::exists(csv()));
   EXPECT_FALSE(fs::exists(folder() / "results"));
 
-  // Without --csv neither.
+  // Writes no file without --csv either.
   EXPECT_EQ(run_inside(tiny + Strings{"--dry-run"}).code, 0);
 
   // Families that may ask for more are named where they would be asked.
@@ -630,7 +630,7 @@ TEST_F(Cli, AWrongKernelCostsTheExitCodeAndGivesNoNumber) {
   EXPECT_EQ(wrong.status, Status::wrong_result);
   EXPECT_EQ(wrong.verified, Verified::no);
   EXPECT_THAT(wrong.reason, ContainsRegex("elements correct, 1089 written; first wrong: \\[[0-9]+\\] is "));
-  // Both at once and in the end, as the first may have scrolled away.
+  // Expects the failure both at once and in the summary, because the first may have scrolled away.
   EXPECT_THAT(ended.err, HasSubstr("wrong_result  " + wrong.case_id));
   EXPECT_THAT(ended.out, HasSubstr("wrong_result"));
   EXPECT_THAT(ended.out, HasSubstr(wrong.case_id));
@@ -728,7 +728,7 @@ TEST_F(Cli, ARowCanBeRunAgain) {
   EXPECT_THAT(unknown.err, HasSubstr("branch_divergence/paths=3"));
 }
 
-// Not the cases that its family would ask for besides.
+// Leaves out the cases that the family's refinement would add.
 TEST_F(Cli, AReplayIsOfOneRow) {
   const Strings one = {"run",       "--preset", "smoke",  "--family", "registers",
                        "--no-peak", "--where",  "live=8", "--where",  "kernel=live"};
@@ -774,8 +774,8 @@ TEST_F(Cli, AReaderThatLeavesCostsNoRow) {
   }
 }
 
-// Every command in every format: an answer that nobody gets is no success, a message that nobody gets changes
-// nothing.
+// Runs every command in every format: if its answer cannot be written it must fail, if only a message cannot
+// it must not.
 TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const std::string rows = csv(), cut_short = (folder() / "interrupted.csv").string();
@@ -816,7 +816,7 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
   EXPECT_EQ(code_with(">&- 2>&-", {"list"}).code, 5);
 }
 
-// Where rows are lost, too; and where they are safe, but not the summary.
+// Fails if rows cannot be written, and also if only the summary cannot.
 TEST_F(Cli, AFileThatTakesNothingEndsInFive) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const std::string store = (folder() / "tuned.json").string();
@@ -852,7 +852,7 @@ TEST_F(Cli, ADrawingReplacesNoRows) {
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("choose another name"));
   }
-  // Said before anything is measured, and nothing is begun.
+  // Refuses before anything is measured or written.
   const fs::path fresh = folder() / "fresh.html";
   for (const Strings& words :
        {Strings{"--csv", fresh.string(), "--report"}, Strings{"--csv", fresh.string(), "--report", csv()}}) {
@@ -893,7 +893,7 @@ TEST_F(Cli, WhatIsSharedNamesNoComputerAndNoUser) {
   }
   EXPECT_EQ(run({"show", archive, "--family", "branch_divergence", "--csv"}).out,
             run({"show", csv(), "--family", "branch_divergence", "--csv"}).out);
-  // Nothing is begun where something would be lost.
+  // Refuses to start if a file would be overwritten.
   const std::string rows = content_of(csv());
   for (const auto& taken : {csv(), (folder() / "rows").string()}) {
     const Ended refused = run(tiny + Strings{"--csv", (folder() / "new.csv").string(), "--share", taken});
@@ -933,7 +933,7 @@ TEST_F(Cli, AnotherNameOfStdoutIsStdout) {
   EXPECT_EQ(records_of(parse_csv(ended.out, "stdout"), "stdout").size(), 1U);
 }
 
-// As the main process of a container.
+// Runs as process 1, as the main process of a container does.
 TEST_F(Cli, TheFirstProcessOfANamespaceFindsDevices) {
   if (std::system("unshare -Urpf --mount-proc true 2>/dev/null") != 0) GTEST_SKIP() << "no namespaces here";
   trial_.start({"-Urpf", "--mount-proc", CLWEAVE_BINARY, "devices", "--json"}, "unshare");
@@ -951,7 +951,7 @@ TEST_F(Cli, ResumeTakesNoOtherOption) {
 
 // ---- Tuning ----------------------------------------------------------------------------------------------
 
-// All configurations, neither of them the default.
+// Tunes exhaustively over two configurations, neither of which is the default.
 Strings tune_both(const std::string& store, const std::string& csv) {
   Strings words = Strings{"tune", "--strategy", "exhaustive", "--store", store, "--csv", csv} + two_shapes;
   words.back() = "group=32x8,64x4";
@@ -974,7 +974,7 @@ class FakeCounter {
     trial.set("CLWEAVE_NVML", "");
   }
 
-  // To be called every few milliseconds.
+  // Must be called every few milliseconds.
   void go_on() {
     const double now_s = now();
     if (now_s - listed_s_ > 0.4) {
@@ -1056,7 +1056,7 @@ TEST_F(Cli, EnergyIsMeasuredByACounterThatIsCertified) {
     EXPECT_THAT(record.meter_reason, HasSubstr("W at work"));
     ASSERT_TRUE(record.energy_j) << record.meter_reason;
     EXPECT_EQ(record.verified, Verified::yes);
-    // 40 W for as long as an execution takes, which on a busy machine is not always as long.
+    // Expects 40 W times the time of an execution, which varies on a busy machine.
     EXPECT_GT(*record.energy_j, 40 * *record.wall_s / 4);
     EXPECT_LT(*record.energy_j, 40 * *record.wall_s * 4);
     EXPECT_LE(*record.energy_low_j, *record.energy_j);
@@ -1108,7 +1108,7 @@ TEST_F(Cli, TuneMeasuresEveryConfigurationAndRunUsesTheBest) {
   EXPECT_EQ(results.cases.size(), 2U);
   for (const auto& record : results.cases) EXPECT_EQ(record.verified, Verified::yes) << record.reason;
 
-  // Beside what the preset has, and not where the user says how.
+  // Adds tuned launches to the cases of a preset, but not where the user names launch parameters.
   const Strings usual(two_shapes.begin(), two_shapes.end() - 2);
   const auto tuned_of = [&](const char* file, const Strings& more, const Strings& cases) {
     const fs::path path = folder() / file;
@@ -1202,7 +1202,7 @@ TEST_F(Cli, ATunedStoreThatIsNoneIsRefused) {
 
 // ---- Reading ---------------------------------------------------------------------------------------------
 
-// Whoever reads a file is told what is wrong with it, whichever command it is.
+// Expects every command that reads a file to report what is wrong with it.
 TEST_F(Cli, EveryReaderNamesInterruptedCutMiscountedAndRepeatedFiles) {
   const std::string rows = csv();
   ASSERT_EQ(run(tiny + Strings{"--csv", rows}).code, 0);
@@ -1297,7 +1297,7 @@ TEST_F(Cli, ADeviceWithoutDoublePrecisionLosesNothingElse) {
       EXPECT_EQ(record.time_s, Number());
     } else if (record.known_incorrect.empty()) {
       EXPECT_EQ(record.status, Status::ok);
-      // Its driver stamps every event 0, 1, 2, 3.
+      // Expects the host's clock, because rusticl stamps every event 0, 1, 2, 3.
       EXPECT_EQ(record.timer, Timer::host);
     }
   }
@@ -1356,7 +1356,7 @@ TEST_F(Cli, ATerminalShowsTheProgress) {
   trial_.start(Strings{"-c", "exec \"$0\" \"$@\" 2>&1", CLWEAVE_BINARY} + tiny + Strings{"--csv", csv()},
                "sh", terminal);
   std::string seen;
-  // It holds a few KiB; a writer would wait for us.
+  // Reads while the program writes, because the terminal holds only a few KiB.
   const Ended ended = trial_.finish(120, [&] {
     char bytes[4096];
     for (ssize_t n = 0; (n = read(master, bytes, sizeof bytes)) > 0;)

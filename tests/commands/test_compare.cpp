@@ -21,6 +21,10 @@ using testing::Not;
 namespace {
 
 class CompareCommand : public testing::Test {
+ public:
+  CompareCommand(const CompareCommand&) = delete;
+  CompareCommand& operator=(const CompareCommand&) = delete;
+
  protected:
   CompareCommand() {
     std::filesystem::create_directories(folder_);
@@ -30,8 +34,6 @@ class CompareCommand : public testing::Test {
     write("broken.csv", csv_of({bad(row({{"kernel", "a"}}, 1), "crashed")}));
   }
   ~CompareCommand() override { std::filesystem::remove_all(folder_); }
-  CompareCommand(const CompareCommand&) = delete;
-  CompareCommand& operator=(const CompareCommand&) = delete;
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;

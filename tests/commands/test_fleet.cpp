@@ -21,16 +21,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Six computers' cards at one address, with a file each.
+// Writes a file for each of six computers, whose GPUs have one address.
 class FleetCommand : public testing::Test {
+ public:
+  FleetCommand(const FleetCommand&) = delete;
+  FleetCommand& operator=(const FleetCommand&) = delete;
+
  protected:
   FleetCommand() {
     fs::create_directories(folder_ / "in");
     for (int card = 1; card <= 6; ++card) write(card, 1);
   }
   ~FleetCommand() override { fs::remove_all(folder_); }
-  FleetCommand(const FleetCommand&) = delete;
-  FleetCommand& operator=(const FleetCommand&) = delete;
 
   void write(int card, double factor) const {
     std::vector<Record> records;

@@ -38,7 +38,7 @@ TEST(MeasuringOptions, TimesMayHaveUnits) {
   EXPECT_EQ(parse_options({"run", "--timeout", "2min"})->timeout_s, 120);
 }
 
-// All devices sample for the same time, beside what runs differ by.
+// Refuses options that would make devices sample for different times.
 TEST(MeasuringOptions, ParallelRefusesWhatItCannotHaveBesideIt) {
   EXPECT_EQ(parse_options({"run", "--parallel"})->runs(), 3);
   EXPECT_EQ(parse_options({"run", "--parallel", "--preset", "smoke", "--runs", "2"})->runs(), 2);

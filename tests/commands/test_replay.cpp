@@ -51,6 +51,10 @@ TEST(Replay, EveryRowOfEveryCommittedFileCanBeRunAgain) {
 }
 
 class ReplayFile : public testing::Test {
+ public:
+  ReplayFile(const ReplayFile&) = delete;
+  ReplayFile& operator=(const ReplayFile&) = delete;
+
  protected:
   ReplayFile() {
     record_.run_id = "x";

@@ -24,8 +24,13 @@ namespace fs = std::filesystem;
 
 const Identity weaver{.host = "loom7.mill.example", .user = "ada", .home = "/home/ada"};
 
-// Two computers' results of equal cards, with a broken kernel and names wherever one may stand.
+// Shares the results of equal GPUs of two computers, with a broken kernel, and names in every place where one
+// may be.
 class Share : public testing::Test {
+ public:
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+
  protected:
   Share() {
     fs::create_directories(folder_ / "shared");
@@ -49,15 +54,13 @@ class Share : public testing::Test {
     }
   }
   ~Share() override { fs::remove_all(folder_); }
-  Share(const Share&) = delete;
-  Share& operator=(const Share&) = delete;
 
   std::string rows(int card) const { return (folder_ / fmt::format("{}.csv", card)).string(); }
   std::string samples(int card) const { return (folder_ / fmt::format("{}.samples.csv", card)).string(); }
   std::string shared() const { return (folder_ / "shared").string(); }
   std::string archive(int card) const { return (folder_ / "shared" / fmt::format("{}.zip", card)).string(); }
 
-  std::string run(const std::vector<std::string>& words, int expected = success) {
+  static std::string run(const std::vector<std::string>& words, int expected = success) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     int code = -1;

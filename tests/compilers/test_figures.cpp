@@ -24,7 +24,7 @@ Figures with_registers(std::int64_t width, std::int64_t registers) {
   return figures;
 }
 
-// As the makers' own tables and calculators have it.
+// Expects the occupancy of the vendors' own tables and calculators.
 TEST(Occupancy, FollowsFromRegisters) {
   const auto waves = [](const char* target, std::int64_t width, std::int64_t registers) {
     Figures figures = with_registers(width, registers);
@@ -73,7 +73,7 @@ TEST(Occupancy, IsUnknownWhereFiguresAre) {
 
 TEST(Symptoms, CountEachAsOftenAsItDoesItsWork) {
   Figures figures;
-  const Symptoms signs = {.branches = {{"^if"}}, .fmas = {{"mad \\((\\d+)\\|"}, {"pk_fma", 2}}};
+  const Symptoms signs = {.branches = {{"^if"}}, .fmas = {{R"(mad \((\d+)\|)"}, {"pk_fma", 2}}};
   const std::string isa = "if\nmad (8|M0)\nmad (8|M8)\n pk_fma\nelse if\n";
   count_signs(figures, signs, isa);
   EXPECT_EQ(figures.branches, 1);

@@ -85,7 +85,7 @@ const std::map<std::string, std::string>& platform_marks() {
 
 std::string platform_text() { return device().platform + ", " + device().platform_version; }
 
-// Empty: nothing is known of it. Intel's is the one for processors.
+// Returns the name of the OpenCL implementation, empty if it is unknown. Intel's is the one for CPUs.
 const std::string& implementation() {
   static const std::string name = [] {
     if (auto said = variable("CLWEAVE_TEST_IMPLEMENTATION"); !said.empty()) return said;
@@ -99,7 +99,7 @@ const std::string& implementation() {
 
 bool on(const char* name) { return implementation() == name; }
 
-// Without one device nothing is tested.
+// Fails if the device is missing, because otherwise every test would be skipped.
 class OneDevice : public testing::Environment {
  public:
   void SetUp() override {
@@ -172,7 +172,7 @@ struct Opened {
   std::unique_ptr<OpenDevice> session;
 };
 
-// As little timing as there is: no test here looks at how long something took.
+// Samples as little as possible, because no test here looks at times.
 SamplingOptions once() {
   SamplingOptions rule;
   rule.stop.precision = 1;
@@ -242,11 +242,11 @@ std::vector<Job> smoke_jobs(bool known_incorrect_cases) {
   return out;
 }
 
-// Why a case is left out here, and only here; empty: it is not.
+// Returns why this implementation cannot run a case, empty if it can.
 std::string beyond_this_implementation(const Job& job) {
   if (!on("oclgrind")) return {};
-  // Its compiler narrows `item % 64` to a 6-bit integer, and the simulator does not cut the value down to
-  // that (21.10): items from 64 on reach no case of the switch.
+  // Skips a bug of Oclgrind 21.10: its compiler narrows `item % 64` to a 6-bit integer, but the simulator
+  // does not truncate the value, so that work-items from 64 on reach no case of the switch.
   if (job.family->name == "branch_divergence" && job.at.number("paths") == 64 && job.at.number("n") > 64)
     return "Oclgrind 21.10 loses items from 64 on";
   if (is_too_big_to_simulate(job)) return "too big to simulate";
@@ -372,7 +372,7 @@ TEST_F(Kernels, TheDeviceIsTheOneMeant) {
   }
 }
 
-// Without a folder, clweave takes the kernels that were built in; here they come from one.
+// Compares the kernels built into clweave, which it uses without a folder, with the source files.
 TEST_F(Kernels, TheBuiltInFilesAreTheFiles) {
   const fs::path folder = fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels";
   if (!fs::is_directory(folder)) GTEST_SKIP() << "the sources are not here: no " << folder.string();
@@ -395,7 +395,7 @@ class Smoke : public Kernels, public testing::WithParamInterface<Job> {
     run_ = ok_ = 0;
   }
   static void TearDownTestSuite() {
-    // All skipped would look like all right; but for those that somebody chose.
+    // Fails if most cases were skipped, which would look like success, unless a filter chose the cases.
     if (GTEST_FLAG_GET(filter) == "*") {
       EXPECT_GE(2 * ok_, run_) << "cases that this device can run, of all";
     }
@@ -424,7 +424,7 @@ TEST_P(Smoke, IsRight) {
   if (const auto why = beyond_this_implementation(job); !why.empty()) GTEST_SKIP() << why;
   if (is_one_of_many(job)) GTEST_SKIP() << "another case of its kernel is run; with CLWEAVE_ALL_CASES=1 all";
   const Record record = record_of(session(), job);
-  // Once full, for this process, the simulator's log tells no more.
+  // Fails at the first case with findings: the simulator's log, one per process, stops when it is full.
   EXPECT_EQ(log(), "") << "Oclgrind's findings";
   ++run_;
   if (record.status == Status::unsupported) {
@@ -459,7 +459,8 @@ TEST_F(Kernels, WhatIsBeyondTheSimulatorIsRightWithLessOfIt) {
   if (!on("oclgrind")) GTEST_SKIP() << "only the simulator needs this";
   const auto look = [](const std::string& family, std::size_t least) {
     std::vector<Job> jobs = jobs_of(family, {}, {"n=33"});
-    std::erase_if(jobs, [](const Job& job) { return is_known_incorrect(job) || !is_beyond_the_simulator(job); });
+    std::erase_if(jobs,
+                  [](const Job& job) { return is_known_incorrect(job) || !is_beyond_the_simulator(job); });
     EXPECT_GE(jobs.size(), least);
     const Opened opened(kernels());
     for (const auto& job : jobs) {
@@ -477,8 +478,8 @@ TEST_F(Kernels, WhatIsBeyondTheSimulatorIsRightWithLessOfIt) {
   setenv("OCLGRIND_UNINITIALIZED", "1", 1);
 }
 
-// Of claim_one in tile_states.cl: in whatever order groups start. In the reverse one, all that a group looks
-// back at is late; and half of what is published is lost.
+// Tests acquire_one_tile of tile_states.cl with work-groups that start in reverse order, so that every tile
+// that a work-group looks back at is late; and with half of all publications lost.
 TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
   DeviceInfo gpu = device();
   gpu.type = "gpu";  // where plans have it so
@@ -501,8 +502,8 @@ TEST_F(Kernels, GroupsThatTakeTheTileOfTheirOwnNumberAreRightInAnyOrder) {
         const Record record = run_case(*opened.session, family, at, once()).record;
         SCOPED_TRACE(fmt::format("{}: {}: {}, {}", folder.string(), at.id(), record.status, record.reason));
         if (record.status == Status::unsupported) continue;
-        // Oclgrind 21.10 makes no kernel of some of these programs: it does not know what LLVM says of
-        // pointers there.
+        // Skips programs of which Oclgrind 21.10 makes no kernel, because it does not know an LLVM attribute
+        // of pointers.
         if (on("oclgrind") && record.reason.find("CL_INVALID_KERNEL_NAME") != std::string::npos) continue;
         EXPECT_EQ(plan_of(family, at, gpu).defines.at("TILE_BY_GROUP_ID"), "1");
         EXPECT_TRUE(record.ok());
@@ -555,7 +556,7 @@ TEST_F(Kernels, KnownIncorrectCasesTellHowWrongTheyAre) {
 
 class Mutants : public Kernels {
  protected:
-  // Each opens the device by itself.
+  // Leaves it to each test to open the device.
   static void SetUpTestSuite() {}
   static void TearDownTestSuite() {}
 
@@ -596,11 +597,11 @@ TEST_F(Mutants, AKernelThatWritesNothingIsAWrongResult) {
   expect_no_numbers(record);
 }
 
-// For every check that there is: a kernel that returns at once must not pass it.
+// Makes every kernel return at once: each check must notice.
 TEST_F(Mutants, NoCasePassesWithoutItsKernel) {
   if (!on("pocl")) GTEST_SKIP() << "builds every kernel a second time; one implementation will do";
   const KernelFolder folder;
-  const std::regex head("(__kernel void [A-Za-z0-9_]+\\([^{]*\\) \\{)");
+  const std::regex head(R"((__kernel void [A-Za-z0-9_]+\([^{]*\) \{))");
   for (const auto& [stem, text] : embedded_kernels) {
     if (stem == "lib/harness") continue;
     const std::string idle = std::regex_replace(std::string(text), head, "$1 return;");
@@ -720,7 +721,7 @@ TEST_F(Kernels, DoublePrecisionRunsOrSaysWhyNot) {
   expect_no_numbers(record);
 }
 
-// By what the compiler says of the program, not by what the driver says of its extensions.
+// Relies on what the compiler says about the program, not on the extensions that the driver reports.
 TEST_F(Kernels, WhatTheCompilerDoesNotTakeIsMissingAndNotBroken) {
   int missing = 0;
   for (const auto& job : jobs_of("formats", {"path=extension", "iterations=1"})) {

@@ -97,13 +97,13 @@ TEST(Measure, GrowsTheBatchOfShortExecutionsUntilItIsLongEnough) {
     scene.measured();
     const int batch = scene.last_batch();
     EXPECT_GE(batch * seconds, 1e-3) << seconds;
-    // Nor by far more: what is asked for is reached by steps of at most 16.
+    // Stays close to what is asked for, which is approached in steps of at most a factor of 16.
     EXPECT_LT(batch * seconds, 2.5e-3) << seconds;
     EXPECT_TRUE(std::ranges::is_sorted(scene.batches));
     EXPECT_EQ(scene.batches.front(), 1);
     for (std::size_t i = 1; i < scene.batches.size(); ++i)
       EXPECT_LE(scene.batches[i], 16 * scene.batches[i - 1]);
-    // Every sample has the last.
+    // Expects every sample to use the last batch size.
     EXPECT_GE(std::ranges::count(scene.batches, batch),
               static_cast<std::ptrdiff_t>(scene.rule.stop.min_samples));
   }
@@ -202,7 +202,7 @@ TEST(Measure, NeedsABoundedNumberOfRunsWhateverTheTimesAre) {
 }
 
 TEST(Measure, JudgesByTheClockThatIsAskedFor) {
-  // By the device's clock constant, by the host's wild.
+  // Makes times constant by the device's clock and noisy by the host's.
   Scene by_event{.time_s = wild(2e-3), .event_s = constant(1e-3)};
   EXPECT_EQ(by_event.measured().stop, Stop::converged);
   EXPECT_EQ(by_event.measured().samples.size(), by_event.rule.stop.min_samples);
@@ -264,7 +264,7 @@ TEST(Canary, IsSlowByMoreThanWhatItDoesByItself) {
   EXPECT_TRUE(detector.slow(2.01));
 }
 
-// One that met a neighbour as the device was opened knows better after an undisturbed while.
+// Starts disturbed, and must learn the true time of the canary after an undisturbed while.
 TEST(Canary, LearnsFromTheCalmerHalfOfTheTime) {
   ThrottleDetector detector;
   const auto windows = [&](int count, auto canary) {
@@ -331,7 +331,7 @@ TEST(Canary, IsHeldAgainstTheBestOfTheSession) {
   EXPECT_TRUE(measured.samples.front().throttled);
 }
 
-// On a busy machine nothing is gained by waiting: after three cases that waited in vain the next do not.
+// Stops waiting for a calm machine after three cases that waited in vain.
 TEST(Canary, ThatIsNeverCalmIsWaitedForNoMore) {
   Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return canary == 0 ? 1.0 : 1.2; }};
   Probe probe = scene.probe();

@@ -176,7 +176,7 @@ class Answers : public testing::Environment {
     const auto before = known_.find(key);
     const bool is_known = before != known_.end();
     const bool asks = always_ || !is_known || draw_() % 16 == 0;
-    const std::string answer = asks ? ask() : before->second;
+    std::string answer = asks ? ask() : before->second;
     ++(asks ? asked_ : kept_);
     if (is_known && !renew_) {
       EXPECT_EQ(answer, before->second) << target.name << ", " << target.compiler << ": " << question;
@@ -299,7 +299,7 @@ Figures figures_of(const Target& target, const Source& source, const std::string
                  [&] { return text_of_figures(kernel_of(target, source, name).figures); }));
 }
 
-// How often a regular expression occurs.
+// Counts the matches of a regular expression.
 int matches(const std::string& text, const std::string& pattern) {
   re2::StringPiece left(text);
   int count = 0;
@@ -307,7 +307,7 @@ int matches(const std::string& text, const std::string& pattern) {
   return count;
 }
 
-// How often it does in the instructions of a kernel.
+// Counts its matches in the instructions of a kernel.
 int matches_in(const Target& target, const Source& source, const std::string& name,
                const std::string& pattern) {
   return std::stoi(
@@ -335,9 +335,9 @@ bool every_path_has_a_branch(std::int64_t with_one_path, std::int64_t with_all, 
 
 class OnTarget : public testing::TestWithParam<std::string> {
  protected:
-  const Target& target() const { return target_called(GetParam()); }
-  bool is_required() const { return std::ranges::find(required, GetParam()) != required.end(); }
-  void skip_without(const std::string& missing) const {
+  static const Target& target() { return target_called(GetParam()); }
+  static bool is_required() { return std::ranges::find(required, GetParam()) != required.end(); }
+  static void skip_without(const std::string& missing) {
     if (missing.empty()) return;
     if (is_required() && std::getenv("CI") != nullptr) FAIL() << "not here: " << missing;
     GTEST_SKIP() << "not here: " << missing;
@@ -373,8 +373,8 @@ class Compiler : public OnTarget {
       if (bytes > 0) scratch[kernel.name] = std::max(scratch[kernel.name], bytes);
       auto& most = registers[kernel.name];
       most = std::max(most, figures.registers.value_or(0));
-      // clang reckons the waves itself, where no local memory limits them; clang 15 those of gfx1100 by two
-      // thirds of its registers.
+      // Compares with the waves that clang computes, unless local memory limits them. clang 15 assumes two
+      // thirds of the registers of gfx1100.
       if (!figures.waves || figures.local != 0 || GetParam() == "gfx1100") continue;
       Figures again = figures;
       occupy(again, target().unit, 0, 0);
@@ -391,7 +391,7 @@ class Compiler : public OnTarget {
       of_family[program->asked_by.substr(0, program->asked_by.find('/'))].push_back(program);
     std::vector<std::string> all;
     for (const auto& [family, own] : of_family) {
-      std::string question = what + " " + family;
+      std::string question = fmt::format("{} {}", what, family);
       for (const Program* program : own)
         question +=
             fmt::format(" {}{}", name_in_questions(program->source), program->probed ? " probed" : "");
@@ -454,7 +454,7 @@ TEST_P(Compiler, takes_the_shapes_of_paper) {
   for (std::size_t i = front_end ? 0 : static_cast<std::size_t>(place); i < programs.size(); i += step) {
     if (!programs[i].fp64 || target().device.fp64) asked.push_back(&programs[i]);
   }
-  answers_about("takes of paper", asked, [this](const auto& own) {
+  answers_about("takes of paper", asked, [](const auto& own) {
     for (const Program* program : own) {
       const Compiled compiled = target().compile(program->source);
       EXPECT_TRUE(compiled.ok || program->probed || target().stands_in)
@@ -480,7 +480,7 @@ TEST_P(Undefined, functions_are_told) {
   EXPECT_THAT(compiled.log, testing::HasSubstr("nowhere"));
 }
 
-// ocloc takes a function that is nowhere.
+// Leaves out ocloc, which accepts calls of undefined functions.
 INSTANTIATE_TEST_SUITE_P(Targets, Undefined, testing::ValuesIn(amds), name_of);
 
 class Spills : public Compiler {};
@@ -523,7 +523,7 @@ TEST_P(Branches, of_lanes_survive) {
   EXPECT_TRUE(every_path_has_a_branch(count[1], count[64], 64));
 }
 
-// So light that every compiler makes it a select: what the other test would say if the paths were as light.
+// Shows that the other test can fail: these paths are so light that every compiler makes them a select.
 TEST_P(Branches, that_became_a_select_are_told) {
   const char* kernel = R"(__kernel void light(__global int* x) {{
   const size_t item = get_global_id(0);
@@ -561,8 +561,8 @@ const std::vector<Told> told = {
     {"compaction", {"kernel=ranked", "ranks=votes"}, "compact", "v_mbcnt_"},
     {"compaction", {"kernel=billeter"}, "move_sequences", "v_readlane"}};
 
-Source source_told(const Told& one, const std::string& lanes) {
-  return source_of_case(one.family, one.values + Texts{"subgroup_impl=" + lanes, "n=4099", "group=64"},
+Source source_told(const Told& one, const std::string& impl) {
+  return source_of_case(one.family, one.values + Texts{"subgroup_impl=" + impl, "n=4099", "group=64"},
                         with_sub_groups());
 }
 
@@ -585,8 +585,8 @@ class SubGroups : public Branches {};
 TEST_P(SubGroups, spare_barriers) {
   for (const auto& one : told) {
     SCOPED_TRACE(fmt::format("{} {}", one.family, fmt::join(one.values, " ")));
-    const auto barriers = [&](const char* lanes) {
-      return matches_in(target(), source_told(one, lanes), one.kernel, "barrier|sync\\.bar|gateway");
+    const auto barriers = [&](const char* impl) {
+      return matches_in(target(), source_told(one, impl), one.kernel, "barrier|sync\\.bar|gateway");
     };
     EXPECT_LT(barriers("subgroup"), barriers("portable"));
   }
@@ -604,8 +604,8 @@ std::string preprocessed(const Source& source) {
       .output;
 }
 
-// By ptxas; and no kernel that is limited says how large its group is: NVIDIA's own front end writes that
-// into PTX, where clang writes nothing, and then no limit is heeded.
+// Checks that ptxas honours the limit, and that no limited kernel declares its work-group size: NVIDIA's
+// front end would write that into PTX, and then the limit is ignored. (clang writes nothing.)
 TEST_P(Limits, of_registers_are_heeded) {
   DeviceInfo device = imaginary_device("gpu", true);
   device.extensions = "cl_nv_compiler_options";
@@ -706,8 +706,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, MatrixUnits, testing::Values("dg2", "pvc"), na
 
 class Chains : public Branches {};
 
-// No step of a turn is left out, and none becomes a product and a sum; of whom two roundings are asked, does
-// both. Compilers may write several turns in one, of small ones.
+// Checks that no step of an iteration is removed, that none is split into a product and a sum, and that where
+// two roundings are asked for both are done. Compilers may unroll short loops.
 TEST_P(Chains, have_every_multiply_add_that_they_are_asked_for) {
   Texts types = {"float"};
   if (target().device.fp16) types.emplace_back("half");
@@ -753,8 +753,8 @@ class LastWarps : public Branches {};
 TEST_P(LastWarps, need_no_barriers_of_their_group) {
   Target on = target();
   if (std::ranges::find(amds, GetParam()) != amds.end()) on.device.platform = "AMD";
-  const auto barriers = [&](const char* lanes) {
-    const std::string id = fmt::format("reduction/kernel=unrolled/group=128/subgroup_impl={}", lanes);
+  const auto barriers = [&](const char* impl) {
+    const std::string id = fmt::format("reduction/kernel=unrolled/group=128/subgroup_impl={}", impl);
     return figures_of(on, source_on(on, id), "unrolled").barriers.value_or(-1);
   };
   EXPECT_EQ(barriers("portable"), 7);
@@ -768,7 +768,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, LastWarps, testing::Values("gfx1100", "tgllp",
 
 class Exchanges : public Branches {};
 
-// Where items of a wave tell each other without memory, no barrier is left, and every step is an instruction.
+// Checks that work-items which exchange values without memory need no barrier, and one instruction per step.
 TEST_P(Exchanges, are_those_meant) {
   const bool nvidia = GetParam() == "sm_90";
   for (const auto& [operation, shuffles] :

@@ -19,7 +19,7 @@ class KernelFiles {
  public:
   KernelFiles(std::initializer_list<std::pair<const char*, const char*>> files) {
     std::filesystem::create_directory(folder_.path() / "lib");
-    std::ofstream(folder_.path() / "lib/prelude.cl");
+    const std::ofstream empty(folder_.path() / "lib/prelude.cl");
     for (const auto& [name, text] : files) std::ofstream(folder_.path() / name) << text;
   }
   Source joined(const std::map<std::string, std::string>& defines = {}) const {

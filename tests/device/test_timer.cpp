@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -24,7 +25,7 @@ Probes honest() {
   for (int i = 0; i < 20; ++i) {
     const double work = i < 10 ? 1 : 2;
     const double seconds = work * work_s + 1e-6 * (i % 10);
-    const auto length = static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
+    const auto length = static_cast<std::uint64_t>(std::llround(seconds * 1e9));
     probes.push_back({work, {true, clock, clock + length}, seconds + overhead_s});
     clock += 2 * length;
   }
@@ -41,8 +42,9 @@ Probes stamped(const std::function<void(TimerProbe&)>& change) {
 // Durations multiplied, as when a driver takes ticks for nanoseconds.
 Probes scaled(double factor) {
   return stamped([factor](TimerProbe& p) {
-    p.stamps.end = p.stamps.start + static_cast<std::uint64_t>(
-                                        factor * static_cast<double>(p.stamps.end - p.stamps.start) + 0.5);
+    p.stamps.end =
+        p.stamps.start +
+        static_cast<std::uint64_t>(std::llround(factor * static_cast<double>(p.stamps.end - p.stamps.start)));
   });
 }
 
@@ -106,7 +108,7 @@ TEST(Timer, TellsOfAHostThatHearsLate) {
   EXPECT_THAT(certify(probes).reason, HasSubstr("; the host hears of an end 3.2 ms late"));
 }
 
-// Only the fastest launches of each kind count.
+// Disturbs two launches of three, because only the fastest of each kind count.
 TEST(Timer, IsNotBlamedForADisturbedHost) {
   Probes probes = honest();
   for (std::size_t i = 1; i < probes.size(); i += 3) probes[i].host_s += 0.5;

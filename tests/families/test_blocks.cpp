@@ -10,7 +10,8 @@
 using namespace clweave::commands;
 using namespace clweave::families;
 
-// Within a stretch, as checks do: whoever waits for the table helps, and no thread waits for itself.
+// Asks for the table from within parallel work, as checks do: a thread that waits for it helps to compute it,
+// and none waits for itself.
 TEST(Blocks, AreMadeByWhoNeedsThemFirst) {
   for (int round = 0; round < 50; ++round) {
     constexpr std::uint64_t n = 100000, size = 64;

@@ -19,7 +19,7 @@ std::vector<Outcome> built() {
   for (const auto& at : preset_of(family, "quick")) {
     const double cold_s = 20e-3 + 0.25e-3 * static_cast<double>(at.number("statements"));
     const double time_s = cold_s / (at.is("from", "again") ? 10 : at.is("from", "binary") ? 5 : 1);
-    out.push_back({at, time_s, 0.99 * time_s, 1.01 * time_s});
+    out.emplace_back(at, time_s, 0.99 * time_s, 1.01 * time_s);
   }
   return out;
 }
@@ -50,7 +50,7 @@ TEST(BuildFindings, LeaveOutWhatIsMissing) {
 TEST(BuildPlans, SeeEachStatement) {
   const Family& family = family_named("build");
   std::set<std::string> expected;
-  for (auto at : preset_of(family, "full")) {
+  for (const auto& at : preset_of(family, "full")) {
     const Bytes zeros(64);
     if (at.is("from", "source"))
       expected.insert(plan_of(family, at, roomy()).checks.at(0).compare(0, zeros).first_text);

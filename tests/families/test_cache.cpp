@@ -27,7 +27,7 @@ class Invented {
       : Invented([=](std::int64_t bytes) { return ns_by_kib.lower_bound((bytes + 1023) / 1024)->second; }) {}
   double ns(std::int64_t bytes) const { return ns_(bytes); }
 
-  // All of preset quick and what is asked for behind it.
+  // Returns outcomes of preset quick and of the cases that its refinement adds.
   std::vector<Outcome> walked(const std::function<double(const Case&, const Invented&)>& ns) const {
     const Family cache = family_named("cache");
     std::vector<Outcome> outcomes;
@@ -37,9 +37,9 @@ class Invented {
       for (const auto& at : wanted) {
         if (!ids.insert(at.id()).second) continue;
         const Plan plan = plan_of(cache, at, roomy());
-        outcomes.push_back(
-            {at, 1e-9 * ns(at, *this) * static_cast<double>(plan.cost.items) /
-                     static_cast<double>(at.is("kernel", "chase_private") ? roomy().units() : 1)});
+        outcomes.emplace_back(
+            at, 1e-9 * ns(at, *this) * static_cast<double>(plan.cost.items) /
+                    static_cast<double>(at.is("kernel", "chase_private") ? roomy().units() : 1));
         outcomes.back().bytes = plan.cost.read + plan.cost.written;
       }
       wanted = cache.refine(outcomes, roomy());
@@ -58,7 +58,8 @@ double of_two_levels(const Case& at, const Invented& device) {
   const std::int64_t bytes = at.number("working_set");
   const auto units = static_cast<std::int64_t>(roomy().units());
   if (at.is("kernel", "chase")) return device.ns(bytes);
-  if (at.is("kernel", "chase_private")) return device.ns(bytes <= 200 * 1024 ? bytes : units * bytes);
+  if (at.is("kernel", "chase_private"))
+    return device.ns(bytes <= std::int64_t{200} * 1024 ? bytes : units * bytes);
   if (at.is("kernel", "tlb")) return device.ns(bytes / 4160 * 64) * (bytes > (3 << 20) ? 1.5 : 1.0);
   if (at.is("kernel", "pair")) return at.number("apart") < 128 ? 100 : 200;
   return 1;
@@ -140,7 +141,7 @@ TEST(CacheFindings, AreUndecidedWhereTheWalksEndTooSoon) {
   EXPECT_THAT(named(found, "l2_bytes").text, HasSubstr("less than four times"));
 }
 
-// On llvmpipe a loop that takes too many turns ends early, and says nothing.
+// Keeps below the iterations after which llvmpipe leaves a loop silently.
 TEST(Cache, TakesNoMoreTurnsThanADeviceLeavesALoop) {
   DeviceInfo device = roomy();
   device.name = "llvmpipe (LLVM 15.0.6, 256 bits)";

@@ -22,8 +22,8 @@ std::vector<Outcome> quick_rows(const Family& family, double bytes_per_s = 1e11)
   for (const auto& at : preset_of(family, "quick")) {
     const Plan plan = plan_of(family, at, roomy());
     const auto place = std::ranges::find(kernels, at.at("kernel")) - kernels.begin();
-    const double bytes = static_cast<double>(plan.cost.read + plan.cost.written);
-    out.push_back({at, bytes / bytes_per_s * (2 - 0.01 * static_cast<double>(place))});
+    const auto bytes = static_cast<double>(plan.cost.read + plan.cost.written);
+    out.emplace_back(at, bytes / bytes_per_s * (2 - 0.01 * static_cast<double>(place)));
     out.back().bytes = plan.cost.read + plan.cost.written;
   }
   return out;
@@ -104,7 +104,7 @@ TEST(DeviceSize, IsTheSameForTheSameRowsAndNoneMoreWhenItIsMeasured) {
     const Family& family = family_named(name);
     auto rows = quick_rows(family);
     const auto asked = family.refine(rows, roomy());
-    for (const auto& at : asked) rows.push_back({at, 1e-2});
+    for (const auto& at : asked) rows.emplace_back(at, 1e-2);
     const auto again = family.refine(rows, roomy());
     ASSERT_EQ(again.size(), asked.size());
     for (std::size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(again[i].id(), asked[i].id());
@@ -133,7 +133,7 @@ TEST(DeviceSize, TakesNoFindingFromTheCommonSize) {
     auto rows = quick_rows(family);
     std::set<std::string> before;
     for (const auto& finding : family.findings(rows, roomy())) before.insert(finding.name);
-    for (const auto& at : family.refine(rows, roomy())) rows.push_back({at, 1e-2});
+    for (const auto& at : family.refine(rows, roomy())) rows.emplace_back(at, 1e-2);
     std::set<std::string> after;
     for (const auto& finding : family.findings(rows, roomy())) after.insert(finding.name);
     EXPECT_THAT(after, testing::IsSupersetOf(before));

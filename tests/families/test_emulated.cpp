@@ -76,54 +76,67 @@ struct Call {
   std::size_t arguments() const { return launch.args.size(); }
 };
 
+// Holds the arguments of a launch of matrix_access, and computes its elements.
 template <class T>
-void run_divergence(const Call& call) {
-  const Buffer a = call.buffer(0), b = call.buffer(1), c = call.buffer(2);
-  const auto n = call.scalar<std::uint32_t>(3);
-  const bool parity_row = call.defined("PARITY_ROW") != 0;
-  const bool row_first = call.defined("ROW_FIRST") != 0;
-  const bool both = call.defined("OPERANDS_AB") != 0;
-  const bool guard = call.defined("GUARD") != 0;
-  ASSERT_EQ(call.arguments(), 4U);
-  ASSERT_EQ(call.defined("T_BITS"), 8 * sizeof(T));
-  const auto compute = [&](std::uint64_t row, std::uint64_t column) {
+struct MatrixCall {
+  explicit MatrixCall(const Call& launch) : call(launch) {}
+
+  void compute(std::uint64_t row, std::uint64_t column) const {
     if (row >= n || column >= n) throw std::logic_error("an element outside the matrix");
     const std::uint64_t i = row * n + column;
-    const T left = call.memory.load<T>(a, i);
-    const T right = both ? call.memory.load<T>(b, i) : left;
+    const T left = call.memory.template load<T>(a, i);
+    const T right = both ? call.memory.template load<T>(b, i) : left;
     const std::uint64_t decides = parity_row ? row : column;
-    call.memory.store<T>(c, i, decides % 2 == 0 ? left + right : left - right);
-  };
-  const Range& global = call.launch.global;
-  if (call.launch.kernel == "loop") {
-    ASSERT_EQ(global.size(), 1U);
-    for (std::uint64_t line = 0; line < global[0]; ++line) {
-      if (guard && line >= n) continue;
-      for (std::uint64_t step = 0; step < n; ++step)
-        compute(row_first ? line : step, row_first ? step : line);
-    }
-    return;
+    call.memory.template store<T>(c, i, decides % 2 == 0 ? left + right : left - right);
   }
+  // Computes the element of a work-item of a two-dimensional launch.
+  void compute_item(std::uint64_t x, std::uint64_t y) const {
+    std::uint64_t row = row_first ? x : y, column = row_first ? y : x;
+    if (call.launch.kernel == "unweave") {
+      std::uint64_t& decides = parity_row ? row : column;
+      const std::uint64_t evens = (n + 1) / 2;
+      decides = decides < evens ? 2 * decides : 2 * (decides - evens) + 1;
+    }
+    compute(row, column);
+  }
+
+  const Call& call;
+  Buffer a = call.buffer(0), b = call.buffer(1), c = call.buffer(2);
+  std::uint32_t n = call.scalar<std::uint32_t>(3);
+  bool parity_row = call.defined("PARITY_ROW") != 0, row_first = call.defined("ROW_FIRST") != 0;
+  bool both = call.defined("OPERANDS_AB") != 0, guard = call.defined("GUARD") != 0;
+};
+
+template <class T>
+void run_matrix_loop(const MatrixCall<T>& matrix) {
+  const Range& global = matrix.call.launch.global;
+  ASSERT_EQ(global.size(), 1U);
+  for (std::uint64_t line = 0; line < global[0]; ++line) {
+    if (matrix.guard && line >= matrix.n) continue;
+    for (std::uint64_t step = 0; step < matrix.n; ++step)
+      matrix.compute(matrix.row_first ? line : step, matrix.row_first ? step : line);
+  }
+}
+
+template <class T>
+void run_matrix_access(const Call& call) {
+  ASSERT_EQ(call.arguments(), 4U);
+  ASSERT_EQ(call.defined("T_BITS"), 8 * sizeof(T));
+  const MatrixCall<T> matrix(call);
+  if (call.launch.kernel == "loop") return run_matrix_loop(matrix);
+  const Range& global = call.launch.global;
   ASSERT_EQ(global.size(), 2U);
   const std::set<std::string> others = {
       "grid", "nobranch", "nobranch_published", "select_", "unweave", "unweave_published", "signbit_"};
   ASSERT_TRUE(others.contains(call.launch.kernel)) << call.launch.kernel;
   for (std::uint64_t y = 0; y < global[1]; ++y) {
     for (std::uint64_t x = 0; x < global[0]; ++x) {
-      if (guard && (x >= n || y >= n)) continue;
-      std::uint64_t row = row_first ? x : y;
-      std::uint64_t column = row_first ? y : x;
-      if (call.launch.kernel == "unweave") {
-        std::uint64_t& decides = parity_row ? row : column;
-        const std::uint64_t evens = (n + 1) / 2;
-        decides = decides < evens ? 2 * decides : 2 * (decides - evens) + 1;
-      }
-      compute(row, column);
+      if (!matrix.guard || (x < matrix.n && y < matrix.n)) matrix.compute_item(x, y);
     }
   }
 }
 
-void run_lanes(const Call& call) {
+void run_branch_divergence(const Call& call) {
   const Buffer out = call.buffer(0), in = call.buffer(1);
   const auto n = call.scalar<std::uint32_t>(2);
   const auto trips = call.scalar<std::uint32_t>(3);
@@ -182,63 +195,84 @@ void run_local_read(const Call& call) {
   }
 }
 
-void run_memory_kernel(const Call& call) {
+// Emulates the kernels that copy, read or reread memory as vectors of 32-bit words.
+struct MemoryCall {
   using Word = std::uint32_t;
-  const Buffer out = call.buffer(0), in = call.buffer(1);
-  const std::string& kernel = call.launch.kernel;
-  const std::uint64_t words = kernel.ends_with("_run") ? 16 : 4;  // of a vector
-  const std::uint64_t items = call.launch.global.at(0), run = call.defined("RUN");
-  const auto load = [&](std::uint64_t vector, std::uint64_t w) {
+
+  explicit MemoryCall(const Call& launch) : call(launch) {}
+
+  Word load(std::uint64_t vector, std::uint64_t w) const {
     return call.memory.load<Word>(in, vector * words + w);
-  };
-  if (kernel.starts_with("copy")) {
-    const std::uint64_t vectors = kernel == "copy" ? items : items * run;
-    for (std::uint64_t i = 0; i < vectors * words; ++i)
-      call.memory.store(out, i, call.memory.load<Word>(in, i));
-    return;
   }
-  if (kernel.starts_with("reread")) {
-    const std::uint64_t width = words == 16 ? 1 : call.launch.local.at(0);  // items of a group
-    const std::uint64_t block_vectors = words == 16 ? 64 : width;
+  void store(std::uint64_t vector, std::uint64_t w, Word value) const {
+    call.memory.store(out, vector * words + w, value);
+  }
+
+  void copy() const {
+    const std::uint64_t vectors = kernel == "copy" ? items : items * run;
+    for (std::uint64_t i = 0; i < vectors * words; ++i) store(0, i, load(0, i));
+  }
+  void reread() const {
+    const std::uint64_t width = words == 16 ? 1 : call.launch.local.at(0);  // work-items of a work-group
     const auto groups = static_cast<std::uint32_t>(items / width);
     const auto mask = call.scalar<std::uint32_t>(2);
     const auto spread = static_cast<std::uint32_t>(call.defined("SPREAD"));
     const auto turn = static_cast<std::uint32_t>(call.defined("TURN"));
+    std::vector<std::uint64_t> blocks(run);
     for (std::uint32_t group = 0; group < groups; ++group) {
+      for (std::uint32_t k = 0; k < run; ++k) blocks[k] = ((group + k * groups) * spread + k * turn) & mask;
       for (std::uint64_t lane = 0; lane < width; ++lane) {
-        for (std::uint64_t w = 0; w < words; ++w) {
-          Word folded = 0;
-          for (std::uint32_t k = 0; k < run; ++k) {
-            const std::uint64_t block = ((group + k * groups) * spread + k * turn) & mask;
-            for (std::uint64_t v = lane; v < block_vectors; v += width)
-              folded ^= load(block * block_vectors + v, w);
-          }
-          call.memory.store(out, (group * width + lane) * words + w, folded);
-        }
+        for (std::uint64_t w = 0; w < words; ++w)
+          store(group * width + lane, w, folded_of(blocks, width, lane, w));
       }
     }
-    return;
   }
-  if (kernel == "read_tile") {
+  // Folds word w of the vectors of all blocks that one work-item reads.
+  Word folded_of(const std::vector<std::uint64_t>& blocks, std::uint64_t width, std::uint64_t lane,
+                 std::uint64_t w) const {
+    const std::uint64_t block_vectors = words == 16 ? 64 : width;
+    Word folded = 0;
+    for (const std::uint64_t block : blocks) {
+      for (std::uint64_t v = lane; v < block_vectors; v += width)
+        folded ^= load(block * block_vectors + v, w);
+    }
+    return folded;
+  }
+  void read_tile() const {
     const std::uint64_t width = call.launch.local.at(0);
     for (std::uint64_t group = 0; group < items / width; ++group) {
       for (std::uint64_t w = 0; w < words; ++w) {
         Word folded = 0;
         for (std::uint64_t i = 0; i < width * run; ++i) folded ^= load(group * width * run + i, w);
-        call.memory.store(out, group * words + w, folded);
+        store(group, w, folded);
       }
     }
-    return;
   }
-  ASSERT_THAT(kernel, testing::AnyOf("read", "read_run"));
-  for (std::uint64_t item = 0; item < items; ++item) {
-    for (std::uint64_t w = 0; w < words; ++w) {
-      Word folded = 0;
-      for (std::uint64_t i = 0; i < run; ++i)
-        folded ^= load(kernel == "read" ? item + i * items : item * run + i, w);
-      call.memory.store(out, item * words + w, folded);
+  void read() const {
+    for (std::uint64_t item = 0; item < items; ++item) {
+      for (std::uint64_t w = 0; w < words; ++w) {
+        Word folded = 0;
+        for (std::uint64_t i = 0; i < run; ++i)
+          folded ^= load(kernel == "read" ? item + i * items : item * run + i, w);
+        store(item, w, folded);
+      }
     }
   }
+
+  const Call& call;
+  Buffer out = call.buffer(0), in = call.buffer(1);
+  const std::string& kernel = call.launch.kernel;
+  std::uint64_t words = kernel.ends_with("_run") ? 16 : 4;  // of a vector
+  std::uint64_t items = call.launch.global.at(0), run = call.defined("RUN");
+};
+
+void run_memory_kernel(const Call& call) {
+  const MemoryCall memory(call);
+  if (memory.kernel.starts_with("copy")) return memory.copy();
+  if (memory.kernel.starts_with("reread")) return memory.reread();
+  if (memory.kernel == "read_tile") return memory.read_tile();
+  ASSERT_THAT(memory.kernel, testing::AnyOf("read", "read_run"));
+  memory.read();
 }
 
 bool is_emulated(const std::string& family) {
@@ -257,9 +291,9 @@ void emulate(const std::string& family, const Plan& plan, Memory& memory) {
     const std::string type = define == plan.defines.end() ? "" : define->second;
     const bool arithmetic = call.launch.kernel == "arithmetic";
     if (family == "branch_divergence") {
-      run_lanes(call);
+      run_branch_divergence(call);
     } else if (family == "matrix_access") {
-      type == "double" ? run_divergence<double>(call) : run_divergence<float>(call);
+      type == "double" ? run_matrix_access<double>(call) : run_matrix_access<float>(call);
     } else if (call.launch.kernel == "local_read") {
       run_local_read(call);
     } else if (!arithmetic) {

@@ -30,7 +30,7 @@ std::vector<Outcome> lockstep_times(const std::vector<Case>& cases, double width
     const double one_path_s = 1e-6 * (1 + 0.05 * paths) * static_cast<double>(at.number("iterations")) *
                               static_cast<double>(at.number("n")) / 262144;
     const double serial = std::clamp(width / granularity, 1.0, paths);
-    outcomes.push_back({at, one_path_s * serial * (1 + 0.1 * noise(outcomes.size()))});
+    outcomes.emplace_back(at, one_path_s * serial * (1 + 0.1 * noise(outcomes.size())));
   }
   outcomes[pick(0) % outcomes.size()].time_s *= 3;
   outcomes[pick(1) % outcomes.size()].time_s *= 0.3;
@@ -90,7 +90,7 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   for (const auto& at : preset_of(family, "quick")) {
     const auto serial = std::clamp(32.0 / static_cast<double>(at.number("granularity")), 1.0,
                                    static_cast<double>(at.number("paths")));
-    outcomes.push_back({at, 1e-3 * serial});
+    outcomes.emplace_back(at, 1e-3 * serial);
   }
   DeviceInfo device = roomy();
   const auto findings = family.findings(outcomes, device);
@@ -102,7 +102,7 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   EXPECT_EQ(findings.at(1).text, "time of 32 divergent paths, granularity 1, over one path");
   device.lockstep = 0;
   EXPECT_THAT(family.findings(outcomes, device).at(0).text, testing::EndsWith("the driver reports nothing"));
-  // No price without the one path, no width without the others.
+  // Concludes no cost without the case of one path, and no width without the others.
   std::vector<Outcome> others, one;
   for (const auto& outcome : outcomes) (outcome.at.number("paths") == 1 ? one : others).push_back(outcome);
   EXPECT_EQ(family.findings(others, device).size(), 1U);
@@ -121,7 +121,7 @@ TEST(DivergenceFindings, AreTheRatiosOfTheTimes) {
     if (at.is("parity", "row")) time_s *= 1.25;
     // Neither known-incorrect cases nor smaller matrices count.
     if (at.is("form", "known_incorrect") || at.number("n") != 4096) time_s = 2 + any(outcomes.size());
-    outcomes.push_back({at, time_s});
+    outcomes.emplace_back(at, time_s);
   }
   const auto findings = divergence.findings(outcomes, roomy());
   const auto expect_ratio = [&](const std::string& name, double ratio) {
@@ -143,7 +143,7 @@ TEST(DivergenceFindings, AreLeftOutWithoutTheirCases) {
   const Family divergence = family_named("matrix_access");
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(divergence, "quick")) {
-    if (at.is("kernel", "grid") && at.is("mapping", "row_first")) outcomes.push_back({at, 1});
+    if (at.is("kernel", "grid") && at.is("mapping", "row_first")) outcomes.emplace_back(at, 1);
   }
   const auto findings = divergence.findings(outcomes, roomy());
   ASSERT_EQ(findings.size(), 1U);
@@ -160,7 +160,7 @@ TEST(CompactionFindings, CompareTheDesignsAtEachRatio) {
     const auto it = of_kernel.find(at.text("kernel"));
     if (it == of_kernel.end()) continue;
     const double disturbed = at.is("pattern", "random") && at.number("n") == 1 << 24 ? 1 : 0.01;
-    outcomes.push_back({at, 1e-3 * it->second * disturbed * (at.number("width") == 1 ? 3 : 1)});
+    outcomes.emplace_back(at, 1e-3 * it->second * disturbed * (at.number("width") == 1 ? 3 : 1));
   }
   const auto findings = compaction.findings(outcomes, roomy());
   for (const char* kept : {"kept_0", "kept_1", "kept_50", "kept_100"}) {
@@ -185,7 +185,7 @@ TEST(CeilingFindings, SayWhetherZerosAreCopiedFaster) {
       // A kernel that is slower with either is no evidence.
       double time_s = at.is("contents", "zeros") ? zeros_s : 1e-3;
       if (!at.is("kernel", "copy_run")) time_s *= 2;
-      outcomes.push_back({at, time_s, 0.99 * time_s, 1.01 * time_s});
+      outcomes.emplace_back(at, time_s, 0.99 * time_s, 1.01 * time_s);
     }
     for (const auto& finding : peak.findings(outcomes, roomy())) {
       if (finding.name == "compression") return finding;
@@ -251,7 +251,7 @@ TEST(AccessFindings, TellTheTimeOfALine) {
     for (const auto& at : preset_of(access, "profile")) {
       const double lines = at.is("kernel", "gather_lines") ? static_cast<double>(at.number("lines")) : 1;
       const double time_s = 1e-3 + 1e-9 * line_ns * lines * static_cast<double>(at.number("n")) / 32;
-      outcomes.push_back({at, time_s, 0.999 * time_s, 1.001 * time_s});
+      outcomes.emplace_back(at, time_s, 0.999 * time_s, 1.001 * time_s);
     }
     for (const auto& finding : access.findings(outcomes, roomy())) {
       if (finding.name == "line_time") return finding;
@@ -309,10 +309,10 @@ TEST(CeilingFindings, FindWhereRereadingGetsSlow) {
           if (at.is("kernel", "reread_run")) time_s *= 1.5;
           time_s *= 1 + 0.02 * noise(outcomes.size());
         }
-        outcomes.push_back({at, time_s});
+        outcomes.emplace_back(at, time_s);
       };
       std::ranges::for_each(preset_of(peak, preset), measure);
-      // It looks for the end until it has it to a factor of two.
+      // Refines until the end of the cache is known to a factor of two.
       for (int looks = 0; looks < 5; ++looks) std::ranges::for_each(peak.refine(outcomes, device), measure);
       EXPECT_TRUE(peak.refine(outcomes, device).empty());
       return peak.findings(outcomes, device);
@@ -397,7 +397,7 @@ TEST(ArithmeticFindings, FindTheConcurrencyBetweenGroups) {
       const auto items = static_cast<double>(at.number("group")),
                  chains = items * static_cast<double>(at.number("ilp"));
       const double ns = 2 * std::max({1.0, chains / 256, at.number("ilp") == 1 ? items / 128 : 0.0});
-      outcomes.push_back({at, 1e-9 * ns * static_cast<double>(at.number("iterations"))});
+      outcomes.emplace_back(at, 1e-9 * ns * static_cast<double>(at.number("iterations")));
     }
     return findings_of(arithmetic, outcomes, roomy());
   };
@@ -444,15 +444,15 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
       if (!at.is("kernel", "copy") || at.number("groups_per_cu") == 0) continue;
       const auto bytes =
           static_cast<double>(16 * at.number("words") * at.number("group") * at.number("groups_per_cu"));
-      outcomes.push_back({at, 4e-9 * static_cast<double>(at.number("n")) /
-                                  static_cast<double>(roomy().units()) / rate(bytes)});
+      outcomes.emplace_back(at, 4e-9 * static_cast<double>(at.number("n")) /
+                                    static_cast<double>(roomy().units()) / rate(bytes));
     }
     return occupancy.findings(outcomes, roomy());
   };
   const auto sharp = of_rate([](double bytes) { return std::min(bytes / 600, 16.0); });
   EXPECT_NEAR(finding_of(sharp, "copy_latency"), 600, 1e-6);
   EXPECT_NEAR(finding_of(sharp, "bytes_in_flight_predicted"), 9600, 1e-6);
-  // On the line from 8192 with 8192 / 9600 to 14336, which is past the corner.
+  // Interpolates between 8192, at 8192 / 9600 of the peak, and 14336, which is past the corner.
   EXPECT_NEAR(finding_of(sharp, "bytes_in_flight_measured"), 10147, 1);
   EXPECT_THAT(text_of_finding(sharp, "bytes_in_flight_measured"),
               EndsWith("between 8 with 85 % and 14 with 100 %: 1.06 of the prediction"));
@@ -462,14 +462,14 @@ TEST(OccupancyFindings, SayWhyLittlesLawIsFarOff) {
   EXPECT_THAT(text_of_finding(slow, "bytes_in_flight_measured"), HasSubstr("as they arrive every "));
 }
 
-// Launch, time, rate and size of sequences; and what was published of sequences that were cut evenly.
+// Expects launch, time, rate and size of sequences, and the published figures of sequences of equal length.
 TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
   const Family copy = family_named("copy");
   std::vector<Outcome> outcomes;
   for (const char* sweep : {"kernel=no_loop width=1 group=128",
                             "kernel=warp_stride width=1 group=128 groups=65536 split=turns,even"}) {
     for (const auto& at : cases_of(copy, {sweep}, 1)) {
-      outcomes.push_back({at, 1e-4});
+      outcomes.emplace_back(at, 1e-4);
       outcomes.back().bytes = std::int64_t{8} << 24;
     }
   }
@@ -487,13 +487,13 @@ TEST(CopyFindings, TellBestLaunchesAsThePublishedTablesDo) {
             "155.4 GB/s (GeForce GTX 690 (one GPU), n=16777216)");
 }
 
-// Between neighbours that chance alone tells apart there is none.
+// Finds no local minimum among neighbours that differ by chance alone.
 TEST(CopyFindings, LocalMinimaAreFasterThanTheirNeighboursMayBe) {
   const Family copy = family_named("copy");
   std::vector<Outcome> outcomes;
   for (const auto& at :
        cases_of(copy, {"kernel=no_loop width=1 n=16777216 group=32,64,96,128,160,192,224,256"}, 1))
-    outcomes.push_back({at, at.number("group") == 64 ? 1e-4 : 1.001e-4});
+    outcomes.emplace_back(at, at.number("group") == 64 ? 1e-4 : 1.001e-4);
   for (auto& o : outcomes) {
     if (o.at.number("group") == 160) o.time_s = 9e-5;
     o.bytes = 8;
@@ -504,12 +504,12 @@ TEST(CopyFindings, LocalMinimaAreFasterThanTheirNeighboursMayBe) {
             "faster than both neighbours in the search, beyond their intervals: #5 160x104858 90.0 us");
 }
 
-// Each execution of the published table was waited for.
+// Includes launch and wait, because the published table waited for each execution.
 TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
   const Family grayscale = family_named("grayscale");
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(grayscale, "paper")) {
-    outcomes.push_back({at, 1e-5});
+    outcomes.emplace_back(at, 1e-5);
     outcomes.back().call_s = 2e-5 * static_cast<double>(at.number("group"));
   }
   const auto found = findings_of(grayscale, outcomes, roomy());
@@ -526,13 +526,13 @@ TEST(GrayscaleFindings, CountLaunchAndWaitOfEveryExecution) {
   EXPECT_EQ(text_of_finding(grayscale.findings(outcomes, roomy()), "ms_of_100_2272x1704_128"), "");
 }
 
-// Up to what the device takes, where the plot goes to what most devices take.
+// Continues to the device's largest work-group; the plot ends at one that most devices accept.
 TEST(GrayscaleRefine, GoesOnToTheLargestGroup) {
   const Family grayscale = family_named("grayscale");
   DeviceInfo device = roomy();
   const auto asked = [&](const char* preset) {
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(grayscale, preset)) outcomes.push_back({at, 1e-5});
+    for (const auto& at : preset_of(grayscale, preset)) outcomes.emplace_back(at, 1e-5);
     std::vector<std::string> out;
     for (const auto& at : grayscale.refine(outcomes, device)) out.push_back(at.id());
     return out;
@@ -552,7 +552,8 @@ TEST(GrayscaleRefine, GoesOnToTheLargestGroup) {
                   testing::AllOf(HasSubstr("kernel=padded/image=2275x3300/"), HasSubstr("group=4096"))));
 }
 
-// As printed, not as computed from other numbers; and of the slides' size where there are larger ones.
+// Expects the figures as printed, not as computed from others, and for the slides' size also where larger
+// ones are measured.
 TEST(ReductionFindings, StandBesideThePrintedFiguresOfTheirSize) {
   const Family reduction = family_named("reduction");
   std::vector<Outcome> outcomes;
@@ -581,7 +582,7 @@ TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
     double time_s = 1e-3 * static_cast<double>(at.number("scan_order") * at.number("tuple"));
     if (at.is("subgroup_impl", "ptx")) time_s /= 3;
     if (at.number("group") == 256) time_s /= 100;
-    outcomes.push_back({at, time_s});
+    outcomes.emplace_back(at, time_s);
     outcomes.back().items = 1000000;
   }
   const auto found = scan.findings(outcomes, roomy());
@@ -595,7 +596,7 @@ TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
             "that of 5 over the first");
 }
 
-// How many items a unit has at once, be it that few are launched or that local memory has no room for more.
+// Checks the resident work-items per compute unit, limited by the launch or by local memory.
 TEST(Occupancy, TellsTheItemsOfAUnit) {
   const auto percent = [](const DeviceInfo& device, std::int64_t local_bytes, std::int64_t per_unit) {
     const Plan plan = plan_with(

@@ -18,7 +18,7 @@ TEST(FormatsFindings, AreOfTheFastestPath) {
     const Plan plan = plan_of(formats, at, roomy());
     const double rate = at.is("path", "ptx") ? 4e12 : at.is("path", "emulation") ? 1e12 : 2e12;
     const double time_s = static_cast<double>(plan.cost.flops) / rate;
-    outcomes.push_back({at, time_s, 0.99 * time_s, 1.01 * time_s});
+    outcomes.emplace_back(at, time_s, 0.99 * time_s, 1.01 * time_s);
     outcomes.back().flops = plan.cost.flops;
   }
   const auto found = formats.findings(outcomes, roomy());

@@ -102,7 +102,7 @@ TEST(OwnLanes, PresetsGrowByThemWhereTheDeviceHasThem) {
     SCOPED_TRACE(name);
     const Family& family = family_named(name);
     std::vector<Outcome> outcomes;
-    for (const auto& at : preset_of(family, "quick")) outcomes.push_back({at, 1e-3});
+    for (const auto& at : preset_of(family, "quick")) outcomes.emplace_back(at, 1e-3);
     const auto more = [&](DeviceInfo device) {
       device.memory_bytes = mib;  // no room for another size
       std::map<std::string, int> by_lanes;

@@ -31,8 +31,8 @@ std::vector<Outcome> measured_rows(const std::function<double(std::int64_t live)
       if (!ids.insert(at.id()).second) continue;
       const Plan plan = plan_of(registers, at, roomy());
       const double disturbed = 1 + 0.1 * std::abs(noise(outcomes.size()));
-      outcomes.push_back(
-          {at, 1e-12 * cost(at.number("live")) * static_cast<double>(plan.cost.flops) * disturbed});
+      outcomes.emplace_back(
+          at, 1e-12 * cost(at.number("live")) * static_cast<double>(plan.cost.flops) * disturbed);
       outcomes.back().flops = plan.cost.flops;
       if (at.is("kernel", "census")) outcomes.back().value = at_once;
     }
@@ -87,7 +87,7 @@ TEST(RegistersFindings, AreWhatTheGroupsCounted) {
   const auto found = registers.findings(measured_rows(cost, 17), roomy());
   EXPECT_EQ(finding_of(found, "resident_work_groups_8"), 17);
   EXPECT_EQ(finding_of(found, "resident_work_groups_64"), 17);
-  // As many as there were say nothing of how many might be.
+  // Expects a lower bound alone if all work-groups of the launch were resident.
   const double all = 64 * static_cast<double>(roomy().units());
   const Finding most = named(registers.findings(measured_rows(cost, all), roomy()), "resident_work_groups_8");
   EXPECT_FALSE(most.value);
@@ -103,7 +103,7 @@ TEST(RegistersFindings, NeedACurve) {
               Not(Contains(Field(&Finding::name, "registers_before_spill"))));
 }
 
-// Whoever was alone met itself; nobody met more than there were.
+// Accepts counts from one, as a work-group counts itself, to the number of work-groups.
 TEST(RegistersChecks, ACensusIsOfGroupsThatWereThere) {
   const Plan plan = plan_with("registers", {{"kernel", word("census")}});
   const std::uint64_t groups = plan.buffers[3].bytes / sizeof(std::uint32_t);

@@ -51,7 +51,7 @@ std::vector<Outcome> measured_rows(const std::function<double(const Case&)>& sec
   std::vector<Outcome> outcomes;
   for (const auto& at : preset_of(special, "quick")) {
     const double time_s = seconds(at) * (1 + 0.02 * noise(outcomes.size()));
-    outcomes.push_back({at, time_s, time_s * 0.98, time_s * 1.02});
+    outcomes.emplace_back(at, time_s, time_s * 0.98, time_s * 1.02);
     outcomes.back().items = plan_of(special, at, roomy()).cost.items;
     outcomes.back().value = measured(at);
   }

@@ -34,7 +34,7 @@ std::vector<Outcome> measured_rows(double barrier_ns, int width, double noise_of
                             : 80 + barrier_ns * static_cast<double>(at.number("barriers")) +
                                   static_cast<double>(at.number("width"));
       const double time_s = 1e-9 * ns * 1024 * (1 + noise_of * noise(outcomes.size()));
-      outcomes.push_back({at, time_s, time_s * (1 - 2 * noise_of), time_s * (1 + 2 * noise_of)});
+      outcomes.emplace_back(at, time_s, time_s * (1 - 2 * noise_of), time_s * (1 + 2 * noise_of));
       outcomes.back().items = plan_of(sync, at, roomy()).cost.items;
       if (own) outcomes.back().value = width;
     }
@@ -62,7 +62,7 @@ TEST(SyncFindings, TellABarrierFromTheStepItStandsIn) {
     EXPECT_LT(barrier.low.value(), 30);
     EXPECT_GT(barrier.high.value(), 30);
   }
-  // Without means of its own there is nothing to compare.
+  // Finds no gain without a sub-group backend to compare.
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, "subgroup_width"))));
   EXPECT_THAT(found, Contains(Field(&Finding::name, "reduce_memory")));
   EXPECT_THAT(found, Not(Contains(Field(&Finding::name, HasSubstr("_gain")))));

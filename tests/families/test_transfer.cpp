@@ -22,7 +22,7 @@ std::vector<Finding> concluded(const std::string& name, const std::function<doub
       if (std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.at.id() == at.id(); })) continue;
       const Plan plan = plan_of(family, at, roomy());
       const double time_s = seconds(at);
-      outcomes.push_back({at, time_s, 0.99 * time_s, 1.01 * time_s});
+      outcomes.emplace_back(at, time_s, 0.99 * time_s, 1.01 * time_s);
       outcomes.back().bytes = plan.cost.read + plan.cost.written;
       outcomes.back().items = plan.cost.items;
     }
@@ -121,7 +121,7 @@ TEST(QueuesFindings, TellWhatOverlaps) {
 TEST(QueuesFindings, HoldAKernelAgainstATransferThatTakesAsLong) {
   const Family& family = family_named("queues");
   std::vector<Outcome> outcomes;
-  for (const auto& at : preset_of(family, "quick")) outcomes.push_back({at, of_queues(at, 0)});
+  for (const auto& at : preset_of(family, "quick")) outcomes.emplace_back(at, of_queues(at, 0));
   const auto asked = family.refine(outcomes, roomy());
   ASSERT_EQ(asked.size(), 2u);
   for (const auto& at : asked) EXPECT_EQ(at.number("iterations"), 15000) << at.id();

@@ -467,7 +467,7 @@ cl_int CL_API_CALL get_kernel_work_group_info(cl_kernel kernel, cl_device_id dev
   return status;
 }
 
-// All that were ever created, as an address may be reused.
+// Remembers all buffers ever created, because an address may be reused.
 std::set<cl_mem>& buffers_made = *new std::set<cl_mem>;
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host,
@@ -495,7 +495,7 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_dev
   return fails ? fault.code : status;
 }
 
-// From the environment; of what is no number of this kind the program ends.
+// Reads a number from the environment. Ends the program if it is invalid.
 template <class T>
 T setting(const char* name, T usual) {
   const char* const text = std::getenv(name);
@@ -505,7 +505,7 @@ T setting(const char* name, T usual) {
   return *value;
 }
 
-// Which words of all that ever pass get a wrong bit.
+// Chooses which of all transferred words get a wrong bit.
 class Decay {
  public:
   // Calls flip(word, bit) for those of the next `words`.
@@ -530,7 +530,8 @@ Decay& decay() {
 std::map<cl_kernel, std::map<cl_uint, cl_mem>>& buffers_of =
     *new std::map<cl_kernel, std::map<cl_uint, cl_mem>>;
 
-// Time of a clock that knows nothing but the work: slower than the driver, so that this has ended by then.
+// Computes times that depend on the work alone. They are longer than the driver's, so that its work has ended
+// by then.
 class Pace {
  public:
   struct Span {
@@ -631,7 +632,7 @@ struct Held {
   cl_event promised;                               // null: none was asked for
 };
 std::optional<Held>& held = *new std::optional<Held>;
-// Promised events and the real ones. Never released, nor are those below.
+// Maps events that were promised to the real ones. Never released, nor are those below.
 std::map<cl_event, cl_event>& kept_promises = *new std::map<cl_event, cl_event>;
 
 cl_int hold(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const std::size_t* offset,

@@ -15,7 +15,7 @@ namespace {
 
 bool on(const char* name) { return implementation() == name; }
 
-// Its driver stamps every event 0, 1, 2, 3.
+// Excludes rusticl, which stamps every event 0, 1, 2, 3.
 bool has_event_times() { return !on("rusticl"); }
 
 // Oclgrind interprets, so certifying the timer would take most of the test: its harness loops less.
@@ -85,7 +85,7 @@ class Undisturbed : public testing::Environment {
     trial->expect_nobody_left();
     for (const auto& record : results.cases) {
       EXPECT_EQ(record.status, Status::ok) << record.reason;
-      // On a busy machine an honest timer may be refused too.
+      // Expects nothing of other drivers, as a good timer may be refused, too, on a busy machine.
       if (!has_event_times()) {
         EXPECT_EQ(record.timer, Timer::host) << record.timer_reason;
       }
@@ -263,7 +263,7 @@ TEST_F(Faults, AHangingBuildIsEnded) {
   EXPECT_LE(ended.seconds, 60);
 }
 
-// It was asked for so many samples, and each of them is a sign of life: even after ten times the limit.
+// Lets a case run for ten times the limit, because each of its many samples shows progress.
 TEST_F(Faults, ACaseThatIsAliveIsNotEnded) {
   if (!on("pocl")) GTEST_SKIP() << "much like another; on PoCL alone, to save time";
   Strings arguments = three_cases(trial.csv(), "1");
@@ -379,7 +379,7 @@ INSTANTIATE_TEST_SUITE_P(Each, WrongTimer,
                            return std::string(info.param) == "-7" ? "error" : std::string(info.param);
                          });
 
-// Once the timer is certified nothing tests it again but what it says of each sample.
+// Breaks the timer after it was certified, when only the stamps of each sample can show it.
 class LateTimer : public Faults, public testing::WithParamInterface<const char*> {};
 
 TEST_P(LateTimer, GivesNoAbsurdNumber) {
@@ -395,7 +395,7 @@ TEST_P(LateTimer, GivesNoAbsurdNumber) {
       EXPECT_TRUE(record.ok()) << record.reason;
       continue;
     }
-    // 41 times a short execution may be less than what its launch takes.
+    // Excepts the slow clock: 41 times a short execution may still be less than its launch.
     if (record.ok()) {
       EXPECT_TRUE(record.timer == Timer::host || std::string(GetParam()) == "slow")
           << "the late fault is believed";
@@ -492,7 +492,8 @@ class LateEnd : public Faults, public testing::WithParamInterface<const char*> {
 
 TEST_P(LateEnd, IsSaidAndIsNoTimeOfTheWork) {
   if (on("oclgrind")) GTEST_SKIP() << "it interprets: a launch takes as long anyway";
-  // Time for batches that are long against the 10 ms: one of three launches would keep a third of them.
+  // Leaves time for batches much longer than the delay of 10 ms: one of three launches would keep a third of
+  // it.
   const Results late = run_faulty(GetParam(), 0, "60", {"--max-seconds", "1"});
   for (const auto& record : late.cases) {
     EXPECT_EQ(record.status, Status::ok) << record.reason;
@@ -501,7 +502,7 @@ TEST_P(LateEnd, IsSaidAndIsNoTimeOfTheWork) {
       EXPECT_NE(record.timer_reason.find("; the host hears of an end "), std::string::npos)
           << record.timer_reason;
     }
-    // Once a batch, which is long against that, where a call is alone.
+    // Expects the delay once per batch, which hides it, but in full for a single call.
     EXPECT_LT(*record.time_s, *record.call_s - 5e-3) << record.case_id;
     EXPECT_GT(*record.call_s, 10e-3) << record.case_id;
   }
@@ -566,8 +567,8 @@ constexpr Corruption corruptions[] = {
 INSTANTIATE_TEST_SUITE_P(Each, Corrupted, testing::ValuesIn(corruptions),
                          [](const auto& info) { return info.param.name; });
 
-// Nothing is wrong with one that is slow: a reference of its like tells, by a clock that no other work
-// changes.
+// Finds a slow device, which does nothing wrong, by comparison with a reference of the same model, by a clock
+// that other work does not disturb.
 TEST_F(Faults, ASlowCopyIsNamedByItsFamily) {
   if (!on("pocl")) GTEST_SKIP() << "the layer's copies are the same anywhere; on PoCL alone, to save time";
   const auto measured = [&](const char* file) {
@@ -815,7 +816,8 @@ TEST_F(Faults, AProcessThatCannotBeStartedIsARow) {
   const Strings arguments = three_cases(trial.csv(), "5");
   trial.start(arguments);
   ASSERT_TRUE(trial.wait_until([&] { return !trial.log().empty(); }));
-  // Two are enough for UBSan, which tries addresses with a pipe, and too few for another process.
+  // Leaves two files, which UBSan needs to test addresses by a pipe, and which are too few for another
+  // process.
   trial.limit(RLIMIT_NOFILE, trial.limit_for_files(2));
   ended = trial.finish();
   EXPECT_EQ(ended.code, 1) << ended.err;

@@ -85,12 +85,12 @@ class Resume : public testing::Test {
   }
   void TearDown() override { trial.expect_nobody_left(); }
 
-  void expect_whole(const std::string& csv, bool may_crash = false) {
+  static void expect_whole(const std::string& csv, bool may_crash = false) {
     const Results results = read_results(csv);
     expect_all_cases(results, ten_rows(csv));
     expect_sound_cells(results);
     expect_samples_of_rows(csv);
-    // One that was hit twice is known by that, and the findings lack it.
+    // Recognises a case that was killed twice by its reason. Findings lack it.
     bool hit_twice = false;
     for (const auto& record : results.cases) {
       const bool twice =
@@ -150,11 +150,11 @@ TEST_F(Resume, AfterKillsAnywhere) {
       ++died;
       again += calls == 2 ? 1 : 0;
       const auto lines = fs::exists(csv) ? lines_of(content_of(csv)).size() : 0;
-      if (lines >= 2 && read_csv(csv).rows.size() > 0) {
+      if (lines >= 2 && !read_csv(csv).rows.empty()) {
         rows_kept += static_cast<int>(read_csv(csv).rows.size());
         arguments = {"run", "--resume", csv};
       } else {
-        // Nothing was done yet, not even a row that tells the command.
+        // Starts again, because no row was written yet that would tell the command.
         fs::remove(csv);
         arguments = ten_rows(csv);
       }
@@ -228,8 +228,8 @@ TEST_F(Resume, AFileWithoutRowsSaysWhatToDo) {
 TEST_F(Resume, ALineThatWasBeingWrittenIsDoneAgain) {
   const std::string text = content_of(undisturbed.trial->csv());
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-  // In the middle of the fourth row; before the line end of the second, whose last cell may be cut; in the
-  // footer; before it, with every row there.
+  // Cuts the file in the middle of the fourth row; before the line end of the second, whose last cell may be
+  // incomplete; in the footer; and before it, with every row there.
   for (const std::size_t keep :
        {offset_of(text, 4) + 300, offset_of(text, 3) - 1, text.size() - 3, offset_of(text, lines - 1)}) {
     cut(keep);
@@ -268,7 +268,7 @@ TEST_F(Resume, EqualDevicesAreToldApart) {
   expect_samples_of_rows(trial.csv());
 }
 
-// Rows of several devices, drivers or versions would stand in one file without a word.
+// Refuses to mix rows of several devices, drivers or versions in one file.
 TEST_F(Resume, AnotherDriverDeviceOrVersionIsRefused) {
   const Record& row = undisturbed.cases.front();
   const std::string whole = content_of(undisturbed.trial->csv());

@@ -39,7 +39,7 @@ class Troubles : public testing::Test {
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
   double part() { return std::uniform_real_distribution<double>(0, 1)(random_); }
 
-  // How each case of the family ends if nobody disturbs it.
+  // Returns the status of each case of the family without faults.
   const std::map<std::string, Status>& undisturbed_statuses(const std::string& family) {
     auto& known = undisturbed_[family];
     if (!known.empty()) return known;
@@ -113,7 +113,8 @@ class Troubles : public testing::Test {
     }
   }
 
-  // To its end; 1: with rows of a busy machine, as expect_whole knows.
+  // Tells whether it ran to its end. Code 1 stands for failed rows, which expect_whole accepts on a busy
+  // machine.
   static bool ran(const Ended& ended) { return ended.code == 0 || ended.code == 1; }
 
   void start_twice() {
@@ -127,7 +128,7 @@ class Troubles : public testing::Test {
     const Ended late = other.run(second);
     const bool both = trial_.runs();
     const Ended first = trial_.finish();
-    // One of them has the file, and the other says so.
+    // Expects that one of them has the file, and that the other reports it.
     EXPECT_TRUE(ran(late) || late.code == 2) << late.code << ": " << late.err;
     EXPECT_TRUE(ran(first) || first.code == 2) << first.code << ": " << first.err;
     EXPECT_TRUE(ran(first) || ran(late) || !fs::exists(csv_)) << first.err << late.err;

@@ -65,7 +65,7 @@ struct Ended {
   std::string out, err;
 };
 
-// Its folder is removed unless the test fails.
+// Runs clweave in a temporary folder, which is removed unless the test fails.
 class Trial {
  public:
   Trial() {
@@ -125,7 +125,7 @@ class Trial {
     Strings words = {program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     Strings environment;
-    for (const auto& [name, value] : variables_) environment.push_back(name + "=" + value);
+    for (const auto& [name, value] : variables_) environment.push_back(fmt::format("{}={}", name, value));
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string text = *entry;
       if (!variables_.contains(text.substr(0, text.find('=')))) environment.push_back(text);
@@ -153,7 +153,7 @@ class Trial {
     if (pid_ > 0) kill(pid_, signal);
   }
 
-  // From now on, for the process and what it starts.
+  // Limits a resource of the process, and of those that it starts, from now on.
   void limit(int resource, rlim_t most) const {
     const rlimit both{most, most};
     EXPECT_EQ(prlimit(pid_, static_cast<__rlimit_resource>(resource), &both, nullptr), 0);
@@ -200,7 +200,7 @@ class Trial {
     return finish();
   }
 
-  // Until `done` or the end of clweave; false for the latter.
+  // Waits until `done` returns true. Returns false if clweave ends before, or after a minute.
   bool wait_until(const std::function<bool()>& done) const {
     const double until = now() + 60;
     while (!done()) {
@@ -299,7 +299,7 @@ inline Results read_results(const std::string& path) {
   return out;
 }
 
-// Nothing absurd in any row, and no number that is not believed.
+// Expects no absurd cell in any row, and no number in a row that does not count.
 inline void expect_sound_cells(const Results& results) {
   const auto& header = results.table.header;
   const auto column = [&](const char* name) { return std::ranges::find(header, name) - header.begin(); };

@@ -15,7 +15,7 @@ bool is(const char* word) {
 
 int gpu = 0;
 
-// One GPU alone: another handle would be none of this library's.
+// Knows one GPU, and refuses handles that are not this library's.
 int about(const void* device) {
   if (device != &gpu) return not_found;
   return is("no_permission") ? no_permission : success;

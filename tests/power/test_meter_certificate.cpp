@@ -37,7 +37,7 @@ struct Meter {
       }
       Energy look{.at_s = t, .joules = {}, .watts = {}};
       if (counts) look.joules = told;
-      // No two readings of a real sensor are the same.
+      // Adds noise, because no two readings of a real sensor are the same.
       if (tells)
         look.watts = power * (1 + 0.01 * Random<double>(1, 1)(static_cast<std::uint64_t>(next_s * 1e3)));
       out.push_back(look);

@@ -22,11 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 class Merge : public testing::Test {
+ public:
+  Merge(const Merge&) = delete;
+  Merge& operator=(const Merge&) = delete;
+
  protected:
   Merge() { fs::create_directories(folder_ / "in"); }
   ~Merge() override { fs::remove_all(folder_); }
-  Merge(const Merge&) = delete;
-  Merge& operator=(const Merge&) = delete;
 
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / "in" / name) << text;
@@ -125,7 +127,7 @@ TEST_F(Merge, WritesRowsOnceThatAreThereTwiceAndSaysSo) {
               ElementsAre(fmt::format("2 rows of {} are those of {}: they count once", copy, one)));
 }
 
-// Its name in the merged file does not make it another device.
+// Recognises a device by more than its name, which differs in the merged file.
 TEST_F(Merge, OfAMergedFileAndItsPartsIsThatFile) {
   write("1.csv", csv_of(of_host("node1")));
   write("2.csv", csv_of(of_host("node2")));

@@ -237,7 +237,7 @@ TEST(Records, RefuseWhatIsNoNumber) {
   EXPECT_EQ(complaint(second), "x.csv:3: column mean_s: '?' is no number");
 }
 
-// Neither is a time, and every later sum would be spoilt.
+// Refuses NaN and infinity, which would spoil every later sum.
 TEST(Records, RefuseNumbersThatAreNotFinite) {
   for (const char* cell : {"nan", "inf", "-inf", "infinity"})
     EXPECT_THAT(complaint(table_with({{"time_s", cell}})), HasSubstr("is no number")) << cell;

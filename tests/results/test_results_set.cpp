@@ -200,7 +200,7 @@ TEST(Reader, RefusesATimeThatIsNoneByLineAndColumn) {
   EXPECT_EQ(complaint(csv_of({row({{"kernel", "grid"}}, 1), zero})),
             "x.csv:3: column time_s: 0 s is no time");
   EXPECT_EQ(complaint(csv_of({negative})), "x.csv:2: column wall_s: -1 s is no time");
-  // No ratio of these is a number.
+  // Refuses times whose ratios are not finite.
   for (const double s : {1e-320, 1e308})
     EXPECT_THAT(complaint(csv_of({row({{"kernel", "row"}}, s)})), HasSubstr("is no time")) << s;
   EXPECT_EQ(complaint(csv_of({bad(zero, "timeout")})), "accepted") << "what failed has no time";
@@ -348,7 +348,7 @@ TEST(Devices, AreToldApartByUuidAndLabelWhereTheseAreKnown) {
     record.label = label;
     return record;
   };
-  // All at one address.
+  // Gives all devices one address.
   const ResultsSet set =
       set_of({device_row("a", "", ""), device_row("b", "aa", ""), device_row("a", "bb", ""),
               device_row("b", "bb", ""), device_row("a", "", "node1"), device_row("b", "", "node2"),

@@ -85,7 +85,7 @@ TEST(TallyOf, AStretchCountsWhatIsWrittenAndWhatIsWrong) {
   EXPECT_EQ(wrong.first_text, "[1] is 7, expected 11");
   EXPECT_EQ(wrong.text(), "2 of 5 elements correct, 4 written; first wrong: [1] is 7, expected 11");
 
-  // Poison is part of its place: elsewhere it was written.
+  // Counts the poison of another offset as written, because the pattern depends on the offset.
   EXPECT_EQ(tally_of<std::int32_t>({poison_at<std::int32_t>(1)}).written, 1U);
 }
 

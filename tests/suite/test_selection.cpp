@@ -161,7 +161,7 @@ TEST(Selection, IsThePresetOfTheChosenFamilies) {
               ElementsAre("alpha/kernel=x/n=1/group=4/form=corrected", "beta/type=float/density=0.5/n=8",
                           "peak/kernel=copy/n=10"));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), ElementsAre("beta/type=float/density=0.5/n=8"));
-  // In the order of the families, not of the words, and each once.
+  // Keeps the order of the families, not of the words, and selects each once.
   EXPECT_THAT(ids({.preset = "smoke", .families = {"peak", "beta", "peak"}}),
               ElementsAre("beta/type=float/density=0.5/n=8", "peak/kernel=copy/n=10"));
 }
@@ -259,7 +259,7 @@ TEST(Order, PutsCeilingsBeforeFamiliesThatWereChosenAlone) {
       ElementsAre("peak/kernel=copy/n=1000", "peak/kernel=read/n=1000", "beta/type=float/density=0.5/n=8"));
 }
 
-TEST(Order, MeasuresNoCeilingTwice) {
+TEST(Order, MeasuresNoPeakTwice) {
   for (const Strings& chosen : {Strings{}, Strings{"peak", "beta"}}) {
     const Strings found = ids({.families = chosen});
     EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), found.size());
@@ -267,14 +267,14 @@ TEST(Order, MeasuresNoCeilingTwice) {
   }
 }
 
-TEST(Order, LeavesCeilingsOutWhereTheyMeanNothing) {
-  // Not asked for; of a size that says nothing; with nothing to hold against them.
+TEST(Order, LeavesPeaksOutWhereTheyMeanNothing) {
+  // Covers peaks that are switched off, at a size that means nothing, and with no rows to compare.
   EXPECT_THAT(ids({.families = {"beta"}, .peaks = false}), Each(HasSubstr("beta/")));
   EXPECT_THAT(ids({.preset = "smoke", .families = {"beta"}}), Each(HasSubstr("beta/")));
   EXPECT_THAT(ids({.families = {"peak"}, .where = {"kernel=read"}}), ElementsAre("peak/kernel=read/n=1000"));
 }
 
-TEST(Order, TakesCeilingsThatWereChosenAloneAsAMeasure) {
+TEST(Order, TakesPeaksThatWereChosenAloneAsPeaks) {
   for (const auto& job : Chosen{.families = {"peak"}}.jobs()) EXPECT_TRUE(job.is_peak);
   for (const auto& job : Chosen{.preset = "smoke", .families = {"peak"}}.jobs()) EXPECT_FALSE(job.is_peak);
 }
@@ -297,8 +297,8 @@ TEST(Order, HoldsForEveryPreset) {
   }
 }
 
-// So that their rows meet in a comparison; what card needs more is a size that quick would choose, too.
-TEST(Presets, TheCardsCasesAreAmongTheQuickOnes) {
+// Makes rows of both presets comparable; sizes that profile adds are such as quick would choose, too.
+TEST(Presets, TheProfilesCasesAreAmongTheQuickOnes) {
   for (const auto& family : all_families()) {
     std::set<std::string> quick;
     for (const auto& at : cases_of(family, family.presets.quick, 1)) quick.insert(at.id());
@@ -371,7 +371,7 @@ TEST(Usage, RefusesAnAxisThatMeansNothingInTheCases) {
       if (!job.known_incorrect) ids.push_back(job.at.id());
     return ids;
   };
-  // Where it means nothing the case has the default, and is there once.
+  // Selects the case once, with the default, where an axis means nothing.
   EXPECT_THAT(select({"kernel=y"}, {}), ElementsAre("alpha/kernel=y/n=16/group=4/form=corrected"));
   EXPECT_THAT(select({}, {"n=64", "form=corrected"}),
               ElementsAre("alpha/kernel=x/n=64/group=4/form=corrected",
