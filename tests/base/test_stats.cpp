@@ -77,7 +77,7 @@ double coverage(std::size_t n, double rho, const IntervalOf& interval_of) {
   int held = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const MedianInterval interval = interval_of(noise.times(n, 0.03, rho));
-    held += interval.low <= 1 && 1 <= interval.high;
+    held += interval.low <= 1 && 1 <= interval.high ? 1 : 0;
   }
   return static_cast<double>(held) / trials;
 }
@@ -316,8 +316,8 @@ Stopped measure_often(double sd, double rho, std::size_t cap, const IntervalOf& 
       const Stop stop = decide(rule, interval, 0);
       if (stop == Stop::go_on) continue;
       counts.push_back(static_cast<double>(n));
-      held += interval.low <= 1 && 1 <= interval.high;
-      converged += stop == Stop::converged;
+      held += interval.low <= 1 && 1 <= interval.high ? 1 : 0;
+      converged += stop == Stop::converged ? 1 : 0;
       break;
     }
   }

@@ -195,7 +195,7 @@ TEST(Measure, NeedsABoundedNumberOfRunsWhateverTheTimesAre) {
       if (throttled) scene.canary_s = [](int canary) { return canary == 0 ? 1.0 : 2.0; };
       const SampleSet measured = scene.measured();
       EXPECT_LE(measured.samples.size(), scene.rule.stop.max_samples);
-      EXPECT_LE(scene.batches.size(), 200 + scene.rule.stop.max_samples + 3 * 10);
+      EXPECT_LE(scene.batches.size(), 200 + scene.rule.stop.max_samples + std::size_t{3} * 10);
       EXPECT_LE(scene.pauses.size(), 3U);
     }
   }

@@ -4,6 +4,8 @@
 //
 // CTest starts it once per implementation. A fault that is bound to one kernel hits the second of three
 // cases, so that what was done before it and what comes after it must both be there.
+#include <nlohmann/json.hpp>
+
 #include "base/text.hpp"
 #include "faults/trial.hpp"
 #include "suite/family.hpp"
@@ -22,7 +24,7 @@ bool has_event_times() { return !on("rusticl"); }
 Strings quick_kernels() {
   if (!on("oclgrind")) return {};
   static const fs::path folder = [] {
-    const fs::path out = fs::temp_directory_path() / fmt::format("clweave-kernels-{}", getpid());
+    fs::path out = fs::temp_directory_path() / fmt::format("clweave-kernels-{}", getpid());
     fs::remove_all(out);
     fs::copy(fs::path(CLWEAVE_SOURCE_DIR) / "cl_kernels", out, fs::copy_options::recursive);
     std::string text = content_of(out / "lib/harness.cl");
@@ -572,7 +574,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Corrupted, testing::ValuesIn(corruptions),
 TEST_F(Faults, ASlowCopyIsNamedByItsFamily) {
   if (!on("pocl")) GTEST_SKIP() << "the layer's copies are the same anywhere; on PoCL alone, to save time";
   const auto measured = [&](const char* file) {
-    const std::string csv = (trial.folder() / file).string();
+    std::string csv = (trial.folder() / file).string();
     ended = trial.run(one_case(csv, "copy", "kernel=buffer/.*type=uint/", "n=1048576"));
     EXPECT_EQ(ended.code, 0) << ended.err;
     return csv;

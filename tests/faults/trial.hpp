@@ -60,8 +60,8 @@ inline std::string implementation() {
 }
 
 struct Ended {
-  int code = -1;   // exit code; 128 + signal for a death
-  double seconds;  // from start to end
+  int code = -1;       // exit code; 128 + signal for a death
+  double seconds = 0;  // from start to end
   std::string out, err;
 };
 

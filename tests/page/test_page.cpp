@@ -322,7 +322,7 @@ TEST(Page, FactsLeadToTheirSections) {
   EXPECT_EQ(wrong[3], "failures");
   EXPECT_EQ(wrong[4]["device"], device["name"]);
   for (const auto& fact : device["facts"]) {
-    if (fact.size() > 3 && fact[3] != "")
+    if (fact.size() > 3 && !fact[3].get<std::string>().empty())
       EXPECT_TRUE(std::ranges::any_of(all["sections"], [&](const auto& one) { return one["id"] == fact[3]; }))
           << fact;
   }

@@ -2,6 +2,7 @@
 // test_power_meter: sensors that are not there: an NVML of the tests, and trees of files in place of /sys.
 #include "power/power_meter.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -217,11 +218,11 @@ TEST(Hwmon, ReadsIntelsCardsByBothDrivers) {
     tree.put(chip + "energy1_input", "9000000");
     const bool xe = driver == "xe";
     const std::string gt = xe ? "tile0/gt0/freq0/" : "drm/card1/gt/gt0/";
-    const std::string reason = xe ? "throttle/reason_" : "throttle_reason_";
+    const std::string reason = fmt::format("{}{}{}", at, gt, xe ? "throttle/reason_" : "throttle_reason_");
     tree.put(at + gt + (xe ? "act_freq" : "rps_act_freq_mhz"), "2050");
-    tree.put(at + gt + reason + "status", "1");
-    tree.put(at + gt + reason + "pl1", "1");
-    tree.put(at + gt + reason + "thermal", "0");
+    tree.put(reason + "status", "1");
+    tree.put(reason + "pl1", "1");
+    tree.put(reason + "thermal", "0");
     const Sensors found = tree.sensors(gpu("Intel(R) Corporation"));
     ASSERT_NE(found.meter, nullptr) << driver;
     EXPECT_EQ(found.meter->name(), "hwmon " + driver);

@@ -113,13 +113,13 @@ TEST(Columns, SayTheUnitThatTheirNamesEndIn) {
   }
 }
 
-// Each column stands for a member of its own, and no member was forgotten: they fill the record exactly.
+// Checks that the columns' members fill the record exactly, so that no member was forgotten or has two
+// columns.
 TEST(Columns, CoverTheWholeRecord) {
-  std::size_t bytes = sizeof(Record::axes);
+  std::size_t bytes = sizeof(decltype(Record::axes));
   for (const auto& column : columns())
-    bytes += std::visit(
-        [](auto member) { return round_up(sizeof(std::declval<Record>().*member), alignof(Record)); },
-        column.member);
+    bytes +=
+        std::visit([]<class T>(T Record::*) { return round_up(sizeof(T), alignof(Record)); }, column.member);
   EXPECT_EQ(bytes, sizeof(Record));
   const Cells cells = cells_of(full(), {});
   EXPECT_EQ(std::set<std::string>(cells.begin(), cells.end()).size(), cells.size());

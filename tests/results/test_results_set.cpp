@@ -77,7 +77,7 @@ TEST(Reader, ACaseIsOkWhenAllItsRunsAre) {
 
 TEST(Reader, TheLastLookOfASearchCounts) {
   Record first = row({}, 2, 1), second = row({}, 1, 2);
-  first.command = second.command = "[\"tune\",\"--family\",\"copy\"]";
+  first.command = second.command = R"(["tune","--family","copy"])";
   EXPECT_THAT(set_of({first, second}).devices[0].cases.at(0).runs, SizeIs(1));
   EXPECT_EQ(set_of({first, second}).devices[0].cases.at(0).median_s(), 1);
 }

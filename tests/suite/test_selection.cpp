@@ -364,7 +364,7 @@ TEST(Usage, RefusesNumbersThatNoCaseTakes) {
 TEST(Usage, RefusesAnAxisThatMeansNothingInTheCases) {
   std::vector<Family> list = invented();
   list[0].axes[1].when = [](const Case& at) { return at.is("kernel", "x"); };
-  const auto select = [&](std::vector<std::string> where, std::vector<std::string> set) {
+  const auto select = [&](const std::vector<std::string>& where, const std::vector<std::string>& set) {
     std::vector<std::string> ids;
     for (const auto& job :
          select_jobs(list, {.families = {"alpha"}, .where = where, .set = set, .peaks = false}))
