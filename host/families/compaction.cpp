@@ -37,8 +37,8 @@ struct Design {
   // Computes how many keys are kept before a tile.
   enum class Carry { none, look_back, sections, counts_of_earlier_launch, atomic_addition };
 
-  const char* name;
-  const char* source;  // kernel file
+  const char* name = "";
+  const char* source = "";  // kernel file
   Method method = Method::tiles;
   Carry carry = Carry::none;
   const char* carry_file = "";  // kernel file that computes it
@@ -113,7 +113,7 @@ constexpr std::array designs = {
 
 const Design& design_named(const std::string& name) {
   // Serves the kernels of other programs, which claims ask about.
-  static constexpr Design other{.name = "", .source = ""};
+  static constexpr Design other{};
   const auto* const it = std::ranges::find(designs, name, &Design::name);
   return it != designs.end() ? *it : other;
 }

@@ -37,12 +37,13 @@ FailureClass class_of(const CaseTimes& at) {
                               : FailureClass::unsupported;
 }
 
-// Cases of one device that failed alike.
+// Identifies cases of one device that failed in the same way.
 struct FailureKey {
   FailureClass kind;
   std::size_t device;
   std::string family, status, reason;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the 0 is in code that the compiler makes
   auto operator<=>(const FailureKey&) const = default;
 };
 

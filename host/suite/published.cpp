@@ -40,10 +40,11 @@ std::map<std::string, std::vector<Figure>> read_figures() {
                   .evidence = cell("evidence"),
                   .launch = group.empty()    ? ""
                             : groups.empty() ? "group " + group
-                                             : group + "x" + groups,
+                                             : fmt::format("{}x{}", group, groups),
                   .value = !speedup.empty() ? speedup + "x"
-                           : !whole.empty() ? cell("value") + " of " + whole
-                                            : cell("value") + (cell("unit") == "x" ? "x" : " " + cell("unit")),
+                           : !whole.empty()
+                               ? cell("value") + " of " + whole
+                               : cell("value") + (cell("unit") == "x" ? "x" : " " + cell("unit")),
                   .number = number_of<double>(cell("value"))};
     std::string_view keys = cell("finding");
     while (!keys.empty()) {

@@ -34,9 +34,9 @@ struct ScanDesign {
   };
   enum class Persistence { never, by_axis, always };  // by_axis: unless groups_per_cu is 0
 
-  const char* name;
-  const char* source;  // kernel file
-  Method method;
+  const char* name = "";
+  const char* source = "";  // kernel file
+  Method method = Method::passes;
   Storage tile = Storage::none;
   Tuples tuples = Tuples::structs;
   Persistence persistence = Persistence::never;
