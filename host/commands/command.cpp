@@ -26,6 +26,14 @@ constexpr std::size_t help_width = 80, words_width = 26;
 class Help : public CLI::Formatter {
  public:
   Help() { column_width(words_width); }
+  // Separates names as manual pages do, and leaves out what CLI11 adds to the name of a flag that negates.
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    if (is_positional) return option->get_name(true, false);
+    std::vector<std::string> names;
+    for (const auto& name : split(option->get_name(false, true), ','))
+      names.push_back(name.substr(0, name.find('{')));
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     return entry(make_option_name(option, is_positional) + make_option_opts(option),
                  make_option_desc(option));
@@ -48,7 +56,13 @@ class Help : public CLI::Formatter {
     for (const auto& [word, others] :
          {std::pair{"with", option->get_needs()}, {"not with", option->get_excludes()}}) {
       std::vector<std::string> names;
-      for (const auto* other : others) names.push_back(other->get_name());
+      for (const auto* other : others) {
+        // A description may say so itself: "Run one row of this results file again, with --case".
+        if (word == std::string("with") &&
+            option->get_description().find(other->get_name()) != std::string::npos)
+          continue;
+        names.push_back(other->get_name());
+      }
       std::ranges::sort(names);
       if (!names.empty()) out += fmt::format("; {} {}", word, fmt::join(names, ", "));
     }

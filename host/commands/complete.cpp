@@ -104,7 +104,7 @@ Words values_of(const CLI::Option& option, const std::string& typed) {
     return out;
   }
   for (const auto& part : split(type + ":" + (names.empty() ? option.get_name(true) : ""), ':')) {
-    if (part.starts_with("FILE") || part.starts_with("[FILE")) return {":file"};
+    if (part.starts_with("FILE")) return {":file"};
     if (part.starts_with("DIR")) return {":directory"};
   }
   return {};

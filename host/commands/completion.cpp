@@ -45,7 +45,7 @@ _clweave() {
     :file) _files ;;
     :directory) _files -/ ;;
     *=) compadd -S '' -- $found ;;
-    *) found=("${(@)found/$'\t'/:}"); _describe -o clweave found ;;
+    *) found=("${(@)found/$'\t'/:}"); _describe clweave found ;;
   esac
 }
 if [[ ${funcstack[1]-} == _clweave ]]; then _clweave "$@"; else compdef _clweave clweave; fi

@@ -92,12 +92,12 @@ void add_choice(CLI::App& command, MeasureOptions& out) {
       .add_option("--samples", out.samples,
                   "Take exactly so many samples of each case, however long that takes")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000))
+      ->check(within(1, 1000000))
       ->excludes(command.get_option_no_throw("--precision"));
   command
       .add_option("--max-samples", out.max_samples, "Take at most so many samples of a case [200, smoke 3]")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
+      ->check(within(1, 1000000));
   command
       .add_option("--max-seconds", out.max_seconds,
                   "Sample a case for at most so many seconds [2, quick 0.25, smoke 0.05]")
@@ -123,7 +123,7 @@ void add_course(CLI::App& command, MeasureOptions& out) {
                    "Print the cases with launch configurations, memory and time estimates; run nothing");
   command.add_option("--runs", out.repeat, "Repetitions [5 for paper and full, else 1]")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(within(1, 1000));
   command
       .add_option("--budget", out.budget_s,
                   "Shorten the sampling so that the whole run takes about so many seconds, or 5m; no case "
@@ -143,7 +143,7 @@ CLI::Option* add_threads(CLI::App& command, MeasureOptions& out, const std::stri
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N,..")
-      ->check(CLI::Range(1, 4096));
+      ->check(within(1, 4096));
 }
 
 // Reads "60s", "5m" or "200cases".
@@ -295,8 +295,7 @@ CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
   tune->add_option(
           "--strategy", out.strategy,
           "halving: a sixteenth briefly, downhill from the best, the better ones longer; exhaustive: "
-          "every configuration; coarse: every other, then downhill; random: until the budget ends "
-          "[halving]")
+          "every configuration; coarse: every other, then downhill; random: until the budget ends")
       ->type_name("HOW");
   tune->add_option_function<std::string>(
           "--budget", [&out](const std::string& text) { read_budget(text, out); },

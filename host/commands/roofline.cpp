@@ -32,8 +32,8 @@ int roofline(const Options& options) {
 
 Command roofline(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand(
-      "roofline", "Place every kernel of results files below the peaks measured with it");
+  auto* command =
+      app.add_subcommand("roofline", "Place every kernel of results files below the peaks measured with it");
   add_files(*command, options->files);
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return roofline(*options); }};

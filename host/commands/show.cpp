@@ -118,9 +118,10 @@ Command show(CLI::App& app) {
             // A word after --plot may also be a results file.
             if (!file.empty() && !file.ends_with(".svg")) options->files.push_back(file);
           },
-          "Draw curves over the columns, else over the rows, else bars; into FILE.svg: a chart of one family, "
+          "Draw curves over the columns, else over the rows, else bars; into FILE.svg: a chart of one "
+          "family, "
           "with a panel for each device")
-      ->type_name("[FILE.svg]")
+      ->type_name("FILE.svg")
       ->expected(0, 1);
   command
       ->add_option("--chart", options->chart,
