@@ -36,7 +36,7 @@ namespace {
 
 using Words = std::uint32_t;
 
-// Calls f(first, last) on stretches of [0, n), on all threads.
+// Calls f(first, last) on parts of [0, n), on all threads.
 template <class F>
 void in_stretches(std::size_t n, const F& f) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, 4096),

@@ -86,9 +86,9 @@ struct Wanted {
 // Throws `no_device` where it cannot.
 using NativesOn = std::function<Natives(const Wanted&)>;
 
-// Takes the options of `clweave run` that it can heed, and writes what it writes: a row for each baseline and
-// each case that it does the work of. `worker --parent PID` is what `clweave run --with-baselines` starts: it
-// answers as campaign/protocol.hpp says. Returns the exit code.
+// Runs a baseline program. Accepts the options of `clweave run` that apply to it, and writes the same files:
+// a row for each baseline and each case of the same work. With `worker --parent PID`, as `clweave run
+// --with-baselines` starts it, it answers requests of campaign/protocol.hpp. Returns the exit code.
 int native_main(const std::vector<std::string>& arguments, const NativesOn&);
 
 }  // namespace clweave::baselines

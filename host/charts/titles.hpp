@@ -24,7 +24,7 @@ const Finding* finding_of(const DeviceResults&, const Family&, const std::string
 
 // Returns what the family found, else the strongest statement that the points make by themselves.
 std::string sentence(const Graph&, const Family&, const DrawnGraph&, const GraphPanel&, const DeviceResults&,
-                     const CaseName& panel);
+                     const CaseName& name);
 
 // Returns a unique name for each device.
 std::vector<std::string> device_labels(const std::vector<const DeviceResults*>&);

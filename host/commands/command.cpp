@@ -211,7 +211,7 @@ void add_families(CLI::App& command, std::vector<std::string>& families, const s
   command.add_option("--family", families, meaning)
       ->delimiter(',')
       ->allow_extra_args(false)  // the next word may be a file
-      ->transform([](std::string name) { return family_now(name); }, "")
+      ->transform([](const std::string& name) { return family_now(name); }, "")
       ->type_name("NAME,..");
 }
 
@@ -231,7 +231,7 @@ void add_selection(CLI::App& command, Selection& out) {
           "--preset", out.preset,
           "smoke: tiny sizes of every variant; quick: minutes; profile: what a device profile needs of "
           "it; paper: the published sizes and sweeps; full; tune: where tune begins")
-      ->transform([](std::string name) { return preset_now(name); }, "")
+      ->transform([](const std::string& name) { return preset_now(name); }, "")
       ->type_name("NAME");
   command.add_option("--set", out.set, "Replace the values of an axis, e.g. n=1024,8192; repeatable")
       ->type_name("AXIS=V,..");

@@ -37,7 +37,7 @@ FailOn fail_on_of(const std::string&);
 
 ResultsSet read_all(const CompareOptions&);
 // Reads the old and the new side. Throws `usage` if there are not two.
-std::pair<ResultsSet, ResultsSet> read_sides(CompareOptions);
+std::pair<ResultsSet, ResultsSet> read_sides(const CompareOptions&);
 
 int print_devices(const CompareOptions&, ResultsSet);
 int print_runs(const CompareOptions&, ResultsSet before, ResultsSet after);

@@ -80,17 +80,18 @@ FailOn fail_on_of(const std::string& text) {
   return out;
 }
 
-std::pair<ResultsSet, ResultsSet> read_sides(CompareOptions options) {
-  for (auto* names : {&options.files, &options.against}) pass_over_samples(*names);
-  if (!options.has_two_sides())
+std::pair<ResultsSet, ResultsSet> read_sides(const CompareOptions& options) {
+  auto files = options.files, against = options.against;
+  for (auto* names : {&files, &against}) pass_over_samples(*names);
+  if (against.empty() && files.size() != 2)
     throw Error(ErrorCode::usage,
                 "comparing runs takes two sides: clweave compare-runs OLD.csv NEW.csv, or OLD1.csv OLD2.csv "
                 "--against NEW1.csv NEW2.csv");
-  const auto read = [](const std::vector<std::string>& files) {
-    return read_results(unpacked(files), all_families(), Samples::read);
+  const auto read = [](const std::vector<std::string>& of_side) {
+    return read_results(unpacked(of_side), all_families(), Samples::read);
   };
-  if (!options.against.empty()) return {read(options.files), read(options.against)};
-  return {read({options.files.front()}), read({options.files.back()})};
+  if (!against.empty()) return {read(files), read(against)};
+  return {read({files.front()}), read({files.back()})};
 }
 
 int print_runs(const CompareOptions& options, ResultsSet before, ResultsSet after) {

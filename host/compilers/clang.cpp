@@ -115,7 +115,7 @@ std::map<std::string, Figures> take_remarks(std::string& log) {
   return out;
 }
 
-// The names that the text takes from elsewhere and nobody defines.
+// Returns the names that the text uses but does not define.
 Texts undefined_in(const std::string& assembly) {
   static const RE2 taken(R"(([\w.$]+)@(?:gotpcrel32|rel32)@lo)");
   std::set<std::string> names;

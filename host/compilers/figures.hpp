@@ -11,7 +11,7 @@
 
 namespace clweave::compilers {
 
-using Figure = std::optional<std::int64_t>;  // empty: nobody says
+using Figure = std::optional<std::int64_t>;  // empty: unknown
 
 struct Figures {
   Figure width, group_limit, registers, accumulators, scalars, scratch, spilled, local, waves, occupancy,
@@ -67,12 +67,13 @@ void count_signs(Figures&, const Symptoms&, const std::string& isa);
 
 // Limits of a device that decide occupancy, per compute unit.
 struct Unit {
-  int simds = 0;                        // with waves of their own
-  int waves = 0;                        // most of a SIMD
-  int registers = 0, granule = 1;       // of a lane of a SIMD, dealt out in such steps; 0: never the limit
-  int scalars = 0, scalar_granule = 1;  // the same of a SIMD
-  std::int64_t local_bytes = 0, reserved = 0;  // of the unit; that each group has beside its own
-  int groups = 0;                              // most of the unit; 0: as many as there are waves
+  int simds = 0;                   // each with waves of its own
+  int waves = 0;                   // at most, of a SIMD
+  int registers = 0, granule = 1;  // per lane of a SIMD, allocated in units of `granule`; 0: never the limit
+  int scalars = 0, scalar_granule = 1;  // the same per SIMD
+  std::int64_t local_bytes = 0,
+               reserved = 0;  // of the compute unit; allocated to each work-group beside its own
+  int groups = 0;             // at most, of the compute unit; 0: as many as there are waves
 };
 
 // Fills `waves` and `occupancy`. `group` items launched together, 0 where the driver chooses; `local`: bytes

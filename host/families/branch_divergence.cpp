@@ -53,56 +53,75 @@ double serialised(double width, double paths, double granularity) {
   return std::max(1.0, std::min(paths, width / granularity));
 }
 
+double middle(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+using RowsByPaths = std::map<std::int64_t, std::vector<const Outcome*>>;
+
+// Selects the rows of the largest size, where the launch overhead matters least, except numbers of paths with
+// too few granularities to determine a width.
+RowsByPaths largest_rows(const std::vector<Outcome>& outcomes) {
+  std::pair<std::int64_t, std::int64_t> largest{0, 0};
+  const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("iterations")); };
+  for (const auto& o : outcomes) largest = std::max(largest, size_of(o.at));
+  RowsByPaths rows;
+  for (const auto& o : outcomes) {
+    if (size_of(o.at) == largest) rows[o.at.number("paths")].push_back(&o);
+  }
+  std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 4; });
+  return rows;
+}
+
 // Infers the SIMD width as the one that minimises the sum over the rows of |log(time / model)|. Each number
 // of paths has its own offset, the median, because their code differs in size. Absolute values keep a few
 // disturbed rows from deciding.
 //
 // Another width is ruled out if its misfit, on the rows where the two models differ, is larger by more than
 // the noise: the intervals of the times, and at least the typical residual of the best width.
-std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
-  // Use the largest size, where the launch overhead matters least.
-  std::pair<std::int64_t, std::int64_t> largest{0, 0};
-  const auto size_of = [](const Case& at) { return std::pair(at.number("n"), at.number("iterations")); };
-  for (const auto& o : outcomes) largest = std::max(largest, size_of(o.at));
-  std::map<std::int64_t, std::vector<const Outcome*>> rows;  // by paths
-  for (const auto& o : outcomes) {
-    if (size_of(o.at) == largest) rows[o.at.number("paths")].push_back(&o);
+class WidthFit {
+ public:
+  explicit WidthFit(const RowsByPaths& rows) : rows_(rows) {
+    for (double w = 2; w <= widest; w *= 2) {
+      if (misfit(w) < misfit(width)) width = w;
+    }
+    low = high = width;
+    const double typical = 1.4826 * middle(residuals(width));
+    for (double w = 1; w <= widest; w *= 2) {
+      if (w == width || is_ruled_out(w, typical)) continue;
+      low = std::min(low, w);
+      high = std::max(high, w);
+    }
   }
-  // A few granularities do not determine a width.
-  std::erase_if(rows, [](const auto& entry) { return entry.first > 1 && entry.second.size() < 4; });
-  if (rows.empty() || rows.rbegin()->first < 2) return {};
-  const auto serial = [](const Outcome& o, double width) {
-    return serialised(width, static_cast<double>(o.at.number("paths")),
+
+  double width = 1, low = 1, high = 1;
+
+ private:
+  static constexpr double widest = 256;
+
+  static double serial(const Outcome& o, double of_width) {
+    return serialised(of_width, static_cast<double>(o.at.number("paths")),
                       static_cast<double>(o.at.number("granularity")));
-  };
-  const auto middle = [](std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-  };
-  const auto residuals = [&](double width) {
+  }
+  std::vector<double> residuals(double of_width) const {
     std::vector<double> out;
-    for (const auto& [paths, here] : rows) {
+    for (const auto& [paths, here] : rows_) {
       std::vector<double> logs;
-      for (const auto* o : here) logs.push_back(std::log(o->time_s / serial(*o, width)));
+      for (const auto* o : here) logs.push_back(std::log(o->time_s / serial(*o, of_width)));
       const double offset = middle(logs);
       for (const double x : logs) out.push_back(std::abs(x - offset));
     }
     return out;
-  };
-  const auto misfit = [&](double width) {
-    double sum = 0;
-    for (const double x : residuals(width)) sum += x;
-    return sum;
-  };
-  constexpr double widest = 256;
-  double width = 1;
-  for (double w = 2; w <= widest; w *= 2) {
-    if (misfit(w) < misfit(width)) width = w;
   }
-  const double typical = 1.4826 * middle(residuals(width));
-  const auto ruled_out = [&](double other) {
+  double misfit(double of_width) const {
+    double sum = 0;
+    for (const double x : residuals(of_width)) sum += x;
+    return sum;
+  }
+  bool is_ruled_out(double other, double typical) const {
     double noise = 0;
-    for (const auto& [paths, here] : rows) {
+    for (const auto& [paths, here] : rows_) {
       for (const auto* o : here) {
         if (serial(*o, other) == serial(*o, width)) continue;
         const double own = o->low_s && o->high_s ? std::log(*o->high_s / *o->low_s) / 2 : 0;
@@ -110,27 +129,29 @@ std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const 
       }
     }
     return misfit(other) - misfit(width) > 2 * std::sqrt(noise);
-  };
-  double low = width, high = width;
-  for (double w = 1; w <= widest; w *= 2) {
-    if (w == width || ruled_out(w)) continue;
-    low = std::min(low, w);
-    high = std::max(high, w);
   }
+
+  const RowsByPaths& rows_;
+};
+
+std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
+  const RowsByPaths rows = largest_rows(outcomes);
+  if (rows.empty() || rows.rbegin()->first < 2) return {};
+  const WidthFit fit(rows);
   std::vector<Finding> out;
   const auto text = [](double w) { return std::to_string(static_cast<int>(w)); };
   const std::string reported =
       "; the driver reports " + (device.lockstep > 0 ? std::to_string(device.lockstep) : "nothing");
-  if (low == high)
-    out.push_back({"simd_width", width, "items", "inferred SIMD width " + text(width) + reported});
+  if (fit.low == fit.high)
+    out.push_back({"simd_width", fit.width, "items", "inferred SIMD width " + text(fit.width) + reported});
   else
     out.push_back({"simd_width",
                    {},
                    "items",
-                   "the times are too noisy to tell widths from " + text(low) + " to " + text(high) +
-                       " apart; " + text(width) + " explains them best" + reported,
-                   low,
-                   high});
+                   "the times are too noisy to tell widths from " + text(fit.low) + " to " + text(fit.high) +
+                       " apart; " + text(fit.width) + " explains them best" + reported,
+                   fit.low,
+                   fit.high});
   if (rows.contains(1)) {
     const auto& [paths, here] = *rows.rbegin();
     const auto* finest =

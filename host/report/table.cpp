@@ -62,6 +62,49 @@ void fit(std::vector<Place>& places, std::size_t width) {
   if (total_of(places) > width) places.front().width = width;
 }
 
+using Line = std::vector<std::string>;  // a cell for each column
+
+// Returns the places that the columns get on the screen.
+std::vector<Place> places_of(const std::vector<Table::Column>& columns, const std::vector<Line>& lines,
+                             const Screen& screen) {
+  std::vector<Place> places;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::size_t width = 0;
+    for (const auto& line : lines) width = std::max(width, width_of(line[c]));
+    places.push_back({.column = &columns[c], .natural = width, .width = width});
+  }
+  if (screen.width > 0) fit(places, static_cast<std::size_t>(screen.width));
+  return places;
+}
+
+// Appends a row, whose cells may be wrapped to several lines.
+void add_row(std::string& out, const Line& cells, const std::vector<Place>& places, const char* ellipsis) {
+  struct Part {
+    const Place* place;
+    std::vector<std::string> lines;
+  };
+  std::vector<Part> parts;
+  std::size_t height = 1;
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    const Place& place = places[c];
+    if (place.left) continue;
+    const bool wraps = place.column->give == Overflow::wrap;
+    parts.push_back({&place, wraps ? wrapped(cells[c], place.width)
+                                   : std::vector<std::string>{cut(cells[c], place.width, ellipsis)}});
+    height = std::max(height, parts.back().lines.size());
+  }
+  for (std::size_t y = 0; y < height; ++y) {
+    for (const auto& [place, lines] : parts) {
+      const std::string part = y < lines.size() ? lines[y] : "";
+      const std::string space(place->width - width_of(part), ' ');
+      out += place->column->align == Align::left ? part + space : space + part;
+      if (place != parts.back().place) out += "  ";
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += '\n';
+  }
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
@@ -73,61 +116,30 @@ void Table::add(std::vector<std::string> cells) {
 }
 
 std::string Table::text(const Screen& screen) const {
-  const char* const ellipsis = screen.ascii ? "~" : "…";
-  std::vector<std::vector<std::string>> cells(1);
-  for (const auto& column : columns_) cells[0].push_back(shown(paint(column.header, Style::bold), screen));
+  std::vector<Line> lines(1);
+  for (const auto& column : columns_) lines[0].push_back(shown(paint(column.header, Style::bold), screen));
   for (const auto& row : rows_) {
-    auto& line = cells.emplace_back();
+    auto& line = lines.emplace_back();
     for (const auto& cell : row) line.push_back(shown(cell, screen));
   }
-  std::vector<Place> places;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = 0;
-    for (const auto& line : cells) width = std::max(width, width_of(line[c]));
-    places.push_back({.column = &columns_[c], .natural = width, .width = width});
-  }
-  if (screen.width > 0) fit(places, static_cast<std::size_t>(screen.width));
-
-  std::vector<std::size_t> kept;
-  std::vector<std::string> left_out;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (!places[c].left)
-      kept.push_back(c);
-    else if (!columns_[c].header.empty())
-      left_out.push_back(columns_[c].header);
-  }
+  const std::vector<Place> places = places_of(columns_, lines, screen);
   std::string out = title_.empty() ? "" : shown(paint(title_, Style::bold), screen) + "\n";
-  for (const auto& line : cells) {
-    std::vector<std::vector<std::string>> parts;  // the lines of each cell
-    std::size_t height = 1;
-    for (const auto c : kept) {
-      const bool wraps = columns_[c].give == Overflow::wrap;
-      parts.push_back(wraps ? wrapped(line[c], places[c].width)
-                            : std::vector<std::string>{cut(line[c], places[c].width, ellipsis)});
-      height = std::max(height, parts.back().size());
-    }
-    for (std::size_t y = 0; y < height; ++y) {
-      for (std::size_t k = 0; k < kept.size(); ++k) {
-        const std::string part = y < parts[k].size() ? parts[k][y] : "";
-        const Place& place = places[kept[k]];
-        const std::string space(place.width - width_of(part), ' ');
-        out += place.column->align == Align::left ? part + space : space + part;
-        if (k + 1 < kept.size()) out += "  ";
-      }
-      out.erase(out.find_last_not_of(' ') + 1);
-      out += '\n';
-    }
-    if (&line != &cells.front()) continue;
+  for (const auto& line : lines) {
+    add_row(out, line, places, screen.ascii ? "~" : "…");
+    if (&line != &lines.front()) continue;
     std::string rule;
     for (auto n = total_of(places); n > 0; --n) rule += screen.ascii ? "-" : "─";
     out += paint(rule, Style::dim, screen.colour) + "\n";
   }
-  if (!left_out.empty()) {
-    const auto note =
-        fmt::format("columns left out: {}; a wider terminal or a file shows them", fmt::join(left_out, ", "));
-    for (const auto& line : wrapped(shown(note, screen), static_cast<std::size_t>(screen.width)))
-      out += paint(line, Style::dim, screen.colour) + "\n";
+  std::vector<std::string> left_out;
+  for (const auto& place : places) {
+    if (place.left && !place.column->header.empty()) left_out.push_back(place.column->header);
   }
+  if (left_out.empty()) return out;
+  const auto note =
+      fmt::format("columns left out: {}; a wider terminal or a file shows them", fmt::join(left_out, ", "));
+  for (const auto& line : wrapped(shown(note, screen), static_cast<std::size_t>(screen.width)))
+    out += paint(line, Style::dim, screen.colour) + "\n";
   return out;
 }
 

@@ -43,11 +43,12 @@ bool is_near(const Trait& trait, double said) {
   return trait.figure && std::abs(trait.figure->value - said) <= 0.1 * said;
 }
 
-// Compares the capacity of cache `level`, from 1, with what others say. Drivers tell only that of the last.
+// Compares the capacity of cache `level`, from 1, with what driver and system report. Drivers report only the
+// last level.
 std::string cache_note(const Trait& trait, int level, const DeviceRows& rows) {
   const auto driver = recorded(rows, "driver_cache_bytes");
   const auto host = recorded(rows, fmt::format("host_l{}_bytes", level));
-  if (!trait.is_known() && !host) return "";  // nobody looked
+  if (!trait.is_known() && !host) return "";  // not measured
   std::vector<std::string> said;
   bool near = false;
   for (const auto& vendor : vendor_figures) {

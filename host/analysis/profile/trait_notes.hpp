@@ -7,7 +7,7 @@
 
 namespace clweave::profile {
 
-// Returns a sentence; empty where nobody says anything.
+// Returns a sentence that compares a trait with what driver and system report, empty if they report nothing.
 std::string note_on(const Trait&, const DeviceRows&);
 
 }  // namespace clweave::profile

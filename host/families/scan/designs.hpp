@@ -42,7 +42,7 @@ struct ScanDesign {
   Persistence persistence = Persistence::never;
   bool batches = false;            // launches batches that fit a cache
   bool subgroups = false;          // work-items exchange values through the sub-group backend
-  bool ptx = false;                // NVIDIA's backend, too, whose compiler heeds axis registers
+  bool ptx = false;                // NVIDIA's backend, too, whose compiler obeys axis registers
   bool parallel_lookback = false;  // inspects several predecessor tiles per step
   bool waits = false;              // for other work-groups, without a fallback
   bool all_orders = false;         // one scan is of any order; other designs repeat theirs

@@ -11,14 +11,15 @@
 
 namespace clweave::families {
 
-// The state before each block of `size` elements of n; made by the first who asks.
+// Holds the state before each block of `size` elements of n, computed on first use.
 template <class State>
 class Blocks {
  public:
   Blocks(std::uint64_t n, std::uint64_t size) : n_(n), size_(size) {}
 
   std::uint64_t size() const { return size_; }
-  // `first` precedes all; of(begin, end) is the state of a block alone, joined(l, r) that of two in a row.
+  // Returns the states. `first` precedes all; of(begin, end) is the state of a block alone, joined(l, r) that
+  // of two consecutive ones.
   template <class Of, class Joined>
   const std::vector<State>& before(const State& first, const Of& of, const Joined& joined) const {
     std::call_once(once_, [&] {
