@@ -14,12 +14,19 @@ std::vector<RowQuery::Axes> RowQuery::alternatives() const {
 
 Values RowQuery::values(const std::string& axis) const {
   Values out;
-  for (const auto& each : alternatives()) {
-    const auto query = each.find(axis);
-    if (query == each.end()) continue;
-    for (const auto& value : query->second.values) {
+  const auto add = [&](const AxisQuery& query) {
+    for (const auto& value : query.values) {
       if (std::ranges::find(out, value) == out.end()) out.push_back(value);
     }
+  };
+  // An alternative's own query of an axis replaces the common one.
+  const auto common = axes.find(axis);
+  if (any_of.empty() && common != axes.end()) add(common->second);
+  for (const auto& each : any_of) {
+    if (const auto own = each.find(axis); own != each.end())
+      add(own->second);
+    else if (common != axes.end())
+      add(common->second);
   }
   return out;
 }

@@ -60,21 +60,68 @@ Number best(const RowSelection& rows, const std::string& quantity, Resample draw
 
 // ---- Numbers of each kind --------------------------------------------------------------------------------
 
-Number ratio(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const auto of = best(sides.of, rule.quantity, draw, used);
+using ByPlace = std::map<double, RowSelection>;  // by place along the axes
+
+// The rows of both sides and, of the kinds that need it, their division by the axes in `along`: made once,
+// not for every draw.
+struct Divided {
+  // The rows at one combination of these axes.
+  struct There {
+    Cells where;
+    RowSelection of, to;
+  };
+
+  RowSelection of, to, of_before, to_before;
+  std::vector<There> combinations;  // of a spread or the most
+  ByPlace of_at, to_at;             // of a trend or step
+};
+
+// Returns a number's own value, and the position of a word in the query.
+double place_along(const Timed& timed, const Values& named, const std::string& axis) {
+  const Value cell = value_in(timed, axis);
+  if (!is_word(cell)) return number_in(cell);
+  return 1 + static_cast<double>(std::ranges::find(named, cell) - named.begin());
+}
+
+ByPlace by_place(const RowSelection& rows, const RowQuery& query, const std::vector<std::string>& along) {
+  std::vector<Values> named;
+  for (const auto& axis : along) named.push_back(query.values(axis));
+  ByPlace out;
+  for (const auto* timed : rows) {
+    double place = 1;
+    for (std::size_t a = 0; a < along.size(); ++a) place *= place_along(*timed, named[a], along[a]);
+    out[place].push_back(timed);
+  }
+  return out;
+}
+
+Divided divided(const Rule& rule, const Sides& sides) {
+  Divided out{sides.of, sides.to, sides.of_before, sides.to_before, {}, {}, {}};
+  if (rule.kind == Rule::Kind::spread || rule.kind == Rule::Kind::most) {
+    const RowsByCells of(sides.of, rule.along), to(sides.to, rule.along);
+    for (const auto& cells : of.different()) out.combinations.push_back({cells, of.at(cells), to.at(cells)});
+  } else if (rule.kind == Rule::Kind::trend || rule.kind == Rule::Kind::step) {
+    out.of_at = by_place(sides.of, rule.of, rule.along);
+    out.to_at = by_place(sides.to, rule.to, rule.along);
+  }
+  return out;
+}
+
+Number ratio(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const auto of = best(rows.of, rule.quantity, draw, used);
   if (!of || rule.to.empty()) return of;
-  const auto to = best(sides.to, rule.quantity_to, draw, used);
+  const auto to = best(rows.to, rule.quantity_to, draw, used);
   if (!to) return {};
   return rule.times * *of / *to;
 }
 
-Number gain(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const auto rate = [&](const RowSelection& rows) -> Number {
-    const auto value = best(rows, rule.quantity, draw, used);
+Number gain(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const auto rate = [&](const RowSelection& side) -> Number {
+    const auto value = best(side, rule.quantity, draw, used);
     return value && rule.quantity == "time" ? 1 / *value : value;
   };
-  const auto of = rate(sides.of), to = rate(sides.to), of_before = rate(sides.of_before),
-             to_before = rate(sides.to_before);
+  const auto of = rate(rows.of), to = rate(rows.to), of_before = rate(rows.of_before),
+             to_before = rate(rows.to_before);
   if (!of || !to || !of_before || !to_before) return {};
   return *of / *of_before / (*to / *to_before);
 }
@@ -82,79 +129,63 @@ Number gain(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used)
 // The best at one combination of the axes in `along`.
 struct BestThere {
   double value;
-  Cells where;
-  UsedRows used;
+  const Divided::There* there;
 };
 
-// Returns the best at each combination of the axes in `along`, over the best of `to` there.
-std::vector<BestThere> bests_along(const Rule& rule, const Sides& sides, Resample draw) {
-  const RowsByCells of(sides.of, rule.along), to(sides.to, rule.along);
+// Returns the best of `of` at one combination, over the best of `to`.
+Number best_there(const Rule& rule, const Divided::There& there, Resample draw, UsedRows* used) {
+  const auto value = best(there.of, rule.quantity, draw, used);
+  if (!value || rule.to.empty()) return value;
+  const auto other = best(there.to, rule.quantity_to, draw, used);
+  return other ? Number(*value / *other) : Number();
+}
+
+std::vector<BestThere> bests_along(const Rule& rule, const Divided& rows, Resample draw) {
   std::vector<BestThere> out;
-  for (const auto& cells : of.different()) {
-    UsedRows here;
-    auto value = best(of.at(cells), rule.quantity, draw, &here);
-    if (value && !rule.to.empty()) {
-      const auto other = best(to.at(cells), rule.quantity_to, draw, &here);
-      value = other ? Number(*value / *other) : Number();
-    }
-    if (value) out.push_back({*value, cells, std::move(here)});
+  for (const auto& there : rows.combinations) {
+    if (const auto value = best_there(rule, there, draw, nullptr)) out.push_back({*value, &there});
   }
   return out;
 }
 
-Number spread(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const auto all = bests_along(rule, sides, draw);
+Number spread(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const auto all = bests_along(rule, rows, draw);
   if (all.size() < 2) return {};
   if (used != nullptr) {
-    for (const auto& each : all) used->insert(each.used.begin(), each.used.end());
+    for (const auto& each : all) best_there(rule, *each.there, draw, used);
   }
   const auto [least, most] = std::ranges::minmax_element(all, {}, &BestThere::value);
   return most->value / least->value;
 }
 
-std::optional<BestThere> largest_along(const Rule& rule, const Sides& sides, Resample draw) {
-  auto all = bests_along(rule, sides, draw);
+std::optional<BestThere> largest_along(const Rule& rule, const Divided& rows, Resample draw) {
+  const auto all = bests_along(rule, rows, draw);
   if (all.empty()) return {};
-  return std::move(*std::ranges::max_element(all, {}, &BestThere::value));
+  return *std::ranges::max_element(all, {}, &BestThere::value);
 }
 
-Number most(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const auto largest = largest_along(rule, sides, draw);
+Number most(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const auto largest = largest_along(rule, rows, draw);
   if (!largest) return {};
-  if (used != nullptr) *used = largest->used;
+  if (used != nullptr) best_there(rule, *largest->there, draw, used);
   return largest->value;
 }
 
 using Series = std::vector<std::pair<double, double>>;  // place along the axes and best value there, by place
 
-// Returns a number's own value, and the position of a word in the query.
-double place_along(const Timed& timed, const RowQuery& query, const std::string& axis) {
-  const Value cell = value_in(timed, axis);
-  if (!is_word(cell)) return number_in(cell);
-  const Values values = query.values(axis);
-  return 1 + static_cast<double>(std::ranges::find(values, cell) - values.begin());
-}
-
-Series series_of(const RowSelection& rows, const RowQuery& query, const std::vector<std::string>& along,
-                 const std::string& quantity, Resample draw, UsedRows* used) {
-  std::map<double, RowSelection> at;
-  for (const auto* timed : rows) {
-    double place = 1;
-    for (const auto& axis : along) place *= place_along(*timed, query, axis);
-    at[place].push_back(timed);
-  }
+Series series_of(const ByPlace& rows, const std::string& quantity, Resample draw, UsedRows* used) {
   Series out;
-  for (const auto& [place, here] : at) {
+  for (const auto& [place, here] : rows) {
     if (const auto value = best(here, quantity, draw, used)) out.emplace_back(place, *value);
   }
   return out;
 }
 
 // Returns the series of `of`, over that of `to` at the places that both have.
-Series series_of(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const Series of = series_of(sides.of, rule.of, rule.along, rule.quantity, draw, used);
+Series series_of(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const Series of = series_of(rows.of_at, rule.quantity, draw, used);
   if (rule.to.empty()) return of;
-  const Series to = series_of(sides.to, rule.to, rule.along, rule.quantity_to, draw, used);
+  const Series to = series_of(rows.to_at, rule.quantity_to, draw, used);
   Series out;
   for (const auto& [place, value] : of) {
     const auto it = std::ranges::find(to, place, &Series::value_type::first);
@@ -182,28 +213,28 @@ double worst_step(const Series& points, bool rising) {
   return worst;
 }
 
-Number trend(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const Series points = series_of(rule, sides, draw, used);
+Number trend(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const Series points = series_of(rule, rows, draw, used);
   if (points.size() < places_needed(rule)) return {};
   return points.back().second / points.front().second;
 }
 
-Number step(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
-  const Series points = series_of(rule, sides, draw, used);
+Number step(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
+  const Series points = series_of(rule, rows, draw, used);
   if (points.size() < places_needed(rule)) return {};
   const bool rising = rule.is != Bound::Is::below;
   const double worst = worst_step(points, rising);
   return rising ? worst : 1 / worst;
 }
 
-Number value_of(const Rule& rule, const Sides& sides, Resample draw, UsedRows* used) {
+Number value_of(const Rule& rule, const Divided& rows, Resample draw, UsedRows* used) {
   switch (rule.kind) {
-    case Rule::Kind::ratio: return ratio(rule, sides, draw, used);
-    case Rule::Kind::gain: return gain(rule, sides, draw, used);
-    case Rule::Kind::spread: return spread(rule, sides, draw, used);
-    case Rule::Kind::most: return most(rule, sides, draw, used);
-    case Rule::Kind::trend: return trend(rule, sides, draw, used);
-    case Rule::Kind::step: return step(rule, sides, draw, used);
+    case Rule::Kind::ratio: return ratio(rule, rows, draw, used);
+    case Rule::Kind::gain: return gain(rule, rows, draw, used);
+    case Rule::Kind::spread: return spread(rule, rows, draw, used);
+    case Rule::Kind::most: return most(rule, rows, draw, used);
+    case Rule::Kind::trend: return trend(rule, rows, draw, used);
+    case Rule::Kind::step: return step(rule, rows, draw, used);
     case Rule::Kind::finding: break;
   }
   return {};
@@ -212,12 +243,12 @@ Number value_of(const Rule& rule, const Sides& sides, Resample draw, UsedRows* u
 // ---- Selection bias --------------------------------------------------------------------------------------
 
 // Returns the values among which a number is an extreme; none for kinds without one.
-std::vector<double> candidates_of(const Rule& rule, const Sides& sides, Resample draw) {
+std::vector<double> candidates_of(const Rule& rule, const Divided& rows, Resample draw) {
   std::vector<double> out;
   if (rule.kind == Rule::Kind::spread || rule.kind == Rule::Kind::most) {
-    for (const auto& each : bests_along(rule, sides, draw)) out.push_back(each.value);
+    for (const auto& each : bests_along(rule, rows, draw)) out.push_back(each.value);
   } else if (rule.kind == Rule::Kind::step) {
-    const Series points = series_of(rule, sides, draw, nullptr);
+    const Series points = series_of(rule, rows, draw, nullptr);
     for (std::size_t i = 0; i + 1 < points.size(); ++i)
       out.push_back(points[i + 1].second / points[i].second);
   }
@@ -264,18 +295,18 @@ double bias_of_fastest(const RowSelection& rows, const std::string& quantity, Re
 
 // Returns the same for the ratio of both sides' fastest: the fastest of many is fast by chance, too, and of
 // more by more.
-double bias_of_ratio(const Rule& rule, const Sides& sides, Resample measured, Resample drawn) {
-  const double slower = bias_of_fastest(sides.of, rule.quantity, measured, drawn) /
-                        bias_of_fastest(sides.to, rule.quantity_to, measured, drawn);
+double bias_of_ratio(const Rule& rule, const Divided& rows, Resample measured, Resample drawn) {
+  const double slower = bias_of_fastest(rows.of, rule.quantity, measured, drawn) /
+                        bias_of_fastest(rows.to, rule.quantity_to, measured, drawn);
   return rule.quantity == "time" ? slower : 1 / slower;
 }
 
 // Widens an interval by selection bias: the largest of several values is no larger than it seems, the least
 // no smaller.
-Figure with_selection_bias(const Rule& rule, const Sides& sides, const DeviceRows& device, Figure number) {
-  if (const auto measured = candidates_of(rule, sides, device.measured()); !measured.empty()) {
+Figure with_selection_bias(const Rule& rule, const Divided& rows, const DeviceRows& device, Figure number) {
+  if (const auto measured = candidates_of(rule, rows, device.measured()); !measured.empty()) {
     const double bias = estimate(device, [&](Resample draw) -> Number {
-                          return bias_of_extreme(rule, measured, candidates_of(rule, sides, draw));
+                          return bias_of_extreme(rule, measured, candidates_of(rule, rows, draw));
                         })->high;
     if (rule.kind == Rule::Kind::step && rule.is != Bound::Is::below) {
       number.high = std::max(number.high, number.value * bias);
@@ -283,11 +314,11 @@ Figure with_selection_bias(const Rule& rule, const Sides& sides, const DeviceRow
       number.low = std::min(number.low, number.value / bias);
     }
   }
-  const bool chooses = sides.of.size() > 1 || sides.to.size() > 1;
+  const bool chooses = rows.of.size() > 1 || rows.to.size() > 1;
   if (rule.kind == Rule::Kind::ratio && chooses && depends_on_time(rule.quantity) &&
       depends_on_time(rule.quantity_to)) {
     const auto bias = estimate(
-        device, [&](Resample draw) -> Number { return bias_of_ratio(rule, sides, device.measured(), draw); });
+        device, [&](Resample draw) -> Number { return bias_of_ratio(rule, rows, device.measured(), draw); });
     number.low = std::min(number.low, number.value / bias->high);
     number.high = std::max(number.high, number.value / bias->low);
   }
@@ -303,9 +334,9 @@ std::string series_text(const Series& points) {
 }
 
 // Returns the condition that no step of a trend turns back by more than the margin.
-Condition monotonic(const Rule& rule, const Sides& sides, const DeviceRows& device) {
+Condition monotonic(const Rule& rule, const Divided& rows, const DeviceRows& device) {
   const auto step = estimate(device, [&](Resample draw) -> Number {
-    return worst_step(series_of(rule, sides, draw, nullptr), rule.is == Bound::Is::above);
+    return worst_step(series_of(rule, rows, draw, nullptr), rule.is == Bound::Is::above);
   });
   return {*step, {Bound::Is::above, 1 / (1 + rule.margin), 0}};
 }
@@ -314,14 +345,15 @@ Condition monotonic(const Rule& rule, const Sides& sides, const DeviceRows& devi
 
 std::optional<RuleNumber> number_of(const Rule& rule, const Sides& sides, const DeviceRows& device) {
   if (sides.of.empty() || (!rule.to.empty() && sides.to.empty())) return {};
+  const Divided rows = divided(rule, sides);
   RuleNumber out;
-  if (!value_of(rule, sides, device.measured(), &out.used)) return {};
-  const auto sampled = estimate(device, [&](Resample draw) { return value_of(rule, sides, draw, nullptr); });
-  out.number = with_selection_bias(rule, sides, device, *sampled);
-  if (rule.kind == Rule::Kind::trend) out.conditions.push_back(monotonic(rule, sides, device));
+  if (!value_of(rule, rows, device.measured(), &out.used)) return {};
+  const auto sampled = estimate(device, [&](Resample draw) { return value_of(rule, rows, draw, nullptr); });
+  out.number = with_selection_bias(rule, rows, device, *sampled);
+  if (rule.kind == Rule::Kind::trend) out.conditions.push_back(monotonic(rule, rows, device));
   if (rule.kind == Rule::Kind::trend || rule.kind == Rule::Kind::step)
-    out.note = series_text(series_of(rule, sides, device.measured(), nullptr));
-  if (rule.kind == Rule::Kind::most) out.where = largest_along(rule, sides, device.measured())->where;
+    out.note = series_text(series_of(rule, rows, device.measured(), nullptr));
+  if (rule.kind == Rule::Kind::most) out.where = largest_along(rule, rows, device.measured())->there->where;
   return out;
 }
 

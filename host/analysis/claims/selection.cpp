@@ -223,58 +223,76 @@ std::vector<Sweep> sweeps_of(const RowQuery& query, const Choice& choice) {
 WantedCases::WantedCases(const RowQuery& query, const RowSelection& there, bool other_defaults,
                          const Choice& choice, const DeviceRows& device, const std::vector<Family>& families)
     : query_(&query),
-      there_(&there),
-      other_defaults_(other_defaults),
       family_(family_named(families, query.family)),
-      sweeps_(sweeps_of(query, choice)),
-      failed_(failed_of(query, device, families)) {}
-
-bool WantedCases::is_complete() const {
-  return std::ranges::all_of(cases_of(*family_, sweeps_, 0),
-                             [&](const Case& at) { return ran(at) || failed(at); });
+      alternatives_(query.alternatives()),
+      failed_(failed_of(query, device, families)) {
+  for (const auto& axis : family_->axes)
+    any_value_.push_back(other_defaults && axis.tunable && query.values(axis.name).empty());
+  std::vector<RowCells> ran, failed;
+  for (const auto* timed : there) ran.push_back(cells_of(*timed->name));
+  for (const auto* row : failed_) failed.push_back(cells_of(*row->name));
+  const auto is_among = [&](const std::vector<RowCells>& rows, const Case& at) {
+    return std::ranges::any_of(rows, [&](const RowCells& row) { return is_row_of(at, row); });
+  };
+  const auto sweeps = sweeps_of(query, choice);
+  for (std::size_t i = 0; i < sweeps.size(); ++i) {
+    for (auto& at : cases_of(*family_, {sweeps[i]}, 0)) {
+      const bool has_run = is_among(ran, at);
+      if (!has_run && !is_among(failed, at)) {
+        complete_ = false;
+        return;
+      }
+      cases_.push_back({std::move(at), i, has_run});
+    }
+  }
 }
 
 const FailedCase* WantedCases::implausible() const {
-  for (const auto& at : cases_of(*family_, sweeps_, 0)) {
-    if (ran(at)) continue;
-    const auto row = std::ranges::find_if(failed_, [&](const FailedCase* one) {
-      return one->status == Status::implausible && is_row_of(at, *one->name);
-    });
-    if (row != failed_.end()) return *row;
+  std::vector<const FailedCase*> suspects;
+  std::ranges::copy_if(failed_, std::back_inserter(suspects),
+                       [](const FailedCase* one) { return one->status == Status::implausible; });
+  if (suspects.empty()) return nullptr;
+  for (const auto& wanted : cases_) {
+    if (wanted.has_run) continue;
+    const auto row = std::ranges::find_if(
+        suspects, [&](const FailedCase* one) { return is_row_of(wanted.at, cells_of(*one->name)); });
+    if (row != suspects.end()) return *row;
   }
   return nullptr;
 }
 
 std::set<std::string> WantedCases::left_out(const std::set<std::string>& along) const {
-  std::map<std::string, bool> any;  // by label: whether a case of it ran
-  const auto alternatives = query_->alternatives();
-  for (std::size_t i = 0; i < alternatives.size(); ++i) {
-    for (const auto& at : cases_of(*family_, {sweeps_[i]}, 0)) {
-      const bool is_there = ran(at);
-      if (is_there || !is_of_a_vendor(at)) any[label_of(at, alternatives[i], along)] |= is_there;
+  std::set<std::string> out;
+  if (std::ranges::all_of(cases_, &Wanted::has_run)) return out;
+  std::map<std::string, bool> any;          // by label: whether a case of it ran
+  std::vector<std::set<std::string>> told;  // by alternative: the axes that the label has
+  for (const auto& axes : alternatives_) {
+    auto& names = told.emplace_back();
+    for (const auto& [axis, of_axis] : axes) {
+      if (along.contains(axis) && query_->values(axis).size() > 1) names.insert(axis);
     }
   }
-  std::set<std::string> out;
+  for (const auto& wanted : cases_) {
+    if (wanted.has_run || !is_of_a_vendor(wanted.at))
+      any[label_of(wanted.at, told[wanted.alternative])] |= wanted.has_run;
+  }
   for (const auto& [label, is_there] : any) {
     if (!is_there) out.insert(label);
   }
   return out;
 }
 
-bool WantedCases::is_row_of(const Case& at, const CaseName& name) const {
-  return std::ranges::all_of(at.axes, [&](const auto& axis) {
-    const Value* cell = name.axis(axis.first);
-    return cell == nullptr || is_same(*cell, axis.second) ||
-           (other_defaults_ && family_->axis(axis.first)->tunable && query_->values(axis.first).empty());
-  });
+WantedCases::RowCells WantedCases::cells_of(const CaseName& name) const {
+  RowCells out;
+  for (const auto& axis : family_->axes) out.push_back(name.axis(axis.name));
+  return out;
 }
 
-bool WantedCases::ran(const Case& at) const {
-  return std::ranges::any_of(*there_, [&](const Timed* timed) { return is_row_of(at, *timed->name); });
-}
-
-bool WantedCases::failed(const Case& at) const {
-  return std::ranges::any_of(failed_, [&](const FailedCase* row) { return is_row_of(at, *row->name); });
+bool WantedCases::is_row_of(const Case& at, const RowCells& row) const {
+  for (std::size_t a = 0; a < row.size(); ++a) {
+    if (row[a] != nullptr && !any_value_[a] && !is_same(*row[a], at.axes[a].second)) return false;
+  }
+  return true;
 }
 
 bool WantedCases::is_of_a_vendor(const Case& at) const {
@@ -284,12 +302,9 @@ bool WantedCases::is_of_a_vendor(const Case& at) const {
   });
 }
 
-std::string WantedCases::label_of(const Case& at, const RowQuery::Axes& axes,
-                                  const std::set<std::string>& along) const {
+std::string WantedCases::label_of(const Case& at, const std::set<std::string>& axes) {
   Cells cells;
-  for (const auto& [axis, of_axis] : axes) {
-    if (along.contains(axis) && query_->values(axis).size() > 1) cells.emplace_back(axis, at.at(axis));
-  }
+  for (const auto& axis : axes) cells.emplace_back(axis, at.at(axis));
   return text_of_cells(cells);
 }
 

@@ -88,8 +88,8 @@ class WantedCases {
               const DeviceRows&, const std::vector<Family>&);
 
   // Returns whether all were run, successfully or not: a kernel of which some launches are missing was
-  // searched less than the other side.
-  bool is_complete() const;
+  // searched less than the other side. The functions below are for sides that are complete.
+  bool is_complete() const { return complete_; }
 
   // Returns the first case that has no time because it was too fast to be plausible; null if there is none.
   // The fastest may be among those.
@@ -100,18 +100,25 @@ class WantedCases {
   std::set<std::string> left_out(const std::set<std::string>& along) const;
 
  private:
-  bool is_row_of(const Case&, const CaseName&) const;
-  bool ran(const Case&) const;
-  bool failed(const Case&) const;
+  struct Wanted {
+    Case at;
+    std::size_t alternative;  // of the query
+    bool has_run;
+  };
+  using RowCells = std::vector<const Value*>;  // by the family's axes; null: the row lacks it
+
+  RowCells cells_of(const CaseName&) const;
+  bool is_row_of(const Case&, const RowCells&) const;
   bool is_of_a_vendor(const Case&) const;
-  std::string label_of(const Case&, const RowQuery::Axes&, const std::set<std::string>& along) const;
+  static std::string label_of(const Case&, const std::set<std::string>& axes);
 
   const RowQuery* query_;
-  const RowSelection* there_;
-  bool other_defaults_;
   const Family* family_;
-  std::vector<Sweep> sweeps_;
+  std::vector<RowQuery::Axes> alternatives_;
   std::vector<const FailedCase*> failed_;
+  std::vector<bool> any_value_;  // by the family's axes: whether a row of any value counts
+  std::vector<Wanted> cases_;    // as far as they were run
+  bool complete_ = true;
 };
 
 }  // namespace clweave::claims
