@@ -175,6 +175,8 @@ std::vector<double> centres(const IdenticalDevices& devices) {
 double effect_of(const IdenticalDevices& devices, std::size_t unit, const std::vector<std::size_t>& cases,
                  const std::vector<double>& centres) {
   std::vector<double> values, weights;
+  values.reserve(cases.size());
+  weights.reserve(cases.size());
   for (const std::size_t c : cases) {
     const double difference = devices.cases[c].log_times[unit] - centres[c];
     if (std::isnan(difference)) continue;
