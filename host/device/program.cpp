@@ -38,7 +38,10 @@ class Joiner {
       ++number;
       static const RE2 directive(R"(\s*#\s*(\w+)\s*(.*))");
       std::string word, rest;
-      if (!RE2::FullMatch(line, directive, &word, &rest)) word.clear();
+      // Most lines are no directive, which their first character tells without the expression.
+      const auto start = line.find_first_not_of(" \t\r\f");
+      const bool may_be = start != std::string::npos && line[start] == '#';
+      if (!may_be || !RE2::FullMatch(line, directive, &word, &rest)) word.clear();
       if (word.starts_with("if")) ++conditions;
       if (word == "endif") --conditions;
       if (word == "include") {
@@ -49,7 +52,8 @@ class Joiner {
         add(included(rest, place), place);
         text_ += fmt::format("#line {} \"{}\"\n", number + 1, file);
       } else {
-        text_ += (word == "pragma" && rest == "once" ? "" : line) + "\n";
+        if (word != "pragma" || rest != "once") text_ += line;
+        text_ += '\n';
       }
     }
     open_.pop_back();

@@ -118,6 +118,8 @@ std::vector<std::vector<Choice>> choices_of(const Sweep& sweep, const std::vecto
 
 std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint64_t seed) {
   const auto& axes = family.axes;
+  std::vector<std::string> defaults;
+  for (const auto& axis : axes) defaults.push_back(text_of(axis.values.front()));
   std::vector<Case> out;
   std::unordered_set<std::string> seen;
   for (const auto& sweep : sweeps) {
@@ -129,22 +131,26 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
     for (std::size_t a = 0; a < axes.size(); ++a)
       at.axes.emplace_back(axes[a].name, choices[a].front().value);
     std::vector<std::size_t> chosen(axes.size());
+    std::vector<std::size_t> meaningless;
+    std::vector<const std::string*> texts(axes.size());
     for (bool more = true; more;) {
-      std::vector<std::size_t> meaningless;
-      std::string key;
+      meaningless.clear();
       for (std::size_t a = 0; a < axes.size(); ++a) {
-        if (axes[a].when && !axes[a].when(at)) {
-          at.axes[a].second = axes[a].values.front();
-          meaningless.push_back(a);
-          key += text_of(axes[a].values.front()) + "/";
-        } else {
-          key += choices[a][chosen[a]].text + "/";
-        }
+        texts[a] = &choices[a][chosen[a]].text;
+        if (!axes[a].when || axes[a].when(at)) continue;
+        at.axes[a].second = axes[a].values.front();
+        texts[a] = &defaults[a];
+        meaningless.push_back(a);
       }
-      if ((!family.is_valid || family.is_valid(at)) && seen.insert(std::move(key)).second) out.push_back(at);
+      if (!family.is_valid || family.is_valid(at)) {
+        std::string key;
+        for (const auto* text : texts) (key += *text) += '/';
+        if (seen.insert(std::move(key)).second) out.push_back(at);
+      }
       for (const std::size_t a : meaningless) at.axes[a].second = choices[a][chosen[a]].value;
       more = false;
       for (std::size_t a = axes.size(); !more && a-- > 0;) {
+        if (choices[a].size() == 1) continue;
         more = ++chosen[a] < choices[a].size();
         if (!more) chosen[a] = 0;
         at.axes[a].second = choices[a][chosen[a]].value;
@@ -153,6 +159,16 @@ std::vector<Case> cases_of(const Family& family, const Sweeps& sweeps, std::uint
   }
   return out;
 }
+
+namespace {
+
+// Writes the reason only where the device is not able: most plans meet no limit.
+template <class... A>
+void need(bool able, fmt::format_string<A...> reason, A&&... args) {
+  if (!able) Plan::need(false, fmt::format(reason, std::forward<A>(args)...));
+}
+
+}  // namespace
 
 Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   for (std::size_t a = 0; a < std::min(at.axes.size(), family.axes.size()); ++a) {
@@ -168,14 +184,13 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
   for (const auto& buffer : plan.buffers) {
     if (buffer.place == BufferPlace::pageable) continue;
     total += buffer.bytes;
-    Plan::need(
-        buffer.bytes + guard_bytes + poison.size() <= static_cast<std::uint64_t>(device.max_alloc_bytes),
-        fmt::format("needs a buffer of {} bytes and {} behind it, the device allows {}", buffer.bytes,
-                    guard_bytes + poison.size(), device.max_alloc_bytes));
+    need(buffer.bytes + guard_bytes + poison.size() <= static_cast<std::uint64_t>(device.max_alloc_bytes),
+         "needs a buffer of {} bytes and {} behind it, the device allows {}", buffer.bytes,
+         guard_bytes + poison.size(), device.max_alloc_bytes);
   }
-  Plan::need(total <= static_cast<std::uint64_t>(device.usable_bytes),
-             fmt::format("needs {} bytes of device memory, {} of {} are usable", total, device.usable_bytes,
-                         device.memory_bytes));
+  need(total <= static_cast<std::uint64_t>(device.usable_bytes),
+       "needs {} bytes of device memory, {} of {} are usable", total, device.usable_bytes,
+       device.memory_bytes);
   for (const auto& step : plan.steps) {
     const auto* launch = std::get_if<Launch>(&step);
     if (launch == nullptr) continue;
@@ -183,14 +198,13 @@ Plan plan_of(const Family& family, const Case& at, const DeviceInfo& device) {
     for (const auto& arg : launch->args) {
       if (const auto* local = std::get_if<LocalBytes>(&arg)) local_bytes += local->bytes;
     }
-    Plan::need_local(device, local_bytes);
-    Plan::need(items_in(launch->local) <= static_cast<std::size_t>(device.max_group),
-               fmt::format("needs a work-group of {} items, the device allows {}", items_in(launch->local),
-                           device.max_group));
+    if (local_bytes > 0) Plan::need_local(device, local_bytes);
+    need(items_in(launch->local) <= static_cast<std::size_t>(device.max_group),
+         "needs a work-group of {} items, the device allows {}", items_in(launch->local), device.max_group);
     for (std::size_t d = 0; d < std::min(launch->local.size(), device.max_group_dims.size()); ++d) {
-      Plan::need(launch->local[d] <= static_cast<std::size_t>(device.max_group_dims[d]),
-                 fmt::format("needs {} items in dimension {} of a work-group, the device allows {}",
-                             launch->local[d], d, device.max_group_dims[d]));
+      need(launch->local[d] <= static_cast<std::size_t>(device.max_group_dims[d]),
+           "needs {} items in dimension {} of a work-group, the device allows {}", launch->local[d], d,
+           device.max_group_dims[d]);
     }
   }
   return plan;

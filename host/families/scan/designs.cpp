@@ -113,8 +113,7 @@ std::span<const ScanDesign> scan_designs() { return designs; }
 const ScanDesign& scan_design_of(const Case& at) {
   // Serves the kernels of other programs, which claims ask about: no property holds for them.
   static constexpr ScanDesign other{};
-  const auto* const it =
-      std::ranges::find_if(designs, [&](const ScanDesign& design) { return at.is("kernel", design.name); });
+  const auto* const it = std::ranges::find(designs, std::string_view(at.text("kernel")), &ScanDesign::name);
   return it != designs.end() ? *it : other;
 }
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,7 @@ class Keys {
  public:
   Keys(const KeyType& type, Predicate predicate, const Choice& choice, std::uint64_t n, std::uint64_t seed)
       : type_(type),
+        floating_(type.cl == std::string_view("float")),
         predicate_(predicate),
         choice_(choice),
         n_(n),
@@ -143,9 +145,8 @@ class Keys {
 
   // Returns the index of a kept key, or nothing if there is no such key.
   std::optional<std::uint64_t> place_of(const Key& found) const {
-    const bool floating = type_.cl == std::string("float");
     std::uint32_t place = found[leading()];
-    if (floating)
+    if (floating_)
       place = (place & 0x7FFFFFFF) - float_base;
     else if (predicate_ == Predicate::nonzero)
       place -= 1;
@@ -167,7 +168,7 @@ class Keys {
     const auto place = static_cast<std::uint32_t>(places_(i)), low = static_cast<std::uint32_t>(noise);
     Key out = {};
     if (type_.words == 4) out = {0, low, low ^ 0x5A5A5A5A, static_cast<std::uint32_t>(noise >> 32)};
-    if (type_.cl == std::string("float")) {
+    if (floating_) {
       // Makes half of the zeros negative, which kernels must treat as zeros, too.
       if (predicate_ == Predicate::nonzero)
         out[0] = (kept ? float_base + place : 0) | (low & sign);
@@ -192,6 +193,7 @@ class Keys {
   }
 
   const KeyType& type_;
+  bool floating_;  // decided once, not for every key
   Predicate predicate_;
   Choice choice_;
   std::uint64_t n_;
