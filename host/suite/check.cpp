@@ -127,7 +127,9 @@ std::string request_of(const Plan& plan) {
 
 class Checker {
  public:
-  Checker(const Family& family, const std::vector<std::string>& stems) : family_(family), stems_(stems) {}
+  Checker(const Family& family, const std::vector<std::string>& stems) : family_(family), stems_(stems) {
+    for (const auto& stem : stems) kernel_files_.insert(stem + ".cl");
+  }
 
   std::vector<std::string> problems() {
     family_itself();
@@ -139,7 +141,7 @@ class Checker {
       any_number(at);
     }
     at_ = {};
-    if (family_.findings) rule(family_.findings({}, roomy()).empty(), "something is concluded from no row");
+    if (family_.findings) rule(family_.findings({}, roomy_).empty(), "something is concluded from no row");
     return std::move(problems_);
   }
 
@@ -223,9 +225,9 @@ class Checker {
       at_ = {preset, &at, {}};
       rule(ids.insert(at.id()).second, "two cases have this id");
       std::optional<Plan> made;
-      for (const auto& device : mock_devices()) {
+      for (const auto& device : devices_) {
         auto here = planned(at, device);
-        if (device.name == roomy().name) made = std::move(here);
+        if (&device == &roomy_) made = std::move(here);
       }
       at_.device.clear();
       if (!made) continue;  // already reported
@@ -276,7 +278,7 @@ class Checker {
         if (family_.is_valid && !family_.is_valid(changed)) continue;
         at_ = {"smoke", &changed, {}};
         try {
-          sound(plan_of(family_, changed, roomy()), roomy());
+          sound(plan_of(family_, changed, roomy_), roomy_);
         } catch (const Error& error) {
           rule(error.code == ErrorCode::usage || error.code == ErrorCode::unsupported, "its plan throws '{}'",
                error.what());
@@ -286,13 +288,10 @@ class Checker {
   }
 
   void sound(const Plan& plan, const DeviceInfo& device) {
-    const auto is_kernel_file = [&](const std::string& file) {
-      return std::ranges::any_of(stems_, [&](const auto& stem) { return stem + ".cl" == file; });
-    };
-    rule(is_kernel_file(plan.source + ".cl"), "there is no kernel file {}.cl", plan.source);
+    rule(kernel_files_.contains(plan.source + ".cl"), "there is no kernel file {}.cl", plan.source);
     for (const auto& [name, value] : plan.defines) {
       rule(only(name, of_defines), "define {} is not in capitals", name);
-      rule(!value.ends_with(".cl") || is_kernel_file(value), "there is no kernel file {}", value);
+      rule(!value.ends_with(".cl") || kernel_files_.contains(value), "there is no kernel file {}", value);
       rule(value.find_first_of(" \t\n\"'") == std::string::npos, "define {}={} is no single word", name,
            value);
     }
@@ -480,8 +479,8 @@ class Checker {
   void small_case(const Case& at) {
     Case reseeded = at;
     reseeded.seed = at.seed + 1;
-    const Plan plan = plan_of(family_, at, roomy()), again = plan_of(family_, at, roomy()),
-               other = plan_of(family_, reseeded, roomy());
+    const Plan plan = plan_of(family_, at, roomy_), again = plan_of(family_, at, roomy_),
+               other = plan_of(family_, reseeded, roomy_);
     bool differs = false;
     std::uint64_t input_bytes = 0;
     std::vector<Bytes> inputs;
@@ -512,13 +511,16 @@ class Checker {
            "the check of buffer {} depends on how it is cut among threads", check.buffer.index);
     }
     if (!family_.findings) return;
-    for (const auto& finding : family_.findings({{at, 1e-3}}, roomy()))
+    for (const auto& finding : family_.findings({{at, 1e-3}}, roomy_))
       rule((!finding.value || std::isfinite(*finding.value)) && !finding.text.empty(),
            "finding {} of one row is no number or has no sentence", finding.name);
   }
 
   const Family& family_;
   const std::vector<std::string>& stems_;
+  std::set<std::string> kernel_files_;
+  const std::vector<DeviceInfo> devices_ = mock_devices();
+  const DeviceInfo& roomy_ = devices_.front();
   Place at_;
   std::map<std::string, int> said_;
   std::vector<std::string> problems_;
