@@ -294,9 +294,8 @@ class Noise {
 // The logarithm of a run's luck with one case; `shared` is that of the whole process.
 using Model = std::function<double(Noise&, int at, double shared)>;
 
-// One side: `runs` processes of `cases` cases each; those of `slow` take `factor` times as long.
-ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double shared_sd, int slow = 0,
-                double factor = 1) {
+// Makes a device with so many cases that nothing has run.
+ResultsSet without_runs(int cases) {
   ResultsSet set;
   set.files = {"x.csv"};
   DeviceResults& device = set.devices.emplace_back();
@@ -304,15 +303,29 @@ ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double sh
   for (int at = 0; at < cases; ++at) {
     device.case_of(set.names.front()->of_id(std::to_string(at)), false);
   }
-  for (int run = 0; run < runs; ++run) {
+  return set;
+}
+
+// Replaces its runs by those of `runs` processes; cases of `slow` take `factor` times as long.
+void run_again(ResultsSet& set, Noise& noise, const Model& model, int runs, double shared_sd, int slow = 0,
+               double factor = 1) {
+  auto& cases = set.devices.front().cases;
+  for (auto& at : cases) at.runs.assign(static_cast<std::size_t>(runs), {});
+  for (std::size_t run = 0; run < static_cast<std::size_t>(runs); ++run) {
     const double shared = shared_sd * noise.normal();
-    for (int at = 0; at < cases; ++at) {
-      const double time = std::exp(model(noise, at, shared)) * (at < slow ? factor : 1);
-      RunTime& timed = device.cases[static_cast<std::size_t>(at)].runs.emplace_back();
+    for (int at = 0; at < static_cast<int>(cases.size()); ++at) {
+      RunTime& timed = cases[static_cast<std::size_t>(at)].runs[run];
       timed.run = static_cast<std::uint32_t>(run);
-      timed.time_s = time;
+      timed.time_s = std::exp(model(noise, at, shared)) * (at < slow ? factor : 1);
     }
   }
+}
+
+// Makes one side: `runs` processes of `cases` cases each.
+ResultsSet side(Noise& noise, const Model& model, int cases, int runs, double shared_sd, int slow = 0,
+                double factor = 1) {
+  ResultsSet set = without_runs(cases);
+  run_again(set, noise, model, runs, shared_sd, slow, factor);
   return set;
 }
 
@@ -338,9 +351,10 @@ struct Counts {
 Counts a_a(const Model& model, int runs, double shared_sd, const ChangeRules& rules = {}) {
   Noise noise(97);
   Counts counts;
+  ResultsSet before = without_runs(40), after = without_runs(40);
   for (int trial = 0; trial < 200; ++trial) {
-    const auto before = side(noise, model, 40, runs, shared_sd),
-               after = side(noise, model, 40, runs, shared_sd);
+    run_again(before, noise, model, runs, shared_sd);
+    run_again(after, noise, model, runs, shared_sd);
     const auto all = compare_runs(before, after, {}, rules);
     const auto called = static_cast<double>(all.count(Change::slower) + all.count(Change::faster));
     counts.called += called;
@@ -403,19 +417,21 @@ TEST(Promise, TenPercentAreFoundInEveryFamily) {
 
 TEST(Promise, SessionsThatDifferNeedNoiseFiles) {
   // Shifts all runs of a session together by 5 %, which its own runs cannot show.
-  const auto session = [](Noise& noise) {
+  const auto run_session = [](ResultsSet& set, Noise& noise) {
     const double selection_bias = 0.05 * noise.normal();
     const Model model = [selection_bias](Noise& n, int at, double) {
       return 0.005 * n.normal() + (at % 2 == 0 ? selection_bias : -selection_bias);
     };
-    return side(noise, model, 40, 5, 0);
+    run_again(set, noise, model, 5, 0);
   };
   Noise noise(103);
   double blind = 0, warned = 0;
+  ResultsSet before = without_runs(40), after = without_runs(40);
+  std::vector<ResultsSet> quiet(8, without_runs(40));
   for (int trial = 0; trial < 200; ++trial) {
-    const auto before = session(noise), after = session(noise);
-    std::vector<ResultsSet> quiet;
-    for (int i = 0; i < 8; ++i) quiet.push_back(session(noise));
+    run_session(before, noise);
+    run_session(after, noise);
+    for (auto& set : quiet) run_session(set, noise);
     const auto called = [](const RunComparison& all) {
       return static_cast<double>(all.count(Change::slower) + all.count(Change::faster));
     };

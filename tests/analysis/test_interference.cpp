@@ -31,6 +31,7 @@ class Invented {
 
   std::vector<Record> rows(const std::map<std::string, double>& slowdown) {
     std::vector<Record> out;
+    out.reserve(static_cast<std::size_t>(devices_ * runs * cases) * families.size());
     for (int device = 0; device < devices_; ++device) {
       for (int run = 1; run <= runs; ++run) {
         for (const auto& family : families) {

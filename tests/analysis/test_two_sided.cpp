@@ -59,7 +59,8 @@ std::vector<Case> cases_for(const RowQuery& rows, const Family& family) {
   return cases_of(family, sweeps, 0);
 }
 
-// Returns the cost of a case on a large device. Each is planned once: most cases are asked for by several claims.
+// Returns the cost of a case on a large device. Each is planned once: most cases are asked for by several
+// claims.
 Cost cost_of(const Family& family, const Case& at) {
   static std::map<std::string, Cost> known;
   const auto [it, is_new] = known.try_emplace(at.id());
@@ -186,7 +187,7 @@ std::vector<Record> further_rows(const Decision& decision) {
   return out;
 }
 
-Ruling ruling_of(const Claim& claim, const Decision& decision, std::vector<Record> records) {
+ResultsSet results_with(std::vector<Record> records) {
   // A device is what has rows of its own.
   if (std::ranges::all_of(records, &Record::is_baseline)) {
     Record own = records.front();
@@ -195,18 +196,17 @@ Ruling ruling_of(const Claim& claim, const Decision& decision, std::vector<Recor
     own.axes.clear();
     records.push_back(own);
   }
+  return results_of(records, all_families());
+}
+
+Ruling ruling_of(const Claim& claim, const Decision& decision, const ResultsSet& results) {
   Claim one = claim;
   one.decisions = {decision};
-  const ResultsSet results = results_of(records, all_families());
   const auto rows = device_rows(results);
   Ruling out = rulings_of(one, rows.at(0), all_families()).at(0);
   out.claim = nullptr;
   out.decision = nullptr;
   return out;
-}
-
-Ruling ruling_of(const Claim& claim, const Decision& decision, const json& values) {
-  return ruling_of(claim, decision, rows_for(decision, values));
 }
 
 std::string told(const Ruling& ruling) {
@@ -251,19 +251,32 @@ double beyond(const Figure& number, const Rule& rule, bool holds) {
 
 class TwoSided : public testing::Test {
  protected:
+  // The rows of which the sentence is just true, or just false, and what the decision says of them.
+  struct Rows {
+    std::vector<Record> records;
+    ResultsSet results;
+    Ruling ruling;
+  };
   struct Judged {
     std::string name;
     Claim claim;
     Decision decision;
-    json rows;
+    Rows when_true, when_false;
   };
 
-  // Every decision of every shipped claim.
+  static Rows judged(const Claim& claim, const Decision& decision, const json& values) {
+    auto records = rows_for(decision, values);
+    auto results = results_with(records);
+    auto ruling = ruling_of(claim, decision, results);
+    return {std::move(records), std::move(results), std::move(ruling)};
+  }
+
+  // Every decision of every shipped claim, judged once for all tests.
   static const std::vector<Judged>& all() {
     static const std::vector<Judged> out = [] {
       std::ifstream in(CLWEAVE_SOURCE_DIR "/tests/analysis/claims_two_sided.json");
       const json both = json::parse(in);
-      std::vector<Judged> judged;
+      std::vector<Judged> all;
       std::size_t decided = 0;
       for (const auto& claim : load_claims("")) {
         if (claim.decisions.empty()) continue;
@@ -273,21 +286,22 @@ class TwoSided : public testing::Test {
         for (const auto& decision : claim.decisions) {
           const char* setting =
               decision.launched == Launched::as_published ? " as published" : " at its best";
-          judged.push_back({claim.id + setting, claim, decision, both.at(claim.id)});
+          const json& values = both.at(claim.id);
+          all.push_back({claim.id + setting, claim, decision, judged(claim, decision, values.at("true")),
+                         judged(claim, decision, values.at("false"))});
         }
       }
       EXPECT_EQ(decided, both.size()) << "rows of a claim that is not there";
-      return judged;
+      return all;
     }();
     return out;
   }
 };
 
 TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
-  for (const auto& [name, claim, decision, rows] : all()) {
+  for (const auto& [name, claim, decision, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
-    const Ruling of_true = ruling_of(claim, decision, rows.at("true"));
-    const Ruling of_false = ruling_of(claim, decision, rows.at("false"));
+    const Ruling &of_true = when_true.ruling, &of_false = when_false.ruling;
     EXPECT_EQ(of_true.verdict, Verdict::holds) << told(of_true);
     EXPECT_EQ(of_false.verdict, Verdict::fails) << told(of_false);
     if (is_continuous(decision.rule) && of_true.number && of_false.number) {
@@ -295,8 +309,8 @@ TEST_F(TwoSided, EveryClaimHoldsWhereItIsJustTrueAndFailsWhereItIsJustFalse) {
       EXPECT_LT(beyond(*of_false.number, decision.rule, false), 1.005) << told(of_false);
     }
     const Decision other = turned_round(decision);
-    EXPECT_FALSE(ruling_of(claim, other, rows.at("true")).verdict == Verdict::holds &&
-                 ruling_of(claim, other, rows.at("false")).verdict == Verdict::fails)
+    EXPECT_FALSE(ruling_of(claim, other, when_true.results).verdict == Verdict::holds &&
+                 ruling_of(claim, other, when_false.results).verdict == Verdict::fails)
         << "turned round it says the same";
   }
 }
@@ -309,8 +323,7 @@ TEST_F(TwoSided, WithTheBoundsOfAnotherClaimOneOfBothSaysSomethingElse) {
   std::vector<Numbers> numbers;
   for (const auto& each : all()) {
     if (!is_continuous(each.decision.rule)) continue;
-    const Ruling of_true = ruling_of(each.claim, each.decision, each.rows.at("true"));
-    const Ruling of_false = ruling_of(each.claim, each.decision, each.rows.at("false"));
+    const Ruling &of_true = each.when_true.ruling, &of_false = each.when_false.ruling;
     ASSERT_TRUE(of_true.number && of_false.number) << each.name;
     numbers.push_back({&each, *of_true.number, *of_false.number});
   }
@@ -331,13 +344,13 @@ TEST_F(TwoSided, WithTheBoundsOfAnotherClaimOneOfBothSaysSomethingElse) {
 }
 
 TEST_F(TwoSided, RowsThatARuleDoesNotListChangeNothing) {
-  for (const auto& [name, claim, decision, rows] : all()) {
+  for (const auto& [name, claim, decision, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
-    for (const char* side : {"true", "false"}) {
-      auto records = rows_for(decision, rows.at(side));
-      const Ruling before = ruling_of(claim, decision, records);
-      for (auto& row : further_rows(decision)) records.push_back(std::move(row));
-      const Ruling after = ruling_of(claim, decision, records);
+    const auto further = further_rows(decision);
+    for (const Rows* side : {&when_true, &when_false}) {
+      auto records = side->records;
+      records.insert(records.end(), further.begin(), further.end());
+      const Ruling &before = side->ruling, after = ruling_of(claim, decision, results_with(records));
       EXPECT_EQ(told(after), told(before));
       EXPECT_EQ(after.cases, before.cases);
     }
@@ -345,13 +358,13 @@ TEST_F(TwoSided, RowsThatARuleDoesNotListChangeNothing) {
 }
 
 TEST_F(TwoSided, ALaunchThatIsMissingLeavesItUndecided) {
-  for (const auto& [name, claim, decision, rows] : all()) {
+  for (const auto& [name, claim, decision, when_true, when_false] : all()) {
     SCOPED_TRACE(name);
-    auto records = rows_for(decision, rows.at("true"));
+    auto records = when_true.records;
     if (records.size() == 1) continue;
     const std::string gone = records[records.size() / 2].case_id;
     std::erase_if(records, [&](const Record& record) { return record.case_id == gone; });
-    EXPECT_EQ(ruling_of(claim, decision, records).verdict, Verdict::not_measured);
+    EXPECT_EQ(ruling_of(claim, decision, results_with(records)).verdict, Verdict::not_measured);
   }
 }
 
