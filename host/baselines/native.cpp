@@ -253,7 +253,7 @@ Row measured(const NativeJob& job, const Natives& host, SamplingOptions sampling
   record.api = job.native->api;
   record.build_options = host.made_by;
   const auto failed = [&](ErrorCode code, const std::string& why) {
-    drop_times(record);
+    clear_measured(record);
     row.samples.clear();
     fail(record, code, why);
   };

@@ -180,13 +180,9 @@ void PlausibilityCheck::complete(Row& row, const Job& job, const Implausible& pr
     record.status = Status::implausible;
     record.reason += problem.why;
     if (believed) return;
-    // Clear all numbers: without a valid time stamp none of them must be plotted.
-    for (const auto& column : columns()) {
-      const auto* number = std::get_if<Number Record::*>(&column.member);
-      if (number != nullptr && column.name != "clock_mhz" && column.name != "build_ms") record.** number = {};
-    }
-    record.samples = {};
-    record.converged = "";
+    // Without a valid time stamp none of its numbers must be plotted.
+    clear_measured(record);
+    record.fraction_of_peak = record.value = {};
     row.samples.clear();
     return;
   }

@@ -30,7 +30,7 @@ int print_devices(const CompareOptions& options, ResultsSet set) {
                 fmt::format("{}: results of one device; clweave compare-runs takes two files of one device, "
                             "clweave compare-devices results of several devices",
                             fmt::join(options.files, ", ")));
-  if (options.format == "csv") tell_notes(set.notes);
+  if (!printer_named(options.format).has_notes) tell_notes(set.notes);
   const auto& families = all_families();
   const bool chosen = !options.families.empty();
   Report report = report_of(compare::compare_devices(set, families), chosen, options.all);

@@ -116,7 +116,7 @@ int print_runs(const CompareOptions& options, ResultsSet before, ResultsSet afte
                             other));
     }
   }
-  if (options.format == "csv") tell_notes(found.notes);  // the other formats have a place for them
+  if (!printer_named(options.format).has_notes) tell_notes(found.notes);
   if (const int code = print(report_of(found, options.all), options.format); code != success) return code;
   return verdict_code(found, fail_on);
 }

@@ -287,8 +287,8 @@ CLI::App* add_run(CLI::App& app, MeasureOptions& out) {
 CLI::App* add_tune(CLI::App& app, MeasureOptions& out) {
   auto* tune = app.add_subcommand(
       "tune",
-      "Search for the fastest launch of a copy, a reduction, a scan, a compaction and a grayscale "
-      "conversion, or of the cases of a preset: every one verified, the best kept for run");
+      "Search for the fastest launch configuration of every family that preset tune has cases of (clweave "
+      "list), or of the cases of another preset: every one verified, the best kept for run");
   add_choice(*tune, out);
   add_processes(*tune, out);
   add_conditions(*tune, out);

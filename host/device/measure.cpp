@@ -142,32 +142,4 @@ void record_times(Record& record, const SampleSet& measured, const SamplingOptio
   record.gitems_per_s = rate(record.items);
 }
 
-void drop_times(Record& record) {
-  for (Number Record::*member : std::initializer_list<Number Record::*>{&Record::time_s,
-                                                                        &Record::time_low_s,
-                                                                        &Record::time_high_s,
-                                                                        &Record::wall_s,
-                                                                        &Record::call_s,
-                                                                        &Record::min_s,
-                                                                        &Record::p25_s,
-                                                                        &Record::p75_s,
-                                                                        &Record::p95_s,
-                                                                        &Record::mean_s,
-                                                                        &Record::sd_s,
-                                                                        &Record::lag1,
-                                                                        &Record::gb_per_s,
-                                                                        &Record::gflop_per_s,
-                                                                        &Record::gitems_per_s,
-                                                                        &Record::throttled,
-                                                                        &Record::energy_j,
-                                                                        &Record::energy_low_j,
-                                                                        &Record::energy_high_j,
-                                                                        &Record::joules_per_item,
-                                                                        &Record::joules_per_byte,
-                                                                        &Record::joules_per_flop})
-    record.*member = {};
-  for (auto member : {&Record::samples, &Record::batch, &Record::outliers}) record.*member = {};
-  record.converged = record.method = record.steps_s = "";
-}
-
 }  // namespace clweave::device

@@ -69,7 +69,5 @@ SampleSet measure(Probe&, const SamplingOptions&);
 // Fill the cells of a row that its work decides, and those that its samples do.
 void record_cost(Record&, const Cost&);
 void record_times(Record&, const SampleSet&, const SamplingOptions&);
-// Clears all times and what follows from them: a wrong kernel's must not be plotted.
-void drop_times(Record&);
 
 }  // namespace clweave::device

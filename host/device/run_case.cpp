@@ -325,7 +325,7 @@ class CaseRun {
       failure = std::current_exception();         // some time stamps cannot be used
     }
     if (by_event && !device_.timer_holds()) {
-      drop_times(record_);
+      clear_measured(record_);
       choose_timer(false);
       take_samples(plan, execution);
     } else if (failure) {
@@ -359,7 +359,7 @@ class CaseRun {
   }
 
   void fail(ErrorCode code, const std::string& why) {
-    drop_times(record_);
+    clear_measured(record_);
     row_.samples.clear();
     results::fail(record_, code, why);
   }

@@ -224,19 +224,22 @@ void Report::document(std::function<nlohmann::json()> make) {
 const std::vector<Printer>& printers() {
   static const std::vector<Printer> all = {
       {"text", "Tables for people", for_people},
-      {"csv", "CSV, every row", csv},
+      {"csv", "CSV, every row", csv, false},
       {"json", "JSON, the same and more", json},
-      {"jsonl", "JSON, an object a line for each row", json_lines},
-      {"openmetrics", "OpenMetrics text, for Prometheus and its kind", openmetrics},
+      {"jsonl", "JSON, an object a line for each row", json_lines, false},
+      {"openmetrics", "OpenMetrics text, for Prometheus and its kind", openmetrics, false},
       {"markdown", "Markdown, the tables", markdown}};
   return all;
 }
 
+const Printer& printer_named(std::string_view format) {
+  const auto known = std::ranges::find(printers(), format, &Printer::name);
+  if (known == printers().end()) throw Error(ErrorCode::usage, fmt::format("there is no format {}", format));
+  return *known;
+}
+
 std::string text_of(const Report& report, std::string_view format, const Screen& screen) {
-  for (const auto& known : printers()) {
-    if (known.name == format) return known.text(report, screen);
-  }
-  throw Error(ErrorCode::usage, fmt::format("there is no format {}", format));
+  return printer_named(format).text(report, screen);
 }
 
 Exit print(const Report& report, std::string_view format, int fd) {

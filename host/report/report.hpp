@@ -93,9 +93,13 @@ struct Printer {
   const char* name;     // also the option of the commands, --json
   const char* meaning;  // for --help
   std::string (*text)(const Report&, const Screen&);
+  bool has_notes = true;  // false: only rows, so that a command tells its notes on stderr
 };
 
 const std::vector<Printer>& printers();
+
+// Returns the format of that name. Throws `usage` if there is none.
+const Printer& printer_named(std::string_view format);
 
 // Returns the report in the format of that name. Throws `usage` if there is no such format.
 std::string text_of(const Report&, std::string_view format, const Screen&);

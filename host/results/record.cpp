@@ -13,6 +13,8 @@
 namespace clweave::results {
 
 const std::vector<Column>& columns() {
+  constexpr unsigned later = Column::later, from_samples = Column::from_samples,
+                     free_text = Column::free_text;
   static const std::vector<Column> table = {
       {"schema", "",
        "Version of this table: `clweave-1`; `#end` marks the footer, which has the number of rows",
@@ -22,11 +24,11 @@ const std::vector<Column>& columns() {
       {"time_utc", "", "When the row was finished, ISO 8601", &Record::time_utc},
       {"version", "", "Version of clweave and the commit it was built from", &Record::version},
       {"command", "", "Arguments of `clweave`, as a JSON array; of a baseline program, preceded by its name",
-       &Record::command},
+       &Record::command, free_text},
       {"seed", "", "Seed of the inputs and of the order", &Record::seed},
       {"order", "", "Position of the case in its run, from 1", &Record::order},
       {"host", "", "Name of the computer", &Record::host},
-      {"os", "", "Its operating system", &Record::os},
+      {"os", "", "Its operating system", &Record::os, free_text},
       {"cpu", "", "Its processor", &Record::cpu},
       {"loader", "", "OpenCL ICD loader", &Record::loader},
       {"platform", "", "OpenCL platform: name and version", &Record::platform},
@@ -34,14 +36,14 @@ const std::vector<Column>& columns() {
       {"device", "", "Name of the device", &Record::device},
       {"device_id", "", "Tells identical devices of one host apart: PCI address, else UUID, else index",
        &Record::device_id},
-      {"uuid", "", "UUID of the device, if its driver reports one; CPUs have none", &Record::uuid, true},
+      {"uuid", "", "UUID of the device, if its driver reports one; CPUs have none", &Record::uuid, later},
       {"label", "",
        "Name of the device, by `run --label`; for files without UUIDs `merge` enters the host's name",
-       &Record::label, true},
+       &Record::label, later | free_text},
       {"device_type", "", "cpu, gpu, accelerator or custom", &Record::device_type},
       {"driver", "", "Version of the driver", &Record::driver},
       {"compute_units", "", "Compute units of the device, as the driver counts them", &Record::compute_units,
-       true},
+       later},
       {"api", "", "opencl; a native baseline names its own", &Record::api},
       {"family", "", "Kernel family", &Record::family},
       {"case_id", "", "Family and every axis value; the key of a case", &Record::case_id},
@@ -49,7 +51,7 @@ const std::vector<Column>& columns() {
        "ok, unsupported, build_failed, launch_failed, out_of_memory, wrong_result, timeout, crashed, "
        "device_lost or implausible",
        &Record::status},
-      {"reason", "", "Why the row is not ok, or a remark", &Record::reason},
+      {"reason", "", "Why the row is not ok, or a remark", &Record::reason, free_text},
       {"verified", "",
        "yes: the whole output equalled a host reference before and after the timing; before: only before, in "
        "the brief rounds of a search; no: it differed",
@@ -59,88 +61,89 @@ const std::vector<Column>& columns() {
       {"tuned", "",
        "yes: in a configuration that `clweave tune` found, beside the default; `reason` names the device if "
        "it was found on another",
-       &Record::tuned, true},
+       &Record::tuned, later},
       {"timer", "",
        "event: device time stamps; host: host clock around a batch. Do not compare one with the other",
        &Record::timer},
-      {"timer_reason", "", "Result of the device's timer certification", &Record::timer_reason},
+      {"timer_reason", "", "Result of the device's timer certification", &Record::timer_reason, free_text},
       {"method", "",
        "single: one execution per sample; back_to_back: `batch` executions, from the start of the first to "
        "the end of the last; batch, in older files: each by its own time stamps",
-       &Record::method},
+       &Record::method, from_samples},
       {"cache", "",
        "warm: samples back to back; cold: a buffer larger than the caches is written before each",
        &Record::cache},
-      {"batch", "", "Executions per sample", &Record::batch},
-      {"samples", "", "Number of timed samples", &Record::samples},
+      {"batch", "", "Executions per sample", &Record::batch, from_samples},
+      {"samples", "", "Number of timed samples", &Record::samples, from_samples},
       {"converged", "",
        "yes: the 95 % interval of the median is as narrow as requested; no: a cap ended the sampling",
-       &Record::converged},
-      {"time_s", "s", "Median time of one execution by `timer`", &Record::time_s},
+       &Record::converged, from_samples},
+      {"time_s", "s", "Median time of one execution by `timer`", &Record::time_s, from_samples},
       {"time_low_s", "s", "Lower end of the 95 % interval of the median, corrected for autocorrelation",
-       &Record::time_low_s},
-      {"time_high_s", "s", "Upper end of that interval", &Record::time_high_s},
+       &Record::time_low_s, from_samples},
+      {"time_high_s", "s", "Upper end of that interval", &Record::time_high_s, from_samples},
       {"wall_s", "s", "Median host time of one execution, including launch and wait; of a batch, its share",
-       &Record::wall_s},
+       &Record::wall_s, from_samples},
       {"call_s", "s", "Median host time of one execution that overlaps no other, including launch and wait",
-       &Record::call_s, true},
+       &Record::call_s, later | from_samples},
       {"steps_s", "",
        "Median time of each step in seconds, by device time stamps in a separate execution, joined by `;`, "
        "for cases with several steps",
-       &Record::steps_s, true},
-      {"min_s", "s", "Shortest sample", &Record::min_s},
-      {"p25_s", "s", "First quartile of the samples", &Record::p25_s},
-      {"p75_s", "s", "Third quartile", &Record::p75_s},
-      {"p95_s", "s", "95 % quantile", &Record::p95_s},
-      {"mean_s", "s", "Mean", &Record::mean_s},
-      {"sd_s", "s", "Standard deviation", &Record::sd_s},
-      {"lag1", "", "Rank autocorrelation of successive samples", &Record::lag1},
+       &Record::steps_s, later | from_samples},
+      {"min_s", "s", "Shortest sample", &Record::min_s, from_samples},
+      {"p25_s", "s", "First quartile of the samples", &Record::p25_s, from_samples},
+      {"p75_s", "s", "Third quartile", &Record::p75_s, from_samples},
+      {"p95_s", "s", "95 % quantile", &Record::p95_s, from_samples},
+      {"mean_s", "s", "Mean", &Record::mean_s, from_samples},
+      {"sd_s", "s", "Standard deviation", &Record::sd_s, from_samples},
+      {"lag1", "", "Rank autocorrelation of successive samples", &Record::lag1, from_samples},
       {"outliers", "", "Samples beyond three interquartile ranges from the quartiles; counted, never dropped",
-       &Record::outliers},
-      {"throttled", "", "Fraction of the samples taken while the canary kernel ran slow", &Record::throttled},
+       &Record::outliers, from_samples},
+      {"throttled", "", "Fraction of the samples taken while the canary kernel ran slow", &Record::throttled,
+       from_samples},
       {"steal", "", "Fraction of CPU time that the hypervisor gave to other guests meanwhile",
        &Record::steal},
       {"clock_mhz", "MHz", "Clock as reported by the driver; not measured", &Record::clock_mhz},
       {"meter", "",
        "Interface of the device's sensors: nvml, hwmon, or powercap with the parts of the CPU that it "
        "counts; empty, as are the sensor columns, without any",
-       &Record::meter, true},
+       &Record::meter, later},
       {"core_mhz", "MHz",
        "Core clock by the sensors, median of readings between batches; with `run --energy` this and the "
        "following are from its longer loop",
-       &Record::core_mhz, true},
-      {"memory_mhz", "MHz", "Memory clock, likewise", &Record::memory_mhz, true},
+       &Record::core_mhz, later},
+      {"memory_mhz", "MHz", "Memory clock, likewise", &Record::memory_mhz, later},
       {"power_w", "W",
        "Mean power of readings from a quarter of a second after the work began; by an energy counter, over "
        "the sampling",
-       &Record::power_w, true},
-      {"temperature_c", "C", "Highest temperature", &Record::temperature_c, true},
+       &Record::power_w, later},
+      {"temperature_c", "C", "Highest temperature", &Record::temperature_c, later},
       {"throttle_reasons", "", "Throttle reasons as the driver names them, joined by `;`",
-       &Record::throttle_reasons, true},
+       &Record::throttle_reasons, later},
       {"bytes", "B", "Bytes that the algorithm reads and writes in one execution", &Record::bytes},
       {"flops", "", "Arithmetic operations of one execution; a fused multiply-add counts as two",
        &Record::flops},
       {"items", "", "Elements processed by one execution", &Record::items},
-      {"gb_per_s", "GB/s", "bytes / time_s, GB = 1e9 bytes", &Record::gb_per_s},
-      {"gflop_per_s", "Gop/s", "flops / time_s", &Record::gflop_per_s},
-      {"gitems_per_s", "G/s", "items / time_s", &Record::gitems_per_s},
+      {"gb_per_s", "GB/s", "bytes / time_s, GB = 1e9 bytes", &Record::gb_per_s, from_samples},
+      {"gflop_per_s", "Gop/s", "flops / time_s", &Record::gflop_per_s, from_samples},
+      {"gitems_per_s", "G/s", "items / time_s", &Record::gitems_per_s, from_samples},
       {"meter_reason", "",
        "With `run --energy`: result of the power meter's certification, or why there is no energy",
-       &Record::meter_reason, true},
-      {"idle_w", "W", "Idle power of the open device", &Record::idle_w, true},
+       &Record::meter_reason, later | free_text},
+      {"idle_w", "W", "Idle power of the open device", &Record::idle_w, later},
       {"energy_j", "J",
        "Energy of one execution, measured over a second or more of them, including idle power",
-       &Record::energy_j, true},
+       &Record::energy_j, later | from_samples},
       {"energy_low_j", "J",
        "Lower end of its 95 % interval, from the variation within that loop and the meter's update rate, not "
        "its accuracy",
-       &Record::energy_low_j, true},
-      {"energy_high_j", "J", "Upper end of that interval", &Record::energy_high_j, true},
+       &Record::energy_low_j, later | from_samples},
+      {"energy_high_j", "J", "Upper end of that interval", &Record::energy_high_j, later | from_samples},
       {"joules_per_item", "J",
        "energy_j / items; the relative interval is that of energy_j, as for the next two",
-       &Record::joules_per_item, true},
-      {"joules_per_byte", "J", "energy_j / bytes", &Record::joules_per_byte, true},
-      {"joules_per_flop", "J", "energy_j / flops", &Record::joules_per_flop, true},
+       &Record::joules_per_item, later | from_samples},
+      {"joules_per_byte", "J", "energy_j / bytes", &Record::joules_per_byte, later | from_samples},
+      {"joules_per_flop", "J", "energy_j / flops", &Record::joules_per_flop, later | from_samples},
       {"cached", "",
        "yes: the buffers fit the measured last-level cache, so memory does not bound the case; empty: not "
        "measured",
@@ -155,14 +158,20 @@ const std::vector<Column>& columns() {
        "Value of the finding, in the unit of column `unit`; empty: undecided, `reason` says why. In the row "
        "of a case: the maximum that its check measured over the whole output, such as an error",
        &Record::value},
-      {"value_low", "unit", "Lower end of the value's interval, if known", &Record::value_low, true},
-      {"value_high", "unit", "Upper end of that interval", &Record::value_high, true},
+      {"value_low", "unit", "Lower end of the value's interval, if known", &Record::value_low, later},
+      {"value_high", "unit", "Upper end of that interval", &Record::value_high, later},
       {"unit", "", "Unit of `value`", &Record::unit},
       {"build_ms", "ms", "Time to build the program; 0 when an earlier case had built it", &Record::build_ms},
-      {"build_options", "", "Options given to the OpenCL compiler", &Record::build_options},
+      {"build_options", "", "Options given to the OpenCL compiler", &Record::build_options, free_text},
       {"kernel_hash", "", "Hash of the kernel's full source and its options", &Record::kernel_hash},
   };
   return table;
+}
+
+void clear_measured(Record& record) {
+  for (const auto& column : columns()) {
+    if (column.is(Column::from_samples)) std::visit([&](auto member) { record.*member = {}; }, column.member);
+  }
 }
 
 std::string Record::axis(const std::string& name) const {
@@ -224,7 +233,8 @@ RecordReader::RecordReader(std::vector<std::string> header, std::string name)
     meaning_.push_back(it != columns().end() ? &*it : nullptr);
   }
   for (const auto& column : columns()) {
-    if (!column.later && missing_.empty() && std::ranges::find(meaning_, &column) == meaning_.end())
+    if (!column.is(Column::later) && missing_.empty() &&
+        std::ranges::find(meaning_, &column) == meaning_.end())
       missing_ = column.name;
   }
   schema_ = static_cast<std::size_t>(std::ranges::find(header_, columns().front().name) - header_.begin());

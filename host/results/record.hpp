@@ -122,8 +122,20 @@ struct Column {
   std::variant<std::string Record::*, Number Record::*, Count Record::*, Status Record::*, Verified Record::*,
                Timer Record::*, Peak Record::*>
       member;
-  bool later = false;  // was added after the first files of this schema, which are read without it
+  unsigned flags = 0;
+
+  // Flags: was added after the first files of this schema, which are read without it.
+  static constexpr unsigned later = 1;
+  // Follows from the samples, so that a row without a valid measurement has none.
+  static constexpr unsigned from_samples = 2;
+  // Is text of users and drivers, which may name the user or the computer. All other text is the suite's own,
+  // or describes the device.
+  static constexpr unsigned free_text = 4;
+  bool is(unsigned flag) const { return (flags & flag) != 0; }
 };
+
+// Clears every column that follows from the samples.
+void clear_measured(Record&);
 
 // Returns the fixed columns, in file order; the columns of axes follow them.
 const std::vector<Column>& columns();

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -41,9 +40,6 @@ void replace_word(std::string& text, const std::string& word, std::string_view w
   }
 }
 
-// Columns with texts of users and drivers. The others have the suite's own words, or describe the device.
-constexpr std::array free_texts = {"command", "os", "label", "reason", "timer_reason", "build_options"};
-
 struct SharedRows {
   std::string device;  // of the first row
   std::string rows, build_logs;
@@ -55,7 +51,8 @@ SharedRows shared_rows(const std::string& path, const Identity& identity) {
   std::map<std::string, std::size_t> places;
   for (const auto& name : reader.header()) {
     places[name] = is_free.size();
-    is_free.push_back(std::ranges::find(free_texts, name) != free_texts.end());
+    const auto known = std::ranges::find(columns(), name, &Column::name);
+    is_free.push_back(known != columns().end() && known->is(Column::free_text));
   }
   const RecordReader records(reader.header(), path);
   records.check_header();

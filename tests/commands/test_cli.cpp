@@ -19,6 +19,7 @@
 #include "device/enumerate.hpp"
 #include "device/program.hpp"
 #include "faults/trial.hpp"
+#include "report/report.hpp"
 #include "suite/family.hpp"
 
 using namespace clweave::commands;
@@ -149,6 +150,19 @@ class Cli : public testing::Test {
     return kernels.string();
   }
 
+  // The commands that the program's help lists.
+  Strings commands_of_help() {
+    Strings out;
+    bool listed = false;
+    for (const auto& line : lines_of(run({"--help"}).out)) {
+      if (listed && line.starts_with("  ") && line.size() > 2 && line[2] != ' ')
+        out.push_back(line.substr(2, line.find(' ', 2) - 2));
+      listed = listed || line == "Subcommands:";
+    }
+    EXPECT_GT(out.size(), 10U);
+    return out;
+  }
+
   const fs::path& folder() const { return trial_.folder(); }
   std::string csv() const { return trial_.csv(); }
 
@@ -223,10 +237,10 @@ TEST_F(Cli, NoWordsPrintTheHelp) {
 
 TEST_F(Cli, HelpFitsEightyColumns) {
   show({});
-  for (const char* command :
-       {"", "claims", "compare", "compare-devices", "compare-runs", "completion", "devices", "profile",
-        "fleet", "health", "inspect", "list", "merge", "roofline", "run", "show", "tune"}) {
-    const Ended ended = run(*command == 0 ? Strings{"--help"} : Strings{command, "--help"});
+  Strings pages = commands_of_help();
+  pages.emplace_back("");
+  for (const auto& command : pages) {
+    const Ended ended = run(command.empty() ? Strings{"--help"} : Strings{command, "--help"});
     for (const auto& line : lines_of(ended.out)) EXPECT_LE(width_of(line), 80U) << line;
   }
 }
@@ -790,11 +804,11 @@ TEST_F(Cli, AnOutputThatTakesNothingEndsInTheDocumentedCode) {
                               {"check", "branch_divergence"},
                               {"show", rows, "--plot"},
                               {"run", "--replay", rows, "--case", read_results(rows).cases.at(0).case_id}};
-  for (const char* format : {"text", "csv", "json", "markdown"}) {
+  for (const auto& printer : clweave::report::printers()) {
     for (const Strings& words : {Strings{"devices"}, Strings{"list"}, Strings{"show", cut_short},
-                                 Strings{"claims", cut_short}, Strings{"fingerprint", cut_short},
-                                 Strings{"roofline", cut_short}, Strings{"compare", cut_short, rows}})
-      all.push_back(words + Strings{"--format", format});
+                                 Strings{"claims", cut_short}, Strings{"profile", cut_short},
+                                 Strings{"roofline", cut_short}, Strings{"compare-runs", cut_short, rows}})
+      all.push_back(words + Strings{"--format", printer.name});
   }
   all.push_back(tiny + Strings{"--dry-run"});
   const auto code_with = [&](const char* redirection, const Strings& words) {
@@ -1220,10 +1234,11 @@ TEST_F(Cli, EveryReaderNamesInterruptedCutMiscountedAndRepeatedFiles) {
   const auto count = more.find(",1,");
   ASSERT_NE(count, std::string::npos) << footer;
   const std::string miscounted = variant("miscounted.csv", body + more.replace(count, 3, ",7,"));
-  for (const char* format : {"text", "csv", "json", "markdown"}) {
-    for (const char* command : {"show", "claims", "fingerprint", "roofline", "compare"}) {
+  for (const auto& printer : clweave::report::printers()) {
+    const std::string format = printer.name;
+    for (const char* command : {"show", "claims", "profile", "roofline", "compare-runs"}) {
       SCOPED_TRACE(fmt::format("{} --{}", command, format));
-      const bool two = command == std::string("compare");
+      const bool two = command == std::string("compare-runs");
       const auto read = [&](const std::string& path) {
         return run(Strings{command, path} + (two ? Strings{"--against", rows} : Strings{}) +
                    Strings{"--format", format});
@@ -1259,7 +1274,7 @@ TEST_F(Cli, AGuardWithoutAWordIsRefused) {
 
 // ---- Roofline --------------------------------------------------------------------------------------------
 
-TEST_F(Cli, RooflineWithoutCeilingsSaysHowToGetThem) {
+TEST_F(Cli, RooflineWithoutPeaksSaysHowToGetThem) {
   ASSERT_EQ(run(two_kernels + Strings{"--csv", csv()}).code, 0);
   const Ended ended = run({"roofline", csv()});
   EXPECT_EQ(ended.code, 0) << ended.err;

@@ -224,7 +224,7 @@ Report summary_of(const ResultsSet& set, const std::vector<Family>& families,
   out.command(fmt::format("  clweave show {}{}", names, family.empty() ? "" : " --family " + family));
   out.command(fmt::format("  clweave profile {}", names));
   if (failed == nullptr)
-    out.command(devices.size() > 1 ? fmt::format("  clweave compare {}", names)
+    out.command(devices.size() > 1 ? fmt::format("  clweave compare-devices {}", names)
                                    : fmt::format("  clweave claims {}", names));
   return out;
 }

@@ -7,7 +7,7 @@
 
 namespace clweave::families {
 
-extern const std::string_view embedded_photograph;  // generated from host/data/camera.pgm
+extern const std::string_view embedded_photograph;  // generated from host/families/shared/camera.pgm
 
 namespace {
 
