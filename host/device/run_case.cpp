@@ -282,6 +282,7 @@ class CaseRun {
       record_.reason = "known incorrect: " + plan.known_incorrect + "; ";
     }
     record_.axes.insert(record_.axes.end(), plan.derived.begin(), plan.derived.end());
+    for (const auto& [column, cell] : plan.derived_when_measured) record_.axes.emplace_back(column, cell());
   }
 
   // Builds the program. A probe that the compiler refuses is `unsupported`.

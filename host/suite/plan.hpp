@@ -192,6 +192,8 @@ struct Plan {
   Peak peak = Peak::none;       // bound of the case
   std::string known_incorrect;  // why a published kernel is known to be wrong; its row may be wrong_result
   std::vector<std::pair<std::string, std::string>> derived;  // cells of the columns in Family::derived
+  // Further such cells, which take time to compute and are only where the case is measured.
+  std::vector<std::pair<std::string, std::function<std::string()>>> derived_when_measured;
 
   template <std::integral N>
   Plan& define(const std::string& name, N v) {

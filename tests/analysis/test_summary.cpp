@@ -175,7 +175,8 @@ TEST(Summary, GivesEachDeviceItsOwn) {
   other.device = "Loom 2";
   const std::string text = plain({grid_row("plain", "row", 50), other});
   EXPECT_LT(text.find("\nLoom 1  Invented"), text.find("\nLoom 2  Invented"));
-  EXPECT_THAT(text, AllOf(HasSubstr("50 GB/s"), HasSubstr("70 GB/s"), HasSubstr("clweave compare-devices a.csv\n")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("50 GB/s"), HasSubstr("70 GB/s"), HasSubstr("clweave compare-devices a.csv\n")));
 }
 
 TEST(Summary, SaysNoFileWhereRowsWentToStdout) {
