@@ -157,10 +157,10 @@ Pattern pattern_of(const Case& at) {
 
 // Holds the axes of a case.
 struct Config : Tiles {
-  const Design* design;
-  bool index;
-  std::uint64_t n, key_bytes, width, vectors, items;
-  std::uint64_t unit;  // work-items that handle a sequence
+  const Design* design = nullptr;
+  bool index = false;
+  std::uint64_t n = 0, key_bytes = 0, width = 0, vectors = 0, items = 0;
+  std::uint64_t unit = 0;  // work-items that handle a sequence
 };
 
 Config config_of(const Case& at, const DeviceInfo& device) {

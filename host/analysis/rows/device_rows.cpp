@@ -290,7 +290,7 @@ double median_of(const Timed& timed, double RunTime::*what) {
 
 Outcome outcome_of(Case at, const Timed& timed) {
   Outcome out(std::move(at), 0);
-  static_cast<Measurement&>(out) = *timed.any;
+  static_cast<Measurement&>(out) = static_cast<const Measurement&>(*timed.any);
   for (const auto* run : timed.runs) {
     out.value = std::max(out.value, run->value);
     if (run->min_s && (!out.min_s || *run->min_s < *out.min_s)) out.min_s = run->min_s;

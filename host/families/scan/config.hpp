@@ -12,17 +12,17 @@
 namespace clweave::families {
 
 struct ScanConfig : Tiles {
-  const ScanDesign* design;
-  Op op;
-  bool exclusive, reorder, round_trip;
-  std::uint64_t order, tuple;
-  std::uint64_t scans;               // one after the other
-  std::uint64_t values, n;           // values; elements, which are tuples, maps, or values
-  std::uint64_t bytes, state_bytes;  // of an element; of the state of a run of them
-  std::uint64_t parts;               // values of a state
-  std::uint64_t streams;             // values of a tuple with sums of their own
-  bool in_place;                     // scans tuples whose values are elements, in registers
-  std::uint64_t items, vectors;      // of a work-item: elements; vectors
+  const ScanDesign* design = nullptr;
+  Op op = Op::sum;
+  bool exclusive = false, reorder = false, round_trip = false;
+  std::uint64_t order = 0, tuple = 0;
+  std::uint64_t scans = 0;                   // one after the other
+  std::uint64_t values = 0, n = 0;           // values; elements, which are tuples, maps, or values
+  std::uint64_t bytes = 0, state_bytes = 0;  // of an element; of the state of a run of them
+  std::uint64_t parts = 0;                   // values of a state
+  std::uint64_t streams = 0;                 // values of a tuple with sums of their own
+  bool in_place = false;                     // scans tuples whose values are elements, in registers
+  std::uint64_t items = 0, vectors = 0;      // of a work-item: elements; vectors
 
   bool is(ScanDesign::Tuples tuples) const { return design->tuples == tuples; }
   // Tells whether a warp looks back with a part of a state in each lane: state_parts.cl.

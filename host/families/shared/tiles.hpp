@@ -14,13 +14,13 @@ namespace clweave::families {
 // Fixes the sub-group size of subgroup_portable.cl, which is also that of NVIDIA's warps.
 inline constexpr std::uint64_t subgroup_size = 32;
 
-// Holds how a launch divides its elements into tiles. `tiles_of` sets the members that have no default.
+// Holds how a launch divides its elements into tiles. `tiles_of` sets what axes tell; families set the rest.
 struct Tiles {
-  SubgroupImpl subgroup_impl;
-  bool half_width;             // words of a tile state have 32 bits instead of 64
+  SubgroupImpl subgroup_impl = SubgroupImpl::portable;
+  bool half_width = false;     // words of a tile state have 32 bits instead of 64
   bool waits = false;          // work-groups wait for the states of others, without a fallback
   bool is_persistent = false;  // work-groups loop over many tiles
-  std::uint64_t group, window, spin_limit, fault_rate, groups_per_cu;
+  std::uint64_t group = 0, window = 0, spin_limit = 0, fault_rate = 0, groups_per_cu = 0;
   std::uint64_t tile = 0, tiles = 0;  // elements of a tile; number of tiles
 
   bool ptx() const { return subgroup_impl == SubgroupImpl::ptx; }
