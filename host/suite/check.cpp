@@ -267,12 +267,15 @@ class Checker {
     }
   }
 
-  // Tries sizes that --set may ask for: no multiples of anything, and more than fits in 32 or 64 bits.
+  // Tries sizes that --set may ask for and the axis takes: no multiples of anything, and more than fits in 32
+  // or 64 bits.
   void any_number(const Case& at) {
     for (std::size_t a = 0; a < at.axes.size(); ++a) {
       if (!std::holds_alternative<std::int64_t>(at.axes[a].second)) continue;
+      const Axis& axis = *std::ranges::find(family_.axes, at.axes[a].first, &Axis::name);
       for (const std::int64_t n :
            {0LL, 1LL, 3LL, 255LL, 256LL, 1000LL, 1000003LL, 1LL << 31, (1LL << 32) - 1, 1LL << 62}) {
+        if (!axis.taken(n)) continue;
         Case changed = at;
         changed.axes[a].second = n;
         if (family_.is_valid && !family_.is_valid(changed)) continue;
