@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,11 +20,20 @@ namespace {
 
 std::string yes(bool flag) { return flag ? "yes" : "no"; }
 
-std::string values_text(const Axis& axis) {
-  std::vector<std::string> texts;
-  for (const auto& value : axis.values) texts.push_back(text_of(value));
-  return fmt::format("{}{}", fmt::join(texts, " "),
-                     axis.domain.of != Domain::Of::listed ? " .. (takes " + axis.domain_text() + ")" : "");
+// Returns the values of an axis, those beyond `most_characters` as "..", and what else it takes.
+std::string values_text(const Axis& axis, std::size_t most_characters) {
+  std::string text;
+  bool shortened = false;
+  for (const auto& value : axis.values) {
+    const std::string next = text_of(value);
+    shortened = !text.empty() && text.size() + 1 + next.size() > most_characters;
+    if (shortened) break;
+    text += (text.empty() ? "" : " ") + next;
+  }
+  const bool takes_others = axis.domain.of != Domain::Of::listed;
+  if (shortened || takes_others) text += " ..";
+  if (takes_others) text += " (takes " + axis.domain_text() + ")";
+  return text;
 }
 
 }  // namespace
@@ -110,7 +120,8 @@ nlohmann::json families_json(const std::vector<Family>& families, const Counts& 
 
 }  // namespace
 
-Report families_report(const std::vector<Family>& families) {
+Report families_report(const std::vector<Family>& families, bool all_values) {
+  const std::size_t most_characters = all_values ? std::numeric_limits<std::size_t>::max() : 60;
   Report out;
   out.columns({"family", "axis", "values", "meaning", "takes", "tunable"});
   const Counts counts = counts_of(families);
@@ -125,7 +136,8 @@ Report families_report(const std::vector<Family>& families) {
                  {"values (the first is the default)", Align::left, Overflow::wrap},
                  {"meaning", Align::left, Overflow::wrap}});
     for (const auto& axis : family.axes) {
-      table.add({axis.name, values_text(axis), axis.meaning + (axis.tunable ? " (tunable)" : "")});
+      table.add(
+          {axis.name, values_text(axis, most_characters), axis.meaning + (axis.tunable ? " (tunable)" : "")});
       std::vector<std::string> values;
       for (const auto& value : axis.values) values.push_back(text_of(value));
       out.row({family.name, axis.name, values, axis.meaning, axis.domain_text(), axis.tunable});
@@ -135,6 +147,7 @@ Report families_report(const std::vector<Family>& families) {
     out.table(std::move(table));
     out.line();
   }
+  if (!all_values) out.line("clweave list --family FAMILY shows all values");
   out.document(families_json(families, counts));
   return out;
 }

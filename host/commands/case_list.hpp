@@ -9,7 +9,8 @@
 namespace clweave::commands {
 
 Report devices_report(const std::vector<DeviceInfo>&);
-Report families_report(const std::vector<Family>&);
+// Lists the axes of each family; without `all_values` at most about 60 characters of an axis's values.
+Report families_report(const std::vector<Family>&, bool all_values);
 
 // Lists one line per job with its launch configuration and estimates of memory and time on this device, and
 // totals. `refines` says that families may ask for more cases.

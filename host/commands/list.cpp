@@ -33,7 +33,7 @@ int list(const Options& options) {
     std::erase_if(families, [&](const Family& f) {
       return std::ranges::find(options.families, f.name) == options.families.end();
     });
-  return print(families_report(families), options.format);
+  return print(families_report(families, !options.families.empty()), options.format);
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ Command list(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "list", "Show the families: the question each answers, axes, values, number of cases");
-  add_families(*command, options->families, "Only these families [all]");
+  add_families(*command, options->families,
+               "Only these families, with all values of each axis [all families, values shortened]");
   command->add_flag("--columns", options->columns, "The columns of a results CSV, as a Markdown table");
   add_formats(*command, options->format);
   return {command, [options](const auto&) { return list(*options); }};

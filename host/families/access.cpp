@@ -180,11 +180,10 @@ void add_line_time(std::vector<Finding>& out, const std::vector<Outcome>& outcom
   const auto& [many_lines, many] = *rows.rbegin();
   const double lines = static_cast<double>(many_lines - few_lines) * static_cast<double>(n) / Spread::line;
   const double value = 1e9 * (many->time_s - few->time_s) / lines;
-  Finding found{
-      "line_time", value, "ns",
-      fmt::format("32 work-items that read from {} lines instead of {} take {:.3g} ns per additional line, "
-                  "all compute units together, n={}",
-                  many_lines, few_lines, value, n)};
+  Finding found{"line_time", value, "ns",
+                fmt::format("32 work-items that read from {} cache lines instead of {} take {:.3g} ns per "
+                            "additional line, all compute units together, n={}",
+                            many_lines, few_lines, value, n)};
   if (few->low_s && few->high_s && many->low_s && many->high_s) {
     found.low = 1e9 * (*many->low_s - *few->high_s) / lines;
     found.high = 1e9 * (*many->high_s - *few->low_s) / lines;
@@ -216,7 +215,7 @@ void add_stride_slowdown(std::vector<Finding>& out, const std::vector<Outcome>& 
   out.push_back({.name = "stride_slowdown",
                  .value = strided->time_s / straight->time_s,
                  .unit = "ratio",
-                 .text = fmt::format("time of reads at stride {} over unit stride, n={}", stride, n),
+                 .text = fmt::format("time of reads at stride {} / time at unit stride, n={}", stride, n),
                  .note = fmt::format("stride {}", stride),
                  .from = {strided, straight}});
 }
@@ -250,7 +249,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   for (const auto& [name, o] : worst)
     out.push_back(ratio_of(name, *o, *straight,
-                           "time over that of a coalesced copy, worst at stride " +
+                           "time / time of a coalesced copy, worst at stride " +
                                std::to_string(o->at.number("stride")) + ", offset " +
                                std::to_string(o->at.number("offset")) + ", n=" + std::to_string(largest)));
   return out;
@@ -278,53 +277,52 @@ Family access() {
   return {
       .name = "access",
       .question = "What do uncoalesced accesses cost: strided, misaligned, gathered, transposed?",
-      .axes =
-          {{.name = "kernel",
-            .meaning =
-                "line: work-item i accesses element offset + i * stride; gather: a random permutation; "
-                "gather_lines: 32 work-items access `lines` lines of 32 elements; transpose: naive, of a "
-                "square matrix; transpose_tiled: through local memory; transpose_padded: the same without "
-                "bank conflicts",
-            .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded", "gather_lines"}},
-           {.name = "side",
-            .meaning = "accesses that are not coalesced",
-            .values = {"neither", "read", "write", "both"}},
-           {.name = "type", .meaning = "element type", .values = {"uint", "uchar", "ulong"}},
-           {.name = "stride",
-            .meaning = "elements between neighbouring work-items",
-            .values = {1, 2, 4, 8, 16, 32, 64},
-            .domain = powers_of_two(1, 64),
-            .when = [](const Case& at) { return at.is("kernel", "line"); }},
-           {.name = "offset",
-            .meaning = "misalignment, in elements",
-            .values = {0, 1, 2, 4, 8, 16, 31},
-            .domain = whole(0, 1024),
-            .when = [](const Case& at) { return at.is("kernel", "line"); }},
-           {.name = "n",
-            .meaning = "elements moved; of a transpose a square number",
-            .values = {1 << 22},
-            .domain = whole(1, INT32_MAX)},
-           {.name = "group",
-            .meaning = "work-items of a work-group of line and gather",
-            .values = {256, 64, 128, 512, 1024},
-            .tunable = true,
-            .domain = whole(1, 65536),
-            .when =
-                [](const Case& at) {
-                  return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
-                },
-            .search_values = group_sizes},
-           {.name = "tile",
-            .meaning = "edge of a tile of the transposes; a work-group is tile x 8",
-            .values = {32, 16, 64},
-            .tunable = true,
-            .domain = multiples_of(8, 8, 64),
-            .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }},
-           {.name = "lines",
-            .meaning = "lines of 32 elements that 32 neighbouring work-items access",
-            .values = {1, 2, 4, 8, 16, 32},
-            .domain = powers_of_two(1, 32),
-            .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
+      .axes = {{.name = "kernel",
+                .meaning = "line: work-item i accesses element offset + i * stride; gather: a random "
+                           "permutation; gather_lines: 32 work-items access `lines` segments of 32 elements; "
+                           "transpose: naive, of a square matrix; transpose_tiled: through local memory; "
+                           "transpose_padded: the same without bank conflicts",
+                .values = {"line", "gather", "transpose", "transpose_tiled", "transpose_padded",
+                           "gather_lines"}},
+               {.name = "side",
+                .meaning = "accesses that are not coalesced",
+                .values = {"neither", "read", "write", "both"}},
+               {.name = "type", .meaning = "element type", .values = {"uint", "uchar", "ulong"}},
+               {.name = "stride",
+                .meaning = "elements between neighbouring work-items",
+                .values = {1, 2, 4, 8, 16, 32, 64},
+                .domain = powers_of_two(1, 64),
+                .when = [](const Case& at) { return at.is("kernel", "line"); }},
+               {.name = "offset",
+                .meaning = "misalignment, in elements",
+                .values = {0, 1, 2, 4, 8, 16, 31},
+                .domain = whole(0, 1024),
+                .when = [](const Case& at) { return at.is("kernel", "line"); }},
+               {.name = "n",
+                .meaning = "elements moved; for transposes a square number",
+                .values = {1 << 22},
+                .domain = whole(1, INT32_MAX)},
+               {.name = "group",
+                .meaning = "work-items per work-group of line and gather",
+                .values = {256, 64, 128, 512, 1024},
+                .tunable = true,
+                .domain = whole(1, 65536),
+                .when =
+                    [](const Case& at) {
+                      return at.is("kernel", "line") || at.text("kernel").starts_with("gather");
+                    },
+                .search_values = group_sizes},
+               {.name = "tile",
+                .meaning = "edge of a transpose tile; a work-group is tile x 8",
+                .values = {32, 16, 64},
+                .tunable = true,
+                .domain = multiples_of(8, 8, 64),
+                .when = [](const Case& at) { return at.text("kernel").starts_with("transpose"); }},
+               {.name = "lines",
+                .meaning = "segments of 32 contiguous elements that 32 neighbouring work-items access",
+                .values = {1, 2, 4, 8, 16, 32},
+                .domain = powers_of_two(1, 32),
+                .when = [](const Case& at) { return at.is("kernel", "gather_lines"); }}},
       .presets =
           {.smoke = all_paths({"uint"}, {2, 64}, {3}, {65, 1009}, {1, 1089}) +
                     Sweeps{"kernel=line n=1", "kernel=gather_lines side=read,write lines=1,4,32 n=4096",
@@ -368,9 +366,9 @@ Family access() {
       .trait_group = TraitGroup::memory,
       .traits = {{.finding = "stride_slowdown",
                   .unit = "x",
-                  .meaning = "time of strided reads over unit-stride reads",
+                  .meaning = "time of strided reads / time of unit-stride reads",
                   .headline = "strided slowdown"},
-                 {"line_time", "ns", "each further cache line that 32 work-items read from"}}};
+                 {"line_time", "ns", "time per additional cache line that 32 work-items read from"}}};
 }
 
 }  // namespace clweave::families

@@ -202,7 +202,8 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
                  fmt::format("latency of a dependent {} multiply-add {:.3g} ns", type, 1e9 * latency)});
   std::string text = turns ? "work-items are serialised: " : "";
   text += fmt::format(
-      "by Little's law a compute unit needs {:.4g} {} chains: {:.3g} ns latency times {:.4g} steps per ns",
+      "by Little's law a compute unit needs {:.4g} {} dependency chains: {:.3g} ns latency times {:.4g} "
+      "steps per ns",
       predicted, type, 1e9 * latency, 1e-9 * best);
   const auto needed = where_reached(rates, 0.9 * best);
   if (!needed)
@@ -210,8 +211,8 @@ void add_little(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
                         100 * rates.rbegin()->second / best);
   out.push_back({"concurrency_predicted_" + type, predicted, "chains", text});
   if (needed) {
-    text = fmt::format("{:.4g} {} chains reach 90 % of the best{}: {:.2f} of the prediction", needed->at,
-                       type, needed->between(best), needed->at / predicted);
+    text = fmt::format("{:.4g} {} dependency chains reach 90 % of the best{}: {:.2f} of the prediction",
+                       needed->at, type, needed->between(best), needed->at / predicted);
     // Little's law again, from the rate at that point: only a different latency explains the difference.
     if (needed->at > 2 * predicted || 2 * needed->at < predicted)
       text += fmt::format(", as a step takes {:.4g} ns there", 1e9 * needed->at / (0.9 * best));
@@ -251,7 +252,8 @@ Rates rates_by_items(const std::vector<Outcome>& outcomes, std::int64_t ilp) {
 std::string unseen(const Rates& rates, double rate) {
   const auto there = where_reached(rates, rate);
   if (!there || there->below.first > 0) return "";
-  return fmt::format("group={} has the rate already: fewer may have it, too", there->from.first);
+  return fmt::format("group={}, the smallest measured, has the rate already: smaller ones may, too",
+                     there->from.first);
 }
 
 // Compares the items at which one chain each reaches its plateau with Little's law: latency, from the fewest
@@ -283,8 +285,8 @@ void add_plateau_over_little(std::vector<Finding>& out, const std::vector<Outcom
   }
   if (found.value)
     found.text = fmt::format(
-        "one chain each reaches 95 % of its plateau with {:.4g} items, where latency times "
-        "issue rate are {:.4g}",
+        "with one dependency chain each, {:.4g} work-items reach 95 % of their plateau; latency times issue "
+        "rate is {:.4g}",
         *found.value * predicted, predicted);
   out.push_back(std::move(found));
 }
@@ -303,7 +305,8 @@ void add_items_over_chains(std::vector<Finding>& out, const std::vector<Outcome>
     found.low = of->at_least / to->at;
     found.high = of->at / to->at_least;
     found.text =
-        fmt::format("{:.4g} items with one chain each, {:.4g} with four, for the same rate", of->at, to->at);
+        fmt::format("{:.4g} work-items with one dependency chain each, {:.4g} with four, for the same rate",
+                    of->at, to->at);
   }
   out.push_back(std::move(found));
 }
@@ -480,7 +483,7 @@ Family arithmetic() {
                 .values = operations},
                {.name = "type", .meaning = "type of the operands; int and long wrap", .values = types},
                {.name = "ilp",
-                .meaning = "ILP: independent chains per work-item",
+                .meaning = "ILP: independent dependency chains per work-item",
                 .values = chains,
                 .domain = whole(1, 32)},
                {.name = "unroll",
@@ -489,12 +492,12 @@ Family arithmetic() {
                 .tunable = true,
                 .domain = whole(1, 64)},
                {.name = "width",
-                .meaning = "vector width; each element is a chain",
+                .meaning = "vector width; each vector element is a dependency chain",
                 .values = {1, 4, 16},
                 .tunable = true,
                 .domain = powers_of_two(1, 16)},
                {.name = "group",
-                .meaning = "work-items of a work-group",
+                .meaning = "work-items per work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
                 .domain = whole(1, 65536)},
                {.name = "groups_per_cu",
@@ -503,7 +506,7 @@ Family arithmetic() {
                 .domain = whole(1, 4096),
                 .per_compute_unit = more_than_zero("groups_per_cu")},
                {.name = "iterations",
-                .meaning = "steps of each chain",
+                .meaning = "steps of each dependency chain",
                 .values = {4096, 8192, 16384, 32768},
                 .domain = multiples_of(2, 2, 400000)}},
       .presets =
@@ -537,7 +540,7 @@ Family arithmetic() {
                            .findings = {"concurrency_predicted_{type}", "concurrency_measured_{type}"},
                            .marks = {"concurrency_predicted_{type}"},
                            .little = "concurrency_predicted_{type}"}}},
-      .derived = {{"chains_per_group", "independent chains of a work-group"}},
+      .derived = {{"chains_per_group", "independent dependency chains per work-group"}},
       .is_valid =
           [](const Case& at) {
             return at.is("operation", "mad") || !(at.is("type", "int") || at.is("type", "long"));
@@ -546,7 +549,8 @@ Family arithmetic() {
       .items_per_unit =
           [](const Case& at) { return at.number("groups_per_cu") * at.number("group") * at.number("width"); },
       .findings = findings,
-      .traits = {{"ilp_needed", "chains", "chains per work-item (ILP) for 90 % of peak at low occupancy"}}};
+      .traits = {{"ilp_needed", "chains",
+                  "ILP (dependency chains per work-item) for 90 % of peak at low occupancy"}}};
 }
 
 }  // namespace clweave::families

@@ -176,14 +176,14 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   };
   ratio("atomics_value_used", fastest("add", "global", 0, 1, "used"),
         fastest("add", "global", 0, 1, "unused"),
-        "time of atomic additions to one counter, return value used over unused");
+        "time of atomic additions to one counter, return value used / unused");
   ratio("atomics_spread", fastest("add", "global", 1, 32, "unused"), fastest("add", "global", 1, 1, "unused"),
-        "time of atomic additions to counters 128 bytes apart over adjacent ones");
+        "time of atomic additions to counters 128 bytes apart / to adjacent ones");
   ratio("atomics_cas", fastest("cas", "global", 256, 1, "unused"), fastest("add", "global", 256, 1, "unused"),
-        "time of a CAS loop over atomic addition, 256 work-items per counter");
+        "time of a CAS loop / time of an atomic addition, 256 work-items per counter");
   ratio("atomics_float", fastest("float_cas", "global", 256, 1, "unused"),
         fastest("float_native", "global", 256, 1, "unused"),
-        "time of a CAS loop on floats over the native atomic, 256 work-items per counter");
+        "time of a CAS loop on floats / time of the native atomic, 256 work-items per counter");
   return out;
 }
 
@@ -206,11 +206,12 @@ Family atomics() {
             .values = all},
            {.name = "memory", .meaning = "memory of the counters", .values = {"global", "local"}},
            {.name = "share",
-            .meaning = "work-items that share a counter; 0: all, in local memory all of a work-group",
+            .meaning =
+                "work-items that share a counter; 0: all work-items, in local memory all of a work-group",
             .values = {0, 1, 32, 256},
             .domain = whole(0, 1 << 20)},
            {.name = "spacing",
-            .meaning = "words between counters",
+            .meaning = "distance from one counter to the next, in 32-bit words",
             .values = {1, 32},
             .domain = whole(1, 1024)},
            {.name = "return_value",
@@ -221,7 +222,7 @@ Family atomics() {
             .values = {16},
             .domain = whole(1, 65536)},
            {.name = "group",
-            .meaning = "work-items of a work-group",
+            .meaning = "work-items per work-group",
             .values = {256},
             .domain = whole(1, 65536)}},
       .presets = {.smoke = {"kernel=" + all +
@@ -252,8 +253,8 @@ Family atomics() {
       .traits = {{"atomics_contended", "G/s", "contended atomic additions: one counter"},
                  {"atomics_uncontended", "G/s", "uncontended atomic additions: one counter per work-item"},
                  {"atomics_local_contended", "G/s", "contended atomic additions in local memory"},
-                 {"atomics_cas", "x", "time of CAS over atomic addition"},
-                 {"atomics_float", "x", "time of a CAS loop on floats over the native atomic"}}};
+                 {"atomics_cas", "x", "time of a CAS loop / time of an atomic addition"},
+                 {"atomics_float", "x", "time of a CAS loop on floats / time of the native atomic"}}};
 }
 
 }  // namespace clweave::families

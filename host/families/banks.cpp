@@ -66,13 +66,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   if (all != by_stride.end() && each != by_stride.end())
     out.push_back(
         ratio_of("broadcast_cost", all->second, each->second,
-                 "time of all work-items reading one word of local memory over neighbouring words"));
+                 "time when all work-items read one 32-bit word of local memory / neighbouring words"));
   if (each == by_stride.end() || by_stride.size() < 5) return out;
   const Outcome& least = each->second;
   const Outcome& most = by_stride.rbegin()->second;
   constexpr double markedly = 1.5;
   out.push_back(ratio_of("bank_conflict_slowdown", most, least,
-                         "time of local memory reads at a stride of 256 bytes over adjacent words"));
+                         "time of local memory reads at a stride of 256 bytes / of adjacent 32-bit words"));
   if (most.time_s < markedly * least.time_s) {
     out.push_back(
         {"bank_bytes", {}, "B", "none found: local memory reads take the same time at every stride"});
@@ -83,13 +83,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     return entry.first > 0 && entry.second.time_s > most.time_s / std::sqrt(2.0);
   });
   out.push_back({"bank_row", static_cast<double>(row->first), "B",
-                 fmt::format("words of local memory {} bytes apart are in one bank", row->first)});
+                 fmt::format("32-bit words of local memory {} bytes apart are in one bank", row->first)});
   // Finds the smallest shift that moves half of them to another bank.
   const auto width = std::ranges::find_if(
       by_shift, [&](const auto& entry) { return entry.second.time_s < most.time_s / std::sqrt(2.0); });
   if (width == by_shift.end()) return out;
   out.push_back({"bank_bytes", static_cast<double>(width->first), "B",
-                 fmt::format("words {} bytes further are in another bank", width->first)});
+                 fmt::format("32-bit words {} bytes further are in another bank", width->first)});
   const double banks = static_cast<double>(row->first) / static_cast<double>(width->first);
   out.push_back(
       {"banks", banks, "", fmt::format("local memory has {:.0f} banks of {} bytes", banks, width->first)});
@@ -104,15 +104,16 @@ Family banks() {
       .name = "banks",
       .question = "How many banks has local memory, how wide are they, and what does a bank conflict cost?",
       .axes = {{.name = "stride",
-                .meaning = "4-byte words between neighbouring work-items; 0: all read one word (broadcast)",
+                .meaning = "stride between neighbouring work-items, in 32-bit words; 0: all read the same "
+                           "word (broadcast)",
                 .values = {1, 0, 2, 3, 4, 8, 16, 32, 64},
                 .domain = whole(0, 64)},
                {.name = "shift",
-                .meaning = "bytes that every other work-item reads further",
+                .meaning = "byte offset added to the addresses of odd work-items",
                 .values = {0, 4, 8, 16},
                 .domain = multiples_of(4, 0, 252)},
                {.name = "group",
-                .meaning = "work-items of a work-group",
+                .meaning = "work-items per work-group",
                 .values = {256, 64},
                 .domain = whole(1, 65536)},
                {.name = "iterations",
@@ -137,10 +138,11 @@ Family banks() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"banks", "", "banks of local memory"},
-                 {"bank_bytes", "B", "width of a bank"},
-                 {"bank_conflict_slowdown", "x", "time with all work-items in one bank over none"},
-                 {"broadcast_cost", "x", "time of all work-items reading one word over one each"}}};
+      .traits = {
+          {"banks", "", "banks of local memory"},
+          {"bank_bytes", "B", "width of a bank"},
+          {"bank_conflict_slowdown", "x", "time with all work-items in one bank / without bank conflicts"},
+          {"broadcast_cost", "x", "time when all work-items read one 32-bit word / one each"}}};
 }
 
 }  // namespace clweave::families

@@ -158,7 +158,7 @@ std::vector<Finding> width_findings(const std::vector<Outcome>& outcomes, const 
         *std::ranges::min_element(here, {}, [](const Outcome* o) { return o->at.number("granularity"); });
     out.push_back(ratio_of("serialised_paths", *finest, *rows.at(1).front(),
                            "time of " + std::to_string(paths) + " divergent paths, granularity " +
-                               std::to_string(finest->at.number("granularity")) + ", over one path"));
+                               std::to_string(finest->at.number("granularity")) + " / time of one path"));
   }
   if (device.lockstep > 0)
     out.push_back(
@@ -178,11 +178,12 @@ void add_divergence_slowdown(std::vector<Finding>& out, const std::vector<Outcom
     if (entry == nullptr || o.time_s < entry->time_s) entry = &o;
   }
   if (!fastest.contains(1) || !fastest.contains(2)) return;
-  out.push_back({.name = "divergence_slowdown",
-                 .value = fastest[2]->time_s / fastest[1]->time_s,
-                 .unit = "ratio",
-                 .text = "time of two paths that alternate between neighbouring work-items over one path",
-                 .from = {fastest[2], fastest[1]}});
+  out.push_back(
+      {.name = "divergence_slowdown",
+       .value = fastest[2]->time_s / fastest[1]->time_s,
+       .unit = "ratio",
+       .text = "time of two paths that alternate between neighbouring work-items / time of one path",
+       .from = {fastest[2], fastest[1]}});
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -199,7 +200,7 @@ Family branch_divergence() {
   return {.name = "branch_divergence",
           .question = "What does branch divergence cost, and how wide is the SIMD unit?",
           .axes = {{.name = "paths",
-                    .meaning = "divergent paths",
+                    .meaning = "divergent paths that work-items take",
                     .values = all_paths,
                     .domain = powers_of_two(1, 64)},
                    {.name = "granularity",
@@ -208,12 +209,12 @@ Family branch_divergence() {
                     .domain = whole(1, UINT32_MAX),
                     .when = [](const Case& at) { return at.number("paths") > 1; }},
                    {.name = "iterations",
-                    .meaning = "dependent steps of each path",
+                    .meaning = "dependent arithmetic steps in each path",
                     .values = {256},
                     .domain = whole(0, UINT32_MAX)},
                    {.name = "n", .meaning = "work-items", .values = {262144}, .domain = whole(1, UINT32_MAX)},
                    {.name = "group",
-                    .meaning = "work-items of a work-group",
+                    .meaning = "work-items per work-group",
                     .values = {256},
                     .domain = whole(1, 65536)}},
           .presets = {.smoke = {"paths=1,2,64 granularity=1,16 iterations=4 n=1,300 group=64"},
@@ -246,7 +247,7 @@ Family branch_divergence() {
                       .unit = "items",
                       .meaning = "SIMD width (warp, wavefront, sub-group), inferred from times",
                       .headline = "SIMD width, inferred"},
-                     {"divergence_slowdown", "x", "time of two divergent paths over one"}}};
+                     {"divergence_slowdown", "x", "time of two divergent paths / time of one path"}}};
 }
 
 }  // namespace clweave::families

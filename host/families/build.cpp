@@ -69,7 +69,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     const Outcome* known = built(outcomes, from, true);
     if (known == nullptr || known->at.number("statements") != most->at.number("statements")) continue;
     out.push_back(ratio_of(name, *most, *known,
-                           fmt::format("time to the first result of a new program of {} statements over {}",
+                           fmt::format("time to the first result of a new program of {} statements / of {}",
                                        most->at.number("statements"), text)));
   }
   return out;
@@ -101,9 +101,9 @@ Family build() {
           .findings = findings,
           .trait_group = TraitGroup::synchronisation,
           .traits = {{"build_cold", "ms", "new program of 64 statements to its first result"},
-                     {"build_cold_least", "ms", "the same of 8 statements"},
-                     {"build_cached_gain", "x", "time of the new program over one built before"},
-                     {"build_binary_gain", "x", "the same over its binary"}}};
+                     {"build_cold_least", "ms", "new program of 8 statements to its first result"},
+                     {"build_cached_gain", "x", "time to the first result: new program / one built before"},
+                     {"build_binary_gain", "x", "time to the first result: new program / from its binary"}}};
 }
 
 }  // namespace clweave::families

@@ -355,17 +355,15 @@ Finding line_of(const std::vector<Outcome>& outcomes) {
   const double near = ns.begin()->second;
   for (const auto& [bytes, both] : ns) {
     if (both > markedly * near)
-      return {
-          "fetch_granularity", static_cast<double>(bytes), "B",
-          fmt::format(
-              "a load {} bytes after a fetched word misses: {:.4g} ns for both, {:.4g} ns where the second "
-              "one hits",
-              bytes, both, near)};
+      return {"fetch_granularity", static_cast<double>(bytes), "B",
+              fmt::format("a load {} bytes after a fetched element misses: {:.4g} ns for both, {:.4g} ns "
+                          "where the second one hits",
+                          bytes, both, near)};
   }
   return {"fetch_granularity",
           {},
           "B",
-          fmt::format("none found: even {} bytes after a fetched word a load hits", ns.rbegin()->first)};
+          fmt::format("none found: even {} bytes after a fetched element a load hits", ns.rbegin()->first)};
 }
 
 std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const DeviceInfo& device) {
@@ -478,16 +476,15 @@ Family cache() {
           {{.name = "kernel",
             .meaning =
                 "chase: pointer chase of one work-item, 64 pages at a time; chase_private: one per compute "
-                "unit, each in memory of its own; tlb: nodes a page and a line apart; pair: two words of "
-                "each "
-                "node; read, write, copy: one work-group per compute unit, repeatedly",
+                "unit, each in memory of its own; tlb: nodes a page and a cache line apart; pair: loads two "
+                "elements of each node; read, write, copy: one work-group per compute unit, repeatedly",
             .values = {"chase", "chase_private", "tlb", "pair", "read", "write", "copy"}},
            {.name = "working_set",
-            .meaning = "bytes, per compute unit where all are at work",
+            .meaning = "working set in bytes, per compute unit where all take part",
             .values = std::move(all_bytes),
             .domain = multiples_of(4096, 4096, largest)},
            {.name = "apart",
-            .meaning = "bytes between the two words of a node",
+            .meaning = "bytes between the two elements of a node (kernel pair)",
             .values = {4, 8, 16, 32, 64, 128, 256, 512},
             .domain = multiples_of(4, 4, 1020),
             .when = [](const Case& at) { return at.is("kernel", "pair"); }},
@@ -498,12 +495,12 @@ Family cache() {
             .values = {"own", "in_turns"},
             .when = [](const Case& at) { return at.is("kernel", "read"); }},
            {.name = "chain_length",
-            .meaning = "dependent loads; 0: one cycle, 40009 to 2^20",
+            .meaning = "dependent loads; 0: one full cycle, clamped to 40009 .. 2^20",
             .values = {0},
             .domain = whole(0, 1 << 24),
             .when = is_walk},
            {.name = "iterations",
-            .meaning = "passes through the working set; 0: as many as read 32 MiB",
+            .meaning = "passes through the working set; 0: enough to read 32 MiB",
             .values = {0},
             .domain = whole(0, 1 << 20),
             .when = rates}},
@@ -547,7 +544,7 @@ Family cache() {
                  {"l2_read", "GB/s", "L2 read bandwidth, all compute units"},
                  {"l3_latency", "ns", "L3 pointer-chase latency"},
                  {"l3_bytes", "B", "L3 capacity"},
-                 {"fetch_granularity", "B", "least bytes that a load fetches (sector)"},
+                 {"fetch_granularity", "B", "fewest bytes that a load fetches (sector)"},
                  {"tlb_reach", "B", "TLB reach"}}};
 }
 

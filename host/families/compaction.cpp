@@ -463,24 +463,25 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       const auto it = best.find(design.name);
       if (it != best.end()) ratios.push_back(fmt::format("{} {:.2f}", design.name, it->second / all));
     }
-    out.push_back({at + "_best", 1e-9 * (4 + 4 * kept) * static_cast<double>(n) / all, "GB/s",
-                   fmt::format("{}time over that of the best that keeps the order: {}", where,
-                               fmt::join(ratios, ", "))});
+    out.push_back(
+        {at + "_best", 1e-9 * (4 + 4 * kept) * static_cast<double>(n) / all, "GB/s",
+         fmt::format("{}time / time of the best that keeps the order: {}", where, fmt::join(ratios, ", "))});
     const auto ratio = [&](const char* name, const char* slow, const char* fast, const char* what) {
       if (best.contains(slow) && best.contains(fast))
         out.push_back(
             {at + "_" + name, best[slow] / best[fast], "ratio",
-             fmt::format("{}{}: {:.2f}x ({} over {})", where, what, best[slow] / best[fast], slow, fast)});
+             fmt::format("{}{}: {:.2f}x ({} / {})", where, what, best[slow] / best[fast], slow, fast)});
     };
-    ratio("few_counts", "spataro", "billeter", "a count per sequence instead of one per tile");
-    ratio("one_pass", "spataro", "ranked", "counts through look-back instead of a launch of their own");
-    ratio("staging", "ranked", "staged", "kept keys collected before they are written");
-    ratio("loads_ahead", "staged", "pipelined", "the next tile's loads before the wait");
+    ratio("few_counts", "spataro", "billeter", "one count per sequence instead of one per tile");
+    ratio("one_pass", "spataro", "ranked", "counts by look-back instead of by a launch of their own");
+    ratio("staging", "ranked", "staged", "kept elements collected in local memory before they are written");
+    ratio("loads_ahead", "staged", "pipelined", "next tile loaded before the wait for the carry");
     for (const auto& [kernel, by_width] : by_kernel) {
       if (by_width.contains(1) && by_width.contains(4)) {
         const double gain = by_width.at(1).time_s / by_width.at(4).time_s;
-        out.push_back({fmt::format("{}_vectors_{}", at, kernel), gain, "ratio",
-                       fmt::format("{}{} loads four keys at once: {:.2f}x", where, kernel, gain)});
+        out.push_back(
+            {fmt::format("{}_vectors_{}", at, kernel), gain, "ratio",
+             fmt::format("{}{} by loads of four elements instead of one: {:.2f}x", where, kernel, gain)});
       }
     }
   }
@@ -491,40 +492,46 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
   const Values rows = {8, 1, 2, 4, 6, 12, 16}, per_item = {8, 2, 4, 16}, per_cu = {4, 1, 2, 3, 6, 8, 16};
   return {
       {"kernel",
-       "three_pass: flags, their scan, scatter; billeter: few sub-groups count and move a sequence "
-       "each; spataro: tiles are counted, the counts scanned, keys ranked by votes; orange_owls: the "
-       "votes are kept as masks, and only what they keep is read again; hughes: one pass, tiles wait "
-       "for their section and the one before; single_pass: counts by look-back; ranked: with packed "
-       "ranks or votes; staged: kept keys are collected in local memory; pipelined: the next tile's "
-       "loads before the wait; unordered: an atomic add per group, the order is not kept; cpu: one "
-       "item appends without a branch",
+       "three_pass: flags, scan of the flags, scatter; billeter: each sub-group or work-group counts one "
+       "long sequence, the counts are scanned, each moves its sequence (Billeter 2009); spataro: each tile "
+       "is counted, the counts are scanned, elements are ranked by ballots (Spataro 2015); orange_owls: the "
+       "ballots are kept as bit masks, and only elements they keep are read again (Orange Owls 2015); "
+       "hughes: one pass, a tile waits for the tiles before it in its section of 32 and for the section "
+       "before (InK-Compact, Hughes 2013); single_pass: one pass, counts by look-back; ranked: the same with "
+       "ranks of axis `ranks`; staged: the same, kept elements are collected in local memory; pipelined: the "
+       "same by persistent work-groups, which load the next tile before they wait; unordered: one atomic "
+       "addition per work-group, the order is not kept; cpu: one work-item per work-group appends without "
+       "branches",
        kernels()},
       {.name = "type",
-       .meaning = "of the keys; struct16: four words, of which the predicate looks at one",
+       .meaning = "element type; struct16: four 32-bit words, of which the predicate tests one",
        .values = {"uint", "ulong", "float", "struct16"},
        .alike = alike_within({{"uint", "float"}})},
       {.name = "predicate",
-       .meaning = "what is kept; less_than: half of the type's range",
+       .meaning = "which elements are kept; less_than: those below half of the type's range",
        .values = predicates,
        .alike = all_alike},
       {.name = "selectivity",
-       .meaning = "fraction of the keys that is kept",
+       .meaning = "fraction of the elements that is kept",
        .values = {0.5, 0.0, 0.01, 0.1, 0.25, 0.75, 0.9, 1.0},
        .domain = fractions(0, 1),
        .alike = all_alike},
       {.name = "pattern",
-       .meaning = "where they are: random; alternating: spread evenly, as in 1,0,3,0,5; runs: a thousand "
-                  "keys share their lot; sorted: the kept ones first",
+       .meaning = "where the kept elements are: random; alternating: spread evenly, as in 1,0,3,0,5; runs: "
+                  "runs of a thousand elements, kept or dropped together; sorted: all kept ones first",
        .values = patterns,
        .alike = all_alike},
       {.name = "output",
-       .meaning = "key: the keys; key_index: and where they were",
+       .meaning = "key: the kept elements; key_index: also their indices in the input",
        .values = {"key", "key_index"},
        .alike = all_alike},
       {.name = "n", .meaning = "keys", .values = {1 << 22}, .domain = whole(1, most_keys)},
-      {.name = "width", .meaning = "keys of a load", .values = {4, 1, 2}, .domain = powers_of_two(1, 4)},
+      {.name = "width",
+       .meaning = "vector width of a load, in elements",
+       .values = {4, 1, 2},
+       .domain = powers_of_two(1, 4)},
       {.name = "group",
-       .meaning = "items of a work-group",
+       .meaning = "work-items per work-group",
        .values = {256, 32, 64, 128, 512, 1024},
        .tunable = true,
        .domain = multiples_of(subgroup_size, subgroup_size, 1024),
@@ -533,7 +540,7 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
              return design_of(at).on_processor() ? Values{256} : group_sizes(at, device);
            }},
       {.name = "vectors_per_item",
-       .meaning = "vectors of a work-item and a tile",
+       .meaning = "vectors per work-item and tile",
        .values = rows,
        .tunable = true,
        .domain = whole(1, 32),
@@ -541,44 +548,42 @@ std::vector<Axis> axes_of(const Values& patterns, const Values& predicates) {
            [](const Case& at) { return !design_of(at).in_sequences() && !design_of(at).on_processor(); },
            rows)},
       {.name = "per_work_item",
-       .meaning = "counts of a work-item that scans them",
+       .meaning = "counts per work-item in the scan of the counts",
        .values = per_item,
        .tunable = true,
        .domain = whole(1, 64),
        .search_values = where(design_is(&Design::scans_counts), per_item)},
       window_axis(design_is(&Design::looks_back)),
       {.name = "groups_per_cu",
-       .meaning = "work-groups per compute unit, of pipelined and billeter",
+       .meaning = "work-groups per compute unit of pipelined and billeter",
        .values = per_cu,
        .tunable = true,
        .domain = whole(1, 1024),
        .search_values = where(design_is(&Design::groups_per_cu), per_cu),
        .per_compute_unit = more_than_zero("groups_per_cu")},
       {.name = "groups",
-       .meaning = "work-groups of billeter in all, whatever the device: 120 were published, without those "
-                  "that have no key; 0: by the unit",
+       .meaning = "total work-groups of billeter, whatever the device (published: 120); those without an "
+                  "element are left out; 0: groups_per_cu decides",
        .values = {0, 120, 480},
        .tunable = true,
        .domain = whole(0, 1 << 20),
        .when = design_is(&Design::in_sequences)},
       registers_axis("hughes, single_pass, ranked, staged and pipelined", design_is(&Design::by_tile_states)),
       {"ranks",
-       "how ranked, staged and pipelined count the keys before one: packed: four sums in a word; votes: "
-       "a "
-       "bit per key; sums: a word per vector",
+       "how ranked, staged and pipelined count the kept elements before one in its tile: packed: four counts "
+       "in one 32-bit word; votes: ballots, one bit per element; sums: one 32-bit count per vector",
        {"packed", "votes", "sums"}},
       {"write",
-       "how billeter writes: scattered; collected in local memory; by_ratio: as a sequence keeps few or "
-       "many",
+       "how billeter writes: scattered: directly; collected: through local memory; by_ratio: either, by the "
+       "fraction that a sequence keeps",
        {"by_ratio", "scattered", "collected"}},
       {.name = "sequence",
-       .meaning =
-           "who walks one of billeter's: group: a work-group, with ptx 32 of its items; subgroup: 32 items, "
-           "as published",
+       .meaning = "what processes one of billeter's sequences: group: a work-group; subgroup: 32 work-items, "
+                  "as published and always with ptx",
        .values = {"group", "subgroup"},
        .when =
            [](const Case& at) { return design_of(at).in_sequences() && at.is("subgroup_impl", "portable"); }},
-      subgroup_axis("how items count what they keep:"),
+      subgroup_axis("how work-items count the elements they keep:"),
       chunk_axis("a tile of cpu", {16, 4, 8, 32, 64, 128}, 1 << 16),
       spin_limit_axis(falls_back),
       state_axis(),
@@ -693,7 +698,8 @@ Family compaction() {
   return {
       .name = "compaction",
       .question =
-          "How fast are the keys that a predicate keeps brought together, and what makes a design fast?",
+          "How fast is stream compaction, which gathers the elements that satisfy a predicate, and what "
+          "makes it fast?",
       .axes = axes_of(patterns, predicates),
       .presets = presets_of(patterns, predicates),
       .view = {.rows = {"kernel"},
@@ -704,9 +710,9 @@ Family compaction() {
                    {{.name = "size", .x = {"n"}, .series = {"kernel"}, .quantity = "items"},
                     {.name = "selectivity", .x = {"selectivity"}, .series = {"kernel"}, .quantity = "rate"}},
                .headline = true},
-      .derived = {{"metadata_bytes", "counts, flags, masks or tile states of the design"},
-                  {"traffic_bytes", "what the design reads and writes in all"},
-                  {"stable", "yes: the kept keys are in their order"}},
+      .derived = {{"metadata_bytes", "bytes of counts, flags, masks or tile states"},
+                  {"traffic_bytes", "bytes that the kernel reads and writes in total"},
+                  {"stable", "yes: the kept elements stay in order"}},
       .is_valid = is_valid,
       .plan = plan,
       .refine = refine,

@@ -307,7 +307,7 @@ Finding random_launch_cost(const std::string& name, const SearchSpace& search) {
   }
   const double cost = sum / static_cast<double>(search.size()) / least;
   Finding out{"random_launch_cost_" + name, cost, "ratio",
-              fmt::format("mean time of {} launches over the least, {}", search.size(), name)};
+              fmt::format("mean time of {} launches / the shortest, {}", search.size(), name)};
   out.low = cost / std::exp(luck_of_fastest * roughness(curves_of(search)));
   out.high = cost;
   return out;
@@ -386,7 +386,7 @@ void add_plain_copies(std::vector<Finding>& out, const std::vector<Outcome>& out
       {.name = "vector_width",
        .value = static_cast<double>(least->first),
        .unit = "words",
-       .text = fmt::format("vectors of {} words reach 97 % of the best copy bandwidth", least->first),
+       .text = fmt::format("vectors of {} elements reach 97 % of the best copy bandwidth", least->first),
        .from = {least->second, best}});
 }
 
@@ -418,7 +418,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     out.push_back(ratio_of("best_over_buffer", *buffer, *fastest,
                            "bandwidth of the best copy, " + fastest->at.text("kernel") + " width " +
                                std::to_string(fastest->at.number("width")) + " " + launch_text(*fastest) +
-                               ", over clEnqueueCopyBuffer's, n=" + std::to_string(largest)));
+                               " / that of clEnqueueCopyBuffer, n=" + std::to_string(largest)));
   for (auto& [name, places] : searches) {
     if (!std::ranges::is_sorted(places, {}, &std::pair<Place, const Outcome*>::first))
       std::ranges::stable_sort(places, {}, &std::pair<Place, const Outcome*>::first);
@@ -434,7 +434,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (search.size() < 8) continue;
     out.push_back(ratio_of("spread_" + name, **worst, **best,
                            "time of the worst of " + std::to_string(search.size()) +
-                               " launch configurations, " + launch_text(**worst) + ", over the best"));
+                               " launch configurations, " + launch_text(**worst) + " / time of the best"));
     std::string list;
     const SearchSpace minima = local_minima(search);
     for (const auto* o : minima) {
@@ -470,11 +470,11 @@ Family copy() {
       .question = "How do loop structure and launch configuration of a copy kernel affect bandwidth?",
       .axes =
           {{.name = "kernel",
-            .meaning =
-                "no_loop: one vector per work-item; grid_stride: grid-stride loop; warp_stride: a contiguous "
-                "sequence per sub-group; ilp: several vectors per work-item, all loaded before the first is "
-                "stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: sequences of 120 work-groups "
-                "of 128, of equal length and of whole chunks",
+            .meaning = "no_loop: one vector per work-item; grid_stride: grid-stride loop; warp_stride: a "
+                       "contiguous sequence per sub-group; ilp: several vectors per work-item, all loaded "
+                       "before the first is stored; buffer: clEnqueueCopyBuffer; billeter, billeter_chag: "
+                       "120 work-groups of 128 work-items with one contiguous sequence per sub-group "
+                       "(Billeter 2009), of equal length and of whole chunks",
             .values = kernels},
            {.name = "type",
             .meaning = "element type",
@@ -486,7 +486,7 @@ Family copy() {
             .tunable = true,
             .domain = powers_of_two(1, 16)},
            {.name = "group",
-            .meaning = "work-items of a work-group",
+            .meaning = "work-items per work-group",
             .values = work_groups,
             .tunable = true,
             .domain = whole(1, 65536),
@@ -510,17 +510,16 @@ Family copy() {
             .domain = whole(1, 32),
             .when = [](const Case& at) { return at.is("kernel", "ilp"); }},
            {.name = "store",
-            .meaning = "plain; streaming: non-temporal stores, where the compiler has them",
+            .meaning = "plain: ordinary stores; streaming: non-temporal ones, where the compiler has them",
             .values = {"plain", "streaming"},
             .tunable = true},
            {.name = "setup",
-            .meaning =
-                "partition into sequences: outside: computed before; inside: by a launch that is timed too",
+            .meaning = "partition into sequences: outside: computed before the timing; inside: by a launch "
+                       "that is timed too",
             .values = both},
            {.name = "split",
-            .meaning =
-                "warp_stride: turns: sequences are multiples of the sub-group size; even: as published, "
-                "n / sequences vectors, or one more",
+            .meaning = "length of a warp_stride sequence: turns: a multiple of the sub-group size; even: as "
+                       "published, n / sequences vectors, or one more",
             .values = {"turns", "even"},
             .tunable = true,
             .when =
@@ -597,17 +596,17 @@ Family copy() {
                           {.name = "size", .x = {"n"}, .series = {"kernel"}}},
                .headline = true,
                .reference_of = Peak::copy},
-      .derived = {{"sequence_width", "work-items that share a sequence"},
+      .derived = {{"sequence_width", "work-items that process one sequence together"},
                   {"sequence_size", "vectors of the longest sequence"},
-                  {"measurement", "number of the configuration in the published search and its plot"}},
+                  {"measurement", "number of the configuration in the published search and its chart"}},
       .is_valid = is_valid,
       .plan = for_types<std::uint32_t, std::uint8_t, std::uint64_t, float, double>(
           []<class T>(const Case& at, const DeviceInfo& device) { return plan<T>(at, device); }),
       .refine = refine,
       .findings = findings,
       .traits = {{"best_group", "items", "fastest work-group"},
-                 {"group_plateau", "x", "largest over smallest work-group within 5 % of it"},
-                 {"vector_width", "words", "least vector width with 97 % of the best copy bandwidth",
+                 {"group_plateau", "x", "largest / smallest work-group within 5 % of the fastest"},
+                 {"vector_width", "words", "smallest vector width with 97 % of the best copy bandwidth",
                   TraitGroup::memory}}};
 }
 

@@ -253,7 +253,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (emulated != nullptr && emulated != fastest && emulated->flops == fastest->flops)
       out.push_back(
           ratio_of(kernel + "_gain", *emulated, *fastest,
-                   fmt::format("time of emulated {} over path {}", kernel, fastest->at.text("path"))));
+                   fmt::format("time of emulated {} / time by path {}", kernel, fastest->at.text("path"))));
   }
   return out;
 }
@@ -276,11 +276,9 @@ Family formats() {
       .name = "formats",
       .question = "How fast are small number formats and matrix units, and by which path?",
       .axes = {{.name = "kernel",
-                .meaning =
-                    "half: FP16 FMA of two values; dot8: dot product of four INT8 (dp4a); int16: two 16-bit "
-                    "multiply-adds; int24: mad24; matrix_half, matrix_int8: 16 x 8 sums of 16 or 32 products "
-                    "by a matrix "
-                    "unit",
+                .meaning = "half: FP16 FMA of two values; dot8: dot product of four INT8 pairs (dp4a); "
+                           "int16: two 16-bit multiply-adds; int24: mad24; matrix_half, matrix_int8: 16 x 8 "
+                           "sums of 16 or 32 products by a matrix unit",
                 .values = {"half", "dot8", "int16", "int24", "matrix_half", "matrix_int8"}},
                {.name = "path",
                 .meaning =
@@ -289,11 +287,11 @@ Family formats() {
                     "cl_intel_subgroup_matrix_multiply_accumulate with 8 or 16 work-items",
                 .values = {"builtin", "extension", "ptx", "emulation", "subgroup8", "subgroup16"}},
                {.name = "ilp",
-                .meaning = "independent chains per work-item",
+                .meaning = "ILP: independent dependency chains per work-item",
                 .values = {8, 1, 2, 4},
                 .domain = whole(1, 16)},
                {.name = "group",
-                .meaning = "work-items of a work-group",
+                .meaning = "work-items per work-group",
                 .values = {256, 128, 1024},
                 .domain = multiples_of(32, 32, 1024)},
                {.name = "groups_per_cu",
@@ -302,7 +300,7 @@ Family formats() {
                 .domain = whole(1, 1024),
                 .per_compute_unit = more_than_zero("groups_per_cu")},
                {.name = "iterations",
-                .meaning = "steps of each chain",
+                .meaning = "steps of each dependency chain",
                 .values = {512},
                 .domain = whole(1, 65536)}},
       .presets = {.smoke = each(all, "group=32 groups_per_cu=1 iterations=1,37 ilp=2") +

@@ -218,7 +218,7 @@ void add_published_table(std::vector<Finding>& out, const std::vector<Outcome>& 
     if (then) text += "; published: " + text_of_parabola(*then);
     out.push_back({"parabola_vertex_" + image, here->vertex(), "items", text});
     out.push_back({"parabola_residual_" + image, here->residual / here->mean, "of mean",
-                   "root mean square residual of the parabola over the mean time"});
+                   "root mean square residual of the parabola / mean time"});
   }
 }
 
@@ -234,20 +234,21 @@ void add_shape(std::vector<Finding>& out, const std::string& image, const Times&
   const std::string at = fmt::format("of {}, best at {}", image, best->first);
   out.push_back(
       {"slowdown_at_ends_" + image, std::min(times.begin()->second, times.rbegin()->second) / inside, "ratio",
-       fmt::format("time with groups of {} or {} items, whichever is faster, over the best between, {}",
-                   times.begin()->first, times.rbegin()->first, at)});
+       fmt::format(
+           "time with {} or {} work-items per work-group, whichever is faster, / the best between, {}",
+           times.begin()->first, times.rbegin()->first, at)});
   if (times.contains(128))
     out.push_back({"slowdown_at_128_" + image, times.at(128) / best->second, "ratio",
-                   "time with groups of 128 items over that with the best, " + at});
+                   "time with 128 work-items per work-group / with the best, " + at});
   if (times.size() < 4) return;
   const auto parabola = parabola_of(times);
-  out.push_back({"parabola_fit_" + image, parabola ? std::optional(parabola->r_squared) : std::nullopt, "R2",
-                 !parabola ? "all groups take the same time"
-                 : parabola->curvature <= 0
-                     ? "the parabola over log2 of the group has no least"
-                     : fmt::format("the parabola over log2 of the group has its least at "
-                                   "{:.0f} items",
-                                   parabola->vertex())});
+  out.push_back(
+      {"parabola_fit_" + image, parabola ? std::optional(parabola->r_squared) : std::nullopt, "R2",
+       !parabola ? "all work-group sizes take the same time"
+       : parabola->curvature <= 0
+           ? "the parabola over log2 of the work-group size has no minimum"
+           : fmt::format("the parabola over log2 of the work-group size has its minimum at {:.0f} work-items",
+                         parabola->vertex())});
 }
 
 // Compares a group that is no multiple of a SIMD width with what lies between its neighbours that are.
@@ -258,8 +259,8 @@ void add_partial_width(std::vector<Finding>& out, const std::string& image, cons
       {{below, times.at(below)}, {above, times.at(above)}}};
   out.push_back({fmt::format("slowdown_at_{}_{}", between, image),
                  times.at(between) / *interpolate_log(ends, between), "ratio",
-                 fmt::format("time with groups of {} items over what lies between {} and {}, of {}", between,
-                             below, above, image)});
+                 fmt::format("time with {} work-items per work-group / interpolated between {} and {}, of {}",
+                             between, below, above, image)});
 }
 
 void add_group_shapes(std::vector<Finding>& out, const std::vector<Outcome>& outcomes) {
@@ -301,19 +302,19 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      static_cast<double>(kernels.at("naive tight")->at.number("group")), "items",
                      "fastest work-group of the naive kernel"});
     ratio("check_cost", "naive tight", "unchecked tight",
-          "time with a bounds check over rows with room for whole work-groups");
-    ratio("staging_cost", "staged tight", "naive tight", "time of staging through local memory over naive");
+          "time with a bounds check / with rows padded for whole work-groups");
+    ratio("staging_cost", "staged tight", "naive tight", "time of staging through local memory / naive");
     ratio("unchecked_staging_cost", "staged_unchecked tight", "unchecked tight",
-          "the same on rows with room for whole work-groups");
+          "time of staging through local memory / without, rows padded for whole work-groups");
     ratio("barrier_cost", "staged_synced tight", "staged_unsynced tight",
-          "time of staging with barriers over without");
-    ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check over without");
+          "time of staging with barriers / without");
+    ratio("guard_cost", "guarded tight", "padded tight", "time with a bounds check / without");
     ratio("host_tail_cost", "host_tail tight", "guarded tight",
-          "time with the remainder on the host over a bounds check");
-    ratio("word_gain", "guarded tight", "words tight", "time of pixels as four bytes over words");
-    ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads over pixel loads");
-    ratio("rgb_cost", "rgb tight", "naive tight", "time of 3-byte pixels over 4-byte pixels");
-    ratio("pitch_gain", "naive tight", "naive padded", "time with tight rows over padded rows");
+          "time with the remainder on the host / with a bounds check");
+    ratio("word_gain", "guarded tight", "words tight", "time of pixels as four bytes / as 32-bit words");
+    ratio("byte_cost", "bytes tight", "naive tight", "time of byte loads / pixel loads");
+    ratio("rgb_cost", "rgb tight", "naive tight", "time of 3-byte / 4-byte pixels");
+    ratio("pitch_gain", "naive tight", "naive padded", "time with tight / padded rows");
   }
   add_published_table(out, outcomes);
   std::vector<const Outcome*> naive;
@@ -350,41 +351,42 @@ Family grayscale() {
   return {
       .name = "grayscale",
       .question = "How should a trivial kernel handle an image that is no multiple of its work-group?",
-      .axes = {{.name = "kernel",
-                .meaning =
-                    "naive: work-groups along rows, bounds check; unchecked: rows with room for whole "
-                    "work-groups instead of a check; staged, staged_unchecked: both through local memory; "
-                    "staged_synced, staged_unsynced: staged through volatile local memory, with and without "
-                    "its barriers; bytes: naive with four byte loads; rgb: naive on 3-byte pixels; guarded, "
-                    "padded, host_tail: work-groups along the whole image, whose remainder is checked for, "
-                    "padded, or done by the host; words: guarded, several pixels per work-item as words",
-                .values = kernels},
-               {.name = "image",
-                .meaning = "columns x rows of RGBA pixels",
-                .values = published_images,
-                .domain = shapes(1, 1 << 20),
-                .alike = all_alike},  // no kernel loops: the work per work-item does not depend on the size
-               {.name = "pitch",
-                .meaning = "tight: rows are contiguous; padded: each begins at a multiple of 256 bytes, and "
-                           "the padding is converted too",
-                .values = pitches,
-                .when = may_pad},
-               {.name = "width",
-                .meaning = "pixels per work-item of kernel words",
-                .values = widths,
-                .tunable = true,
-                .domain = powers_of_two(1, 16),
-                .when = is_words},
-               {.name = "group",
-                .meaning = "work-items of a work-group",
-                .values = all_groups,
-                .tunable = true,
-                .domain = whole(1, 65536),
-                .search_values = group_sizes},
-               {.name = "form",
-                .meaning =
-                    "corrected: converts the image; known_incorrect: a published grid that is rounded down",
-                .values = {"corrected", "known_incorrect"}}},
+      .axes =
+          {{.name = "kernel",
+            .meaning =
+                "naive: work-groups along rows, bounds check; unchecked: rows with room for whole "
+                "work-groups instead of a check; staged, staged_unchecked: both through local memory; "
+                "staged_synced, staged_unsynced: staged through volatile local memory, with and without its "
+                "barriers; bytes: naive with four byte loads; rgb: naive on 3-byte pixels; guarded, padded, "
+                "host_tail: work-groups along the whole image, whose remainder is checked for, padded, or "
+                "done by the host; words: guarded, several pixels per work-item, loaded as 32-bit words",
+            .values = kernels},
+           {.name = "image",
+            .meaning = "columns x rows of RGBA pixels",
+            .values = published_images,
+            .domain = shapes(1, 1 << 20),
+            .alike = all_alike},  // no kernel loops: the work per work-item does not depend on the size
+           {.name = "pitch",
+            .meaning = "tight: rows are contiguous; padded: each begins at a multiple of 256 bytes, and "
+                       "the padding is converted too",
+            .values = pitches,
+            .when = may_pad},
+           {.name = "width",
+            .meaning = "pixels per work-item of kernel words",
+            .values = widths,
+            .tunable = true,
+            .domain = powers_of_two(1, 16),
+            .when = is_words},
+           {.name = "group",
+            .meaning = "work-items per work-group",
+            .values = all_groups,
+            .tunable = true,
+            .domain = whole(1, 65536),
+            .search_values = group_sizes},
+           {.name = "form",
+            .meaning =
+                "corrected: converts the image; known_incorrect: a published grid that is rounded down",
+            .values = {"corrected", "known_incorrect"}}},
       .presets =
           {.smoke =
                Sweeps{"kernel=naive,unchecked,staged,staged_unchecked,staged_synced,staged_unsynced,guarded,"
@@ -426,7 +428,7 @@ Family grayscale() {
       .refine = refine,
       .findings = findings,
       .traits = {{"best_group", "items", "fastest work-group"},
-                 {"group_plateau", "x", "largest over smallest work-group within 5 % of it"}}};
+                 {"group_plateau", "x", "largest / smallest work-group within 5 % of the fastest"}}};
 }
 
 }  // namespace clweave::families

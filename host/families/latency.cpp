@@ -199,12 +199,12 @@ Family latency() {
       .question = "How long does a dependent step take: a load, a multiply-add, a launch, an atomic?",
       .axes = {{.name = "kernel",
                 .meaning =
-                    "chase, chase_groups: pointer chase of one work-item, or of four per compute unit, each "
-                    "in its own work-group; chase_local: in local memory; mad_chain: dependent multiply-adds "
-                    "of one work-item; launch: kernels back to back; round_trip: the host waits for each; "
-                    "atomic_chain, atomic_chain_local: one work-item; atomic_one, atomic_group, atomic_item: "
-                    "many work-items add to one counter, one per work-group, one each; _local: in local "
-                    "memory, one per work-group",
+                    "chase: pointer chase of one work-item; chase_groups: of four per compute unit, each in "
+                    "its own work-group; chase_local: of one in local memory; mad_chain: dependent "
+                    "multiply-adds of one work-item; launch: kernels back to back; round_trip: the host "
+                    "waits for each; atomic_chain, atomic_chain_local: one work-item; atomic_one, "
+                    "atomic_group, atomic_item: many work-items add to one counter, one per work-group, one "
+                    "each; _local: in local memory, one per work-group",
                 .values = {"chase", "chase_groups", "chase_local", "mad_chain", "launch", "round_trip",
                            "atomic_chain", "atomic_chain_local", "atomic_one", "atomic_group", "atomic_item",
                            "atomic_one_local", "atomic_item_local"}},
@@ -218,7 +218,7 @@ Family latency() {
                 .values = {40009, 64, 256, 4096},
                 .domain = whole(1, 1 << 24)},
                {.name = "group",
-                .meaning = "work-items of a work-group, for atomics of many work-items",
+                .meaning = "work-items per work-group, for atomics of many work-items",
                 .values = {64, 256},
                 .domain = whole(1, 65536),
                 .when =

@@ -50,9 +50,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t launches = at.count("launches", 1, 16);
   const Range local = range_of(text_of(at.at("group")));
   if (local.size() != (kernel == "loop" ? 1 : 2))
-    throw Error(
-        ErrorCode::unsupported,
-        "group=" + text_of(local) + ": loop takes one number, such as 256, the others two, such as 16x16");
+    throw Error(ErrorCode::unsupported,
+                "group=" + text_of(local) +
+                    ": kernel loop takes one number, such as 256, the others two, such as 16x16");
   Plan::need_type<T>(device);
 
   Range global;
@@ -65,7 +65,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   p.define("PARITY_ROW", parity_row ? 1 : 0).define("ROW_FIRST", at.is("mapping", "row_first") ? 1 : 0);
   p.define("OPERANDS_AB", both ? 1 : 0).define("GUARD", global[0] != n || global.back() != n ? 1 : 0);
   p.define("PADDING", padding).define("INDEX", at.text("index"));
-  Plan::need(at.is("index", "ulong") || n * pitch <= UINT32_MAX, "the matrix has more places than a uint");
+  Plan::need(at.is("index", "ulong") || n * pitch <= UINT32_MAX,
+             "the matrix has more elements than a uint can index");
 
   const Random<T> left(at.seed, 1);
   const Random<T> right(at.seed, 2);
@@ -170,7 +171,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (value) out.push_back({name, *value, "ratio", std::string(text) + ", n=" + std::to_string(largest)});
   };
   add("uncoalesced_slowdown", ratio(outcomes, "mapping", "row_first", "column_first", of_kernel("grid")),
-      "time of grid, uncoalesced (neighbours a row apart) over coalesced");
+      "time of grid: uncoalesced (neighbours a row apart) / coalesced");
   add(
       "loop_over_grid",
       [&]() -> std::optional<double> {
@@ -184,13 +185,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
         if (loop == 0 || grid == 0) return {};
         return loop / grid;
       }(),
-      "best time of one work-item per line over one per element");
+      "best time of one work-item per row or column / one per element");
   add("unweave_gain", ratio(outcomes, "kernel", "grid", "unweave", any),
-      "time of grid, divergent over unwoven");
+      "time of grid, divergent / of unweave");
   add("branch_cost", ratio(outcomes, "kernel", "grid", "nobranch", any),
-      "time of a branch over branch-free arithmetic");
+      "time with a branch / with branch-free arithmetic");
   add("parity_row_over_column", ratio(outcomes, "parity", "row", "column", of_kernel("grid")),
-      "time of grid, parity of the row over parity of the column");
+      "time of grid: parity of the row / of the column");
   add_published_table(out, outcomes);
   return out;
 }
@@ -208,45 +209,45 @@ Family matrix_access() {
   return {
       .name = "matrix_access",
       .question = "What does branch divergence cost beside the access pattern of the same kernel?",
-      .axes =
-          {{.name = "kernel",
-            .meaning =
-                "loop: a work-item per line, MyAdd; grid: one per element, MyAdd_2D; unweave: neighbours "
-                "take the same branch, MyAdd_2D_unweave; nobranch, select, signbit: no branch in the source",
-            .values = kernels},
-           {.name = "parity", .meaning = "index whose parity selects + or -", .values = parities},
-           {.name = "mapping",
-            .meaning =
-                "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
-            .values = mappings},
-           {.name = "operands",
-            .meaning = "ab: A and B are read; a: only A, as first published",
-            .values = operands},
-           {.name = "type", .meaning = "element type", .values = {"double", "float"}},
-           {.name = "n",
-            .meaning = "rows and columns of the matrices",
-            .values = {1024},
-            .domain = whole(1, 1 << 30)},
-           {.name = "group",
-            .meaning = "work-group shape; one number for loop, two for the others",
-            .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
-            .tunable = true,
-            .domain = shapes(1, 65536)},
-           {.name = "form",
-            .meaning = "corrected: does its work; known_incorrect: a published kernel with a known error",
-            .values = {"corrected", "known_incorrect"}},
-           {.name = "padding",
-            .meaning = "elements between the end of a row and the next, so that rows are no powers of two",
-            .values = {0, 16},
-            .domain = whole(0, 1 << 20)},
-           {.name = "index",
-            .meaning =
-                "type that places are computed in: ulong as in the published code, uint as in its text",
-            .values = {"ulong", "uint"}},
-           {.name = "launches",
-            .meaning = "one after the other, timed together: two and one differ by the time of a launch",
-            .values = {1, 2},
-            .domain = whole(1, 16)}},
+      .axes = {{.name = "kernel",
+                .meaning =
+                    "loop: one work-item per row or column (published as MyAdd); grid: one per element "
+                    "(MyAdd_2D); unweave: the same, indices permuted so that neighbours take the same branch "
+                    "(MyAdd_2D_unweave); nobranch, select, signbit: no branch in the source",
+                .values = kernels},
+               {.name = "parity", .meaning = "index whose parity selects + or -", .values = parities},
+               {.name = "mapping",
+                .meaning =
+                    "row_first: dimension 0 is the row, as published, uncoalesced; column_first: the column",
+                .values = mappings},
+               {.name = "operands",
+                .meaning = "ab: A and B are read; a: only A, as first published",
+                .values = operands},
+               {.name = "type", .meaning = "element type", .values = {"double", "float"}},
+               {.name = "n",
+                .meaning = "rows and columns of the matrices",
+                .values = {1024},
+                .domain = whole(1, 1 << 30)},
+               {.name = "group",
+                .meaning = "work-group shape; one number for loop, two for the others",
+                .values = {"16x16", "32x8", "64x4", "256x1", "1x256", "256"},
+                .tunable = true,
+                .domain = shapes(1, 65536)},
+               {.name = "form",
+                .meaning = "corrected: does its work; known_incorrect: a published kernel with a known error",
+                .values = {"corrected", "known_incorrect"}},
+               {.name = "padding",
+                .meaning = "unused elements between rows, so that the row pitch is no power of two; 0: none",
+                .values = {0, 16},
+                .domain = whole(0, 1 << 20)},
+               {.name = "index",
+                .meaning =
+                    "type of the index arithmetic: ulong as in the published code, uint as in its text",
+                .values = {"ulong", "uint"}},
+               {.name = "launches",
+                .meaning = "launches per timed execution: time(2) - time(1) is one launch",
+                .values = {1, 2},
+                .domain = whole(1, 16)}},
       .presets = {.smoke = {"kernel=" + kernels + " parity=" + parities + " mapping=" + mappings +
                                 " type=float n=33 group=" + locals,
                             "kernel=" + kernels + " operands=a n=1,64 group=" + locals,
@@ -303,7 +304,7 @@ Family matrix_access() {
       .trait_group = TraitGroup::memory,
       .traits = {{.finding = "uncoalesced_slowdown",
                   .unit = "x",
-                  .meaning = "time of uncoalesced over coalesced access",
+                  .meaning = "time of uncoalesced / coalesced access",
                   .headline = "uncoalesced slowdown"}}};
 }
 

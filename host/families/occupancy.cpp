@@ -256,7 +256,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
   }
   if (chip.size() == 2)
     out.push_back({"private_over_local", chip["private"] / chip["local"], "ratio",
-                   "rate of private over local memory, with an integer operation per word"});
+                   "rate of private / local memory, with one integer operation per 32-bit word"});
   add_prediction_of_chase(out, outcomes, device);
   return out;
 }
@@ -286,30 +286,32 @@ Family occupancy() {
       .name = "occupancy",
       .question = "How many bytes in flight saturate memory, and can low occupancy provide them?",
       .axes = {{.name = "kernel",
-                .meaning = "copy: all loads of a work-item before its stores; local, private: four words of "
-                           "that memory per step; chase: pointer chase of one work-item",
+                .meaning = "copy: all loads of a work-item before its stores; local, private: four 32-bit "
+                           "words of that memory per step; chase: pointer chase of one work-item",
                 .values = {"copy", "local", "private", "chase"}},
                {.name = "words",
-                .meaning = "words that a work-item of a copy has in flight",
+                .meaning = "elements that a work-item of a copy has in flight",
                 .values = words,
                 .domain = whole(1, 32),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "type",
-                .meaning = "type of a word",
+                .meaning = "element type",
                 .values = types,
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "group",
-                .meaning = "work-items of a work-group",
+                .meaning = "work-items per work-group",
                 .values = {256, 1, 32, 64, 96, 128, 192, 384, 512, 640, 768, 896, 1024},
                 .domain = whole(1, 65536),
                 .when = [](const Case& at) { return !at.is("kernel", "chase"); }},
                {.name = "local_bytes",
-                .meaning = "unused local memory that each work-group of a copy allocates, to limit occupancy",
+                .meaning = "unused bytes of local memory that each work-group of a copy allocates, to limit "
+                           "occupancy; 0: none",
                 .values = {0, 8192, 16384, 32768, 48128},
                 .domain = whole(0, 1 << 24),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); }},
                {.name = "groups_per_cu",
-                .meaning = "work-groups per compute unit, which loop over the data; 0: one per tile",
+                .meaning =
+                    "work-groups per compute unit, which loop over the data; 0: one work-group per tile",
                 .values = {0, 1, 2, 4},
                 .domain = whole(0, 4096),
                 .when = [](const Case& at) { return at.is("kernel", "copy"); },
@@ -352,11 +354,11 @@ Family occupancy() {
                            .findings = {"bytes_in_flight_predicted", "bytes_in_flight_measured"},
                            .marks = {"bytes_in_flight_predicted"},
                            .little = "bytes_in_flight_predicted"}}},
-      .derived = {{"bytes_in_flight", "most bytes that a work-group has loaded and not yet stored"},
-                  {"work_item_bytes", "of those, per work-item"},
+      .derived = {{"bytes_in_flight", "bytes in flight per work-group: loaded and not yet stored, at most"},
+                  {"work_item_bytes", "bytes in flight per work-item"},
                   {"work_items_per_cu",
-                   "on a compute unit, where so few are launched or their local memory has no room for more"},
-                  {"percent_of_2048", "the same as percentage of the 2048 of an A100 or H200"}},
+                   "work-items per compute unit, where few are launched or local memory limits them"},
+                  {"percent_of_2048", "the same in percent of the 2048 of an A100 or H200"}},
       .is_valid =
           [](const Case& at) {
             return at.is("kernel", "copy") ||
@@ -366,8 +368,8 @@ Family occupancy() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"bytes_in_flight_measured", "B", "in flight per compute unit for 90 % of bandwidth"},
-                 {"bytes_in_flight", "B", "in flight for 90 % of bandwidth"}}};
+      .traits = {{"bytes_in_flight_measured", "B", "bytes in flight per compute unit for 90 % of bandwidth"},
+                 {"bytes_in_flight", "B", "bytes in flight on the device for 90 % of bandwidth"}}};
 }
 
 }  // namespace clweave::families

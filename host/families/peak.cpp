@@ -198,7 +198,7 @@ void add_compression(std::vector<Finding>& out, const std::vector<Outcome>& outc
   constexpr double markedly = 1.05;
   const bool is_faster = found.low.value_or(*found.value / markedly) > markedly;
   found.text =
-      fmt::format("compression: {}: a copy of random words takes {:.3g} times as long as one of zeros",
+      fmt::format("compression: {}: a copy of random data takes {:.3g} times as long as one of zeros",
                   is_faster ? "found" : "none found", *found.value);
   out.push_back(std::move(found));
 }
@@ -262,8 +262,8 @@ void add_levels(std::vector<Finding>& out, const std::vector<Outcome>& outcomes)
                      .published = name});
   };
   add("registers_over_local", registers, local,
-      "three operands of each multiply-add over what local memory gives");
-  add("local_over_memory", local, memory, "local memory bandwidth over the best copy, read and written");
+      "bandwidth of three operands per multiply-add at peak / local memory bandwidth");
+  add("local_over_memory", local, memory, "local memory bandwidth / that of the best copy, read and written");
 }
 
 // Adds last-level cache capacity, compression and energy balance.
@@ -398,12 +398,13 @@ Family peak() {
       .name = "peak",
       .question = "How fast does this device copy, read and compute at most?",
       .axes = {{.name = "kernel",
-                .meaning = "buffer: clEnqueueCopyBuffer; copy, read: one vector per work-item, or strided; "
-                           "copy_run, read_run: a contiguous run per work-item; copy_stream_run: the same "
-                           "with non-temporal stores; read_tile: coalesced by large work-groups, which store "
-                           "one vector each; reread, reread_run: a working set read many times; local_read, "
-                           "local_read_run: local memory by work-groups of 256, or of one work-item with "
-                           "wide vectors; arithmetic: multiply-adds, arithmetic_run: of vectors",
+                .meaning =
+                    "buffer: clEnqueueCopyBuffer; copy, read: one vector per work-item, or strided; "
+                    "copy_run, read_run: a contiguous run per work-item; copy_stream_run: the same with "
+                    "non-temporal stores; read_tile: coalesced by large work-groups, which store one vector "
+                    "each; reread, reread_run: a working set read many times; local_read, local_read_run: "
+                    "reads of local memory by work-groups of 256, or of one work-item with wide vectors; "
+                    "arithmetic: multiply-adds; arithmetic_run: multiply-adds of vectors",
                 .values = {"copy", "copy_run", "copy_stream_run", "buffer", "read", "read_run", "read_tile",
                            "reread", "reread_run", "local_read", "local_read_run", "arithmetic",
                            "arithmetic_run"}},
@@ -412,12 +413,14 @@ Family peak() {
                 .values = types,
                 .when = [](const Case& at) { return at.text("kernel").starts_with("arithmetic"); }},
                {.name = "n",
-                .meaning = "32-bit words read, for reread the working set; local_read and arithmetic use n / "
-                           "256 elements, on CPUs n / 4096, rounded up to occupy all compute units",
+                .meaning =
+                    "32-bit words read or copied, for reread the working set; local_read and arithmetic use "
+                    "n / 256 elements, on CPUs n / 4096, rounded up to occupy all compute units",
                 .values = {67108864},
                 .domain = multiples_of(1024, 1024, std::int64_t{1} << 31)},
                {.name = "iterations",
-                .meaning = "multiply-adds of each of eight chains; of local_read, eight vectors each",
+                .meaning = "multiply-adds of each of eight dependency chains; for local_read: steps of eight "
+                           "vectors each",
                 .values = {1024, 2048, 8192},
                 .domain = whole(1, 1 << 20),
                 .when =
@@ -457,7 +460,7 @@ Family peak() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::memory,
-      .traits = {{"compression", "x", "time of a copy of random words over one of zeros"}}};
+      .traits = {{"compression", "x", "time of a copy of random data / of zeros"}}};
 }
 
 }  // namespace clweave::families

@@ -150,7 +150,7 @@ std::optional<Finding> overlap(const std::vector<Outcome>& outcomes) {
   const auto part = [](double c, double t, double b) { return (c + t - b) / std::min(c, t); };
   Finding out{
       "overlap", part(compute->time_s, transfer->time_s, both->time_s), "",
-      "part of a transfer that overlaps a kernel: 0 if one waits for the other, 1 if neither is slowed"};
+      "fraction of a transfer that overlaps a kernel: 0 if one waits for the other, 1 if neither is slowed"};
   if (compute->low_s && compute->high_s && transfer->low_s && transfer->high_s && both->low_s &&
       both->high_s) {
     out.low = part(*compute->low_s, *transfer->low_s, *both->high_s);
@@ -174,7 +174,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (best != one && best->items == one->items)
       out.push_back(
           ratio_of("queues_gain", *one, *best,
-                   fmt::format("time of launches on one queue over {} {}", best->at.number("queues"),
+                   fmt::format("time of launches on one queue / on {} {}", best->at.number("queues"),
                                best->at.is("queue_order", "in_order") ? "in order" : "out of order")));
   }
   const Outcome* awake = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"iterations", 0}});
@@ -184,16 +184,17 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
                      fmt::format("an empty launch and its wait take {:.3g} us", 1e6 * awake->time_s)));
   const Outcome* asleep = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"iterations", 0}});
   if (awake != nullptr && asleep != nullptr)
-    out.push_back(ratio_of("wake_up", *asleep, *awake, "round trip after 100 ms idle over one without"));
+    out.push_back(
+        ratio_of("wake_up", *asleep, *awake, "time of a round trip after 100 ms idle / without idling"));
   const Outcome *busy = of_kernel(outcomes, "round_trip", {{"idle_ms", 0}, {"iterations", 1000}}),
                 *cold = of_kernel(outcomes, "round_trip", {{"idle_ms", 100}, {"iterations", 1000}});
   if (busy != nullptr && cold != nullptr)
     out.push_back(ratio_of("wake_up_work", *cold, *busy,
-                           "time of arithmetic after 100 ms idle over none: clock ramp-up"));
+                           "time of arithmetic after 100 ms idle / without idling: clock ramp-up"));
   if (const Outcome* groups = of_kernel(outcomes, "groups"))
-    out.push_back(rate_finding(
-        "group_rate", *groups, 1e6, "M/s",
-        fmt::format("work-groups of {} items that write a word each", groups->at.number("group"))));
+    out.push_back(rate_finding("group_rate", *groups, 1e6, "M/s",
+                               fmt::format("work-groups of {} work-items that write a 32-bit word each",
+                                           groups->at.number("group"))));
   if (auto found = overlap(outcomes)) out.push_back(std::move(*found));
   return out;
 }
@@ -222,7 +223,7 @@ Family queues() {
             .domain = whole(1, 256),
             .when = of({"launch"})},
            {.name = "queue_order",
-            .meaning = "in_order or out_of_order queues",
+            .meaning = "order of execution: in_order or out_of_order queues",
             .values = {"in_order", "out_of_order"},
             .when = of({"launch"})},
            {.name = "launches",
@@ -231,7 +232,7 @@ Family queues() {
             .domain = whole(1, 4096),
             .when = of({"launch"})},
            {.name = "idle_ms",
-            .meaning = "idle time before each launch, not timed",
+            .meaning = "idle milliseconds before each launch, not timed; 0: none",
             .values = {0, 1, 10, 100},
             .domain = whole(0, 10000),
             .when = of({"round_trip"})},
@@ -241,13 +242,13 @@ Family queues() {
             .domain = whole(1, 1 << 30),
             .when = of({"groups"})},
            {.name = "group",
-            .meaning = "work-items of a work-group",
+            .meaning = "work-items per work-group",
             .values = {64, 1, 256},
             .domain = whole(1, 65536),
             .when = of({"groups"})},
            {.name = "iterations",
-            .meaning = "arithmetic steps of each work-item, 2048 work-items per compute unit; 0: none, and "
-                       "one work-item",
+            .meaning = "arithmetic steps of each work-item, 2048 work-items per compute unit; 0: no "
+                       "arithmetic, and one work-item in all",
             .values = {0, 1000},
             .domain = whole(0, 1000000000),
             .when = computes},
@@ -276,10 +277,10 @@ Family queues() {
       .refine = refine,
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
-      .traits = {{"queues_gain", "x", "gain of several queues"},
-                 {"wake_up", "x", "round trip after 100 ms idle over none"},
+      .traits = {{"queues_gain", "x", "time of launches on one queue / on the best number of queues"},
+                 {"wake_up", "x", "time of a round trip after 100 ms idle / without idling"},
                  {"group_rate", "M/s", "work-groups dispatched"},
-                 {"overlap", "", "part of a transfer that overlaps a kernel"}}};
+                 {"overlap", "", "fraction of a transfer that overlaps a kernel"}}};
 }
 
 }  // namespace clweave::families

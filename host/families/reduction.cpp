@@ -252,7 +252,7 @@ Plan plan_of_type(const Case& at, const DeviceInfo& device) {
   const auto group = static_cast<std::uint64_t>(at.number("group"));
   const auto unroll = static_cast<std::uint64_t>(at.number("unroll"));
   if (is_last_warp(form) && group < 64)
-    throw Error(ErrorCode::unsupported, "the last 64 values need a work-group of 64 or more");
+    throw Error(ErrorCode::unsupported, "the last 64 partial sums need a work-group of 64 or more");
   const SubgroupImpl lanes = fold_impl_of(at, form, device, group);
   if (lanes == SubgroupImpl::ptx) Plan::need(group >= 32, "NVIDIA's shuffles are among 32 work-items");
   if (at.is("kernel", "atomic") || (form.one_launch && sizeof(T) == 8))
@@ -420,56 +420,57 @@ Family reduction() {
   return {
       .name = "reduction",
       .question = "How fast is a reduction, and what does each classic optimisation step bring?",
-      .axes =
-          {{.name = "kernel",
-            .meaning = "interleaved: divergent; nondivergent: neighbouring work-items work, with bank "
-                       "conflicts; sequential: adjacent addresses; first_add: work-items add two values as "
-                       "they load; last_warp: the last 64 values without a loop; unrolled: no loop at all; "
-                       "more_work: the same, many values per work-item; many: many values per work-item, one "
-                       "kind of reduction; vector: vector loads, several accumulators; subgroup: sub-group "
-                       "reduction without local memory; single: one launch, the last work-group finishes; "
-                       "atomic: one launch, every work-group adds to one word; run, run_single: one "
-                       "work-item per work-group with wide vectors, in two launches and in one",
-            .values = variants()},
-           {.name = "op", .meaning = "operation", .values = ops, .alike = all_alike},
-           {.name = "type",
-            .meaning = "type of the values; sums of int wrap like those of uint, with the same kernel",
-            .values = types,
-            .alike = alike_within({{"int", "uint", "float"}, {"long", "double"}})},
-           {.name = "n", .meaning = "values", .values = {16777216}, .domain = whole(1, most)},
-           {.name = "group",
-            .meaning = "work-items of a work-group",
-            .values = {256, 1, 64, 128, 512, 1024},
-            .tunable = true,
-            .domain = powers_of_two(1, 65536),
-            .search_values =
-                [](const Case& at, const DeviceInfo& device) {
-                  return is_run(form_of(at)) ? Values{1} : group_sizes(at, device);
-                }},
-           {.name = "unroll",
-            .meaning = "16-byte vectors that a work-item loads at a time, in kernel many words",
-            .values = {8, 2, 4, 16},
-            .tunable = true,
-            .domain = whole(1, 64),
-            .when = [](const Case& at) { return form_of(at).per_item == 0; }},
-           {.name = "groups_per_cu",
-            .meaning =
-                "work-groups per compute unit, of more_work and from many on, if there is work for so many",
-            .values = {8, 1, 2, 4, 16, 32, 64},
-            .tunable = true,
-            .domain = whole(1, 4096),
-            .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; },
-            .per_compute_unit = more_than_zero("groups_per_cu")},
-           [] {
-             Axis axis = subgroup_axis(
-                 "final reduction of a work-group: best: ptx or amd with those compilers, else opencl (from "
-                 "kernel subgroup on, on CPUs in that kernel only), else portable; warp_synchronous: the "
-                 "last 64 values in local memory, by sub-group operations and without work-group barriers;");
-             axis.values.insert(axis.values.begin(), std::string("best"));
-             axis.values.emplace_back(std::string("warp_synchronous"));
-             axis.when = [](const Case& at) { return form_of(at).shuffle; };
-             return axis;
-           }()},
+      .axes = {{.name = "kernel",
+                .meaning =
+                    "interleaved: divergent; nondivergent: neighbouring work-items work, with bank "
+                    "conflicts; sequential: adjacent addresses; first_add: work-items add two elements as "
+                    "they load; last_warp: the last 64 partial sums without a loop; unrolled: no loop at "
+                    "all; more_work: the same, many elements per work-item; many: many elements per "
+                    "work-item in contiguous tiles; vector: vector loads, several accumulators; subgroup: "
+                    "sub-group reduction without local memory; single: one launch, the last work-group "
+                    "finishes; atomic: one launch, every work-group adds to one counter; run, run_single: "
+                    "one work-item per work-group with wide vectors, in two launches and in one",
+                .values = variants()},
+               {.name = "op", .meaning = "operation", .values = ops, .alike = all_alike},
+               {.name = "type",
+                .meaning = "element type; sums of int wrap like those of uint, by the same kernel",
+                .values = types,
+                .alike = alike_within({{"int", "uint", "float"}, {"long", "double"}})},
+               {.name = "n", .meaning = "elements", .values = {16777216}, .domain = whole(1, most)},
+               {.name = "group",
+                .meaning = "work-items per work-group",
+                .values = {256, 1, 64, 128, 512, 1024},
+                .tunable = true,
+                .domain = powers_of_two(1, 65536),
+                .search_values =
+                    [](const Case& at, const DeviceInfo& device) {
+                      return is_run(form_of(at)) ? Values{1} : group_sizes(at, device);
+                    }},
+               {.name = "unroll",
+                .meaning = "16-byte vectors that a work-item loads at a time; in kernel many, elements",
+                .values = {8, 2, 4, 16},
+                .tunable = true,
+                .domain = whole(1, 64),
+                .when = [](const Case& at) { return form_of(at).per_item == 0; }},
+               {.name = "groups_per_cu",
+                .meaning =
+                    "work-groups per compute unit of more_work, many and later kernels, at most one per tile",
+                .values = {8, 1, 2, 4, 16, 32, 64},
+                .tunable = true,
+                .domain = whole(1, 4096),
+                .when = [](const Case& at) { return walks(at) || form_of(at).per_item == 0; },
+                .per_compute_unit = more_than_zero("groups_per_cu")},
+               [] {
+                 Axis axis = subgroup_axis(
+                     "final reduction of a work-group: best: ptx or amd with those compilers, else opencl "
+                     "(from kernel subgroup on, on CPUs in that kernel only), else portable; "
+                     "warp_synchronous: the last 64 partial sums in local memory, by sub-group operations "
+                     "and without work-group barriers;");
+                 axis.values.insert(axis.values.begin(), std::string("best"));
+                 axis.values.emplace_back(std::string("warp_synchronous"));
+                 axis.when = [](const Case& at) { return form_of(at).shuffle; };
+                 return axis;
+               }()},
       .presets =
           {.smoke = {"kernel=" + variants() + " n=300 group=64,1",
                      "kernel=many,vector,subgroup,single,atomic,run,run_single n=1,1301 group=64,1 unroll=2",
@@ -490,7 +491,7 @@ Family reduction() {
       .view = {.rows = {"kernel"},
                .columns = {"n"},
                .quantity = "rate",
-               .chapter = "Reduction ladder",
+               .chapter = "Reduction, step by step",
                .graphs = {{.name = "ladder",
                            .kind = Graph::Kind::bars,
                            .series = {"kernel"},

@@ -180,12 +180,13 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       found.value = found.low = static_cast<double>(cliff.last);
       found.high = static_cast<double>(cliff.first);
       found.text = fmt::format(
-          "an operation takes {:.3g} ns with up to {} live values per work-item, {:.3g} ns with {}",
+          "an operation takes {:.3g} ns with up to {} live values per work-item (register pressure), {:.3g} "
+          "ns with {}",
           ns(cliff.last), cliff.last, ns(cliff.first), cliff.first);
     }
     out.push_back(std::move(found));
     out.push_back({"spill_cost", ns(curve.rbegin()->first) / ns(curve.begin()->first), "ratio",
-                   fmt::format("time of an operation with {} live values over one with {}",
+                   fmt::format("time of an operation with {} / {} live values per work-item",
                                curve.rbegin()->first, curve.begin()->first)});
   }
   std::map<std::int64_t, const Outcome*> most;  // by live values
@@ -227,15 +228,15 @@ Family registers() {
               "How many registers has a work-item before spilling, and how many work-groups are resident at "
               "once?",
           .axes = {{.name = "kernel",
-                    .meaning = "live: every work-item keeps that many values; census: the same, and "
-                               "work-groups count each other",
+                    .meaning = "live: every work-item keeps `live` values in use; census: the same, and the "
+                               "kernel counts how many work-groups are resident at once",
                     .values = {"live", "census"}},
                    {.name = "live",
-                    .meaning = "live 32-bit values of a work-item",
+                    .meaning = "live 32-bit values per work-item (register pressure)",
                     .values = octaves,
                     .domain = multiples_of(8, 8, 512)},
                    {.name = "group",
-                    .meaning = "work-items of a work-group",
+                    .meaning = "work-items per work-group",
                     .values = {64},
                     .domain = whole(1, 65536)},
                    {.name = "groups_per_cu",
@@ -244,7 +245,8 @@ Family registers() {
                     .domain = whole(1, 1024),
                     .per_compute_unit = more_than_zero("groups_per_cu")},
                    {.name = "iterations",
-                    .meaning = "steps; 0: 4096 updates per work-item, of a census 64 looks",
+                    .meaning = "steps; 0: as many as make 4096 updates per work-item, for census 64 counts "
+                               "of the resident work-groups",
                     .values = {0},
                     .domain = whole(0, 65535)}},
           .presets = {.smoke = {"kernel=live live=8,24,120 group=16 groups_per_cu=2 iterations=1,3",
@@ -259,9 +261,11 @@ Family registers() {
           .plan = plan,
           .refine = refine,
           .findings = findings,
-          .traits = {{"registers_before_spill", "values", "live values of a work-item before spilling"},
-                     {"spill_cost", "x", "time of an operation with the most live values over the fewest"},
-                     {"resident_work_groups_8", "groups", "resident work-groups, measured"}}};
+          .traits = {{"registers_before_spill", "values",
+                      "live 32-bit values per work-item (register pressure) before spilling"},
+                     {"spill_cost", "x", "time of an operation with the most / fewest live values"},
+                     {"resident_work_groups_8", "groups",
+                      "work-groups resident at once, with 8 live values per work-item"}}};
 }
 
 }  // namespace clweave::families

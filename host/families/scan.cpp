@@ -115,18 +115,22 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
   const Values batch_kib = {8192, 1024, 2048, 4096, 16384, 32768};
   std::vector<Axis> axes = {
       {"kernel",
-       "hillis_steele: log n passes; three_phase: scan tiles, scan their sums, add; reduce_then_scan: "
-       "reduce tiles, scan sums, scan tiles; batched: the same in parts that fit a cache; chained: one "
-       "pass, each tile waits for the one before; lookback: it publishes its own sum first and walks "
-       "back; lookback_fallback: what is not there it computes itself, so that nothing is waited for; "
-       "lookback_parallel: many look back at once; register_tile: vectors in registers; pipelined: its sum "
-       "is out before it scans, the next tile's loads before it waits; sam: groups go on from tile to "
-       "tile and add what lies between, in a ring of sums; pascal: one exchange for all orders and slots; "
-       "cpu: one item, wide vectors; encode: the differences that a scan takes back; encode_run: the same, "
-       "an item of each group for a run; copy: the driver's, of as many bytes",
+       "hillis_steele: log2 n passes (Hillis, Steele 1986); three_phase: scan tiles, scan their sums, add "
+       "these; reduce_then_scan: reduce tiles, scan the sums, scan tiles; batched: the same batch by batch, "
+       "each of which fits a cache; chained: one pass, each tile waits for the prefix of the one before; "
+       "lookback: one pass, a tile publishes its own sum, then adds those of its predecessors (Merrill, "
+       "Garland 2016); lookback_fallback: computes a missing predecessor aggregate itself, so needs no "
+       "forward progress of other work-groups (Smith, Levien, Owens 2025); lookback_parallel: several "
+       "work-items look back at once; register_tile: the same, the tile in registers; pipelined: the same by "
+       "persistent work-groups, which publish their sum before they scan and load the next tile before they "
+       "wait; sam: persistent work-groups, carries from a circular buffer of partial sums (Maleki 2016); "
+       "pascal: one look-back for all orders and tuple components, weighted by binomial coefficients; cpu: "
+       "one pass by one work-item per work-group with wide vectors; encode: delta coding, which a scan "
+       "undoes; encode_run: the same, one work-item per work-group encodes a contiguous run; copy: "
+       "clEnqueueCopyBuffer of as many bytes",
        kernels},
       {.name = "type",
-       .meaning = "type of the values",
+       .meaning = "element type",
        .values = types,
        .alike = alike_within({{"uint", "int", "float"}, {"ulong", "long", "double"}})},
       {.name = "op",
@@ -134,61 +138,64 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .values = ops,
        .alike = alike_within({{"sum", "max", "xor"}})},
       {.name = "form",
-       .meaning = "inclusive; exclusive: element i is left out, an initial value comes first",
+       .meaning =
+           "inclusive: result i includes element i; exclusive: it does not, and result 0 is an initial value",
        .values = forms,
        .alike = all_alike},
       {"task",
-       "scan; round_trip: a signal is delta-coded first, and the scan gives it back",
+       "scan; round_trip: the input is a delta-coded signal, which the scan restores",
        {"scan", "round_trip"}},
       {"signal",
-       "what is delta-coded: tones: with noise, in 16 bits; image: a photograph's pixels, over and over",
+       "signal that is delta-coded: tones: two tones with noise, 16 bits; image: the pixels of a photograph, "
+       "repeated",
        {"tones", "image"}},
       {.name = "scan_order",
-       .meaning = "how often: sam keeps its values in registers, pascal exchanges once, others scan again",
+       .meaning = "k-th-order prefix sum: the scan applied k times; sam keeps the elements in registers "
+                  "meanwhile, pascal looks back once, others scan again",
        .values = {1},
        .domain = whole(1, 8)},
       {.name = "tuple",
-       .meaning =
-           "values of a tuple, each scanned by itself; sam and pascal take them as they lie, powers of "
-           "two register_tile and pipelined, too",
+       .meaning = "components of a tuple, each scanned on its own; sam and pascal scan interleaved tuples of "
+                  "any size; register_tile and pipelined powers of two",
        .values = {1},
        .domain = whole(1, 32)},
       {"tuple_by",
-       "struct: an operator on tuples; reorder: tuples are taken apart first",
+       "struct: the operator works on tuples; reorder: components are separated first, and scanned one after "
+       "the other",
        {"struct", "reorder"}},
       {.name = "n",
-       .meaning = "values, or affine maps",
+       .meaning = "elements; affine: maps",
        .values = {1 << 22},
        .domain = whole(1, std::int64_t{1} << 34)},
       {.name = "group",
-       .meaning = "items of a work-group",
+       .meaning = "work-items per work-group",
        .values = {256, 64, 128, 512, 1024},
        .tunable = true,
        .domain = whole(1, 4096),
        .when = [](const Case& at) { return !at.is("kernel", "cpu") && !at.is("kernel", "encode_run"); },
        .search_values = group_sizes},
       {.name = "per_work_item",
-       .meaning = "elements of a work-item",
+       .meaning = "elements per work-item",
        .values = per_item,
        .tunable = true,
        .domain = whole(1, 64),
        .search_values = per_work_item_values},
       {.name = "width",
-       .meaning = "neighbouring values, as a vector, that an item of encode has, and of encode_run at a time",
+       .meaning = "vector width of encode and encode_run, in elements: encode has one vector per work-item",
        .values = {1, 4},
        .tunable = true,
        .domain = powers_of_two(1, 16),
        .when = design_is(&ScanDesign::encodes)},
       {.name = "vectors_per_item",
-       .meaning = "vectors of 16 bytes of a work-item of register_tile, pipelined and sam",
+       .meaning = "16-byte vectors per work-item of register_tile, pipelined and sam",
        .values = {8, 1, 2, 4, 6, 12, 16},
        .tunable = true,
        .domain = whole(1, 64),
        .when = design_is(&ScanDesign::in_registers)},
       window_axis(design_is(&ScanDesign::parallel_lookback)),
       {.name = "groups_per_cu",
-       .meaning =
-           "work-groups per compute unit that go on from tile to tile; 0: pipelined one per tile, sam 2",
+       .meaning = "persistent work-groups per compute unit; 0: pipelined launches one work-group per tile, "
+                  "sam 2 per compute unit",
        .values = {0, 1, 2, 3, 4, 8},
        .tunable = true,
        .domain = whole(0, 1024),
@@ -196,16 +203,15 @@ std::vector<Axis> axes_of(const Values& kernels, const Values& types, const Valu
        .per_compute_unit =
            [](const Case& at) { return at.number("groups_per_cu") > 0 || at.is("kernel", "sam"); }},
       {.name = "prefetch",
-       .meaning = "whether sam asks for the next tile's values before it waits, for which it needs registers",
+       .meaning = "whether sam loads the next tile before it waits, which takes registers",
        .values = {"yes", "no"},
        .tunable = true,
        .when = design_is(&ScanDesign::prefetch)},
       registers_axis("register_tile, pipelined, sam and pascal", design_is(&ScanDesign::ptx)),
-      subgroup_axis("how items scan, with ptx those of register_tile, pipelined, sam and pascal alone:"),
-      chunk_axis("a tile of cpu, or of a run of encode_run", {256, 16, 32, 64, 128, 512, 1024, 2048},
-                 1 << 20),
+      subgroup_axis("how work-items scan (ptx: only register_tile, pipelined, sam and pascal):"),
+      chunk_axis("a tile of cpu or a run of encode_run", {256, 16, 32, 64, 128, 512, 1024, 2048}, 1 << 20),
       {.name = "batch_kib",
-       .meaning = "kibibytes of a batch of batched",
+       .meaning = "KiB per batch of kernel batched",
        .values = batch_kib,
        .tunable = true,
        .domain = whole(1, 1 << 30),
@@ -421,7 +427,7 @@ Family scan() {
   const Values forms = {"inclusive", "exclusive"};
   return {
       .name = "scan",
-      .question = "How fast is a prefix scan, and what does each idea on the way to a single pass bring?",
+      .question = "How fast is a prefix scan, and what does each step towards a single pass bring?",
       .axes = axes_of(kernels, types, ops, forms),
       .presets = presets_of(kernels, types, ops, forms),
       .view = {.rows = {"kernel", "scan_order", "tuple", "group", "subgroup_impl"},
@@ -432,10 +438,11 @@ Family scan() {
                           {.name = "order", .x = {"scan_order"}, .series = {"kernel"}, .quantity = "items"},
                           {.name = "tuple", .x = {"tuple"}, .series = {"kernel"}, .quantity = "items"}},
                .headline = true},
-      .derived = {{"traffic_bytes", "bytes that the design asks of memory, tile states and sums aside"},
-                  {"auxiliary_bytes", "of memory that the design needs beside input and output"},
+      .derived = {{"traffic_bytes",
+                   "bytes that the kernel reads and writes in total, without tile states and sums"},
+                  {"auxiliary_bytes", "bytes of memory that the kernel needs beside input and output"},
                   {"residue",
-                   "what encode leaves of a value, on average: by how much predictions of its order miss"}},
+                   "mean absolute difference that encode leaves: the error of predictions of its order"}},
       .is_valid = is_valid,
       .plan = scan_plan,
       .refine = refine,
@@ -443,7 +450,7 @@ Family scan() {
       .trait_group = TraitGroup::algorithms,
       .traits = {{.finding = "single_pass_gain",
                   .unit = "x",
-                  .meaning = "time of a scan in three phases over the best in one",
+                  .meaning = "time of a scan in three phases / of the best in one pass",
                   .with_tuned = true}},
       .for_comparison = design_is(&ScanDesign::copies),
       .no_merit =

@@ -320,7 +320,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
       }
       if (path != std::string("full") && full.fastest != nullptr && full.fastest->items == o.items)
         out.push_back(ratio_of(prefix + "_gain", *full.fastest, o,
-                               fmt::format("time of {} in full precision over {}", name, path)));
+                               fmt::format("time of {} in full precision / {}", name, path)));
     }
   }
   const auto whether = [&](const char* kernel, const char* finding, const char* yes, const char* no) {
@@ -346,47 +346,46 @@ Family special() {
     return {of_functions + " " + size, "kernel=denormals,contraction " + size};
   };
   const std::string everything = "function=" + all + " path=full,half,native";
-  return {
-      .name = "special",
-      .question =
-          "What do elementary functions cost in full, half and native precision, and how large are their "
-          "errors?",
-      .axes = {{.name = "kernel",
-                .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
-                           "contraction: whether a * b + c is rounded once",
-                .values = {"evaluate", "denormals", "contraction"}},
-               {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
-               {.name = "path",
-                .meaning =
-                    "full: OpenCL's bounds; half: half_, 8192 ULP; native: native_, implementation-defined",
-                .values = {"full", "half", "native"},
-                .when = evaluates},
-               {.name = "n",
-                .meaning = "arguments of the sweep, one per work-item",
-                .values = {262144},
-                .domain = whole(1, 1 << 26)},
-               {.name = "iterations",
-                .meaning = "values that each work-item sums for the timing",
-                .values = {64},
-                .domain = multiples_of(4, 4, grid_points),
-                .when = evaluates}},
-      .presets = {.smoke = sweeps(everything, "n=130 iterations=4") +
-                           Sweeps{"path=full,native n=67 iterations=12"},
-                  .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536"),
-                  .profile = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
-                  .paper = sweeps(everything, "n=4194304"),
-                  .full = sweeps(everything, "n=262144,4194304,67108864")},
-      .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
-      .plan = plan,
-      .findings = findings,
-      .trait_group = TraitGroup::formats,
-      .traits = {{"sin_rate", "G/s", "full-precision sines"},
-                 {"sin_native_gain", "x", "time of a full-precision sine over a native one"},
-                 {"sin_native_ulp", "ULP", "largest error of a native sine"},
-                 {"exp_native_gain", "x", "time of a full-precision exponential over a native one"},
-                 {"divide_native_gain", "x", "time of a full-precision division over a native one"},
-                 {"denormals_flushed", "", "1: denormal floats become zero"},
-                 {"contracted", "", "1: a * b + c is contracted to an FMA"}}};
+  return {.name = "special",
+          .question =
+              "What do elementary functions cost in full, half and native precision, and how large are their "
+              "errors?",
+          .axes = {{.name = "kernel",
+                    .meaning = "evaluate: a function; denormals: products with denormal operands or results; "
+                               "contraction: whether a * b + c is rounded once",
+                    .values = {"evaluate", "denormals", "contraction"}},
+                   {.name = "function", .meaning = "function evaluated", .values = all, .when = evaluates},
+                   {.name = "path",
+                    .meaning = "error bound: full: OpenCL's; half: half_*, 8192 ULP; native: native_*, "
+                               "implementation-defined",
+                    .values = {"full", "half", "native"},
+                    .when = evaluates},
+                   {.name = "n",
+                    .meaning = "arguments of the sweep, one per work-item",
+                    .values = {262144},
+                    .domain = whole(1, 1 << 26)},
+                   {.name = "iterations",
+                    .meaning = "function values that each work-item sums for the timing",
+                    .values = {64},
+                    .domain = multiples_of(4, 4, grid_points),
+                    .when = evaluates}},
+          .presets = {.smoke = sweeps(everything, "n=130 iterations=4") +
+                               Sweeps{"path=full,native n=67 iterations=12"},
+                      .quick = sweeps("function=sin,exp,log,rsqrt,divide path=full,native", "n=65536"),
+                      .profile = sweeps("function=sin,exp,divide path=full,native", "n=65536"),
+                      .paper = sweeps(everything, "n=4194304"),
+                      .full = sweeps(everything, "n=262144,4194304,67108864")},
+          .view = {.rows = {"kernel", "function"}, .columns = {"path", "n"}, .quantity = "items"},
+          .plan = plan,
+          .findings = findings,
+          .trait_group = TraitGroup::formats,
+          .traits = {{"sin_rate", "G/s", "full-precision sines"},
+                     {"sin_native_gain", "x", "time of a full-precision / native sine"},
+                     {"sin_native_ulp", "ULP", "largest error of a native sine"},
+                     {"exp_native_gain", "x", "time of a full-precision / native exponential"},
+                     {"divide_native_gain", "x", "time of a full-precision / native division"},
+                     {"denormals_flushed", "", "denormal floats: 1: become zero; 0: are kept"},
+                     {"contracted", "", "a * b + c: 1: is contracted to an FMA; 0: is not"}}};
 }
 
 }  // namespace clweave::families

@@ -121,9 +121,9 @@ void expect_told(Plan& p, Buffer out, const Work& work, std::uint64_t width) {
            }
            if (tally.wrong++ > 0) continue;
            tally.first_wrong = first + k;
-           tally.first_text =
-               possible ? fmt::format("[{}] is {}, expected {}", first + k, got.x, want)
-                        : fmt::format("[{}] is among {} work-items of {}", first + k, got.width, work.group);
+           tally.first_text = possible ? fmt::format("[{}] is {}, expected {}", first + k, got.x, want)
+                                       : fmt::format("[{}] is of an operation among {} work-items of {}",
+                                                     first + k, got.width, work.group);
          }
          return tally;
        },
@@ -166,8 +166,9 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   const std::uint64_t width = at.count("width", 2, 1024), items = device.units() * work.group;
   Plan p;
   need_means(p, at, device, work.group);
-  Plan::need(!memory || work.operation == Operation::exchange || width <= work.group,
-             fmt::format("{} work-items are more than a work-group of {}", width, work.group));
+  Plan::need(
+      !memory || work.operation == Operation::exchange || width <= work.group,
+      fmt::format("an operation among {} work-items needs more than a work-group of {}", width, work.group));
   if (memory && !global) Plan::need_local(device, 2 * work.group * sizeof(Word));
   p.define("OPERATION", static_cast<int>(work.operation)).define("BY", static_cast<int>(means_of(at)));
   p.define("GLOBAL", global ? 1 : 0).define("BARRIERS", work.barriers);
@@ -272,7 +273,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (memory != nullptr && own != nullptr && memory->items == own->items)
       out.push_back(ratio_of(
           name + "_gain", *memory, *own,
-          fmt::format("time of a {} through local memory over sub-group operations, among as many work-items",
+          fmt::format("time of a {} through local memory / by sub-group operations, among as many work-items",
                       name)));
   }
   return out;
@@ -302,8 +303,9 @@ Family sync() {
       .name = "sync",
       .question = "What does a barrier cost, and what do sub-group operations save?",
       .axes = {{.name = "operation",
-                .meaning = "exchange: each work-item gets its neighbour's word; reduce, scan: sums of words; "
-                           "shuffle: another work-item's word; broadcast: one work-item's word for all",
+                .meaning =
+                    "exchange: each work-item gets its neighbour's element; reduce, scan: sums; shuffle: "
+                    "each gets another work-item's element; broadcast: all get one work-item's element",
                 .values = operations},
                {.name = "by",
                 .meaning = "memory: local memory and barriers; subgroups: OpenCL sub-group operations; "
@@ -320,12 +322,12 @@ Family sync() {
                 .domain = whole(1, 16),
                 .when = exchanges},
                {.name = "width",
-                .meaning = "work-items that an operation through local memory is among",
+                .meaning = "number of work-items that take part in one operation through local memory",
                 .values = {32, 8, 16, 64},
                 .domain = powers_of_two(2, 1024),
                 .when = [=](const Case& at) { return !exchanges(at) && means_of(at) == By::memory; }},
                {.name = "group",
-                .meaning = "work-items of a work-group",
+                .meaning = "work-items per work-group",
                 .values = {256, 32, 64, 128, 512, 1024},
                 .domain = powers_of_two(2, 4096)},
                {.name = "iterations", .meaning = "steps", .values = {1024}, .domain = whole(2, 65535)}},
@@ -346,10 +348,10 @@ Family sync() {
       .findings = findings,
       .trait_group = TraitGroup::synchronisation,
       .traits = {{"barrier_local_256", "ns", "barrier of 256 work-items, local fence"},
-                 {"barrier_global_256", "ns", "the same, global fence"},
+                 {"barrier_global_256", "ns", "barrier of 256 work-items, global fence"},
                  {"subgroup_width", "items", "work-items of a sub-group"},
-                 {"reduce_gain", "x", "time of a sum through local memory over a sub-group reduction"},
-                 {"shuffle_gain", "x", "time of a shuffle through local memory over a sub-group shuffle"}}};
+                 {"reduce_gain", "x", "time of a sum through local memory / by a sub-group reduction"},
+                 {"shuffle_gain", "x", "time of a shuffle through local memory / by a sub-group shuffle"}}};
 }
 
 }  // namespace clweave::families

@@ -147,7 +147,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     if (pinned != nullptr) out.push_back(rate_finding(stem + "_pinned", *pinned, way + ", pinned"));
     if (pageable != nullptr) out.push_back(rate_finding(stem + "_pageable", *pageable, way + ", pageable"));
     ratio((stem + "_misaligned").c_str(), large({{"kernel", kernel}}, 1), pageable,
-          "time from host memory at an odd address over page-aligned");
+          "time from host memory at an odd address / page-aligned");
     const Outcome* small = extreme(outcomes, {{"kernel", kernel}, {"memory", "pinned"}}, false);
     if (small != nullptr && small->at.number("n") <= 4096) {
       Finding least{stem + "_min_latency", 1e6 * small->time_s, "us",
@@ -170,7 +170,7 @@ std::vector<Finding> findings(const std::vector<Outcome>& outcomes, const Device
     after.high_s = known ? std::optional(*there->high_s + *back->high_s) : std::nullopt;
     out.push_back(
         ratio_of("duplex_gain", after, *both,
-                 "duplex gain: time of H2D and D2H in sequence over both at once; 2 if they share nothing"));
+                 "duplex gain: time of H2D and D2H in sequence / both at once; 2 if they share nothing"));
   }
   for (const std::string place : {"device", "alloc_host_ptr", "use_host_ptr"}) {
     const Kind kind = {{"kernel", "map_first"}, {"buffer", place}};
@@ -218,7 +218,8 @@ Family transfer() {
                 .values = {"each", "at_end"},
                 .when = [](const Case& at) { return !maps(at) && !at.is("kernel", "both"); }},
                {.name = "used",
-                .meaning = "a kernel reads the data within the timing, as a driver may defer the transfer",
+                .meaning =
+                    "whether a kernel reads the data within the timing, as a driver may defer the transfer",
                 .values = {"no", "yes"},
                 .when = writes},
                {.name = "n",
@@ -261,12 +262,13 @@ Family transfer() {
       .plan = plan,
       .findings = findings,
       .trait_group = TraitGroup::host_link,
-      .traits = {{"h2d_pinned", "GB/s", "host to device, pinned memory"},
-                 {"d2h_pinned", "GB/s", "device to host, pinned memory"},
-                 {"h2d_pageable", "GB/s", "host to device, pageable memory"},
-                 {"duplex_gain", "x", "duplex: gain of both directions at once, of 2"},
-                 {"h2d_min_latency", "us", "host to device, smallest transfer"},
-                 {"map_growth_device", "x", "mapping 64 MiB over 4 KiB: 1 where nothing is copied"}}};
+      .traits = {
+          {"h2d_pinned", "GB/s", "host to device, pinned memory"},
+          {"d2h_pinned", "GB/s", "device to host, pinned memory"},
+          {"h2d_pageable", "GB/s", "host to device, pageable memory"},
+          {"duplex_gain", "x", "duplex: bandwidth of both directions at once / one direction (ideal 2)"},
+          {"h2d_min_latency", "us", "host to device, smallest transfer"},
+          {"map_growth_device", "x", "time of mapping 64 MiB / 4 KiB (1 where nothing is copied)"}}};
 }
 
 }  // namespace clweave::families

@@ -127,8 +127,11 @@ std::string Table::text(const Screen& screen) const {
   for (const auto& line : lines) {
     add_row(out, line, places, screen.ascii ? "~" : "…");
     if (&line != &lines.front()) continue;
+    // Limits the rule where lines have no limit: a column of sentences is a thousand wide.
+    constexpr std::size_t longest_rule = 120;
     std::string rule;
-    for (auto n = total_of(places); n > 0; --n) rule += screen.ascii ? "-" : "─";
+    for (auto n = screen.width > 0 ? total_of(places) : std::min(total_of(places), longest_rule); n > 0; --n)
+      rule += screen.ascii ? "-" : "─";
     out += paint(rule, Style::dim, screen.colour) + "\n";
   }
   std::vector<std::string> left_out;

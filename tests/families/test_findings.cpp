@@ -99,7 +99,7 @@ TEST(LanesFindings, TellThePriceOfDistinctPathsAndWhatTheDriverSays) {
   EXPECT_EQ(findings.at(0).unit, "items");
   EXPECT_EQ(findings.at(0).text, "inferred SIMD width 32; the driver reports 32");
   EXPECT_EQ(findings.at(1).unit, "ratio");
-  EXPECT_EQ(findings.at(1).text, "time of 32 divergent paths, granularity 1, over one path");
+  EXPECT_EQ(findings.at(1).text, "time of 32 divergent paths, granularity 1 / time of one path");
   device.lockstep = 0;
   EXPECT_THAT(family.findings(outcomes, device).at(0).text, testing::EndsWith("the driver reports nothing"));
   // Concludes no cost without the case of one path, and no width without the others.
@@ -589,11 +589,11 @@ TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
   EXPECT_DOUBLE_EQ(finding_of(found, "sam_by_order_uint"), 1.0 / 5);
   EXPECT_EQ(
       text_of_finding(found, "sam_by_order_uint"),
-      "G items/s of 1048576 uint fall with order, 1: 1, 2: 0.5, 5: 0.2, all sam group 512 rows 8 portable: "
-      "that of 5 over the first");
+      "G elements/s of 1048576 uint fall with order, 1: 1, 2: 0.5, 5: 0.2, all sam group 512 rows 8 portable: "
+      "that of 5 / the first");
   EXPECT_EQ(text_of_finding(found, "sam_by_tuple_uint"),
-            "G items/s of 1048576 uint fall with tuple, 1: 3, 3: 1, 5: 0.6, all sam group 512 rows 2 ptx: "
-            "that of 5 over the first");
+            "G elements/s of 1048576 uint fall with tuple, 1: 3, 3: 1, 5: 0.6, all sam group 512 rows 2 ptx: "
+            "that of 5 / the first");
 }
 
 // Checks the resident work-items per compute unit, limited by the launch or by local memory.

@@ -126,7 +126,7 @@ TEST(OwnLanes, NobodyWaitsButWarps) {
     const char* kernel = family == std::string("scan") ? "register_tile" : "staged";
     for (const char* impl : {"portable", "ptx", "opencl", "amd"}) {
       DeviceInfo device = roomy();
-      device.vendor = "Apple";  // whose groups may never go on
+      device.vendor = "Apple";  // whose groups may never proceed
       const auto make = [&] {
         plan_with(family,
                   {{"kernel", word(kernel)},
@@ -137,7 +137,7 @@ TEST(OwnLanes, NobodyWaitsButWarps) {
       };
       SCOPED_TRACE(std::string(family) + " " + impl);
       if (impl == std::string("ptx"))
-        EXPECT_THAT(complaint(make), HasSubstr("may never go on"));
+        EXPECT_THAT(complaint(make), HasSubstr("may never proceed"));
       else
         EXPECT_NO_THROW(make());
     }

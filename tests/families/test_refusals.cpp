@@ -163,10 +163,10 @@ TEST(Registers, AreLimitedWhereACompilerHeedsItAndAGroupFits) {
     };
     EXPECT_THAT(limited(nvidia, 64, 512), HasSubstr("-cl-nv-maxrregcount=64"));
     EXPECT_THAT(complaint([&] { limited(nvidia, 129, 512); }),
-                HasSubstr("512 items of 129 registers, where a unit has 65536"));
+                HasSubstr("512 work-items with 129 registers each, where a compute unit has 65536"));
     EXPECT_THAT(complaint([&] { limited(nvidia, 8, 64); }), HasSubstr("registers takes 16 to 255"));
     EXPECT_THAT(complaint([&] { limited(other, 64, 64); }),
-                HasSubstr("only NVIDIA's compiler is told of registers"));
+                HasSubstr("only NVIDIA's compiler has a register limit"));
   }
 }
 

@@ -238,7 +238,7 @@ class Page(unittest.TestCase):
                 self.assertGreater(len(panel["rows"]), 0, chart["name"])
         names = {section["title"] for section in page["sections"] if not section.get("absent")}
         self.assertLessEqual({"Overview", "Divergence", "Access and caches", "Copy", "Grayscale", "Parallelism",
-                              "Reduction ladder", "Scan and compaction", "Roofline", "Comparison", "Claims", "Failures",
+                              "Reduction, step by step", "Scan and compaction", "Roofline", "Comparison", "Claims", "Failures",
                               "Measurement"}, names)
 
     def test_specifications(self):

@@ -220,7 +220,7 @@ void add_bests(std::vector<Trait>& out, const DeviceRows& device, const std::vec
     if (!family.memory_bound) continue;
     // Smaller sizes may fit a cache.
     out.push_back(trait_of({.name = "best_" + family.name,
-                            .meaning = "best " + family.name + ", its GB/s over those of a copy",
+                            .meaning = "GB/s of the best " + family.name + " / GB/s of a copy",
                             .unit = "of copy",
                             .group = TraitGroup::algorithms},
                            device, family.name + " --set n=67108864", of_copy(device, family)));
@@ -270,7 +270,7 @@ void add_headroom(std::vector<Trait>& out, const DeviceRows& device, const std::
   });
   const std::string family = searched != families.end() ? searched->name : families.front().name;
   out.push_back(trait_of({.name = "tuning_headroom",
-                          .meaning = "time of the default launch over the best",
+                          .meaning = "time of the default / best launch configuration",
                           .unit = "x",
                           .group = TraitGroup::algorithms},
                          device, family + " --preset paper", [&](Resample clock) -> std::optional<Answer> {

@@ -116,7 +116,7 @@ void add_growth(std::vector<Finding>& out, const std::vector<Outcome>& outcomes,
   }
   const bool falls = std::ranges::adjacent_find(all, std::less_equal<>()) == all.end();
   out.push_back({fmt::format("sam_by_{}_{}", axis, type), all.back() / all.front(), "ratio",
-                 fmt::format("G items/s of {} {} {} with {}, {}, all {}: that of {} over the first", growth.n,
+                 fmt::format("G elements/s of {} {} {} with {}, {}, all {}: that of {} / the first", growth.n,
                              type, falls ? "fall" : "do not fall steadily", axis, fmt::join(rates, ", "),
                              launch_of(*growth.by_size.begin()->second), growth.by_size.rbegin()->first)});
 }
@@ -130,7 +130,7 @@ void add_gains(std::vector<Finding>& out, const Designs& designs, const std::str
     const Outcome* rival = designs.rival.of(type, order, tuple, n);
     if (sam == nullptr || rival == nullptr) continue;
     const double gain = rival->time_s / sam->time_s;
-    const std::string text = fmt::format("{} {} of {} {}: time of {} over that of {}", axis, size, n, type,
+    const std::string text = fmt::format("{} {} of {} {}: time of {} / time of {}", axis, size, n, type,
                                          launch_of(*rival), launch_of(*sam));
     out.push_back({.name = fmt::format("sam_gain_{}_{}_{}", axis, size, type),
                    .value = gain,
@@ -159,7 +159,7 @@ void add_single_pass_gain(std::vector<Finding>& out, const std::vector<Outcome>&
   out.push_back({.name = "single_pass_gain",
                  .value = both[0]->time_s / both[1]->time_s,
                  .unit = "ratio",
-                 .text = fmt::format("time of three phases over that of {}, n={}", kernel, n),
+                 .text = fmt::format("time of three phases / time of {}, n={}", kernel, n),
                  .note = fmt::format("{}, n={}", kernel, n),
                  .from = {both[0], both[1]}});
 }
@@ -187,18 +187,17 @@ std::vector<Finding> scan_findings(const std::vector<Outcome>& outcomes, const D
             {.name = fmt::format("{}_{}", name, type),
              .value = one->time_s / other->time_s,
              .unit = "ratio",
-             .text = fmt::format("{}, {} {}: {} over {}", text, n, type, launch_of(*one), launch_of(*other)),
+             .text = fmt::format("{}, {} {}: {} / {}", text, n, type, launch_of(*one), launch_of(*other)),
              .published = name});
         return;
       }
     };
-    ratio("sam_of_copy", designs.copy, designs.sam, "time of a copy over that of SAM");
+    ratio("sam_of_copy", designs.copy, designs.sam, "time of a copy / time of SAM");
     ratio("sam_published_launch", designs.as_published, designs.sam,
-          "time with the published launch over that with the best");
+          "time with the published launch configuration / with the best");
     ratio("sam_over_three_phase", designs.three_phase, designs.sam,
-          "time of three phases, 4n accesses, over that of SAM, 2n");
-    ratio("sam_over_rival", designs.rival, designs.sam,
-          "time of the best other single pass over that of SAM");
+          "time of three phases (4n accesses) / time of SAM (2n)");
+    ratio("sam_over_rival", designs.rival, designs.sam, "time of the best other single pass / time of SAM");
     for (const char* axis : {"order", "tuple"}) {
       add_gains(out, designs, type, axis, fullest);
       add_growth(out, outcomes, type, axis);

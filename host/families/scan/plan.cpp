@@ -69,11 +69,11 @@ void refuse_what_cannot_be(const ScanConfig& s, const DeviceInfo& device) {
       (s.group % subgroup_size != 0 || s.group > subgroup_size * subgroup_size))
     throw Error(ErrorCode::usage, "group must be a multiple of 32, up to 1024");
   Plan::need(!s.in_place || std::has_single_bit(s.tuple),
-             "tuple must be a power of two, so that each place of a vector belongs to one value of a tuple; "
+             "tuple must be a power of two, so that each vector element belongs to one component of a tuple; "
              "sam, pascal and lookback_parallel take others");
-  Plan::need(
-      !s.in_parts() || s.parts <= subgroup_size,
-      "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp looks at a state at once");
+  Plan::need(!s.in_parts() || s.parts <= subgroup_size,
+             "with subgroup_impl=ptx, scan_order times tuple must be 32 at most: a warp inspects one state "
+             "per step");
   need_tiles(s, device, local_bytes_of(s));
 }
 
@@ -233,7 +233,7 @@ void define_chain(Plan& p, const Case& at, const DeviceInfo& device, const ScanC
   if (!design.on_processor()) return;
   need_turns(device, s.n / 8, s.tiles);  // vectors of 16, once to add them up and once to scan
   Plan::need(s.order == 1 || !device.is_llvmpipe(),
-             "llvmpipe's compiler takes minutes for blocks of 256 values");
+             "llvmpipe's compiler takes minutes for blocks of 256 elements");
   p.define("CHUNK", s.tile);
   define_streaming(p, device, 2 * s.n * s.bytes);
 }

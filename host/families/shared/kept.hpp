@@ -270,8 +270,9 @@ class KeptMultiset {
       if (place && !twice) continue;
       if (tally.wrong++ == 0) {
         tally.first_wrong = first + i;
-        tally.first_text = fmt::format("[{}] is {}", first + i,
-                                       twice ? fmt::format("key {} a second time", *place) : "no kept key");
+        tally.first_text =
+            fmt::format("[{}] is {}", first + i,
+                        twice ? fmt::format("element {} a second time", *place) : "no kept element");
       }
     }
     if (compared_.fetch_add(tally.elements) + tally.elements == count_) {

@@ -27,9 +27,10 @@ Axis subgroup_axis(const std::string& what) {
   for (const char* name : names) values.emplace_back(std::string(name));
   return {
       .name = "subgroup_impl",
-      .meaning = what +
-                 " portable: through local memory; ptx: by NVIDIA's shuffles and votes; opencl: by OpenCL's "
-                 "sub-groups, of whatever size; amd: by the builtins of AMD's compiler, of 32 or 64 items",
+      .meaning =
+          what +
+          " portable: through local memory; ptx: NVIDIA's shuffle and ballot instructions; opencl: OpenCL's "
+          "sub-group functions, any sub-group size; amd: builtins of AMD's compiler, wavefronts of 32 or 64",
       .values = values,
       .implementation = true,
       .vendor_values = {"ptx", "opencl", "amd"}};

@@ -39,7 +39,7 @@ void need_tiles(const Tiles& t, const DeviceInfo& device, std::uint64_t local_by
   Plan::need(!t.ptx() || (t.window % subgroup_size == 0 && t.window <= 8 * subgroup_size),
              "with subgroup_impl=ptx, window must be a multiple of 32, up to 256");
   Plan::need(!t.waits || device.groups_make_progress(),
-             "a group that has started may never go on while others wait for it");
+             "a work-group that has started may never proceed while others wait for it");
   const std::uint64_t most_tiles = t.half_width ? 1 << 17 : INT32_MAX / 2;
   Plan::need(t.tiles <= most_tiles, fmt::format("{} tiles, the tickets count to {}", t.tiles, most_tiles));
 }
@@ -97,10 +97,10 @@ Buffer stale_states(Plan& p, std::uint64_t seed, const Tiles& t, std::uint64_t w
 void limit_registers(Plan& p, const Case& at, const DeviceInfo& device) {
   const std::uint64_t registers = at.count("registers", 0, 255), group = at.count("group", 1, 4096);
   if (registers == 0) return;
-  Plan::need(heeds_registers(device), "only NVIDIA's compiler is told of registers");
-  Plan::need(
-      round_up(registers, 8) * group <= registers_per_cu,
-      fmt::format("{} items of {} registers, where a unit has {}", group, registers, registers_per_cu));
+  Plan::need(heeds_registers(device), "only NVIDIA's compiler has a register limit");
+  Plan::need(round_up(registers, 8) * group <= registers_per_cu,
+             fmt::format("{} work-items with {} registers each, where a compute unit has {} registers", group,
+                         registers, registers_per_cu));
   p.options += (p.options.empty() ? "" : " ") + ("-cl-nv-maxrregcount=" + std::to_string(registers));
   p.define("REGISTERS_LIMITED", 1);
 }
@@ -118,8 +118,8 @@ Axis window_axis(std::function<bool(const Case&)> when) {
   const Values windows = {32, 16, 64, 128, 256};
   return {.name = "window",
           .meaning =
-              "tile states looked at at once: portable no more than a group has items; ptx a multiple of 32, "
-              "up to 256; sub-groups and wavefronts look at as many as they have items",
+              "tile states inspected per step: portable: no more than work-items per work-group; ptx: a "
+              "multiple of 32, up to 256; opencl and amd: always one per work-item of the sub-group",
           .values = windows,
           .tunable = true,
           .domain = whole(1, 4096),
@@ -132,7 +132,7 @@ Axis window_axis(std::function<bool(const Case&)> when) {
 
 Axis chunk_axis(const std::string& of, const Values& kib, std::int64_t most_kib) {
   return {.name = "chunk_kib",
-          .meaning = "kibibytes of " + of,
+          .meaning = "KiB of " + of,
           .values = kib,
           .tunable = true,
           .domain = whole(1, most_kib),
@@ -143,8 +143,7 @@ Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)>
   const Values search_values = {0, 40, 48, 64,
                                 80};  // 32, of SAM as published, is what two work-groups of 1024 leave
   return {.name = "registers",
-          .meaning = "that NVIDIA's compiler may give an item of " + kernels +
-                     "; 0: as many as it likes, and it knows how large a group is",
+          .meaning = "NVIDIA: register limit per work-item (maxrregcount) of " + kernels + "; 0: none",
           .values = {0, 32, 40, 48, 64, 80},
           .tunable = true,
           .domain = whole(16, 255),
@@ -158,7 +157,9 @@ Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)>
 
 Axis spin_limit_axis(std::function<bool(const Case&)> when) {
   return {.name = "spin_limit",
-          .meaning = "how often a state is asked for before it is computed",
+          .meaning =
+              "polls of a predecessor's tile state before its aggregate is computed instead (designs with a "
+              "fallback)",
           .values = {64, 8, 512},
           .tunable = true,
           .domain = whole(1, 60000),
@@ -167,14 +168,16 @@ Axis spin_limit_axis(std::function<bool(const Case&)> when) {
 
 Axis state_axis() {
   return {.name = "state_width",
-          .meaning = "words of a tile state: the widest the device has atomics for, or halves of them",
+          .meaning =
+              "atomic width of a tile state: widest: the widest that the device has atomics for; half: half "
+              "of that",
           .values = {"widest", "half"}};
 }
 
 Axis fault_rate_axis() {
   return {
       .name = "fault_rate",
-      .meaning = "one publication in so many is lost, where nothing is waited for: fault injection; 0: none",
+      .meaning = "fault injection: drops one tile-state store in N, only in designs with a fallback; 0: none",
       .values = {0},
       .domain = whole(0, 1000000)};
 }

@@ -55,8 +55,8 @@ void expect_walks(Plan& p, Buffer b, const Layout& layout, std::uint64_t areas, 
            if (node && got[1] == end) continue;
            if (tally.wrong == 0) {
              tally.first_wrong = first + i;
-             tally.first_text =
-                 fmt::format("[{}] is a walk from {} to {}, expected {}", first + i, got[0], got[1], end);
+             tally.first_text = fmt::format("[{}] is a pointer chase from {} to {}, expected {}", first + i,
+                                            got[0], got[1], end);
            }
            tally.wrong += 2;
          }

@@ -34,7 +34,7 @@ void add_group_findings(std::vector<Finding>& out, const std::vector<const Outco
                   .unit = "ratio",
                   .text = fmt::format("work-groups of {} to {} work-items are within 5 % of the fastest",
                                       low->first, high->first),
-                  .note = fmt::format("{} to {} items", low->first, high->first)};
+                  .note = fmt::format("{} to {} work-items", low->first, high->first)};
   for (auto it = low; it != std::next(high); ++it) plateau.from.push_back(it->second);
   out.push_back(std::move(plateau));
 }
