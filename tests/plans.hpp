@@ -104,7 +104,7 @@ inline Bytes poisoned(std::size_t size) {
   return bytes;
 }
 
-inline Tally compared(const Check& check, const Bytes& buffer, const Stretch& part) {
+inline ComparisonResult compared(const Check& check, const Bytes& buffer, const Stretch& part) {
   return check.compare(part.begin, std::span(buffer).subspan(part.begin, part.end - part.begin));
 }
 

@@ -168,9 +168,9 @@ std::vector<Native> all_natives(const compute::command_queue& queue) {
 }
 
 Natives natives_on(const Wanted& wanted) {
-  std::vector<std::string> complaints;
-  auto devices = enumerate_devices(complaints);
-  for (const auto& complaint : complaints) log_line("{}\n", complaint);
+  std::vector<std::string> driver_errors;
+  auto devices = enumerate_devices(driver_errors);
+  for (const auto& error : driver_errors) log_line("{}\n", error);
   if (devices.empty()) throw Error(ErrorCode::no_device, "no OpenCL device here");
   const auto& selectors = wanted.selectors;
   const auto& beside = wanted.beside;

@@ -53,11 +53,11 @@ struct Free {
 
 std::byte poison_at(std::uint64_t i) { return static_cast<std::byte>(poison[i % poison.size()]); }
 
-Tally compared(const Check& check, std::span<const std::byte> all) {
-  Tally total;
+ComparisonResult compared(const Check& check, std::span<const std::byte> all) {
+  ComparisonResult total;
   std::mutex merging;
   for_stretches(all.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
-    const Tally part = check.compare(begin, all.subspan(begin, end - begin));
+    const ComparisonResult part = check.compare(begin, all.subspan(begin, end - begin));
     const std::scoped_lock lock(merging);
     total.merge(part);
   });
@@ -114,7 +114,7 @@ class HostBuffers {
     for (const auto& one : plan_.checks) {
       const BufferSpec& spec = plan_.buffers[one.buffer.index];
       const std::span<const std::byte> all(memory_[one.buffer.index].get(), spec.bytes);
-      const Tally tally = compared(one, all.first(spec.used()));
+      const ComparisonResult tally = compared(one, all.first(spec.used()));
       if (tally.wrong > 0) throw Error(ErrorCode::wrong_result, tally.text());
       if (const auto at = first_touched(all, spec.used()))
         throw Error(ErrorCode::wrong_result, fmt::format("byte {} was written, behind what is kept", *at));
@@ -230,8 +230,8 @@ void measure_into(Row& row, const NativeJob& job, const Natives& host, SamplingO
   sampling.use_event = static_cast<bool>(prepared.device_s);
   record.timer = sampling.use_event ? Timer::event : Timer::host;
   record.timer_reason = sampling.use_event ? "" : "there is no device";
-  Probe probe{.run = sample, .canary = {}, .pause = {}};
-  SampleSet samples = measure(probe, sampling);
+  SamplerHooks hooks{.run = sample, .canary = {}, .pause = {}};
+  SampleSet samples = measure(hooks, sampling);
   record_cost(record, plan.cost);
   record_times(record, samples, sampling);
   record.call_s = record.time_s;
@@ -349,7 +349,7 @@ int measure_all(const std::vector<std::string>& arguments, const NativesOn& nati
       if (!shorter) continue;
       Row row = measured(job, host, *shorter, [](const char*) {});
       row.record.order = ++order;
-      stamp(row.record, common, run);
+      fill_common_columns(row.record, common, run);
       file.write(row.record, row.samples);
       if (row.record.ok()) continue;
       log_line("clweave: {}: {}, {}\n", row.record.case_id, row.record.status, row.record.reason);

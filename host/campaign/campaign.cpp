@@ -21,7 +21,7 @@ namespace clweave::campaign {
 
 namespace {
 
-constexpr int most_attempts = 2;  // at a case during which the whole run ended
+constexpr int most_attempts = 2;  // at measuring a case during which the run itself ended
 
 // Shuffles the jobs, so that drift (heat, other users of the machine) does not correlate with an axis. The
 // order depends on the seed alone; std::shuffle's depends on the library, too.
@@ -51,11 +51,11 @@ void note_origin(Record& record, const Job& job) {
 
 }  // namespace
 
-Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* left)
-    : rules_(std::move(rules)), runner_(runner), common_(std::move(common)), left_(left) {
-  if (left_ == nullptr) return;
-  common_.run_id = left_->origin.run_id;
-  for (const auto& record : left_->records) done_.emplace(row_key(record), &record);
+Campaign::Campaign(CampaignRules rules, Runner& runner, Record common, const Unfinished* resumed)
+    : rules_(std::move(rules)), runner_(runner), common_(std::move(common)), resumed_(resumed) {
+  if (resumed_ == nullptr) return;
+  common_.run_id = resumed_->origin.run_id;
+  for (const auto& record : resumed_->records) done_.emplace(row_key(record), &record);
 }
 
 Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> parallel_plans) {
@@ -70,7 +70,7 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
     for (const auto& plan : plans) predict(plan);
     for (const auto& parallel : parallel_plans) predict(parallel.plans.front());
   }
-  for (const double seconds : predicted) left_s_ += seconds;
+  for (const double seconds : predicted) remaining_s_ += seconds;
   predicted_ = predicted;
   Screen screen = screen_of(STDERR_FILENO);
   if (rules_.quiet) screen.live = false;
@@ -86,15 +86,15 @@ Exit Campaign::execute(std::vector<DevicePlan> plans, std::vector<ParallelPlan> 
     }
   }
   progress_.reset();
-  const bool ended = rules_.environment.interrupts() != 0;
+  const bool was_interrupted = rules_.environment.interrupts() != 0;
   std::set<ResultsFile*> files;
   for (auto& parallel : parallel_plans)
     plans.insert(plans.end(), parallel.plans.begin(), parallel.plans.end());
   for (const auto& plan : plans) {
-    if (ended) unfinished_.insert(plan.file->path());
+    if (was_interrupted) unfinished_.insert(plan.file->path());
     if (!unfinished_.contains(plan.file->path()) && files.insert(plan.file.get()).second) plan.file->finish();
   }
-  if (ended) return interrupted;
+  if (was_interrupted) return interrupted;
   const bool failed = std::ranges::any_of(records_, &Record::failed) ||
                       std::ranges::any_of(parallel_records_, &Record::failed);
   return failed ? case_failed : success;
@@ -145,54 +145,54 @@ std::vector<Campaign::Group> Campaign::groups_of(const DevicePlan& plan, int run
 void Campaign::run_device(DevicePlan& plan, int run) {
   CaseRunner case_runner(runner_, *plan.file, plan.device, plan.jobs, common_, rules_.environment);
   std::int64_t order = 0;
-  bool whole = true;
+  bool has_all_cases = true;
   for (auto& group : groups_of(plan, run)) {
     const DeviceInfo& device = group.baseline != nullptr ? group.baseline->device : plan.device;
     Runner& runner = group.baseline != nullptr ? *group.baseline->runner : runner_;
-    bool begun = false;
-    for (std::size_t j = 0; j < group.jobs.size() || extend(group, plan, case_runner.plausibility(), run);
-         ++j) {
+    bool runner_started = false;
+    for (std::size_t j = 0;; ++j) {
+      // The family decides by the rows of all jobs so far, so it is asked after the last of them.
+      if (j == group.jobs.size()) append_followup_jobs(group, plan, case_runner.plausibility(), run);
+      if (j == group.jobs.size()) break;
       const Job& job = group.jobs[j];
       const std::size_t step = step_++;
       const double predicted_s = predicted_[step];
       ++order;
-      left_s_ -= predicted_s;
+      remaining_s_ -= predicted_s;
       const std::string row = key_of(device, job, run);
       if (const auto it = done_.find(row); it != done_.end()) {
-        if (group.baseline == nullptr) case_runner.remember(job, *it->second);
+        if (group.baseline == nullptr) case_runner.add_measured_row(job, *it->second);
         records_.push_back(*it->second);
         continue;
       }
       if (rules_.environment.interrupts() != 0) return;
       if (budget_spent()) {
-        ++left_out_;
-        whole = false;
+        ++skipped_;
+        has_all_cases = false;
         continue;
       }
-      if (!begun) runner.begin(device);
-      begun = true;
+      if (!std::exchange(runner_started, true)) runner.begin(device);
       progress_->start(step, job.named().id());
       run_job(plan, case_runner, group, job, row, run, order, predicted_s);
     }
-    if (begun && !plan.baselines.empty()) runner.end();
+    if (runner_started && !plan.baselines.empty()) runner.end();
   }
   if (rules_.environment.interrupts() != 0) return;
-  if (!whole) {
+  if (!has_all_cases) {
     unfinished_.insert(plan.file->path());
     return;
   }
   for (auto& record : case_runner.plausibility().findings()) {
     record.run = run;
     if (done_.contains(row_key(record))) continue;
-    stamp(record, common_, run);
+    fill_common_columns(record, common_, run);
     plan.file->write(record, {});
     records_.push_back(record);
   }
 }
 
-// Measures the plan's jobs on all its devices at once. Families are not asked for more cases, because on
-// another device they might ask for different ones, and draw no conclusions from rows that other devices
-// disturb.
+// Measures the plan's jobs on all its devices at once. Asks no family for more cases, because the devices
+// must measure the same ones, and writes no findings, because other devices disturb these rows.
 void Campaign::run_parallel(ParallelPlan& parallel, int run) {
   std::map<std::string, const Record*> alone;
   for (const auto& record : records_) {
@@ -206,24 +206,24 @@ void Campaign::run_parallel(ParallelPlan& parallel, int run) {
     // The peaks are those of the device alone.
     for (const auto& job : plan.jobs) {
       const auto it = alone.find(key_of(plan.device, job, run));
-      if (it != alone.end()) case_runner.remember(job, *it->second);
+      if (it != alone.end()) case_runner.add_measured_row(job, *it->second);
     }
   }
   std::int64_t order = 0;
   for (const auto& group : groups) {
-    bool begun = false;
+    bool devices_started = false;
     for (const auto& job : group.jobs) {
       const std::size_t step = step_++;
       const double predicted_s = predicted_[step];
       ++order;
-      left_s_ -= predicted_s;
+      remaining_s_ -= predicted_s;
       if (rules_.environment.interrupts() != 0) return;
       if (budget_spent()) {
-        ++left_out_;
+        ++skipped_;
         for (const auto& plan : parallel.plans) unfinished_.insert(plan.file->path());
         continue;
       }
-      if (!std::exchange(begun, true)) parallel.devices->begin();
+      if (!std::exchange(devices_started, true)) parallel.devices->begin();
       progress_->start(step, "parallel  " + job.named().id());
       auto rows = parallel.devices->run(job, sampling_of(predicted_s));
       if (!rows) return;
@@ -240,8 +240,8 @@ void Campaign::run_parallel(ParallelPlan& parallel, int run) {
   parallel.devices->end();
 }
 
-// Returns the cases that the family asks for, given the rows so far. Later repetitions get those of the first
-// and no others, so that every repetition has the same cases to compare.
+// Returns the cases that the family asks for, given the rows so far. A later repetition gets the cases of the
+// first, so that every repetition measures the same ones.
 std::vector<Job> Campaign::asked_by_family(const Group& group, const DevicePlan& plan,
                                            const PlausibilityCheck& plausibility, int run) {
   const Job& first = group.jobs.front();
@@ -276,9 +276,10 @@ std::vector<Job> Campaign::asked_of_baseline(Group& group, const DevicePlan& pla
   return out;
 }
 
-// Appends to the group the cases that are asked for only now, and returns whether there were any.
-bool Campaign::extend(Group& group, const DevicePlan& plan, const PlausibilityCheck& plausibility, int run) {
-  if (rules_.environment.interrupts() != 0) return false;
+// Appends to the group the cases that its family, or the baseline's, asks for after its jobs so far.
+void Campaign::append_followup_jobs(Group& group, const DevicePlan& plan,
+                                    const PlausibilityCheck& plausibility, int run) {
+  if (rules_.environment.interrupts() != 0) return;
   const auto key = [](const Job& job) { return job.named().id() + (job.baseline ? job.baseline->api : ""); };
   std::set<std::string> ids;
   for (const auto& job : group.jobs) ids.insert(key(job));
@@ -288,24 +289,24 @@ bool Campaign::extend(Group& group, const DevicePlan& plan, const PlausibilityCh
   for (auto& job : more) {
     if (!ids.insert(key(job)).second) continue;
     predicted.push_back(predicted_of(job, plan.device));
-    left_s_ += predicted.back();
+    remaining_s_ += predicted.back();
     group.jobs.push_back(std::move(job));
   }
   predicted_.insert(predicted_.begin() + static_cast<std::ptrdiff_t>(step_), predicted.begin(),
                     predicted.end());
   progress_->insert(step_, predicted);
-  return !predicted.empty();
 }
 
 void Campaign::run_job(DevicePlan& plan, CaseRunner& case_runner, const Group& group, const Job& job,
                        const std::string& key, int run, std::int64_t order, double predicted_s) {
-  const int attempt = left_ != nullptr && left_->running_key == key ? left_->running_attempts + 1 : 1;
+  const int attempt =
+      resumed_ != nullptr && resumed_->running_key == key ? resumed_->running_attempts + 1 : 1;
   Row row;
   if (attempt > most_attempts) {
     row = failed_row(group.baseline != nullptr ? group.baseline->device : plan.device, job,
                      ErrorCode::crashed, "the run ended twice while this case was running");
   } else {
-    plan.file->running(key, attempt);
+    plan.file->mark_started(key, attempt);
     // Rows of baselines are not checked against those of kernels.
     auto got = group.baseline != nullptr ? group.baseline->runner->run(job, sampling_of(predicted_s))
                                          : case_runner.run(job, sampling_of(predicted_s));
@@ -323,7 +324,7 @@ SamplingOptions Campaign::sampling_of(double predicted_s) const {
   if (!rules_.budget_s) return sampling;
   // Divides the rest of the budget in proportion to the predicted times; half of a case's time is not
   // sampling.
-  const double share_s = budget_left_s() * predicted_s / std::max(predicted_s + left_s_, 1e-9) / 2;
+  const double share_s = budget_left_s() * predicted_s / std::max(predicted_s + remaining_s_, 1e-9) / 2;
   sampling.stop.max_seconds = std::clamp(share_s, 1e-3, sampling.stop.max_seconds);
   return sampling;
 }

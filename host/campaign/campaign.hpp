@@ -65,14 +65,14 @@ struct CampaignRules {
 
 class Campaign {
  public:
-  // `common` holds the cells that are the same in every row. Rows of `left`, an interrupted file, count as if
-  // they had been measured now; it must outlive this.
-  Campaign(CampaignRules, Runner&, Record common, const Unfinished* left);
+  // `common` holds the cells that are the same in every row. Rows of `resumed`, an interrupted file, count as
+  // if they had been measured now; it must outlive this.
+  Campaign(CampaignRules, Runner&, Record common, const Unfinished* resumed);
 
   // Measures everything. Throws `io` if a row cannot be written. A file that lacks cases gets no footer.
   Exit execute(std::vector<DevicePlan>, std::vector<ParallelPlan> = {});
 
-  std::size_t left_out() const { return left_out_; }  // cases that the budget did not reach
+  std::size_t skipped() const { return skipped_; }  // cases that the budget did not reach
   const std::set<std::string>& unfinished() const { return unfinished_; }  // files that lack cases
 
   void tick();  // to be called often while a case runs
@@ -91,7 +91,7 @@ class Campaign {
   std::vector<Group> groups_of(const DevicePlan&, int run) const;
   void run_device(DevicePlan&, int run);
   void run_parallel(ParallelPlan&, int run);
-  bool extend(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
+  void append_followup_jobs(Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_by_family(const Group&, const DevicePlan&, const PlausibilityCheck&, int run);
   std::vector<Job> asked_of_baseline(Group&, const DevicePlan&) const;
   void run_job(DevicePlan&, CaseRunner&, const Group&, const Job&, const std::string& key, int run,
@@ -104,7 +104,7 @@ class Campaign {
   CampaignRules rules_;
   Runner& runner_;
   Record common_;
-  const Unfinished* left_;
+  const Unfinished* resumed_;  // null: a new run
   std::map<std::string, const Record*> done_;
   std::vector<Record> records_, parallel_records_;
   std::vector<double> predicted_;
@@ -116,8 +116,8 @@ class Campaign {
     std::vector<Case> cases;
   };
   std::map<std::pair<std::string, const Family*>, Refined> refined_;
-  std::size_t step_ = 0, measured_ = 0, left_out_ = 0;
-  double left_s_ = 0;  // predicted for the jobs to come
+  std::size_t step_ = 0, measured_ = 0, skipped_ = 0;
+  double remaining_s_ = 0;  // predicted for the jobs to come
   double began_s_ = 0;
 };
 

@@ -80,7 +80,7 @@ void CaseRunner::measure_contradicted(const Implausible& problem, const Row& row
   }
 }
 
-void CaseRunner::remember(const Job& job, const Record& record) {
+void CaseRunner::add_measured_row(const Job& job, const Record& record) {
   Row row{record, {}, 0};
   Implausible problem;
   if (record.status == Status::implausible) problem = {Implausible::Against::stamps, record.reason};
@@ -97,7 +97,7 @@ void CaseRunner::write(Row& row, int run, std::int64_t order,
                        const std::function<void(const std::string&)>& note) {
   Record& record = row.record;
   record.order = order;
-  stamp(record, common_, run);
+  fill_common_columns(record, common_, run);
   file_.write(record, row.samples);
   if (record.failed()) note(fmt::format("{}  {}  {}", record.status, record.case_id, record.reason));
 }

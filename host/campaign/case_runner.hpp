@@ -29,8 +29,8 @@ class CaseRunner {
   std::optional<Row> run(
       const Job&, const SamplingOptions&, const std::function<bool()>& in_time = [] { return true; });
 
-  // Takes a row of an interrupted run as if it had been measured now.
-  void remember(const Job&, const Record&);
+  // Takes a row that was measured before, as in an interrupted run, as if it had been measured now.
+  void add_measured_row(const Job&, const Record&);
 
   // Checks a row that was measured while other devices were busy: they may make a smaller case take longer,
   // and without them nothing can be measured again.

@@ -42,8 +42,8 @@ class ChildRunner : public Baseline {
   explicit ChildRunner(RunnerOptions options, std::string program = this_program)
       : options_(std::move(options)), program_(std::move(program)), is_baseline_(program_ != this_program) {}
 
-  std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
-    if (auto found = enumerate(environment_, complaints)) return *found;
+  std::vector<DeviceInfo> devices(std::vector<std::string>& driver_errors) override {
+    if (auto found = enumerate(environment_, driver_errors)) return *found;
     if (options_.stop_at_once()) return {};
     // Tries each driver alone, then the good ones together, because one crashes the process or never returns.
     auto good = std::make_unique<TemporaryFolder>();
@@ -56,14 +56,14 @@ class ChildRunner : public Baseline {
         fs::create_symlink(file, good->path() / file.filename());
         ++kept;
       } else {
-        complaints.push_back(fmt::format("driver {} is left out: {}", file.string(), enumerate_failure_));
+        driver_errors.push_back(fmt::format("driver {} is left out: {}", file.string(), enumerate_failure_));
       }
     }
     if (kept == 0) return {};
     environment_ = {"OCL_ICD_VENDORS=" + good->path().string()};
     good_drivers_ = std::move(good);
-    auto found = enumerate(environment_, complaints);
-    if (!found) complaints.push_back("the drivers fail together: " + enumerate_failure_);
+    auto found = enumerate(environment_, driver_errors);
+    if (!found) driver_errors.push_back("the drivers fail together: " + enumerate_failure_);
     return found.value_or(std::vector<DeviceInfo>());
   }
 
@@ -291,7 +291,7 @@ class ChildRunner : public Baseline {
   }
 
   std::optional<std::vector<DeviceInfo>> enumerate(const std::vector<std::string>& environment,
-                                                   std::vector<std::string>& complaints) {
+                                                   std::vector<std::string>& driver_errors) {
     Child child(program_, worker_words(), environment);
     child.send(R"({"devices":true})");
     NoAnswer failure{};
@@ -300,7 +300,7 @@ class ChildRunner : public Baseline {
       enumerate_failure_ = answer ? answer->at("error").get<std::string>() : failure.why;
       return {};
     }
-    for (const auto& complaint : answer->at("complaints")) complaints.push_back(complaint);
+    for (const auto& error : answer->at("driver_errors")) driver_errors.push_back(error);
     return answer->at("devices").get<std::vector<DeviceInfo>>();
   }
 

@@ -13,8 +13,8 @@ class InProcessRunner : public Runner {
  public:
   explicit InProcessRunner(RunnerOptions options) : options_(std::move(options)) {}
 
-  std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) override {
-    return enumerate_devices(complaints);
+  std::vector<DeviceInfo> devices(std::vector<std::string>& driver_errors) override {
+    return enumerate_devices(driver_errors);
   }
 
   void begin(const DeviceInfo& device) override {

@@ -2,7 +2,7 @@
 // protocol: the messages between this process and its children, a line of JSON each. A child reads one
 // request per line from stdin and answers on `answer_fd`, with one line per stage and one per result.
 //
-//   {"devices": true}                   -> {"devices": [..], "complaints": [..]}
+//   {"devices": true}                   -> {"devices": [..], "driver_errors": [..]}
 //   {"open": device, "kernels": dir}    -> {"opened": true}
 //   {"build": device, "text": .., "options": .., "entries": names}
 //                                       -> {"built": the driver's answer}

@@ -32,8 +32,8 @@ class Runner {
  public:
   virtual ~Runner() = default;
 
-  // Lists every device. Describes drivers that cannot be used in `complaints`.
-  virtual std::vector<DeviceInfo> devices(std::vector<std::string>& complaints) = 0;
+  // Lists every device. Describes drivers that cannot be used in `driver_errors`.
+  virtual std::vector<DeviceInfo> devices(std::vector<std::string>& driver_errors) = 0;
 
   // Selects the device of the jobs to come, and starts a fresh process for them where processes are used.
   virtual void begin(const DeviceInfo&) = 0;

@@ -301,7 +301,7 @@ SamplingOptions with_effort(SamplingOptions sampling, double effort) {
   sampling.stop.max_seconds *= effort;
   sampling.stop.precision = std::min(0.1, sampling.stop.precision / effort);
   sampling.stop.min_samples = std::min<std::size_t>(sampling.stop.min_samples, 5);
-  sampling.check_again = false;  // before one is kept, the best are measured in full
+  sampling.verify_afterwards = false;  // before one is kept, the best are measured in full
   sampling.warm_up_s *= effort;
   return sampling;
 }

@@ -38,9 +38,9 @@ void say(const json& line) {
 json answer_to(const json& request, Runner& runner, const std::vector<Family>& families) {
   if (request.contains("devices")) {
     tell_stage("loading drivers");
-    std::vector<std::string> complaints;
-    const auto devices = runner.devices(complaints);
-    return {{"devices", devices}, {"complaints", complaints}};
+    std::vector<std::string> driver_errors;
+    const auto devices = runner.devices(driver_errors);
+    return {{"devices", devices}, {"driver_errors", driver_errors}};
   }
   if (request.contains("open")) {
     runner.begin(request.at("open").get<DeviceInfo>());

@@ -66,9 +66,9 @@ std::unique_ptr<Runner> runner_of(const MeasureOptions& options, std::function<v
 }
 
 std::vector<DeviceInfo> chosen_devices(Runner& runner, const std::vector<std::string>& selectors) {
-  std::vector<std::string> complaints;
-  auto all = runner.devices(complaints);
-  for (const auto& complaint : complaints) log_line("clweave: {}\n", complaint);
+  std::vector<std::string> driver_errors;
+  auto all = runner.devices(driver_errors);
+  for (const auto& error : driver_errors) log_line("clweave: {}\n", error);
   if (interrupts() != 0) return {};
   if (all.empty())
     throw Error(

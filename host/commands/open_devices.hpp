@@ -17,7 +17,7 @@ SamplingOptions sampling_of(const MeasureOptions&);
 RunnerOptions runner_options(const MeasureOptions&, std::function<void()> tick);
 std::unique_ptr<Runner> runner_of(const MeasureOptions&, std::function<void()> tick);
 
-// Returns the devices that match the selectors, or all if there are none. Logs complaints about drivers.
+// Returns the devices that match the selectors, or all if there are none. Logs the errors of drivers.
 // Empty after an interrupt. Throws `no_device` with a list of the devices that exist.
 std::vector<DeviceInfo> chosen_devices(Runner&, const std::vector<std::string>& selectors);
 

@@ -41,19 +41,19 @@ namespace {
 
 using Tick = std::function<void()>;  // called often while waiting
 
-// ---- Plan: everything that is known before a device is opened
+// ---- Plan: what is known before a device is opened
 
 struct RunPlan {
-  MeasureOptions options;            // of the resumed or replayed run, where there is one
-  std::vector<std::string> command;  // for column command
-  std::optional<Interrupted> resumed;
+  MeasureOptions options;              // of the resumed or replayed run, where there is one
+  std::vector<std::string> command;    // value of column `command`
+  std::optional<Interrupted> resumed;  // the file of --resume
   std::vector<std::string> axes;       // columns of the files
-  std::vector<Job> jobs;               // the same for every device
-  std::vector<Claim> claims;           // or, if not empty, the cases that these need on each
-  bool refines = false;                // families may ask for more cases
-  std::vector<nlohmann::json> stores;  // of tuned configurations; empty: none are measured
+  std::vector<Job> jobs;               // of every device, unless there are claims
+  std::vector<Claim> claims;           // with --claims: each device measures the cases that decide these
+  bool refines = false;                // whether families may ask for more cases
+  std::vector<nlohmann::json> stores;  // tuned configurations; empty: none are measured
 
-  const Unfinished* left() const { return resumed ? &resumed->left : nullptr; }
+  const Unfinished* unfinished() const { return resumed ? &resumed->left : nullptr; }
 };
 
 // Empty if the file of --resume is complete.
@@ -105,7 +105,7 @@ std::optional<RunPlan> plan_run(MeasureOptions options, const std::vector<std::s
 std::vector<Job> jobs_for(const RunPlan& plan, const DeviceInfo& device) {
   if (plan.claims.empty()) return plan.jobs;
   const double longest_s =
-      plan.options.claims.empty() ? longest_unnamed_s : std::numeric_limits<double>::infinity();
+      plan.options.claims.empty() ? longest_case_unless_named_s : std::numeric_limits<double>::infinity();
   return claim_jobs(plan.claims, all_families(), plan.options.selection, device, longest_s);
 }
 
@@ -154,7 +154,7 @@ void show_dry_run(const RunPlan& plan, const std::vector<DeviceInfo>& devices, c
 
 // ---- Prepare: devices with their jobs and files
 
-// The files to write. Their names are fixed, and checked, before anything is measured. Empty: not written.
+// The files to write; empty: not written. Chooses and checks their names before anything is measured.
 struct Outputs {
   std::vector<std::string> rows;  // a file per device, or one for all; "-" is stdout
   std::string page, archive;
@@ -166,10 +166,10 @@ struct Outputs {
     if (options.share) archive = archive_path(*options.share, rows.front());
   }
   bool to_stdout() const { return rows.front() == "-"; }
-  const std::string& of_device(std::size_t d) const { return rows[rows.size() == 1 ? 0 : d]; }
+  const std::string& csv_path_for(std::size_t d) const { return rows[rows.size() == 1 ? 0 : d]; }
 
  private:
-  // Throws `usage` for a name that no command would read, and as check_zip.
+  // Throws `usage` for a name without .zip, as no command reads such a file, and what check_zip throws.
   static std::string archive_path(const std::string& asked, const std::string& rows) {
     std::string path = asked.empty() ? std::filesystem::path(rows).replace_extension(".zip").string() : asked;
     if (!path.ends_with(".zip"))
@@ -190,9 +190,10 @@ struct PreparedRun {
   std::vector<ParallelPlan> parallel;
 };
 
-// Groups identical devices; logs which have no equal, and which entries are the same hardware. Throws
+// Returns the indices of identical devices, group by group; logs which have no equal, and which entries are
+// the same hardware. Throws
 // `no_device` if no two are identical.
-DeviceGroups parallel_groups(const std::vector<DeviceInfo>& devices) {
+DeviceGroups groups_of_identical_devices(const std::vector<DeviceInfo>& devices) {
   auto groups = equal_devices(devices);
   std::string names;
   for (const auto& group : groups) {
@@ -215,7 +216,7 @@ DeviceGroups parallel_groups(const std::vector<DeviceInfo>& devices) {
 Origin origin_of(const Record& common) { return {common.command, common.run_id, common.version, {}}; }
 
 // Chooses the jobs of each device and opens its file, new or resumed.
-std::vector<DevicePlan> device_plans(const RunPlan& plan, const PreparedRun& run, const Tick& tick) {
+std::vector<DevicePlan> plans_of_devices(const RunPlan& plan, const PreparedRun& run, const Tick& tick) {
   const MeasureOptions& options = plan.options;
   std::vector<DevicePlan> out;
   std::shared_ptr<ResultsFile> file;
@@ -229,7 +230,7 @@ std::vector<DevicePlan> device_plans(const RunPlan& plan, const PreparedRun& run
       origin.devices.clear();
       for (const auto& other : options.csv.empty() ? std::vector{device} : run.devices)
         origin.devices.push_back(device_key_of(other, options.label));
-      file = plan.resumed ? std::make_shared<ResultsFile>(path, plan.axes, origin, *plan.left())
+      file = plan.resumed ? std::make_shared<ResultsFile>(path, plan.axes, origin, *plan.unfinished())
                           : std::make_shared<ResultsFile>(path, plan.axes, origin, options.overwrite);
       if (path != "-") log_line("clweave: {} -> {}\n", device.name, path);
     }
@@ -241,7 +242,7 @@ std::vector<DevicePlan> device_plans(const RunPlan& plan, const PreparedRun& run
 
 // Plans the same jobs once more for each group of identical devices at once, with a file beside each of the
 // others.
-std::vector<ParallelPlan> parallel_plans(const RunPlan& plan, PreparedRun& run, const Tick& tick) {
+std::vector<ParallelPlan> plans_of_parallel_devices(const RunPlan& plan, PreparedRun& run, const Tick& tick) {
   const MeasureOptions& options = plan.options;
   std::vector<ParallelPlan> out;
   std::shared_ptr<ResultsFile> file;
@@ -252,7 +253,7 @@ std::vector<ParallelPlan> parallel_plans(const RunPlan& plan, PreparedRun& run, 
       DevicePlan& alone = run.plans[d];
       alone.jobs = run.plans[group.front()].jobs;  // jobs may depend on a device's free memory
       if (options.csv.empty() || !file) {
-        const std::string path = at_once_path(run.outputs.of_device(d));
+        const std::string path = at_once_path(run.outputs.csv_path_for(d));
         file = std::make_shared<ResultsFile>(path, plan.axes, origin_of(run.common), options.overwrite);
         log_line("clweave: at once -> {}\n", path);
       }
@@ -266,8 +267,8 @@ std::vector<ParallelPlan> parallel_plans(const RunPlan& plan, PreparedRun& run, 
           RunnerOptions how = runner_options(options, {});
           how.ready = std::move(ready);
           auto runner = child_runner(std::move(how));
-          std::vector<std::string> complaints;
-          runner->devices(complaints);  // finds the drivers that are to be left out
+          std::vector<std::string> driver_errors;
+          runner->devices(driver_errors);  // finds the drivers that are to be left out
           return runner;
         },
         tick);
@@ -279,12 +280,12 @@ PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, co
   const MeasureOptions& options = plan.options;
   if (plan.resumed) keep_devices_of(*plan.resumed, options, devices);
   Record common = provenance(plan.command, options.selection.seed, options.label);
-  if (plan.resumed) common.run_id = plan.left()->origin.run_id;
-  DeviceGroups groups = options.parallel ? parallel_groups(devices) : DeviceGroups();
+  if (plan.resumed) common.run_id = plan.unfinished()->origin.run_id;
+  DeviceGroups groups = options.parallel ? groups_of_identical_devices(devices) : DeviceGroups();
   Outputs outputs(options, devices);
   PreparedRun run{std::move(devices), std::move(common), std::move(groups), std::move(outputs), {}, {}};
-  run.plans = device_plans(plan, run, tick);
-  run.parallel = parallel_plans(plan, run, tick);
+  run.plans = plans_of_devices(plan, run, tick);
+  run.parallel = plans_of_parallel_devices(plan, run, tick);
   return run;
 }
 
@@ -292,9 +293,9 @@ PreparedRun prepare_run(const RunPlan& plan, std::vector<DeviceInfo> devices, co
 
 // Logs which cases the budget left out, and how to complete files that lack some.
 void log_unfinished(const RunPlan& plan, const Campaign& campaign, Exit code) {
-  if (campaign.left_out() > 0)
+  if (campaign.skipped() > 0)
     log_line("clweave: the budget of {} s ended before {} cases; --family and --where choose fewer\n",
-             *plan.options.budget_s, campaign.left_out());
+             *plan.options.budget_s, campaign.skipped());
   const char* const why = code == interrupted ? "interrupted; " : "";
   for (const auto& path : campaign.unfinished()) {
     if (plan.options.parallel)
@@ -323,7 +324,7 @@ void write_page_and_archive(const RunPlan& plan, const PreparedRun& run, Exit co
   else if (plan.options.report)
     log_line("clweave: no report: the rows went to stdout; clweave report makes one of a file\n");
   if (!outputs.archive.empty() && code != interrupted) {
-    share(outputs.archive, outputs.rows, run.devices, identity_here());
+    share(outputs.archive, outputs.rows, run.devices, names_to_redact());
     log_line("clweave: for others, without a name of this computer or its user: {}\n", outputs.archive);
   } else if (plan.options.share) {
     log_line("clweave: no archive: {}\n",
@@ -339,9 +340,9 @@ void print_interference(const PreparedRun& run, const Campaign& campaign) {
   std::set<std::string> files;
   for (const auto& group : run.groups) {
     for (const std::size_t d : group) {
-      const std::string& file = run.outputs.of_device(d);
+      const std::string& file = run.outputs.csv_path_for(d);
       if (files.insert(file).second)
-        report.command(fmt::format("clweave compare {} {} --jsonl", file, at_once_path(file)));
+        report.command(fmt::format("clweave compare-runs {} {} --jsonl", file, at_once_path(file)));
     }
   }
   print(report);
@@ -378,7 +379,7 @@ int run(const MeasureOptions& options, const std::vector<std::string>& arguments
                      .runs = plan->options.runs(),
                      .budget_s = plan->options.budget_s,
                      .quiet = prepared.outputs.to_stdout() && isatty(STDOUT_FILENO) != 0},
-                    *runner, prepared.common, plan->left());
+                    *runner, prepared.common, plan->unfinished());
   running = &campaign;
   const Exit code = campaign.execute(std::move(prepared.plans), std::move(prepared.parallel));
   report_run(*plan, prepared, campaign, code);

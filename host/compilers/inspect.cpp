@@ -42,7 +42,7 @@ Inspected begun(const DeviceInfo& device, const Job& job, const std::string& ker
     const Plan plan = plan_of(*job.family, job.at, device);
     out.source = source_of(plan, kernel_dir);
     compile(out, plan);
-    if (!out.compiled.ok) out.why = refusal_in(out.compiled.log, plan.probe || stands_in);
+    if (!out.compiled.ok) out.why = refusal_in(out.compiled.log, plan.may_fail_to_build || stands_in);
   } catch (const Error& error) {
     if (error.code != ErrorCode::unsupported && error.code != ErrorCode::usage) throw;
     out.why = error.what();

@@ -60,7 +60,7 @@ void SourcesFolder::add(const std::vector<Job>& jobs, const DeviceInfo& device,
         program = {.family = job.family->name,
                    .kernel_hash = source.kernel_hash,
                    .options = begin == std::string::npos ? "" : source.options.substr(begin),
-                   .probe = plan.probe};
+                   .may_fail_to_build = plan.may_fail_to_build};
       }
       for (const auto& name : names) add_once(program.entry_points, name);
       add_once(program.devices, device.name);
@@ -80,7 +80,7 @@ std::size_t SourcesFolder::finish() const {
                      {"kernel_hash", program.kernel_hash},
                      {"options", program.options},
                      {"entry_points", program.entry_points},
-                     {"may_be_refused", program.probe},
+                     {"may_be_refused", program.may_fail_to_build},
                      {"devices", program.devices},
                      {"cases", program.cases}});
   folder_.write("index.json", index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

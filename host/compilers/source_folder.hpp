@@ -40,7 +40,7 @@ class SourcesFolder {
   Folder folder_;
   struct Program {
     std::string family, kernel_hash, options;
-    bool probe = false;
+    bool may_fail_to_build = false;
     std::vector<std::string> entry_points = {}, devices = {}, cases = {};
   };
   std::map<std::string, Program> programs_;  // by file

@@ -10,7 +10,7 @@ namespace clweave::device {
 
 namespace {
 
-// Draws a nonce that defeats kernel caches, which outlive the process. It comes from the system, because
+// Draws a number that defeats kernel caches, which outlive the process. It comes from the system, because
 // std::random_device needs a newer libc than many clusters have.
 cl_uint unseen_number() {
   cl_uint out = 0;
@@ -27,13 +27,13 @@ void Builder::build(Build::From from) {
     program_ = from_binary();
     return;
   }
-  if (from == Build::From::new_source || !has_built()) nonce_ = unseen_number();
+  if (from == Build::From::new_source || !has_built()) cache_buster_ = unseen_number();
   program_ = from_source();
 }
 
 cl::Program Builder::from_source() const {
   cl::Program program(device_.context(), source_.text);
-  device_.build(program, fmt::format("{} -D NONCE={}u", source_.options, nonce_));
+  device_.build(program, fmt::format("{} -D NONCE={}u", source_.options, cache_buster_));
   return program;
 }
 
@@ -52,7 +52,7 @@ cl::Program Builder::from_binary() const {
 }
 
 void Builder::keep_binary() {
-  nonce_ = unseen_number();
+  cache_buster_ = unseen_number();
   try {
     binary_ = from_source().getInfo<CL_PROGRAM_BINARIES>();
   } catch (const cl::Error& error) {

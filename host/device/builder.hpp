@@ -19,7 +19,7 @@ class Builder {
 
   bool has_built() const { return program_() != nullptr; }
   const cl::Program& program() const { return program_; }
-  cl_uint nonce() const { return nonce_; }  // of program()
+  cl_uint cache_buster() const { return cache_buster_; }  // of program()
 
  private:
   cl::Program from_source() const;
@@ -29,8 +29,8 @@ class Builder {
   const OpenDevice& device_;
   const Source& source_;
   cl::Program program_;
-  cl_uint nonce_ = 0;
-  cl::Program::Binaries binary_;  // of a program with this nonce, made when first needed
+  cl_uint cache_buster_ = 0;
+  cl::Program::Binaries binary_;  // of a program with this number, made when first needed
 };
 
 }  // namespace clweave::device

@@ -184,18 +184,18 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
 
 }  // namespace
 
-std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) {
+std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_errors) {
   std::vector<DeviceInfo> out;
   if (const auto why = why_no_opencl(); !why.empty()) {
-    complaints.push_back("OpenCL's library cannot be loaded: " + why);
+    driver_errors.push_back("OpenCL's library cannot be loaded: " + why);
     return out;
   }
   std::vector<cl::Platform> platforms;
   try {
     cl::Platform::get(&platforms);
   } catch (const cl::Error& error) {
-    complaints.push_back("no OpenCL platform: " + cl_name(error.err()));
-    for (auto& why : why_no_driver()) complaints.push_back(std::move(why));
+    driver_errors.push_back("no OpenCL platform: " + cl_name(error.err()));
+    for (auto& why : why_no_driver()) driver_errors.push_back(std::move(why));
     return out;
   }
   for (int p = 0; p < static_cast<int>(platforms.size()); ++p) {
@@ -210,7 +210,8 @@ std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints) 
     } catch (const cl::Error& error) {
       // A platform without devices is common, as drivers of several vendors may be installed.
       if (error.err() != CL_DEVICE_NOT_FOUND)
-        complaints.push_back(fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
+        driver_errors.push_back(
+            fmt::format("platform {}: {} gave {}", p, error.what(), cl_name(error.err())));
     }
   }
   return out;

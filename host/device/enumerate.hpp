@@ -7,8 +7,8 @@
 
 namespace clweave::device {
 
-// Lists every device of every platform; skips a platform that fails and names it in `complaints`. Entries of
-// equal `silicon` are the same hardware: equal UUID or PCI address, or a CPU of this host.
-std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& complaints);
+// Lists every device of every platform; skips a platform that fails and names it in `driver_errors`. Entries
+// of equal `silicon` are the same hardware: equal UUID or PCI address, or a CPU of this host.
+std::vector<DeviceInfo> enumerate_devices(std::vector<std::string>& driver_errors);
 
 }  // namespace clweave::device

@@ -13,16 +13,16 @@ constexpr int max_retries = 3;
 constexpr int most_futile = 9;
 
 // Warms up and returns the batch that is long enough to time.
-int warm_up(Probe& probe, const SamplingOptions& sampling) {
+int warm_up(SamplerHooks& hooks, const SamplingOptions& sampling) {
   const double batch_s =
       std::min(sampling.stop.max_seconds / 5,
                std::max({sampling.min_batch_s, 20 * sampling.launch_s, 100 * sampling.tick_s}));
-  Sample last = probe.run(1);  // not representative: the first launch may compile
+  Sample last = hooks.run(1);  // not representative: the first launch may compile
   double warmed_s = last.host_s;
   int batch = 1;
   int steady = 0;
   for (int launches = 1; launches < 200; ++launches) {
-    const Sample next = probe.run(batch);
+    const Sample next = hooks.run(batch);
     warmed_s += next.host_s * next.batch + sampling.rest_s;
     steady = std::abs(next.host_s - last.host_s) <= 0.1 * std::min(next.host_s, last.host_s) ? steady + 1 : 0;
     last = next;
@@ -52,11 +52,11 @@ bool ThrottleDetector::slow(double canary_s) {
   return canary_s > std::max(1.05, variations_[variations_.size() / 2]) * reference_s_;
 }
 
-SampleSet measure(Probe& probe, const SamplingOptions& sampling) {
-  const int batch = warm_up(probe, sampling);
+SampleSet measure(SamplerHooks& hooks, const SamplingOptions& sampling) {
+  const int batch = warm_up(hooks, sampling);
   const auto slow = [&] {
-    if (!probe.canary) return false;
-    return probe.throttling.slow(probe.canary());
+    if (!hooks.canary) return false;
+    return hooks.throttling.slow(hooks.canary());
   };
   SampleSet out;
   std::vector<double> times;
@@ -67,22 +67,22 @@ SampleSet measure(Probe& probe, const SamplingOptions& sampling) {
     const std::size_t block = out.samples.size();  // of samples between two canaries
     const bool slow_before = slow();
     while (out.stop == Stop::go_on && out.samples.size() < block + canary_every) {
-      out.samples.push_back(probe.run(batch));
+      out.samples.push_back(hooks.run(batch));
       const Sample& sample = out.samples.back();
       times.push_back(sampling.use_event ? sample.event_s : sample.host_s);
       elapsed_s += sample.host_s * sample.batch + sampling.rest_s / 4;
       out.stop = decide(sampling.stop, times, elapsed_s);
     }
     const bool throttled = slow() || slow_before;
-    if (!throttled) probe.throttling.futile = 0;
-    if (throttled && retries < max_retries && probe.throttling.futile < most_futile &&
+    if (!throttled) hooks.throttling.futile = 0;
+    if (throttled && retries < max_retries && hooks.throttling.futile < most_futile &&
         elapsed_s < sampling.stop.max_seconds) {
       ++retries;
-      ++probe.throttling.futile;
+      ++hooks.throttling.futile;
       out.samples.resize(block);
       times.resize(block);
       out.stop = Stop::go_on;
-      if (probe.pause) probe.pause(pause_s);
+      if (hooks.pause) hooks.pause(pause_s);
       pause_s *= 1.5;
       continue;
     }

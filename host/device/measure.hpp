@@ -20,11 +20,12 @@ struct SamplingOptions {
   double launch_s = 0;        // .. and 20 launch overheads ..
   double tick_s = 0;          // .. and 100 ticks of the timer, but less than a fifth of stop.max_seconds ..
   int max_batch = 4096;       // .. and at most this often
-  bool check_again = true;  // check the output after the timing, too; not in the short samplings of a search
-  double warm_up_s = 0.1;   // at least this long, or until three successive batches agree within 10 %
-  double rest_s = 0;        // idle time before each execution, a quarter of which counts as sampling time
-  double energy_s = 0;      // least duration of the energy measurement after the samples; 0: none
-  bool together = false;    // parallel devices: no canary, as they may slow each other; stage `ready` first
+  bool verify_afterwards =
+      true;                // check the output after the timing, too; not in the short samplings of a search
+  double warm_up_s = 0.1;  // at least this long, or until three successive batches agree within 10 %
+  double rest_s = 0;       // idle time before each execution, a quarter of which counts as sampling time
+  double energy_s = 0;     // least duration of the energy measurement after the samples; 0: none
+  bool together = false;   // parallel devices: no canary, as they may slow each other; stage `ready` first
 };
 
 // The stage after which a child process waits for permission to start timing.
@@ -58,13 +59,13 @@ class ThrottleDetector {
 // the canary; it may be empty. Samples beside a slow canary are flagged, taken again after a pause at most
 // three times, and kept with their flag. After nine futile pauses in a row none are taken again until a
 // canary was fast, because the device is then permanently slow. Throws what the functions throw.
-struct Probe {
+struct SamplerHooks {
   std::function<Sample(int batch)> run;
   std::function<double()> canary;
   std::function<void(double seconds)> pause;  // empty: no pause
   ThrottleDetector throttling = {};           // of the whole session; updated
 };
-SampleSet measure(Probe&, const SamplingOptions&);
+SampleSet measure(SamplerHooks&, const SamplingOptions&);
 
 // Fill the cells of a row that its work decides, and those that its samples do.
 void record_cost(Record&, const Cost&);

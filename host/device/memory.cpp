@@ -157,12 +157,12 @@ void Memory::upload() {
     device_.staging().upload(buffer_, spec_.bytes, fill);
 }
 
-Tally Memory::compare(const Check& check, const char* stage) const {
-  Tally total;
+ComparisonResult Memory::compare(const Check& check, const char* stage) const {
+  ComparisonResult total;
   std::mutex merging;
   const auto compare = [&](std::uint64_t offset, std::span<const std::byte> stretch) {
     on_host(stage, stretch.size(), [&](std::uint64_t begin, std::uint64_t end) {
-      const Tally part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
+      const ComparisonResult part = check.compare(offset + begin, stretch.subspan(begin, end - begin));
       const std::scoped_lock lock(merging);
       total.merge(part);
     });
@@ -197,7 +197,7 @@ void Memory::check_guard(std::size_t number) const {
   }
 }
 
-void Memory::be_argument(cl::Kernel& kernel, cl_uint index) const {
+void Memory::bind_to_kernel(cl::Kernel& kernel, cl_uint index) const {
   if (is_svm())
     expect_success(clSetKernelArgSVMPointer(kernel(), index, host_), "clSetKernelArgSVMPointer");
   else

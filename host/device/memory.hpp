@@ -26,10 +26,10 @@ class Memory {
 
   // The following throw cl::Error.
   void poison_all() { poison_from(0); }
-  Tally compare(const Check&, const char* stage) const;
+  ComparisonResult compare(const Check&, const char* stage) const;
   void check_guard(std::size_t number) const;  // throws `wrong_result` that names buffer `number`
 
-  void be_argument(cl::Kernel&, cl_uint index) const;
+  void bind_to_kernel(cl::Kernel&, cl_uint index) const;
   const cl::Buffer& buffer() const { return buffer_; }
 
   // Copies between this memory, which is the host's, and the device's.

@@ -154,7 +154,7 @@ std::vector<TimerProbe> OpenDevice::timer_probes() {
   return probes;
 }
 
-bool OpenDevice::timer_holds() {
+bool OpenDevice::timer_is_still_valid() {
   if (!timer_.event) return false;
   constexpr int most_checks = 3;  // a busy machine may spoil one
   for (int i = 0; i < most_checks; ++i) {

@@ -57,7 +57,7 @@ class OpenDevice {
   const TimerCertificate& timer() const { return timer_; }
   // Returns whether the certified timer still works: by a short check or, if that fails, by certifying it
   // anew. If that fails, too, the timer is not used from then on. Throws cl::Error.
-  bool timer_holds();
+  bool timer_is_still_valid();
   // Returns the overhead that a batch must be long against: that of a launch without work, the larger of its
   // share of many by the host's clock and a single one by the clock in use.
   double launch_s(bool by_event) const {

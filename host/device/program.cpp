@@ -124,13 +124,13 @@ Source source_of(const Plan& plan, const std::string& kernel_dir) {
   return source_of(plan.source, plan.defines, kernel_dir, plan.options);
 }
 
-std::string refusal_in(const std::string& log, bool probe) {
+std::string refusal_in(const std::string& log, bool may_fail_to_build) {
   const std::string mark = "\"unsupported: ";
   if (const auto at = log.find(mark); at != std::string::npos) {
     const auto begin = at + mark.size();
     return log.substr(begin, log.find_first_of("\"\n", begin) - begin);
   }
-  if (!probe) return {};
+  if (!may_fail_to_build) return {};
   // NVIDIA's linker reports `fatal`, not `error`, and the compiler before it only warnings.
   auto at = std::string::npos;
   for (const char* word : {"error", "fatal", "warning"}) {

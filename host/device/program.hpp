@@ -31,9 +31,9 @@ Source source_of(const std::string& stem, const std::map<std::string, std::strin
 Source source_of(const Plan&, const std::string& kernel_dir);
 
 // Returns from a build log why a program is unsupported: a kernel refuses a compiler that lacks something by
-// `#error "unsupported: what"`, and for a `probe` the first error is the reason. Empty: the program is
-// broken.
-std::string refusal_in(const std::string& log, bool probe);
+// `#error "unsupported: what"`, and for a kernel that `may_fail_to_build` the first error is the reason.
+// Empty: the program is broken.
+std::string refusal_in(const std::string& log, bool may_fail_to_build);
 
 // Translates line numbers of the whole text in a build log, as NVIDIA's compiler writes ("<kernel>:115:"),
 // into files and their lines.

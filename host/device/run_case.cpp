@@ -32,13 +32,13 @@ cl::NDRange nd_range(const Range& range) {
   }
 }
 
-// Calls f, and names what it was about in the message of an OpenCL error.
-template <class F, class What>
-void about(const What& what, const F& f) {
+// Calls f; an OpenCL error that it throws gets `context()` in its message.
+template <class F, class Context>
+void with_error_context(const Context& context, const F& f) {
   try {
     f();
   } catch (const cl::Error& error) {
-    throw cl_failure(error, what());
+    throw cl_failure(error, context());
   }
 }
 
@@ -73,7 +73,13 @@ class Execution {
     if (plan_.idle_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.idle_s));
     const double before = host_now();
     for (std::size_t c = 0; c < commands; ++c) {
-      cl::Event* event = plan_.by_host ? nullptr : c + 1 == commands ? &last : c == 0 ? &first : nullptr;
+      cl::Event* event = nullptr;
+      if (!plan_.by_host) {
+        if (c + 1 == commands)
+          event = &last;
+        else if (c == 0)
+          event = &first;
+      }
       enqueue(c % steps, event);
       if (c % steps + 1 == steps) end_execution();
     }
@@ -82,8 +88,8 @@ class Execution {
     if (plan_.by_host) return sample;
     const Stamps begin = stamps_of(commands == 1 ? last : first), end = stamps_of(last);
     // With batching, swapped time stamps would still give a positive duration, so check each event.
-    const bool sound = begin.sound() && end.sound() && begin.end <= end.end;
-    sample.event_s = Stamps{sound, begin.start, end.end}.seconds() / batch;
+    const bool valid = begin.valid() && end.valid() && begin.end <= end.end;
+    sample.event_s = Stamps{valid, begin.start, end.end}.seconds() / batch;
     return sample;
   }
 
@@ -98,7 +104,7 @@ class Execution {
   }
 
   // Executes the steps once and returns the host time from the first command to the end of the wait.
-  double call() {
+  double time_synchronous_execution() {
     const double before = host_now();
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) enqueue(step, nullptr);
     finish();
@@ -116,10 +122,10 @@ class Execution {
   void check(const char* stage) {
     device_.stage(stage);
     for (const auto& one : plan_.checks) {
-      const Tally tally = memory_[one.buffer.index].compare(one, stage);
-      if (tally.wrong > 0) throw Error(ErrorCode::wrong_result, tally.text());
+      const ComparisonResult result = memory_[one.buffer.index].compare(one, stage);
+      if (result.wrong > 0) throw Error(ErrorCode::wrong_result, result.text());
       if (one.unit.empty()) continue;
-      measured_ = std::max(measured_, tally.measured);
+      measured_ = std::max(measured_, result.measured);
       unit_ = one.unit;
     }
     for (std::size_t b = 0; b < memory_.size(); ++b) memory_[b].check_guard(b);
@@ -132,30 +138,31 @@ class Execution {
  private:
   cl::Kernel kernel_of(const cl::Program& program, const Launch& launch) {
     cl::Kernel kernel;
-    about([&] { return "kernel " + launch.kernel; },
-          [&] { kernel = cl::Kernel(program, launch.kernel.c_str()); });
+    with_error_context([&] { return "kernel " + launch.kernel; },
+                       [&] { kernel = cl::Kernel(program, launch.kernel.c_str()); });
     for (cl_uint i = 0; i < launch.args.size(); ++i) {
       std::string kind;
-      about([&] { return fmt::format("argument {} of kernel {}, {}", i, launch.kernel, kind); },
-            [&] {
-              std::visit(Overloaded{[&](Buffer buffer) {
-                                      kind = fmt::format("buffer {}", buffer.index);
-                                      memory_[buffer.index].be_argument(kernel, i);
-                                    },
-                                    [&](LocalBytes local) {
-                                      kind = fmt::format("{} bytes of local memory", local.bytes);
-                                      kernel.setArg(i, cl::Local(local.bytes));
-                                    },
-                                    [&](Nonce) {
-                                      kind = "the program's nonce";
-                                      kernel.setArg(i, builder_.nonce());
-                                    },
-                                    [&](const Scalar& scalar) {
-                                      kind = fmt::format("a value of {} bytes", scalar.size());
-                                      kernel.setArg(i, scalar.size(), scalar.data());
-                                    }},
-                         launch.args[i]);
-            });
+      with_error_context([&] { return fmt::format("argument {} of kernel {}, {}", i, launch.kernel, kind); },
+                         [&] {
+                           std::visit(Overloaded{[&](Buffer buffer) {
+                                                   kind = fmt::format("buffer {}", buffer.index);
+                                                   memory_[buffer.index].bind_to_kernel(kernel, i);
+                                                 },
+                                                 [&](LocalBytes local) {
+                                                   kind =
+                                                       fmt::format("{} bytes of local memory", local.bytes);
+                                                   kernel.setArg(i, cl::Local(local.bytes));
+                                                 },
+                                                 [&](CacheBuster) {
+                                                   kind = "the program's cache buster";
+                                                   kernel.setArg(i, builder_.cache_buster());
+                                                 },
+                                                 [&](const Scalar& scalar) {
+                                                   kind = fmt::format("a value of {} bytes", scalar.size());
+                                                   kernel.setArg(i, scalar.size(), scalar.data());
+                                                 }},
+                                      launch.args[i]);
+                         });
     }
     return kernel;
   }
@@ -183,12 +190,12 @@ class Execution {
                    [&](const Build& build) { builder_.build(build.from); },
                    [&](const Launch& launch) {
                      if (builder_.has_built()) kernels_[step] = kernel_of(builder_.program(), launch);
-                     about([&] { return launch_text(launch); },
-                           [&] {
-                             queues_[launch.queue].enqueueNDRangeKernel(
-                                 kernels_[step], cl::NullRange, nd_range(launch.global),
-                                 nd_range(launch.local), nullptr, event);
-                           });
+                     with_error_context([&] { return launch_text(launch); },
+                                        [&] {
+                                          queues_[launch.queue].enqueueNDRangeKernel(
+                                              kernels_[step], cl::NullRange, nd_range(launch.global),
+                                              nd_range(launch.local), nullptr, event);
+                                        });
                    }},
         plan_.steps[step]);
   }
@@ -253,8 +260,8 @@ HostTicks host_ticks() {
   return ticks;
 }
 
-// Makes a combination of values that a family refuses `unsupported`: each value is valid, so it is no mistake
-// of the user's, and the row says why there is no such case.
+// Turns the `usage` error of a family that refuses a combination of values into `unsupported`: each value is
+// valid, so the user made no mistake, and the row gives the reason.
 Plan plan_for(const Family& family, const Case& at, const DeviceInfo& device) {
   try {
     return plan_of(family, at, device);
@@ -285,7 +292,7 @@ class CaseRun {
     for (const auto& [column, cell] : plan.derived_when_measured) record_.axes.emplace_back(column, cell());
   }
 
-  // Builds the program. A probe that the compiler refuses is `unsupported`.
+  // Builds the program. A plan that may fail to build becomes `unsupported` if the compiler refuses it.
   const OpenDevice::Built& build(const Plan& plan, const Source& source) {
     record_.build_options = source.options;
     record_.kernel_hash = source.kernel_hash;
@@ -296,7 +303,7 @@ class CaseRun {
       record_.build_ms = host_now() - before < built.build_s ? 0 : 1e3 * built.build_s;
       return built;
     } catch (const Error& error) {
-      if (!plan.probe || error.code != ErrorCode::build) throw;
+      if (!plan.may_fail_to_build || error.code != ErrorCode::build) throw;
       throw Error(ErrorCode::unsupported, refusal_in(error.what(), true));
     }
   }
@@ -310,8 +317,8 @@ class CaseRun {
     execution.poison_outputs();
   }
 
-  // Samples the times. The timer is checked again afterwards, so that the time stamps of every row lie
-  // between two checks that found it right; if it no longer is, the host's clock times the case anew.
+  // Samples the times, and checks the timer afterwards: the time stamps of every row lie between two checks.
+  // If the second one fails, the case is timed again by the host's clock.
   void sample(const Plan& plan, Execution& execution) {
     record_cost(record_, plan.cost);
     record_.peak = plan.peak;
@@ -325,7 +332,7 @@ class CaseRun {
       if (error.code != ErrorCode::usage) throw;  // a failed launch is not the timer's fault
       failure = std::current_exception();         // some time stamps cannot be used
     }
-    if (by_event && !device_.timer_holds()) {
+    if (by_event && !device_.timer_is_still_valid()) {
       clear_measured(record_);
       choose_timer(false);
       take_samples(plan, execution);
@@ -336,10 +343,10 @@ class CaseRun {
       record_energy(record_, device_, sampling_, [&](int batch) { execution.run(batch); });
   }
 
-  // Checks the output again. It covers the timed executions as a whole; a launch that was skipped late among
-  // them would leave the output of an earlier one, so one more execution after poisoning must write it anew.
+  // Checks the output of the timed executions. It may be that of an early one if a later launch was skipped,
+  // so the output is poisoned, written by one more execution and checked once more.
   void verify_again(Execution& execution) {
-    if (!sampling_.check_again) return;
+    if (!sampling_.verify_afterwards) return;
     device_.stage("verify again");
     try {
       execution.check("verify again");
@@ -354,7 +361,7 @@ class CaseRun {
   void succeed(const Plan& plan, const Execution& execution) {
     record_.value = execution.measured();
     record_.unit = execution.unit();
-    record_.verified = sampling_.check_again ? Verified::yes : Verified::before;
+    record_.verified = sampling_.verify_afterwards ? Verified::yes : Verified::before;
     record_.status = Status::ok;
     if (!plan.known_incorrect.empty()) record_.reason += "right on this device";
   }
@@ -384,9 +391,9 @@ class CaseRun {
   void take_samples(const Plan& plan, Execution& execution) {
     sampling_.launch_s = device_.launch_s(sampling_.use_event);
     // The short samplings of a search read no sensors, which would take as long as the cases.
-    PowerMeter* const meter = sampling_.check_again ? device_.meter() : nullptr;
+    PowerMeter* const meter = sampling_.verify_afterwards ? device_.meter() : nullptr;
     ConditionLog conditions(meter);
-    Probe probe{
+    SamplerHooks hooks{
         .run =
             [&](int batch) {
               before_batch();
@@ -398,25 +405,25 @@ class CaseRun {
         .pause = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); },
         .throttling = device_.throttling()};
     const HostTicks before = host_ticks();
-    SampleSet measured = measure(probe, sampling_);
+    SampleSet measured = measure(hooks, sampling_);
     const HostTicks after = host_ticks();
     record_conditions(record_, meter, conditions.end());
-    device_.throttling() = probe.throttling;
+    device_.throttling() = hooks.throttling;
     if (after.all > before.all) record_.steal = (after.stolen - before.stolen) / (after.all - before.all);
     record_times(record_, measured, sampling_);
-    record_calls(execution, plan.steps.size());
+    record_call_and_step_times(execution, plan.steps.size());
     row_.samples = std::move(measured.samples);
   }
 
-  // Measures what samples of whole batches do not show: the time of a call with its wait, and each step's
-  // part of it.
-  void record_calls(Execution& execution, std::size_t steps) {
+  // Measures what samples of whole batches do not show: the time of one execution that the host waits for,
+  // and the time of each step.
+  void record_call_and_step_times(Execution& execution, std::size_t steps) {
     const int least = *record_.wall_s < 0.1 ? 3 : 1;  // long executions vary little
     const int repetitions = std::clamp(static_cast<int>(20e-3 / *record_.wall_s), least, 21);
     record_.call_s = record_.wall_s;
     if (record_.batch > 1) {
       std::vector<double> calls;
-      for (int i = 0; i < repetitions; ++i) calls.push_back(execution.call());
+      for (int i = 0; i < repetitions; ++i) calls.push_back(execution.time_synchronous_execution());
       record_.call_s = median(calls);
     }
     if (!sampling_.use_event || steps == 1) return;

@@ -39,7 +39,7 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
   for (const auto& probe : probes) {
     const Stamps& stamps = probe.stamps;
     if (!stamps.touched) return out.reason = "the driver reports success but writes no time stamps", out;
-    if (probe.work == 0 && stamps.sound()) continue;  // it may take no tick at all
+    if (probe.work == 0 && stamps.valid()) continue;  // it may take no tick at all
     if (stamps.end <= stamps.start)
       return out.reason = fmt::format("time stamps run backwards or stand still: start {}, end {}",
                                       stamps.start, stamps.end),
@@ -75,7 +75,7 @@ TimerCertificate certify(std::span<const TimerProbe> probes) {
 
 bool agrees(const TimerProbe& probe, const TimerCertificate& certificate) {
   const double device_s = probe.stamps.seconds();
-  if (probe.work == 0) return probe.stamps.sound() && device_s <= most_slope * probe.host_s;
+  if (probe.work == 0) return probe.stamps.valid() && device_s <= most_slope * probe.host_s;
   return device_s > 0 && device_s >= least_slope * (probe.host_s - certificate.launch_s) &&
          device_s <= most_slope * probe.host_s;
 }

@@ -14,8 +14,8 @@ namespace clweave::device {
 struct Stamps {
   bool touched;
   std::uint64_t start, end;
-  bool sound() const { return touched && start <= end; }
-  double seconds() const { return sound() ? 1e-9 * static_cast<double>(end - start) : 0; }
+  bool valid() const { return touched && start <= end; }
+  double seconds() const { return valid() ? 1e-9 * static_cast<double>(end - start) : 0; }
 };
 
 // A launch of a kernel of known work, timed by both clocks.

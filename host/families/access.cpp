@@ -28,7 +28,7 @@ bool writes_apart(const Case& at) { return at.is("side", "write") || at.is("side
 template <class T, class F>
 void expect_strided(Plan& p, Buffer out, std::uint64_t stride, F value) {
   p.checks.push_back({out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
-                        Tally tally;
+                        ComparisonResult tally;
                         const std::uint64_t first = offset / sizeof(T);
                         for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
                           T got, untouched;

@@ -79,7 +79,7 @@ void expect_counters(Plan& p, Buffer out, const Case& at, const Launched& l) {
   }
   p.checks.push_back(
       {out, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
-         Tally tally;
+         ComparisonResult tally;
          const std::uint64_t first = offset / sizeof(Word);
          for (std::uint64_t k = 0; k < bytes.size() / sizeof(Word); ++k) {
            Word got = 0;

@@ -30,7 +30,7 @@ Plan plan(const Case& at, const DeviceInfo& /*device*/) {
                              : at.is("from", "again") ? Build::From::known_source
                                                       : Build::From::binary});
   const auto out = p.output<Word>(items);
-  p.launch("built", {items}, {64}, out, seed, Nonce{});
+  p.launch("built", {items}, {64}, out, seed, CacheBuster{});
   p.expect<Word>(out, [=](std::uint64_t i) { return chewed(static_cast<Word>(seed + i), statements); });
   p.cost = {.read = 0, .written = items * sizeof(Word), .flops = 0, .items = items};
   return p;

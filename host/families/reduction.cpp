@@ -118,7 +118,7 @@ void expect_pass(Plan& p, Buffer b, const std::shared_ptr<Reference<T>>& referen
   };
   p.checks.back().compare = [compare = p.checks.back().compare, seen = std::make_shared<Seen>()](
                                 std::uint64_t offset, std::span<const std::byte> bytes) {
-    Tally tally = compare(offset, bytes);
+    ComparisonResult tally = compare(offset, bytes);
     if (tally.wrong > 0) return tally;
     const std::scoped_lock lock(seen->mutex);
     const auto [it, first] = seen->bytes.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));

@@ -65,7 +65,7 @@ void expect_met(Plan& p, Buffer met, std::uint64_t groups) {
   p.checks.push_back(
       {met,
        [groups](std::uint64_t offset, std::span<const std::byte> bytes) {
-         Tally tally;
+         ComparisonResult tally;
          for (std::uint64_t k = 0; k < bytes.size() / sizeof(Word); ++k) {
            Word got = 0;
            std::memcpy(&got, &bytes[k * sizeof got], sizeof got);

@@ -135,7 +135,7 @@ template <class Look>
 void check_each(Plan& p, Buffer out, std::string unit, Look look) {
   p.checks.push_back({out,
                       [look](std::uint64_t offset, std::span<const std::byte> bytes) {
-                        Tally tally;
+                        ComparisonResult tally;
                         const std::uint64_t first = offset / sizeof(float);
                         for (std::uint64_t k = 0; k < bytes.size() / sizeof(float); ++k) {
                           float got = 0;
@@ -154,7 +154,7 @@ void check_each(Plan& p, Buffer out, std::string unit, Look look) {
                       std::move(unit)});
 }
 
-void measure(Tally& tally, double number) {
+void measure(ComparisonResult& tally, double number) {
   tally.measured = std::max(tally.measured, std::optional(number));
 }
 
@@ -187,7 +187,7 @@ Plan plan_of_evaluation(const Case& at) {
     p.launch("evaluate", {n}, {}, values, sums, xs, f.grid_first, grid_step, points, steps);
 
   const Bound bound = bound_of(at, f);
-  check_each(p, values, "ULP", [=, exact = f.exact](std::uint64_t i, float got, Tally& tally) {
+  check_each(p, values, "ULP", [=, exact = f.exact](std::uint64_t i, float got, ComparisonResult& tally) {
     const Exact want = exact(x(i), two ? y(i) : 0);
     const double error = std::abs(static_cast<double>(got - want)), ulp = ulp_of(want);
     if (error <= bound.ulps * ulp + bound.absolute) {
@@ -232,7 +232,7 @@ Plan plan_of_denormals(const Case& at) {
   const auto as = p.input<float>(n, a), bs = p.input<float>(n, b);
   const auto out = p.output<float>(n);
   p.launch("denormals", {n}, {}, out, as, bs);
-  check_each(p, out, "flushed", [=](std::uint64_t i, float got, Tally& tally) {
+  check_each(p, out, "flushed", [=](std::uint64_t i, float got, ComparisonResult& tally) {
     const auto want = static_cast<float>(double{a(i)} * b(i));
     const bool flushed = i % 4 != 0 && got == 0;
     if (got != want && !flushed) return fmt::format("{:.9g}{}", want, i % 4 != 0 ? " or 0" : "");
@@ -256,7 +256,7 @@ Plan plan_of_contraction(const Case& at) {
   const auto as = p.input<float>(n, a), bs = p.input<float>(n, b), cs = p.input<float>(n, c);
   const auto out = p.output<float>(n);
   p.launch("contraction", {n}, {}, out, as, bs, cs);
-  check_each(p, out, "fused", [=](std::uint64_t i, float got, Tally& tally) {
+  check_each(p, out, "fused", [=](std::uint64_t i, float got, ComparisonResult& tally) {
     const float fused = std::fma(a(i), b(i), c(i)), apart = static_cast<float>(double{product(i)} + c(i));
     if (got != fused && got != apart) return fmt::format("{:.9g} or {:.9g}", fused, apart);
     if (fused != apart) measure(tally, got == fused ? 1 : 0);

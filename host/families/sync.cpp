@@ -104,7 +104,7 @@ void expect_told(Plan& p, Buffer out, const Work& work, std::uint64_t width) {
       {out,
        [work, width, left = std::make_shared<Left>(work)](std::uint64_t offset,
                                                           std::span<const std::byte> bytes) {
-         Tally tally;
+         ComparisonResult tally;
          const std::uint64_t first = offset / sizeof(Told);
          for (std::uint64_t k = 0; k < bytes.size() / sizeof(Told); ++k) {
            Told got = {};

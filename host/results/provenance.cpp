@@ -63,7 +63,7 @@ Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed,
   return common;
 }
 
-void stamp(Record& record, const Record& common, int run) {
+void fill_common_columns(Record& record, const Record& common, int run) {
   record.run_id = common.run_id;
   record.run = run;
   record.time_utc = utc_now("{:%Y-%m-%dT%H:%M:%SZ}");

@@ -14,7 +14,7 @@ namespace clweave::results {
 Record provenance(const std::vector<std::string>& arguments, std::uint64_t seed,
                   const std::string& label = {});
 
-// Copies them into a row of repetition `run` that was finished now.
-void stamp(Record&, const Record& common, int run);
+// Copies these cells into a row of repetition `run` that was finished now.
+void fill_common_columns(Record&, const Record& common, int run);
 
 }  // namespace clweave::results

@@ -281,7 +281,7 @@ void ResultsFile::note(const std::string& key, int attempt) const {
   fs::rename(fresh, note_path(path_), ignored);
 }
 
-void ResultsFile::running(const std::string& key, int attempt) {
+void ResultsFile::mark_started(const std::string& key, int attempt) {
   if (!samples_) return;
   note(key, attempt);
   running_ = true;

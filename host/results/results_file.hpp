@@ -65,7 +65,7 @@ class ResultsFile {
 
   // Notes on disk that this row's case is about to run, so that a resumed run knows which case took the
   // machine down. The note is removed when this process ends normally.
-  void running(const std::string& key, int attempt);
+  void mark_started(const std::string& key, int attempt);
 
   void write(const Record&, const std::vector<Sample>&);
 

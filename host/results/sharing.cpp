@@ -81,7 +81,7 @@ SharedRows shared_rows(const std::string& path, const Identity& identity) {
 
 }  // namespace
 
-Identity identity_here() {
+Identity names_to_redact() {
   Identity out;
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) == 0) out.host = host.data();

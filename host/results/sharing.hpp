@@ -13,7 +13,7 @@ namespace clweave::results {
 struct Identity {
   std::string host, user, home;  // home: the user's folder
 };
-Identity identity_here();
+Identity names_to_redact();
 
 // Replaces the home folder by ~, a folder with the user's name by "user", and the computer's name, as a word
 // with or without its domain, by "host".

@@ -64,7 +64,7 @@ Bytes poisoned(std::size_t size) {
   return bytes;
 }
 
-bool same(const Tally& a, const Tally& b) {
+bool same(const ComparisonResult& a, const ComparisonResult& b) {
   return a.elements == b.elements && a.written == b.written && a.wrong == b.wrong &&
          a.first_wrong == b.first_wrong && a.first_text == b.first_text && a.measured == b.measured;
 }
@@ -78,7 +78,7 @@ bool is_large(const Plan& plan) {
 std::string argument_text(const Arg& arg) {
   return std::visit(Overloaded{[](const Buffer& b) { return fmt::format("buffer {}", b.index); },
                                [](const LocalBytes& l) { return fmt::format("local {}", l.bytes); },
-                               [](const Nonce&) { return std::string("nonce"); },
+                               [](const CacheBuster&) { return std::string("cache buster"); },
                                [](const Scalar& s) {
                                  std::string text;
                                  for (const auto byte : s)
@@ -348,7 +348,7 @@ class Checker {
                               rule(local.bytes > 0, "kernel {} gets no bytes of local memory", launch.kernel);
                               local_bytes += local.bytes;
                             },
-                            [](const Nonce&) {},
+                            [](const CacheBuster&) {},
                             [&](const Scalar& scalar) {
                               rule(std::has_single_bit(scalar.size()) && scalar.size() <= 8,
                                    "kernel {} gets a scalar of {} bytes", launch.kernel, scalar.size());
@@ -394,13 +394,13 @@ class Checker {
     const auto gets_nonce = [](const Step& step) {
       const auto* launch = std::get_if<Launch>(&step);
       return launch != nullptr && std::ranges::any_of(launch->args, [](const Arg& arg) {
-               return std::holds_alternative<Nonce>(arg);
+               return std::holds_alternative<CacheBuster>(arg);
              });
     };
     bool built = false, told = true;
     for (const auto& step : plan.steps) {
       rule(built || std::holds_alternative<Build>(step) || !gets_nonce(step),
-           "a kernel gets the nonce of a program that is not built");
+           "a kernel gets the cache buster of a program that is not built");
       rule(told || !std::holds_alternative<Build>(step), "nothing tells the program of a build from another");
       if (std::holds_alternative<Build>(step)) built = true, told = false;
       told = told || gets_nonce(step);
@@ -449,13 +449,13 @@ class Checker {
 
   // Checks that an unwritten output and an output of zeros are wrong.
   void rejects_what_is_wrong(const Plan& plan) {
-    Tally zeros;
+    ComparisonResult zeros;
     for (const auto& check : plan.checks) {
-      Tally unwritten;
+      ComparisonResult unwritten;
       for (const auto& part : stretches_of(plan.buffers[check.buffer.index].used(), 4096)) {
         zeros.merge(check.compare(part.begin, Bytes(part.end - part.begin)));
         const Bytes garbage = poisoned(part.end - part.begin);
-        const Tally tally = check.compare(part.begin, garbage);
+        const ComparisonResult tally = check.compare(part.begin, garbage);
         rule(!tally.measured || !check.unit.empty(),
              "the check of buffer {} measures something and has no unit", check.buffer.index);
         const bool whole = tally.elements > 0 && garbage.size() % tally.elements == 0;
@@ -507,7 +507,7 @@ class Checker {
     rule(differs || input_bytes < 4, "the seed changes none of its inputs");
     for (const auto& check : plan.checks) {
       const Bytes output = poisoned(std::min<std::uint64_t>(plan.buffers[check.buffer.index].used(), 4096));
-      Tally merged;
+      ComparisonResult merged;
       for (const auto& part : pieces_of(output.size()))
         merged.merge(check.compare(part.begin, std::span(output).subspan(part.begin, part.end - part.begin)));
       rule(output.empty() || same(merged, check.compare(0, output)),

@@ -7,7 +7,7 @@
 
 namespace clweave::suite {
 
-void Tally::merge(const Tally& other) {
+void ComparisonResult::merge(const ComparisonResult& other) {
   elements += other.elements;
   written += other.written;
   wrong += other.wrong;
@@ -18,7 +18,7 @@ void Tally::merge(const Tally& other) {
   }
 }
 
-std::string Tally::text() const {
+std::string ComparisonResult::text() const {
   std::string text = fmt::format("{} of {} elements correct, {} written; first wrong: {}", elements - wrong,
                                  elements, written, first_text);
   constexpr std::uint64_t few = 10'000;  // one in this many

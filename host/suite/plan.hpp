@@ -32,8 +32,8 @@ struct LocalBytes {
   std::size_t bytes;
 };  // a kernel argument in local memory
 using Scalar = std::vector<std::byte>;
-struct Nonce {};  // a uint: the value of NONCE in the program of the last Build
-using Arg = std::variant<Buffer, LocalBytes, Scalar, Nonce>;
+struct CacheBuster {};  // a uint: the value of NONCE in the program of the last Build
+using Arg = std::variant<Buffer, LocalBytes, Scalar, CacheBuster>;
 
 // Steps of an in-order queue execute in sequence. Steps of several queues, or of an out-of-order queue, may
 // overlap and must not share data.
@@ -65,7 +65,7 @@ struct HostWork {
   std::function<void(std::span<std::byte>)> compute;
 };
 // Builds the plan's program with a new number for NONCE; later launches use that program. A kernel that
-// compares NONCE with its Nonce argument detects that a driver runs another program.
+// compares NONCE with its CacheBuster argument detects that a driver runs another program.
 struct Build {
   enum class From {
     new_source,    // NONCE differs each time, so that no cache has the program
@@ -92,13 +92,13 @@ inline constexpr std::array<unsigned char, 16> poison = {0xC5, 0x1D, 0xA7, 0x93,
 inline constexpr std::uint64_t guard_bytes = 4096;
 
 // Result of comparing a stretch of one output; `merge` adds up stretches of a buffer.
-struct Tally {
+struct ComparisonResult {
   std::uint64_t elements = 0, written = 0, wrong = 0;
   std::uint64_t first_wrong = UINT64_MAX;  // element index
   std::string first_text;                  // "[17] is 3, expected 4"
   std::optional<double> measured = {};     // maximum in Check::unit, such as an error
 
-  void merge(const Tally& other);
+  void merge(const ComparisonResult& other);
   std::string text() const;  // one sentence: how many are right and written, and the first wrong one
 };
 
@@ -130,8 +130,8 @@ struct BufferSpec {
 };
 struct Check {
   Buffer buffer;
-  std::function<Tally(std::uint64_t offset, std::span<const std::byte>)> compare;
-  std::string unit = {};  // of Tally::measured, the row's value; empty: none
+  std::function<ComparisonResult(std::uint64_t offset, std::span<const std::byte>)> compare;
+  std::string unit = {};  // of ComparisonResult::measured, the row's value; empty: none
 };
 
 // Work of one execution of all steps, as the algorithm defines it, not as the hardware may do it.
@@ -185,8 +185,8 @@ struct Plan {
   Queues queues;
   bool by_host = false;  // timed by the host's clock, because the host works too or there are several queues
   bool single = false;   // never executed back to back: the time of one execution including its wait
-  bool probe = false;    // a failed build means `unsupported`, not `build_failed`
-  double idle_s = 0;     // idle time before each execution, not timed
+  bool may_fail_to_build = false;  // a failed build means `unsupported`, not `build_failed`
+  double idle_s = 0;               // idle time before each execution, not timed
   std::vector<Check> checks;
   Cost cost;
   Peak peak = Peak::none;       // bound of the case
@@ -284,7 +284,7 @@ struct Plan {
   void expect_from(Buffer b, F start, double tolerance = 0) {
     checks.push_back(
         {b, [start, tolerance](std::uint64_t offset, std::span<const std::byte> bytes) {
-           Tally tally;
+           ComparisonResult tally;
            const std::uint64_t first = offset / sizeof(T);
            auto next = start(first);
            for (std::uint64_t i = 0; i < bytes.size() / sizeof(T); ++i) {
@@ -320,7 +320,7 @@ struct Plan {
   static std::string mismatch_text(std::uint64_t index, long double got, long double want);
   static Arg pack(Buffer b) { return b; }
   static Arg pack(LocalBytes b) { return b; }
-  static Arg pack(Nonce n) { return n; }
+  static Arg pack(CacheBuster n) { return n; }
   template <class T>
   static Arg pack(const T& scalar) {
     static_assert(std::is_arithmetic_v<T>);

@@ -1301,7 +1301,7 @@ TEST(ClaimJobs, AreThoseOfTheClaimsWithPeaksBeforeAndKnownIncorrectLast) {
   const auto& families = all_families();
   DeviceInfo processor = able("cpu");
   processor.extensions = "";
-  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, longest_unnamed_s);
+  const auto jobs = claim_jobs(load_claims(""), families, {}, processor, longest_case_unless_named_s);
   const auto possible = std::ranges::count_if(jobs, [&](const Job& job) {
     try {
       plan_of(*job.family, job.at, processor);

@@ -53,7 +53,7 @@ class CampaignTest : public testing::Test {
         campaign.execute({{device(), file, std::move(jobs), refines_, baselines_, with_tuned_}});
     said_ = testing::internal::GetCapturedStderr();
     rows_ = campaign.records();
-    left_out_ = campaign.left_out();
+    left_out_ = campaign.skipped();
     return code;
   }
   Exit resume(std::vector<Job> jobs) {

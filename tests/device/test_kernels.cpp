@@ -59,8 +59,8 @@ std::string text_of_file(const fs::path& path) {
 // Throws where there is none, or a choice.
 const DeviceInfo& device() {
   static const DeviceInfo only = [] {
-    std::vector<std::string> complaints;
-    const auto all = enumerate_devices(complaints);
+    std::vector<std::string> driver_errors;
+    const auto all = enumerate_devices(driver_errors);
     const std::string selector = variable("CLWEAVE_TEST_DEVICE");
     const auto meant = selector.empty() ? all : select_devices(all, selector);
     if (meant.size() == 1) return meant.front();
@@ -70,7 +70,7 @@ const DeviceInfo& device() {
                                                    who, meant.size());
     for (const auto& one : meant.empty() ? all : meant)
       text += fmt::format("\n  {}  {}, {}, {}", one.index(), one.type, one.name, one.platform);
-    for (const auto& complaint : complaints) text += "\n  " + complaint;
+    for (const auto& error : driver_errors) text += "\n  " + error;
     throw std::runtime_error(text);
   }();
   return only;

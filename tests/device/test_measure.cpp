@@ -32,23 +32,23 @@ struct Scene {
   int canaries = 0;
 
   SampleSet measured() {
-    Probe probe = this->probe();
-    return measure(probe, rule);
+    SamplerHooks hooks = this->hooks();
+    return measure(hooks, rule);
   }
 
-  Probe probe() {
-    Probe probe;
-    probe.run = [this](int batch) {
+  SamplerHooks hooks() {
+    SamplerHooks hooks;
+    hooks.run = [this](int batch) {
       const int call = static_cast<int>(batches.size());
       batches.push_back(batch);
       return Sample{
           .event_s = event_s ? event_s(call) : time_s(call), .host_s = time_s(call), .batch = batch};
     };
-    if (canary_s) probe.canary = [this] { return canary_s(canaries++); };
+    if (canary_s) hooks.canary = [this] { return canary_s(canaries++); };
     for (std::size_t i = 0; i < ThrottleDetector::window; ++i)
-      probe.throttling.slow(1);  // as the device was opened
-    probe.pause = [this](double seconds) { pauses.push_back(seconds); };
-    return probe;
+      hooks.throttling.slow(1);  // as the device was opened
+    hooks.pause = [this](double seconds) { pauses.push_back(seconds); };
+    return hooks;
   }
 
   int last_batch() const { return batches.back(); }
@@ -320,30 +320,30 @@ TEST(Canary, FlagsOnlyTheSamplesBesideIt) {
 
 TEST(Canary, IsHeldAgainstTheBestOfTheSession) {
   Scene scene{.time_s = constant(0.01), .canary_s = constant(1.0)};
-  Probe probe = scene.probe();
-  measure(probe, scene.rule);
-  EXPECT_EQ(probe.throttling.reference_s(), 1.0);
+  SamplerHooks hooks = scene.hooks();
+  measure(hooks, scene.rule);
+  EXPECT_EQ(hooks.throttling.reference_s(), 1.0);
   EXPECT_THAT(scene.pauses, testing::IsEmpty());
   // The next case finds the device as slow as it finds it, but the session knows better.
   scene.canary_s = constant(1.2);
-  const SampleSet measured = measure(probe, scene.rule);
-  EXPECT_EQ(probe.throttling.reference_s(), 1.0);
+  const SampleSet measured = measure(hooks, scene.rule);
+  EXPECT_EQ(hooks.throttling.reference_s(), 1.0);
   EXPECT_TRUE(measured.samples.front().throttled);
 }
 
 // Stops waiting for a calm machine after three cases that waited in vain.
 TEST(Canary, ThatIsNeverCalmIsWaitedForNoMore) {
   Scene scene{.time_s = constant(0.01), .canary_s = [](int canary) { return canary == 0 ? 1.0 : 1.2; }};
-  Probe probe = scene.probe();
-  for (int i = 0; i < 3; ++i) measure(probe, scene.rule);
+  SamplerHooks hooks = scene.hooks();
+  for (int i = 0; i < 3; ++i) measure(hooks, scene.rule);
   EXPECT_EQ(scene.pauses.size(), 9U);
-  const SampleSet measured = measure(probe, scene.rule);
+  const SampleSet measured = measure(hooks, scene.rule);
   EXPECT_EQ(scene.pauses.size(), 9U);
   EXPECT_TRUE(measured.samples.front().throttled);
   scene.canary_s = constant(1.0);
-  measure(probe, scene.rule);
+  measure(hooks, scene.rule);
   scene.canary_s = constant(1.2);
-  measure(probe, scene.rule);
+  measure(hooks, scene.rule);
   EXPECT_EQ(scene.pauses.size(), 12U) << "it was undisturbed since";
 }
 

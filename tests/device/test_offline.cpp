@@ -79,7 +79,7 @@ std::vector<Program> make_programs(const char* preset) {
           const Source source = source_of(plan, "");
           left_out.erase(job.family->name);
           if (seen.insert(source.kernel_hash).second)
-            programs.push_back({job.at.id(), source, fp64, plan.probe});
+            programs.push_back({job.at.id(), source, fp64, plan.may_fail_to_build});
         } catch (const Error& error) {
           if (error.code != ErrorCode::unsupported) throw;
         }

@@ -28,7 +28,7 @@ class CompactedOnHost {
   std::size_t kept() const { return places_.size(); }
   std::vector<std::uint32_t>& places() { return places_; }  // to be disturbed
 
-  Tally compared_with(const Check& check) const {
+  ComparisonResult compared_with(const Check& check) const {
     const std::size_t used = plan_.buffers[check.buffer.index].used();
     Bytes output;
     const auto append = [&](const void* from, std::size_t bytes) {
@@ -99,7 +99,7 @@ TEST(Compaction, ItsChecksTakeTheKeptKeysInOrderAndNothingElse) {
     std::swap(places[0], places[places.size() / 2]);
     EXPECT_EQ(host.compared_with(plan.checks[1]).wrong > 0, ordered);
     places[1] = places[2];  // twice one key, and another is missing
-    const Tally tally = host.compared_with(plan.checks[1]);
+    const ComparisonResult tally = host.compared_with(plan.checks[1]);
     EXPECT_GT(tally.wrong, 0U);
     EXPECT_EQ(host.compared_with(plan.checks[1]).wrong, tally.wrong) << "the check remembers an earlier run";
   }

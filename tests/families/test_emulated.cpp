@@ -323,7 +323,7 @@ void expect_no_bit_can_flip(const Check& check, Bytes& output, std::uint64_t ele
     if (zero && bit == bits - 1) continue;
     std::byte& flipped = output[element * size + bit / 8];
     flipped ^= std::byte{1} << (bit % 8);
-    const Tally tally = compared(check, output, part);
+    const ComparisonResult tally = compared(check, output, part);
     flipped ^= std::byte{1} << (bit % 8);
     ASSERT_EQ(tally.wrong, 1U) << "bit " << bit << " of element " << element;
     ASSERT_EQ(tally.first_wrong, element);
@@ -345,7 +345,7 @@ TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
       Bytes& output = memory.bytes(check.buffer);
       ASSERT_TRUE(memory.all_written(check.buffer)) << "an element that no item writes";
       const Stretch all{0, output.size()};
-      const Tally tally = compared(check, output, all);
+      const ComparisonResult tally = compared(check, output, all);
       ASSERT_EQ(tally.wrong, 0U) << tally.text();
       EXPECT_EQ(tally.written, tally.elements);
       EXPECT_EQ(tally.first_wrong, UINT64_MAX);
@@ -361,7 +361,7 @@ TEST(EmulatedKernel, GivesExactlyWhatTheCheckExpects) {
       const Bytes garbage = poisoned(output.size());
       std::copy_n(garbage.begin() + static_cast<std::ptrdiff_t>(unwritten * size), size,
                   output.begin() + static_cast<std::ptrdiff_t>(unwritten * size));
-      const Tally less = compared(check, output, all);
+      const ComparisonResult less = compared(check, output, all);
       EXPECT_EQ(less.wrong, 1U);
       EXPECT_EQ(less.written, tally.elements - 1);
       EXPECT_EQ(less.first_wrong, unwritten);
@@ -390,7 +390,7 @@ TEST(EmulatedKernel, IsWrongWhenItSkipsSteps) {
     Memory memory(lazy);
     emulate(at.family, lazy, memory);
     const Bytes& output = memory.bytes(lazy.checks.at(0).buffer);
-    const Tally tally = compared(lazy.checks.at(0), output, {0, output.size()});
+    const ComparisonResult tally = compared(lazy.checks.at(0), output, {0, output.size()});
     EXPECT_EQ(tally.wrong, tally.elements);
     EXPECT_EQ(tally.written, tally.elements);
   });
@@ -417,7 +417,7 @@ TEST(EmulatedKernel, GivesWhatTheCheckExpectsFarBeyondFourGigabytes) {
   for (const std::size_t b : {0U, 1U})
     plan.buffers[b].fill(part.begin, std::as_writable_bytes(std::span(m[b])));
   for (std::size_t i = 0; i < 16; ++i) m[2][i] = i % 2 == 0 ? m[0][i] + m[1][i] : m[0][i] - m[1][i];
-  const Tally tally = plan.checks.at(0).compare(part.begin, std::as_bytes(std::span(m[2])));
+  const ComparisonResult tally = plan.checks.at(0).compare(part.begin, std::as_bytes(std::span(m[2])));
   EXPECT_EQ(tally.wrong, 0U) << tally.text();
   EXPECT_EQ(tally.written, 16U);
 }

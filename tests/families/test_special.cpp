@@ -26,7 +26,7 @@ std::vector<float> floats_in(const Plan& plan, std::size_t buffer) {
   return out;
 }
 
-Tally of_floats(const Check& check, const std::vector<float>& values) {
+ComparisonResult of_floats(const Check& check, const std::vector<float>& values) {
   Bytes bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return check.compare(0, bytes);
@@ -35,7 +35,7 @@ Tally of_floats(const Check& check, const std::vector<float>& values) {
 float moved(float value, int ulps) { return std::bit_cast<float>(std::bit_cast<std::int32_t>(value) + ulps); }
 
 // Results of a device whose sqrt on this path is off by that many ULP everywhere.
-Tally square_roots(const char* path, int ulps, std::size_t wrong = 0, float instead = 0) {
+ComparisonResult square_roots(const char* path, int ulps, std::size_t wrong = 0, float instead = 0) {
   const Plan plan =
       plan_with("special", {{"function", word("sqrt")}, {"path", word(path)}, {"n", number(1000)}});
   auto values = floats_in(plan, 0);
@@ -67,11 +67,11 @@ const Finding& named(const std::vector<Finding>& found, const std::string& name)
 }  // namespace
 
 TEST(SpecialChecks, MeasureTheLargestErrorOfWhatIsRight) {
-  const Tally exact = square_roots("full", 0);
+  const ComparisonResult exact = square_roots("full", 0);
   EXPECT_EQ(exact.wrong, 0U);
   EXPECT_LE(exact.measured.value(), 0.5) << "rounded correctly";
   EXPECT_GT(exact.measured.value(), 0.4);
-  const Tally off = square_roots("full", 2);
+  const ComparisonResult off = square_roots("full", 2);
   EXPECT_EQ(off.wrong, 0U);
   EXPECT_NEAR(off.measured.value(), 2.5, 0.1);
 }
@@ -86,7 +86,7 @@ TEST(SpecialChecks, HoldEachPathAgainstItsBound) {
   EXPECT_EQ(square_roots("native", 8194).wrong, 1000U);
   for (const float instead : {std::numeric_limits<float>::quiet_NaN(), HUGE_VALF, 0.0F}) {
     for (const char* path : {"full", "half", "native"}) {
-      const Tally tally = square_roots(path, 0, 17, instead);
+      const ComparisonResult tally = square_roots(path, 0, 17, instead);
       EXPECT_EQ(tally.wrong, 1U) << path << ", " << instead;
       EXPECT_EQ(tally.first_wrong, 17U);
       EXPECT_LE(tally.measured.value(), 0.5) << "what is wrong is not measured";

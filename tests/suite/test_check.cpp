@@ -143,11 +143,11 @@ TEST(Check, FindsWhatBreaksARule) {
       {of_plan([](Plan& p) { p.buffers[0].place = BufferPlace::pageable; }), "or the host's"},
       {of_plan([](Plan& p) { p.buffers[0].misaligned = 1; }), "buffer 0 of the device is misaligned"},
       {of_plan([&](Plan& p) { launch(p).queue = 1; }), "given to queue 1 of 1"},
-      {of_plan([&](Plan& p) { launch(p).args.emplace_back(Nonce{}); }), "a program that is not built"},
+      {of_plan([&](Plan& p) { launch(p).args.emplace_back(CacheBuster{}); }), "a program that is not built"},
       {of_plan([](Plan& p) { p.steps.insert(p.steps.begin(), Build{Build::From::binary}); }),
        "nothing tells the program of a build from another"},
       {of_plan([&](Plan& p) {
-         launch(p).args.emplace_back(Nonce{});
+         launch(p).args.emplace_back(CacheBuster{});
          p.steps.insert(p.steps.begin(), Build{Build::From::binary});
        }),
        "a build is timed back to back or by the device"},
@@ -178,7 +178,7 @@ TEST(Check, FindsWhatBreaksARule) {
        "depends on how it is cut"},
       {of_plan([](Plan& p) {
          p.checks[0].compare = [](std::uint64_t, std::span<const std::byte> d) {
-           return Tally{d.size() / 4, 0, 0, UINT64_MAX, ""};
+           return ComparisonResult{d.size() / 4, 0, 0, UINT64_MAX, ""};
          };
        }),
        "takes an output that nothing wrote"},
@@ -190,7 +190,7 @@ TEST(Check, FindsWhatBreaksARule) {
       {of_plan([](Plan& p) {
          p.checks[0].compare = [compare = p.checks[0].compare](std::uint64_t offset,
                                                                std::span<const std::byte> d) {
-           Tally tally = compare(offset, d);
+           ComparisonResult tally = compare(offset, d);
            tally.measured = 1;
            return tally;
          };

@@ -45,7 +45,7 @@ namespace {
 
 // The elements of `got` against 10, 11, 12 ..
 template <class T>
-Tally tally_of(const std::vector<T>& got, double tolerance = 0, std::uint64_t first = 0) {
+ComparisonResult tally_of(const std::vector<T>& got, double tolerance = 0, std::uint64_t first = 0) {
   Plan plan;
   const Buffer out = plan.output<T>(first + got.size());
   plan.expect<T>(
@@ -70,14 +70,14 @@ Scalar scalar_bytes(T value) {
 }  // namespace
 
 TEST(TallyOf, AStretchCountsWhatIsWrittenAndWhatIsWrong) {
-  const Tally right = tally_of<std::int32_t>({10, 11, 12});
+  const ComparisonResult right = tally_of<std::int32_t>({10, 11, 12});
   EXPECT_EQ(right.elements, 3U);
   EXPECT_EQ(right.written, 3U);
   EXPECT_EQ(right.wrong, 0U);
   EXPECT_EQ(right.first_wrong, UINT64_MAX);
   EXPECT_EQ(right.first_text, "");
 
-  const Tally wrong = tally_of<std::int32_t>({10, 7, poison_at<std::int32_t>(2), 13, 0});
+  const ComparisonResult wrong = tally_of<std::int32_t>({10, 7, poison_at<std::int32_t>(2), 13, 0});
   EXPECT_EQ(wrong.elements, 5U);
   EXPECT_EQ(wrong.written, 4U);
   EXPECT_EQ(wrong.wrong, 3U);
@@ -90,16 +90,16 @@ TEST(TallyOf, AStretchCountsWhatIsWrittenAndWhatIsWrong) {
 }
 
 TEST(TallyOf, AStretchNumbersItsElementsFromTheBuffersStart) {
-  const Tally tally = tally_of<double>({26, 27, 28.5}, 0, 16);
+  const ComparisonResult tally = tally_of<double>({26, 27, 28.5}, 0, 16);
   EXPECT_EQ(tally.first_wrong, 18U);
   EXPECT_EQ(tally.first_text, "[18] is 28.5, expected 28");
 }
 
 TEST(TallyOf, StretchesAddsUpInAnyOrder) {
-  const Tally parts[] = {tally_of<float>({10, 11}), tally_of<float>({0, 27, 0}, 0, 16),
+  const ComparisonResult parts[] = {tally_of<float>({10, 11}), tally_of<float>({0, 27, 0}, 0, 16),
                          tally_of<float>({0}, 0, 32)};
   for (const auto& order : {std::array{0, 1, 2}, std::array{2, 1, 0}, std::array{1, 2, 0}}) {
-    Tally total;
+    ComparisonResult total;
     for (const int i : order) total.merge(parts[i]);
     EXPECT_EQ(total.elements, 6U);
     EXPECT_EQ(total.written, 6U);
@@ -110,7 +110,7 @@ TEST(TallyOf, StretchesAddsUpInAnyOrder) {
 }
 
 TEST(TallyOf, StretchesKnowTheMostThatWasMeasured) {
-  Tally total, nothing, little, much;
+  ComparisonResult total, nothing, little, much;
   little.measured = -1;
   much.measured = 2.5;
   total.merge(nothing);

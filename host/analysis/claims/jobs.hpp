@@ -11,7 +11,7 @@ namespace clweave::claims {
 
 // The longest case, in seconds on the device, of rules of fixed sizes whose claim is not asked for by id: all
 // claims are to be decided in ten minutes, on two cores, too.
-inline constexpr double longest_unnamed_s = 1.2;
+inline constexpr double longest_case_unless_named_s = 1.2;
 
 // Returns the cases that decide the claims on this device, those of the peaks first. Sizes are the largest
 // that the device has room for and does in about a second; a rule of fixed sizes with a case that takes

@@ -254,9 +254,9 @@ class KeptMultiset {
   KeptMultiset(const Keys& keys, std::uint64_t n, std::uint64_t words)
       : keys_(keys), count_(keys.count()), n_(n), words_(words) {}
 
-  Tally compare(std::uint64_t offset, std::span<const std::byte> bytes) {
+  ComparisonResult compare(std::uint64_t offset, std::span<const std::byte> bytes) {
     std::call_once(once_, [this] { seen_ = std::vector<std::atomic<std::uint64_t>>(n_ / 64 + 1); });
-    Tally tally;
+    ComparisonResult tally;
     const std::uint64_t key_bytes = 4 * words_, first = offset / key_bytes;
     for (std::uint64_t i = 0; i < bytes.size() / key_bytes; ++i) {
       Key got = {};

@@ -51,7 +51,7 @@ SubgroupImpl subgroup_impl_of(const DeviceInfo& device) {
 
 void use_subgroup_impl(Plan& p, SubgroupImpl impl, const DeviceInfo& device, std::uint64_t group) {
   p.define("SUBGROUP_IMPL", fmt::format("lib/subgroup_{}.cl", name_of(impl)));
-  p.probe = impl == SubgroupImpl::opencl || impl == SubgroupImpl::amd;
+  p.may_fail_to_build = impl == SubgroupImpl::opencl || impl == SubgroupImpl::amd;
   if (impl == SubgroupImpl::ptx) Plan::need(is_nvidias(device), "subgroup_impl=ptx needs NVIDIA's compiler");
   if (impl == SubgroupImpl::amd)
     Plan::need(group % 64 == 0,

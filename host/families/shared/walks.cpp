@@ -38,7 +38,7 @@ struct Layout {
 void expect_walks(Plan& p, Buffer b, const Layout& layout, std::uint64_t areas, std::uint64_t hops) {
   p.checks.push_back(
       {b, [=](std::uint64_t offset, std::span<const std::byte> bytes) {
-         Tally tally;
+         ComparisonResult tally;
          const std::uint64_t first = offset / sizeof(Word);
          for (std::uint64_t i = 0; i + 1 < bytes.size() / sizeof(Word); i += 2) {
            std::array<Word, 2> got{};
