@@ -142,27 +142,24 @@ class Execution {
                        [&] { kernel = cl::Kernel(program, launch.kernel.c_str()); });
     for (cl_uint i = 0; i < launch.args.size(); ++i) {
       std::string kind;
+      const auto bind = Overloaded{[&](Buffer buffer) {
+                                     kind = fmt::format("buffer {}", buffer.index);
+                                     memory_[buffer.index].bind_to_kernel(kernel, i);
+                                   },
+                                   [&](LocalBytes local) {
+                                     kind = fmt::format("{} bytes of local memory", local.bytes);
+                                     kernel.setArg(i, cl::Local(local.bytes));
+                                   },
+                                   [&](CacheBuster) {
+                                     kind = "the program's cache buster";
+                                     kernel.setArg(i, builder_.cache_buster());
+                                   },
+                                   [&](const Scalar& scalar) {
+                                     kind = fmt::format("a value of {} bytes", scalar.size());
+                                     kernel.setArg(i, scalar.size(), scalar.data());
+                                   }};
       with_error_context([&] { return fmt::format("argument {} of kernel {}, {}", i, launch.kernel, kind); },
-                         [&] {
-                           std::visit(Overloaded{[&](Buffer buffer) {
-                                                   kind = fmt::format("buffer {}", buffer.index);
-                                                   memory_[buffer.index].bind_to_kernel(kernel, i);
-                                                 },
-                                                 [&](LocalBytes local) {
-                                                   kind =
-                                                       fmt::format("{} bytes of local memory", local.bytes);
-                                                   kernel.setArg(i, cl::Local(local.bytes));
-                                                 },
-                                                 [&](CacheBuster) {
-                                                   kind = "the program's cache buster";
-                                                   kernel.setArg(i, builder_.cache_buster());
-                                                 },
-                                                 [&](const Scalar& scalar) {
-                                                   kind = fmt::format("a value of {} bytes", scalar.size());
-                                                   kernel.setArg(i, scalar.size(), scalar.data());
-                                                 }},
-                                      launch.args[i]);
-                         });
+                         [&] { std::visit(bind, launch.args[i]); });
     }
     return kernel;
   }

@@ -426,7 +426,7 @@ Family reduction() {
                     "conflicts; sequential: adjacent addresses; first_add: work-items add two elements as "
                     "they load; last_warp: the last 64 partial sums without a loop; unrolled: no loop at "
                     "all; more_work: the same, many elements per work-item; many: many elements per "
-                    "work-item in contiguous tiles; vector: vector loads, several accumulators; subgroup: "
+                    "work-item, tile by tile; vector: vector loads, several accumulators; subgroup: "
                     "sub-group reduction without local memory; single: one launch, the last work-group "
                     "finishes; atomic: one launch, every work-group adds to one counter; run, run_single: "
                     "one work-item per work-group with wide vectors, in two launches and in one",
