@@ -29,7 +29,7 @@ constexpr std::array<VendorFigure, 2> vendor_figures = {
       "the driver some even where a kernel has none"},
      {"H200", "l2_bytes", 60 << 20,
       "NVIDIA says 60 MiB, in two halves, each beside half of the "
-      "compute units: what one item reads has room in one"}}};
+      "compute units: what one work-item reads fits in one"}}};
 
 // Returns a finding as it was recorded with the rows; nothing where an older version wrote them.
 std::optional<double> recorded(const DeviceRows& rows, const std::string& finding) {
