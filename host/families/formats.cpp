@@ -207,7 +207,8 @@ Plan plan(const Case& at, const DeviceInfo& device) {
   Plan::need(device.platform != "Oclgrind" || !by_subgroup, "Oclgrind has no matrix units");
   Plan p;
   // Recognises NVIDIA's compiler, which implies the instructions.
-  p.may_fail_to_build = at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension") || by_subgroup;
+  p.may_fail_to_build =
+      at.is("kernel", "half") ? !at.is("path", "emulation") : at.is("path", "extension") || by_subgroup;
   p.define("ILP", l.ilp).define(upper(at.text("kernel") + "_" + at.text("path")), 1);
   if (at.is("kernel", "matrix_half")) {
     // Larger sums are not exact.
