@@ -158,7 +158,7 @@ Axis registers_axis(const std::string& kernels, std::function<bool(const Case&)>
 Axis spin_limit_axis(std::function<bool(const Case&)> when) {
   return {.name = "spin_limit",
           .meaning =
-              "polls of a predecessor's tile state before its aggregate is computed instead (designs with a "
+              "checks of a predecessor's tile state before its aggregate is computed instead (designs with a "
               "fallback)",
           .values = {64, 8, 512},
           .tunable = true,
