@@ -425,14 +425,15 @@ TEST(ArithmeticFindings, SayWhyLittlesLawIsFarOff) {
   const auto slow = arithmetic_of("quick", [](double, double chains) { return 2 + chains / 300; });
   EXPECT_THAT(
       text_of_finding(slow, "concurrency_measured_float"),
-      testing::ContainsRegex(
-          "[4-8][0-9][0-9][0-9] float chains reach 90 % of the best, between 4096 with 8[0-9] % and 8192 "
-          "with 9[0-9] %: [0-9.]+ of the prediction, as a step takes [0-9.]+ ns there"));
+      testing::ContainsRegex("[4-8][0-9][0-9][0-9] float dependency chains reach 90 % of the best, between "
+                             "4096 with 8[0-9] % and 8192 "
+                             "with 9[0-9] %: [0-9.]+ of the prediction, as a step takes [0-9.]+ ns there"));
   // A group has few of its items at once, and many groups do more.
   const auto few = arithmetic_of("quick", steps(128, 3, 200));
-  EXPECT_THAT(text_of_finding(few, "concurrency_predicted_int"),
-              EndsWith("600 int chains: 3 ns latency times 200 steps per ns; the most measured, 512, "
-                       "reached 21 %"));
+  EXPECT_THAT(
+      text_of_finding(few, "concurrency_predicted_int"),
+      EndsWith("600 int dependency chains: 3 ns latency times 200 steps per ns; the most measured, 512, "
+               "reached 21 %"));
   EXPECT_EQ(text_of_finding(few, "concurrency_measured_int"), "");
 }
 
@@ -587,10 +588,10 @@ TEST(ScanFindings, CompareOneLaunchAlongOrderAndTuple) {
   }
   const auto found = scan.findings(outcomes, roomy());
   EXPECT_DOUBLE_EQ(finding_of(found, "sam_by_order_uint"), 1.0 / 5);
-  EXPECT_EQ(
-      text_of_finding(found, "sam_by_order_uint"),
-      "G elements/s of 1048576 uint fall with order, 1: 1, 2: 0.5, 5: 0.2, all sam group 512 rows 8 portable: "
-      "that of 5 / the first");
+  EXPECT_EQ(text_of_finding(found, "sam_by_order_uint"),
+            "G elements/s of 1048576 uint fall with order, 1: 1, 2: 0.5, 5: 0.2, all sam group 512 rows 8 "
+            "portable: "
+            "that of 5 / the first");
   EXPECT_EQ(text_of_finding(found, "sam_by_tuple_uint"),
             "G elements/s of 1048576 uint fall with tuple, 1: 3, 3: 1, 5: 0.6, all sam group 512 rows 2 ptx: "
             "that of 5 / the first");
